@@ -49,7 +49,7 @@ client_session::~client_session() = default;
 
 std::optional<stream_id> client_session::start(call_start const& how, std::string_view message) {
   if (is_closed_to_calls_ || !wants_read()) return std::nullopt;
-  failure_ends const guard{*this};
+  verb const guard{*this};
   auto const timeout = how.timeout.value_or(without_limit);
   auto const timeout_text = timeout == without_limit ? "" : format_grpc_timeout(timeout);
   std::array<header_field, 9> fields{header_field{":method", "POST"},
@@ -66,34 +66,33 @@ std::optional<stream_id> client_session::start(call_start const& how, std::strin
   auto const id = submit_request(std::span{fields}.first(number));
   if (!id) return std::nullopt;
   auto& made = streams_.try_emplace(*id, limited().message_bytes_max).first->second;
+  hold(sizeof(stream));
   made.compresses = how.compresses;
   made.is_closing = !how.stays_open;
   add(made, message);
-  count();
   return id;
 }
 
 void client_session::send(stream_id of, std::string_view message, bool is_last) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   auto* const to = find(of);
   if (to == nullptr || to->is_closing) return;
   add(*to, message);
   to->is_closing = is_last;
   resume(of);
-  count();
 }
 
 void client_session::cancel(stream_id which) {
   auto* const found = find(which);
   if (found == nullptr || found->is_cancelled) return;
-  failure_ends const guard{*this};
+  verb const guard{*this};
   found->is_cancelled = true;
   reset(which, error_code::cancel);
 }
 
 void client_session::receive(time_point now, std::string_view input,
                              std::vector<client_event>& events) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   events.insert(events.end(), std::move_iterator{waiting_.begin()},
                 std::move_iterator{waiting_.end()});
   waiting_.clear();
@@ -129,7 +128,8 @@ void client_session::header_found(stream_id of, std::string_view name, std::stri
 
 void client_session::headers_ended(stream_id of, bool) {
   auto* const to = find(of);
-  if (to == nullptr || to->header_bytes <= 2 * limited().header_block_bytes_max) return;
+  if (to == nullptr || to->is_cancelled) return;
+  if (to->header_bytes <= 2 * limited().header_block_bytes_max) return;
   give_up(of, *to, {errc::resource_exhausted, "the headers of the reply are too long"});
 }
 
@@ -157,7 +157,7 @@ void client_session::stream_closed(stream_id of, error_code why) {
   if (!found) return;
   auto& one = found.mapped();
   forget(one.messages.left());
-  let_go(one.messages.own_bytes() + one.body.buffered_bytes());
+  let_go(sizeof(stream) + one.messages.own_bytes() + one.body.buffered_bytes());
   if (one.is_cancelled) return;
   auto outcome = one.code ? status{*one.code, std::move(one.text)}
                           : outcome_of(why, one.http_status, one.is_grpc);
@@ -203,10 +203,6 @@ void client_session::give_up(stream_id which, stream& of, status why) {
   of.is_cancelled = true;
   reset(which, error_code::cancel);
   tell(call_ended{which, std::move(why), {}});
-}
-
-void client_session::tell(client_event what) {
-  (events_ != nullptr ? *events_ : waiting_).push_back(std::move(what));
 }
 
 }  // namespace coxswain::http2

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,7 +64,8 @@ class client_session final : public session {
   // ended.
   void send(stream_id of, std::string_view message, bool is_last = false);
 
-  // Gives a call up: the server is told, and no event follows.
+  // Gives a call up: the server is told. No event follows, but one that `receive` has still to hand
+  // out because the call has ended already.
   void cancel(stream_id which);
 
   // Takes the input and adds what was found to `events`.
@@ -105,7 +107,11 @@ class client_session final : public session {
   [[nodiscard]] stream* find(stream_id of) noexcept;
   void add(stream& to, std::string_view message);
   void give_up(stream_id which, stream& of, status why);
-  void tell(client_event what);
+  template <class Event>
+  void tell(Event what) {
+    (events_ != nullptr ? *events_ : waiting_)
+        .emplace_back(std::in_place_type<Event>, std::move(what));
+  }
 
   std::unordered_map<stream_id, stream> streams_;
   std::vector<client_event> waiting_;    // that were not found in input

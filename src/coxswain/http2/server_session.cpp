@@ -40,7 +40,7 @@ server_session::~server_session() { streams_.clear_and_dispose(std::default_dele
 
 std::size_t server_session::receive(time_point now, std::string_view input,
                                     std::vector<server_event>& events) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   events.insert(events.end(), std::move_iterator{waiting_.begin()},
                 std::move_iterator{waiting_.end()});
   waiting_.clear();
@@ -59,7 +59,7 @@ std::size_t server_session::receive(time_point now, std::string_view input,
 }
 
 bool server_session::reply(stream_id to, std::string text, bytes value) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   auto* const which = find_delivered(to);
   if (which == nullptr) return false;
   which->messages = outgoing{std::move(text), std::move(value), false};
@@ -69,17 +69,15 @@ bool server_session::reply(stream_id to, std::string text, bytes value) {
   if (which->messages.left() > large_bytes) yield_to_others(to);
   std::array const fields{header_field{":status", "200"}, header_field{"content-type", grpc_type}};
   submit_response(to, fields, true);
-  count();
   return true;
 }
 
 bool server_session::fail(stream_id to, errc code, std::string_view text,
                           std::string_view details) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   auto* const which = find_delivered(to);
   if (which == nullptr) return false;
   end(*which, code, text, details);
-  count();
   return true;
 }
 
@@ -91,13 +89,13 @@ void server_session::allow() {
   assert(!asking_.empty());
   auto& which = asking_.front();
   which.body.reserve();
-  failure_ends const guard{*this};
+  verb const guard{*this};
   asking_.pop_front();
   which.is_allowed = true;
   arriving_bytes_ -= which.body.buffered_bytes();
+  hold(which.body.length() - which.body.buffered_bytes());
   widen_window(which.id, allowed_window_bytes);
   consume(which.id, std::exchange(which.withheld, 0));
-  count();
 }
 
 void server_session::headers_begun(stream_id of, bool is_first) {
@@ -105,6 +103,7 @@ void server_session::headers_begun(stream_id of, bool is_first) {
   auto made = std::make_unique<stream>(of, limited().message_bytes_max);
   remember(of, made.get());
   streams_.push_back(*made.release());
+  hold(sizeof(stream));
 }
 
 void server_session::header_found(stream_id of, std::string_view name, std::string_view value) {
@@ -169,8 +168,10 @@ void server_session::take_content(stream& of, std::string_view content) {
     if (auto const failure = of.body.feed(content); !failure.ok()) return refuse(of, failure);
   }
   auto const more = of.body.buffered_bytes() - before;
-  hold(more);
-  if (!of.is_allowed) arriving_bytes_ += more;
+  if (!of.is_allowed) {
+    hold(more);
+    arriving_bytes_ += more;
+  }
   if (!content.empty()) {
     return refuse(of, {errc::internal, "a unary call has a second message"});
   }
@@ -214,7 +215,7 @@ void server_session::stream_closed(stream_id of, error_code why) {
   if (which == nullptr) return;
   forget_request(*which);
   forget(which->messages.left());
-  let_go(which->messages.own_bytes());
+  let_go(sizeof(stream) + which->messages.own_bytes());
   auto const was_open = which->now != phase::answered && is_served(of);
   auto const was_delivered = which->now == phase::delivered;
   streams_.erase_and_dispose(streams_.iterator_to(*which), std::default_delete<stream>{});
@@ -251,10 +252,6 @@ server_session::stream* server_session::find(stream_id of) const noexcept {
 server_session::stream* server_session::find_delivered(stream_id of) const noexcept {
   auto* const which = find(of);
   return which != nullptr && which->now == phase::delivered ? which : nullptr;
-}
-
-void server_session::tell(server_event what) {
-  (events_ != nullptr ? *events_ : waiting_).push_back(std::move(what));
 }
 
 // Trailers only.
@@ -297,7 +294,7 @@ void server_session::refuse_http(stream& which, std::string_view http_status) {
 void server_session::forget_request(stream& of) noexcept {
   if (of.now != phase::body) return;
   auto const size = of.body.buffered_bytes();
-  let_go(size);
+  let_go(of.is_allowed ? of.body.length() : size);
   if (!of.is_allowed) arriving_bytes_ -= size;
   if (of.asking.is_linked()) of.asking.unlink();
 }

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -118,7 +119,11 @@ class server_session final : public session {
 
   [[nodiscard]] stream* find(stream_id of) const noexcept;
   [[nodiscard]] stream* find_delivered(stream_id of) const noexcept;
-  void tell(server_event what);
+  template <class Event>
+  void tell(Event what) {
+    (events_ != nullptr ? *events_ : waiting_)
+        .emplace_back(std::in_place_type<Event>, std::move(what));
+  }
   void take_content(stream& of, std::string_view content);
   void deliver(stream& whole);
   void end(stream& which, errc code, std::string_view text, std::string_view details);

@@ -252,6 +252,7 @@ session::session(side which, limits const& l, memory_meter* meter)
       pings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
       settings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
       raw_{make_session(which == side::server, library_memory_, this)} {
+  verb const guard{*this};
   // Of the table of headers, the frames and the window of a stream: as HTTP/2 has them.
   std::array const own{nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
                        nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
@@ -261,7 +262,6 @@ session::session(side which, limits const& l, memory_meter* meter)
   check(nghttp2_submit_settings(raw(), NGHTTP2_FLAG_NONE, own.data(), entries));
   check(
       nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, 0, connection_window_bytes));
-  count();
 }
 
 session::~session() {
@@ -270,10 +270,9 @@ session::~session() {
 
 void session::feed(time_point now, std::string_view input) {
   if (!wants_read()) return;
-  failure_ends const guard{*this};
+  verb const guard{*this};
   now_ = now;
   auto const taken = nghttp2_session_mem_recv(raw(), bytes_of(input), input.size());
-  count();
   if (library_memory_.is_exhausted()) throw std::bad_alloc{};
   if (taken >= 0) return;
   switch (taken) {
@@ -286,7 +285,7 @@ void session::feed(time_point now, std::string_view input) {
 }
 
 void session::append_output(std::string& out, std::size_t bytes_max) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   out_ = &out;
   out_bytes_max_ = out.size() + bytes_max;
   while (out.size() < out_bytes_max_ && !is_over_) {
@@ -297,7 +296,6 @@ void session::append_output(std::string& out, std::size_t bytes_max) {
     if (length < 0) fail(static_cast<int>(length));
     out += text_of(frame, static_cast<std::size_t>(length));
   }
-  count();
 }
 
 bool session::wants_write() const noexcept {
@@ -309,14 +307,14 @@ bool session::wants_read() const noexcept {
 }
 
 void session::ping(std::uint64_t payload) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   std::array<std::uint8_t, 8> bytes{};
   boost::endian::store_big_u64(bytes.data(), payload);
   check(nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, bytes.data()));
 }
 
 void session::go_away(stream_id last, error_code code, std::string_view text) {
-  failure_ends const guard{*this};
+  verb const guard{*this};
   last_served_ = std::min(last_served_, last);
   check(nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, last.value,
                               static_cast<std::uint32_t>(code), bytes_of(text), text.size()));

@@ -113,15 +113,17 @@ class session {
   virtual void headers_sent(stream_id of, bool ends_stream) = 0;
   virtual void peer_goes_away(stream_id last, error_code why, std::string_view text) = 0;
 
-  // An exception that leaves a verb while one lives ends the session.
-  class failure_ends {
+  // Lives during each verb: at its end memory is counted, and an exception that leaves it ends the
+  // session.
+  class verb {
    public:
-    explicit failure_ends(session& of) noexcept : of_{of} {}
-    ~failure_ends() {
+    explicit verb(session& of) noexcept : of_{of} {}
+    ~verb() {
+      of_.counted_.count(of_.memory_bytes());
       if (std::uncaught_exceptions() > before_) of_.end("out of memory");
     }
-    failure_ends(failure_ends const&) = delete;
-    failure_ends& operator=(failure_ends const&) = delete;
+    verb(verb const&) = delete;
+    verb& operator=(verb const&) = delete;
 
    private:
     session& of_;
@@ -150,7 +152,6 @@ class session {
   // Memory of messages.
   void hold(std::size_t count) noexcept { message_bytes_ += count; }
   void let_go(std::size_t count) noexcept { message_bytes_ -= count; }
-  void count() noexcept { counted_.count(memory_bytes()); }
 
   // Ends it for a peer that does too much of something.
   void refuse_flood(std::string_view of_what);
