@@ -1,6 +1,6 @@
 #pragma once
-// What went wrong in the benchmark, for the person who runs it: the text says what happened and
-// what to do. Not here: outcomes that a peer reports (base/status); they end up in the text.
+// An error of the benchmark, for its user: the text says what happened and what to do. Not here:
+// outcomes that a peer reports (base/status); they end up in the text.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ class bench_error : public std::runtime_error {
   exit_code code_;
 };
 
-// Throws the error of who gave options that cannot be.
+// Throws the error for invalid options.
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
   throw bench_error{fmt::format(text, std::forward<Values>(values)...), exit_code::usage};

@@ -35,7 +35,7 @@ namespace {
 
 namespace json = boost::json;
 
-// How much memory it has before it serves, is looked at from outside.
+// Its memory before serving is measured from outside.
 void await_start() {
   ::malloc_trim(0);
   say({{"started", true}});
@@ -81,7 +81,7 @@ void compare(json::object const& given) {
   say(found);
 }
 
-// Their files are there until standard input ends.
+// Their files exist until standard input ends.
 void make_certificates(json::object const& /*given*/) {
   certificates::authority const authority{"coxswain-bench"};
   auto const made = authority.issue({});
@@ -107,7 +107,7 @@ void tell_of_program(json::object const& /*given*/) {
                                compiler, __VERSION__, purpose)}});
 }
 
-// False if nothing came for so long; zero is without limit.
+// False if nothing arrived for this long; zero: without limit.
 bool wait_for_command(duration longest) {
   auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
   pollfd waited{STDIN_FILENO, POLLIN, 0};

@@ -23,7 +23,7 @@ class address {
   [[nodiscard]] net::socket_address const& name() const noexcept { return name_; }
   [[nodiscard]] bool is_unix() const noexcept { return name_.family() == AF_UNIX; }
 
-  // Its server speaks TLS; these are what the other side needs.
+  // Its server uses TLS; the files for the client's side.
   void speak(tls_options const& tls) { tls_ = tls; }
   [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a coordinator was told by each task, in its order, as its recording has it; and where two
-// coordinators were told different things. Not here: times.
+// The requests of each task to a coordinator, in order, from its recording; and the first
+// difference between two coordinators. Not here: times.
 
 #include "coxswain/base/ids.hpp"
 

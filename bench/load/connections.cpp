@@ -49,7 +49,7 @@ class borrowed_socket final : public net::byte_stream {
   int fd_;
 };
 
-// As the calls of the kernel say it.
+// The result of a system call.
 ssize_t said(net::transfer const& what) noexcept {
   if (what.how == outcome::done) return static_cast<ssize_t>(what.bytes);
   if (what.how == outcome::eof) return 0;

@@ -14,7 +14,7 @@
 namespace coxswain::bench {
 namespace {
 
-// So few connections at once fit any listener's queue, and each says hello in time.
+// This few connections at once fit any listener's queue, and each sends its Hello in time.
 constexpr std::size_t connect_batch = 128;
 
 }  // namespace

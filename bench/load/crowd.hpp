@@ -1,6 +1,6 @@
 #pragma once
-// Many sessions of a load that do things together: they connect, join and leave, and they ask in
-// volleys, in which everybody's answer is awaited. One session may act for many tasks.
+// Many sessions of a load that act together: they connect, join and leave, and send requests in
+// volleys, awaiting all answers. One session may act for many tasks.
 
 #include "load/connections.hpp"
 #include "load/job.hpp"
@@ -34,7 +34,7 @@ class crowd final : public connections::listener {
   // a connection, or is silent too long.
   crowd(address server, std::unique_ptr<peer> speaks, extent size);
 
-  // A server that knows of neither is to be asked all the same, for the bytes.
+  // A server without either gets the requests too, for equal bytes.
   void pretend_sessions() noexcept { pretends_ = true; }
 
   // Opens the connections, and the sessions if the server knows of them.
@@ -59,7 +59,7 @@ class crowd final : public connections::listener {
   // prepared in a row.
   void ask(std::size_t session, std::optional<task_id> task, core::request what,
            std::size_t model = 0, bool is_alone = false);
-  // The same for what has no answer.
+  // The same for messages without an answer.
   void tell(std::size_t session, core::request what);
   // The same request for each task. `make` is given the task.
   void ask_all(std::function<core::request(task_id)> const& make);

@@ -1,5 +1,5 @@
-// What is said to etcd. A barrier is a key whose version counts the arrivals, and another one that
-// all watch; keys are keys; who waits for a value watches it.
+// Requests to etcd. A barrier is a key whose version counts the arrivals, and another one that all
+// watch; keys are keys; a wait for a value is a watch.
 
 #include "bench_error.hpp"
 #include "load/http2.hpp"
@@ -26,11 +26,11 @@ constexpr std::string_view watch_path = "/etcdserverpb.Watch/Watch";
 
 constexpr std::string_view watched_key = "release";
 
-// What a client may send before it is allowed more; of one call this beside its value.
+// The flow-control window of a client; and the size of a call without its value.
 constexpr std::size_t window_bytes = 65'535;
 constexpr std::size_t call_bytes = 64;
 
-// So that no request passes what HTTP/2 lets a client send unasked.
+// So that no request exceeds HTTP/2's initial window.
 constexpr std::size_t value_bytes_max = 8 * 1024;
 
 // The stream of a connection's watch: it is opened first.
@@ -161,7 +161,7 @@ class etcd_peer final : public peer {
   void say(std::string& /*out*/, asking const& /*how*/, Args const& /*args*/) {
     throw bench_error{"there is nothing in etcd for what this workload asks"};
   }
-  // What must be said at once: for the connection itself, or that a round is complete.
+  // Immediate messages: for the connection itself, or that a round is complete.
   void say(std::string& out, asking const& how, std::monostate) {
     if (reply_.empty())
       put(out, how.connection, watched_key, std::to_string(arrivals_), false);
@@ -196,7 +196,7 @@ class etcd_peer final : public peer {
   void say(std::string& out, asking const& how, core::count_keys_args const&) {
     get(out, how.connection, watched_key);
   }
-  // Nothing is removed: all would be told.
+  // Nothing is removed: all watches would be notified.
   void say(std::string& out, asking const& how, core::remove_args const&) {
     say(out, how, core::count_keys_args{});
   }

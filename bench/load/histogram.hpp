@@ -1,5 +1,5 @@
 #pragma once
-// How often what took how long. Not here: what is made of it (driver/figures.py).
+// A histogram of times. Not here: its evaluation (driver/figures.py).
 
 #include <boost/json/object.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace coxswain::bench {
 
-// Log-linear, 1,024 steps for each doubling, so that it takes little memory and what it says of a
-// time is at most 0.05 % off. The longest time is kept exactly.
+// Log-linear, 1,024 steps for each doubling, so that it takes little memory and has an error of at
+// most 0.05 %. The longest time is kept exactly.
 class histogram {
  public:
   // Negative times count as zero.

@@ -3,7 +3,7 @@
 // messages in what it sends. Not here: what is asked (etcd_peer).
 //
 // Headers are sent as a gRPC library sends them: whole once, then by their number in the table that
-// both sides keep. What the server says in its headers is not read.
+// both sides keep. The server's headers are not read.
 
 #include "load/frames.hpp"
 
@@ -22,10 +22,10 @@ namespace coxswain::bench {
 // The client's side of a connection: what is written.
 class http2_writer {
  public:
-  // What a connection begins with: also that the server may send as much as it likes.
+  // The beginning of a connection, with an unlimited window for the server.
   static void append_preface(std::string& out);
 
-  // A call of `path` with one message; more may follow if it is `open`. Gives its stream.
+  // A call of `path` with one message; more may follow if it is `open`. Returns its stream.
   std::uint32_t append_call(std::string& out, std::string_view path, std::string_view message,
                             bool open = false);
 

@@ -1,5 +1,5 @@
 #pragma once
-// When the tasks of a load send, and what they say to begin their part in a job: words of several
+// When the tasks of a load send, and the requests with which they join a job: shared by several
 // workloads.
 
 #include "coxswain/base/time.hpp"
@@ -17,12 +17,12 @@ struct arrivals {
     jittered,  // each at a random moment
   };
   pattern how{pattern::together};
-  duration within{};  // jittered: all of them within so long a time
+  duration within{};  // jittered: all of them within this time
 };
 
 [[nodiscard]] core::hello_args hello();
 
-// As large as those of a coordinator with default options and so many tasks.
+// As large as those of a coordinator with default options and this many tasks.
 [[nodiscard]] core::answer hello_answer(std::uint32_t tasks);
 
 [[nodiscard]] core::answer join_answer();

@@ -1,7 +1,6 @@
 #pragma once
-// What a load says to a kind of server, and how it judges what comes back: the workloads say what
-// is asked, in the coordinator's words, and need not know whom they ask. Not here: sockets and
-// clocks.
+// The requests to a kind of server, and the checks of its answers: workloads are written in the
+// coordinator's terms, independent of the server. Not here: sockets and clocks.
 
 #include "load/frames.hpp"
 
@@ -26,7 +25,7 @@ enum class verdict {
   respond,  // something else: send a heartbeat, though there may be answers to come
 };
 
-// How something is asked.
+// How a request is sent.
 struct asking {
   std::size_t connection{};
   std::optional<task_id> task;
@@ -61,7 +60,7 @@ class peer {
   // A new connection, without a session, under a number that may have been used before.
   virtual void open(std::size_t /*connection*/) {}
 
-  // Appends what a new connection says before all else, and returns how many answers that has.
+  // Appends the first messages of a new connection, and returns the number of answers.
   virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
 
   // From here on answers are to be such as one of these: of its kind and about its size; or a
@@ -77,8 +76,7 @@ class peer {
   // All requests are answered. Throws bench_error if others were answered than had been asked.
   virtual void settle() {}
 
-  // After so long a silence a heartbeat is to be sent: a request that says nothing. Zero if the
-  // server needs none.
+  // Send a heartbeat, an empty request, after this long a silence. Zero if the server needs none.
   [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
 };
 

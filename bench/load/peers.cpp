@@ -1,4 +1,4 @@
-// What is said to the coordinator, and to the baseline.
+// Requests to the coordinator, and to the baseline.
 
 #include "bench_error.hpp"
 #include "load/peer.hpp"
@@ -91,11 +91,11 @@ class coxswain_peer final : public peer {
       check_size(frame.bytes - frame.beginning.size() + parts->body.size());
       return verdict::answer;
     }
-    // Most answers are equal to the byte: one of them need be looked at.
+    // Most answers are identical: only one of them is checked.
     if (!accepted_.empty() && parts->body == accepted_) return verdict::answer;
     auto const what = decode(frame.beginning).what;
     check_answer(what);
-    // A failure says who is missing and how long it took: that is as long as it is.
+    // A failure names the missing tasks and the time: its length varies.
     if (what.outcome.ok()) check_size(parts->body.size());
     accepted_ = parts->body;
     return verdict::answer;

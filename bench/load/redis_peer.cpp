@@ -1,5 +1,5 @@
-// What is said to Redis. A barrier is a counter and a message to all, or a list; keys are keys, or
-// the fields of a hash, which is their directory; who waits for a value has subscribed for it.
+// Requests to Redis. A barrier is a counter and a message to all, or a list; keys are keys, or the
+// fields of a hash, which is their directory; a wait for a value is a subscription.
 
 #include "bench_error.hpp"
 #include "load/peer.hpp"
@@ -25,7 +25,7 @@ constexpr std::string_view message_head = ">3\r\n$7\r\nmessage\r\n";
 
 bool has_data(rival_plan const& plan) { return plan.sums || plan.gathered_bytes > 0; }
 
-// What the last one of a round does: it publishes, or pushes as many elements as wait for one.
+// The action of a round's last task: it publishes, or pushes one element per waiting task.
 std::string release_of(rival_plan const& plan) {
   constexpr int pushed_at_once = 1'000;
   if (plan.barrier == redis_barrier::list) {
@@ -194,7 +194,7 @@ class redis_peer final : public peer {
     throw bench_error{"it released a round that is not complete, or without the data of all"};
   }
 
-  // What INCR and PUBLISH answer. Who made a round complete is to tell all.
+  // Answers of INCR and PUBLISH. The task that completed a round notifies all.
   verdict judge_number(received_frame const& frame) {
     if (plan_.tasks == 0 || plan_.barrier != redis_barrier::count) return verdict::answer;
     std::uint64_t n = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // The protocol of Redis (RESP2 and RESP3), as far as the benchmark needs it: commands to it, and
-// where its replies end. Not here: what is asked and what a reply means (redis_peer).
+// where its replies end. Not here: requests and the meaning of replies (redis_peer).
 
 #include "load/frames.hpp"
 
@@ -17,7 +17,7 @@ void append_command(std::string& out, std::initializer_list<std::string_view> wo
 // A frame is a whole reply, or a whole push, with all that is nested in it.
 class resp_reader final : public frame_source {
  public:
-  // Of a longer one only so much is kept.
+  // Of a longer one only this much is kept.
   static constexpr std::size_t kept_bytes_max = std::size_t{16} * 1024;
 
   [[nodiscard]] std::optional<received_frame> next(std::string_view& input) override;

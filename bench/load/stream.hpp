@@ -1,6 +1,7 @@
 #pragma once
-// Request and reply on each of some connections, again and again: so many requests are outstanding,
-// and each answer is followed by the next request. Frames are made before the clock runs.
+// Request and reply on each of some connections, repeatedly: a fixed number of requests is
+// outstanding, and each answer is followed by the next request. Frames are made before the clock
+// runs.
 
 #include "load/connections.hpp"
 #include "load/tally.hpp"
@@ -17,7 +18,7 @@ namespace coxswain::bench {
 
 class stream final : public connections::listener {
  public:
-  // What is asked next, and which of the expected answers it will have.
+  // The next request, and which of the expected answers it will have.
   struct question {
     core::request what;
     std::size_t model{};

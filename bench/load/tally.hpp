@@ -1,6 +1,6 @@
 #pragma once
-// What a load found in one sample, and the watch it is timed with. Not here: what the operating
-// system knows of it (driver/sides.py).
+// The results of a load in one sample, and its stopwatch. Not here: the operating system's figures
+// (driver/sides.py).
 
 #include "load/histogram.hpp"
 
@@ -23,7 +23,7 @@ namespace coxswain::bench {
 }
 
 struct tally {
-  // A part of the sample, if it has parts that are told apart.
+  // A part of the sample, if it has distinct parts.
   struct part {
     duration elapsed{};
     duration server_cpu{};  // zero if the server's process is not known
@@ -39,7 +39,7 @@ struct tally {
   [[nodiscard]] boost::json::object to_json() const;
 };
 
-// Measures what passes between its making and `stop`: time, and CPU time of this process.
+// Measures time, and CPU time of this process, from its construction to `stop`.
 class stopwatch {
  public:
   void stop(tally& into) const {

@@ -3,7 +3,7 @@
 // sessions, no timers, no checks: it counts requests, and after so many of them answers each.
 //
 // A frame is four bytes, big-endian, that give the length of what follows. The first four bytes of
-// a request say in the same way how long its answer's payload is to be; the rest is opaque. So the
+// a request give the length of its answer's payload in the same way; the rest is opaque. So the
 // load moves exactly the bytes that it moves with the coordinator.
 
 #include "load/address.hpp"
@@ -14,13 +14,13 @@
 
 namespace coxswain::bench {
 
-// A request may ask to be answered at once, whatever is answered together.
+// A request may ask for an immediate answer.
 inline constexpr std::size_t baseline_answer_at_once = 0x8000'0000;
 
-// Or it may want none.
+// Or for none.
 inline constexpr std::size_t baseline_answer_never = 0x4000'0000;
 
-// The payload of a request that tells the length of an answer has at least so many bytes.
+// The minimum payload of a request that gives the length of its answer.
 inline constexpr std::size_t baseline_request_bytes_min = 4;
 
 // Serves until the process is killed. `together` requests are answered together, in their order; 1

@@ -19,7 +19,7 @@
 namespace coxswain::bench {
 namespace {
 
-// Prints what is amiss, but not for ever: the program's own lines are to be seen.
+// Prints problems, but only a limited number, so that the program's own lines stay visible.
 class short_log {
  public:
   void operator()(core::event const& e) {

@@ -19,7 +19,7 @@ class deadline_watch {
  public:
   using call = std::pair<std::size_t, request_id>;  // a connection's
 
-  // To be told just before the call is sent: the coordinator cannot have read it earlier.
+  // Call it just before the request is sent: the coordinator cannot have read it earlier.
   void begins(call which, time_point deadline) { open_.emplace(which, deadline); }
   // Returns how late the answer came: below zero if it came too early. Throws bench_error: there is
   // no such call.

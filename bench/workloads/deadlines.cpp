@@ -1,5 +1,5 @@
-// The workload `deadlines`: barriers that cannot complete, in a job that is idle otherwise, and how
-// late each is told so.
+// The workload `deadlines`: barriers that cannot complete, in an otherwise idle job, and how late
+// each times out.
 
 #include "load/crowd.hpp"
 #include "load/job.hpp"
@@ -99,7 +99,7 @@ class deadlines_load final : public crowd_load, public connections::listener {
                     watched_.open(), std::chrono::seconds{lateness_max}.count())};
   }
 
-  // All tasks but the last one call, in turn, and each waits for the last one.
+  // All tasks but the last one call, round-robin, and each waits for the last one.
   void call() {
     task_id const caller{next_task_};
     task_id const absent{all_.tasks() - 1};

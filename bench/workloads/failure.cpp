@@ -1,4 +1,4 @@
-// The workload `failure`: one process of a job is killed, and all others are told.
+// The workload `failure`: one process of a job is killed, and all others are notified.
 
 #include "load/crowd.hpp"
 #include "workloads/workload.hpp"

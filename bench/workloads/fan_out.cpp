@@ -45,8 +45,7 @@ class fan_out_load final : public crowd_load {
     all_.run("the end of its removal");
   }
 
-  // All wait for the key, and the server has read that: what it is asked after all else is
-  // answered.
+  // All wait for the key, and the server has read these requests: a later one was answered.
   time_point wait() {
     for (std::uint32_t i = 0; i < waiters_; ++i) all_.ask(i, std::nullopt, keys_.get(0), got);
     auto const begun = now();

@@ -1,4 +1,4 @@
-// The workload `heartbeat`: a job that does nothing but show that it lives, each task in its turn.
+// The workload `heartbeat`: an idle job that only sends heartbeats, each task in turn.
 
 #include "load/crowd.hpp"
 #include "load/job.hpp"

@@ -1,4 +1,4 @@
-// The workload `history`: a job that can gather a past, and then does what all jobs do.
+// The workload `history`: a job that accumulates history, and then runs an ordinary load.
 
 #include "load/crowd.hpp"
 #include "load/stream.hpp"

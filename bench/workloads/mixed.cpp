@@ -1,4 +1,4 @@
-// The workload `mixed`: a job's day. All join and tell each other their devices; barriers, keys and
+// The workload `mixed`: a job's day. All join and exchange their devices; barriers, keys and
 // heartbeats; all leave.
 
 #include "load/crowd.hpp"
@@ -11,7 +11,7 @@
 namespace coxswain::bench {
 namespace {
 
-// Between so many barriers all show that they live.
+// After this many barriers all send a heartbeat.
 constexpr std::uint32_t barriers_per_beat = 10;
 
 constexpr std::uint64_t value_bytes = 64;

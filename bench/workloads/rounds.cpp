@@ -1,5 +1,5 @@
-// The workload `barrier`: all tasks arrive, all are released, again and again. Each task may bring
-// bytes, and all get the bytes of all, or what a reduction makes of them.
+// The workload `barrier`: all tasks arrive, all are released, repeatedly. Each task may pass bytes,
+// and all get the bytes of all, or the result of a reduction.
 
 #include "load/crowd.hpp"
 
@@ -10,7 +10,7 @@
 namespace coxswain::bench {
 namespace {
 
-// What all tasks say when they arrive, and what they get.
+// The arrival requests of all tasks, and their answers.
 struct round_shape {
   core::barrier_args arrival{};
   core::barrier_answer release{};  // but for the number of the round

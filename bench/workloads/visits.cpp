@@ -1,6 +1,6 @@
-// The workloads `join`: a whole job begins at once, all connect, say hello and join, until all are
-// told that it has started; then they are idle, and the server's memory is looked at. And `churn`:
-// connections come and go, each says hello, joins, leaves, says goodbye and is closed.
+// The workloads `join`: a whole job begins at once, all connect, say hello and join, until all know
+// that it has started; then they are idle, and the server's memory is measured. And `churn`:
+// connections come and go, each with hello, join, leave, bye and close.
 
 #include "load/connections.hpp"
 #include "load/job.hpp"
@@ -112,7 +112,7 @@ visits::times visits::run(tally& found) {
   return std::exchange(took_, {});
 }
 
-// So few connections at once fit any listener's queue, and each says hello in time.
+// This few connections at once fit any listener's queue, and each sends its Hello in time.
 void visits::before_wait() {
   constexpr std::size_t greeting_max = 128;
   auto const first_ones = std::min(slots_.size(), visits_.size());

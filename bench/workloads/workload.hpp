@@ -1,7 +1,6 @@
 #pragma once
 // A kind of work for a server, in a file of its own: what one sample does on the side of the load.
-// Not here: its options, what server it needs and what its figures are called
-// (driver/workloads.py).
+// Not here: its options, its server and the names of its figures (driver/workloads.py).
 
 #include "bench_error.hpp"
 #include "load/address.hpp"
@@ -33,7 +32,7 @@ struct extent {
   std::uint32_t tasks{};
 };
 
-// What a load is told.
+// The options of a load.
 struct load_plan {
   // As driver/sides.py writes it. Throws bench_error, and what Boost.JSON throws.
   explicit load_plan(boost::json::object given);
@@ -57,7 +56,7 @@ class load {
  public:
   virtual ~load() = default;
 
-  // Everything before the clock runs. `progress` is told how many connections there are.
+  // Everything before the clock runs. `progress` gets the number of connections.
   virtual void connect(std::function<void(std::uint64_t)> const& /*progress*/) {}
 
   virtual tally measure(std::uint64_t steps) = 0;
@@ -65,12 +64,12 @@ class load {
   // Of a load that can do several things: which of them `measure` does from now on.
   virtual void turn_to(std::string_view /*act*/) {}
 
-  // Shows that all live; to be called when the load was idle for `beat_period`, which is zero if
-  // the server needs no such thing.
+  // Sends heartbeats for all; call it when the load was idle for `beat_period`, which is zero if
+  // the server needs none.
   virtual void beat() {}
   [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
 
-  // After the last sample: what else it has seen.
+  // After the last sample: further results.
   virtual boost::json::object conclude() { return {}; }
 
   // Leaves the job in order, unless the server ends with its only sample.
