@@ -17,8 +17,8 @@ inline constexpr time_point t0{std::chrono::hours{1}};
 // The frame that carries an answer.
 [[nodiscard]] std::string frame(request_id id, core::answer const& what);
 
-// What the coordinator of these tests says of itself: heartbeats every 10 s, timeout 30 s, grace
-// 2 s, 4 tasks, session 7.
+// The HelloReply of these tests' coordinator: heartbeats every 10 s, timeout 30 s, grace 2 s, 4
+// tasks, session 7.
 [[nodiscard]] core::hello_answer hello_answer();
 
 [[nodiscard]] core::answer answer_of(std::string value);
@@ -35,7 +35,8 @@ class agent_lab {
   // An agent whose session exists, at t0; nothing of it remains to be taken.
   static agent_lab open(agent_options options = default_options());
 
-  // What happens to it returns the lab, so that the line that expects says when.
+  // Functions that do something to it return the lab, so that an expectation can be on the same
+  // line.
   agent_lab& say(time_point now, core::answer const& what) { return reply(now, 0, what); }
   agent_lab& reply(time_point now, std::uint64_t id, core::answer const& what = {});
   agent_lab& lose(time_point now);
@@ -45,7 +46,7 @@ class agent_lab {
   // The transport opens, and the coordinator resumes the session.
   agent_lab& resume(time_point now, std::vector<request_id> not_held = {});
 
-  // What the agent has put out since the last look.
+  // The agent's output since the last look.
   [[nodiscard]] std::string out();
   // The same after it has been advanced.
   [[nodiscard]] std::string advance(time_point now) {

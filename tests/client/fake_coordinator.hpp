@@ -1,6 +1,6 @@
 #pragma once
-// A coordinator that does what a test says, on a real socket, in the test's io_context; and the
-// running of a test that is a coroutine.
+// A scripted coordinator, on a real socket, in the test's io_context; and the running of a test
+// that is a coroutine.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -21,7 +21,7 @@ void run(asio::io_context& io, asio::awaitable<void> test);
 // Some iterations of the executor.
 asio::awaitable<void> next_iteration();
 
-// Starts a call whose outcome is noted: "ok", or what it threw.
+// Starts a call whose outcome is noted: "ok", or its exception.
 template <class T>
 void note(asio::io_context& io, asio::awaitable<T> call, std::string& outcome) {
   asio::co_spawn(io, std::move(call), [&outcome](std::exception_ptr failure, auto const&...) {
@@ -65,7 +65,7 @@ class fake_coordinator {
   // All in one piece, so that the client reads them at once.
   asio::awaitable<void> say_together(std::vector<wire::server_message> all);
 
-  // Closes the connection; takes no more of them.
+  // Closes the connection, and accepts no more.
   void hang_up() { peer_.close(); }
   void go() {
     acceptor_.close();

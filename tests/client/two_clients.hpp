@@ -59,7 +59,7 @@ class two_clients {
   client b;
 };
 
-// What a call throws; OK if nothing.
+// The error of a call; OK if none.
 template <class T>
 asio::awaitable<status> outcome_of(asio::awaitable<T> call) {
   status outcome;

@@ -34,7 +34,7 @@ namespace coxswain::test {
 inline constexpr time_point t0{std::chrono::hours{1000}};
 inline constexpr incarnation coordinator_self{77};
 
-// Who asks: a client, and for which of its tasks. Without one the message names none.
+// The caller: a client, and which of its tasks it acts for. Without one the message names none.
 struct caller {
   caller(int c) : client{static_cast<std::size_t>(c)} {}
   caller(int c, std::uint32_t t) : client{static_cast<std::size_t>(c)}, task{task_id{t}} {}
@@ -50,7 +50,7 @@ struct call {
   request_id id;
 };
 
-// What a barrier may ask for beside its name.
+// The options of a barrier.
 struct asking {
   std::vector<std::uint32_t> among{};
   std::optional<std::string> gather{};  // with this data
@@ -60,7 +60,7 @@ struct asking {
   bool fail_when_lost{};
 };
 
-// What a Join may ask for beside its incarnation.
+// The options of a Join.
 struct joining {
   std::optional<bool> recoverable{};
   bool take_over{};
@@ -93,7 +93,7 @@ class cluster {
 
   // n tasks have joined, each by a client of its own: client i is task i, incarnation 100 + i.
   explicit cluster(std::uint32_t tasks, core::config options = {});
-  // The job has `tasks` tasks, and nobody is there.
+  // The job has `tasks` tasks, and no client.
   static cluster deserted(std::uint32_t tasks, core::config options = {});
   ~cluster();
   cluster(cluster const&) = delete;
@@ -133,7 +133,7 @@ class cluster {
   cluster& reading_resumed(int who);
   cluster& task_ended(std::uint32_t task, status why);
   cluster& stop(std::string reason = "test");
-  // By whoever runs the coordinator.
+  // By the coordinator's owner.
   status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
   // Once this was called: c.after(c.barrier(1, "b")).replies().
@@ -219,7 +219,7 @@ class cluster {
     return clients_[static_cast<std::size_t>(who)]->connection != connection_id{};
   }
 
-  // Takes what was logged since the last look, one line each.
+  // Takes the log since the last look, one line each.
   std::string log();
   [[nodiscard]] core::snapshot look() const { return brain_->look(now_); }
   [[nodiscard]] std::string state_of(std::uint32_t task) const;  // "connected", "suspect", ...

@@ -1,5 +1,5 @@
 #pragma once
-// What a client of the random world may ask for: mostly sense, sometimes nonsense.
+// A random request of a client: mostly valid, sometimes nonsense.
 
 #include "coxswain/core/model/messages.hpp"
 #include "tests/fuzz/chance.hpp"

@@ -1,6 +1,5 @@
 #pragma once
-// What does not hold in a random world is told to whoever runs it: a test, which goes on, or a
-// fuzzer, which stops.
+// Reports violations in a random world: a test continues, a fuzzer stops.
 
 #include <sstream>
 #include <string>

@@ -25,10 +25,10 @@ struct attacker {
   // What it sends, the n-th time: counted from 1, which serves as the request's id.
   std::function<core::client_message(std::uint64_t n)> next;
 
-  // Whether it reads what comes, and throws it away.
+  // Whether it reads and discards its input.
   bool reads = true;
 
-  // It sends so many messages, and then nothing; its connection stays.
+  // It sends this many messages, and then nothing; its connection stays.
   std::uint64_t most = UINT64_MAX;
 
   // It connects again and begins anew when it is cut off; else the attack ends then.
@@ -48,7 +48,7 @@ class attack {
   attack(attack const&) = delete;
   attack& operator=(attack const&) = delete;
 
-  // All attackers are there still: none was refused or cut off.
+  // All attackers are still connected: none was refused or disconnected.
   [[nodiscard]] bool goes_on();
 
  private:

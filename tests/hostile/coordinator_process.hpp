@@ -1,6 +1,6 @@
 #pragma once
 // A `coxswain serve` process under attack: started, observed from outside, and stopped. Not here:
-// attackers (attack) and the job beside them (quiet_job).
+// attackers (attack) and the job meanwhile (quiet_job).
 
 #include "coxswain/base/time.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// A job that does nothing but pass barriers, all its tasks on this thread, and says how long they
-// took: first in peace, then under attack.
+// A job that only passes barriers, all its tasks on this thread, and measures them: first
+// undisturbed, then under attack.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/client/client.hpp"
@@ -21,7 +21,7 @@ struct latencies {
 
 class quiet_job {
  public:
-  // Connects and joins so many tasks. Throws what the clients throw.
+  // Connects and joins this many tasks. Throws the clients' errors.
   quiet_job(std::string const& address, std::size_t tasks);
 
   // How long barriers took, each from the first arrival to the last release, one after another, for

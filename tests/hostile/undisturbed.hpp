@@ -1,6 +1,6 @@
 #pragma once
-// The target of every attack on the coordinator's time: the job beside it goes on, nearly as fast
-// as in peace, and probes are answered.
+// The target of every attack on the coordinator's time: the job continues, nearly as fast as
+// undisturbed, and probes are answered.
 
 #include "tests/hostile/attack.hpp"
 #include "tests/hostile/coordinator_process.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// A server over real sockets for tests, with what it told its log, and peers for it.
+// A server over real sockets for tests, with its log, and peers for it.
 
 #include "coxswain/server/server.hpp"
 #include "tests/server/raw_client.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Connections of a server in virtual time, with peers that read as a test says.
+// Connections of a server in virtual time, with scripted peers.
 
 #include "coxswain/server/connections.hpp"
 #include "tests/net/sockets.hpp"

@@ -83,7 +83,7 @@ class raw_client {
     BOOST_TEST(reader_.empty());
   }
 
-  // As much as goes at once; says how much that was.
+  // Writes as much as possible without waiting; returns how much.
   std::size_t send_lazily(std::string_view bytes) {
     auto const sent = ::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     return sent > 0 ? static_cast<std::size_t>(sent) : 0;

@@ -1,6 +1,6 @@
 #pragma once
 // A faulty network in virtual time: a connection is two byte pipes with a delay, whose pieces are
-// split at random, and which can be cut or silently dropped. Not here: who talks over it (world).
+// split at random, and which can be cut or silently dropped. Not here: its users (world).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -34,7 +34,7 @@ class pipe {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  // After so many bytes in sum nothing more arrives.
+  // After this many bytes in total nothing more arrives.
   void stop_after(std::uint64_t bytes) { stop_after_ = bytes; }
 
   void send(time_point now, generator& random, duration delay_max, std::string_view bytes) {
@@ -54,7 +54,7 @@ class pipe {
     pieces_.push_back({last_, {}});
   }
 
-  // What is on its way is lost, and the end arrives.
+  // Data in transit is lost, and the end arrives.
   void cut(time_point now, generator& random, duration delay_max) {
     pieces_.clear();
     closed_ = false;
@@ -62,7 +62,7 @@ class pipe {
     finish(now, random, delay_max);
   }
 
-  // What is on its way is lost, and nothing arrives any more, not even the end.
+  // Data in transit is lost, and nothing more arrives, not even the end.
   void mute() {
     pieces_.clear();
     closed_ = true;
@@ -79,7 +79,7 @@ class pipe {
     return pieces_.empty() ? time_point::max() : pieces_.front().at;
   }
 
-  // What has arrived by `now`.
+  // The data that has arrived by `now`.
   [[nodiscard]] std::string take(time_point now) {
     std::string all;
     while (!pieces_.empty() && pieces_.front().at <= now) {

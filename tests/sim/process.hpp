@@ -75,7 +75,7 @@ class process {
   std::size_t reconnected{};
   std::size_t completed_twice{};
 
-  // Told what happens at this process, in order.
+  // Called with the events of this process, in order.
   struct witness {
     virtual ~witness() = default;
     virtual void called(process const& by, request_id id, core::request const& what,

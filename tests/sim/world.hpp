@@ -23,7 +23,7 @@ namespace coxswain::sim {
 // How a world is run.
 struct habits {
   std::uint32_t steps_per_check{1};                // the coordinator's invariants, so often
-  bool keeps_log{true};                            // what the coordinator tells its log
+  bool keeps_log{true};                            // the coordinator's log
   bool keeps_recording{true};                      // of what is put into the coordinator
   std::function<void(std::string_view)> record{};  // gets all of it
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
@@ -43,11 +43,11 @@ class world {
 
   // Faults.
   void cut(process& p);                         // both ends learn it, soon
-  void cut_silently(process& p);                // nobody is told
+  void cut_silently(process& p);                // without notifying any peer
   void kill(process& p);                        // the process dies, its host closes the socket
-  void pause(process& p, duration time);        // the process stands still
-  void stall(duration time);                    // the coordinator's loop stands still
-  void refuse_connections(duration time);       // nobody listens for a while
+  void pause(process& p, duration time);        // the process is stopped
+  void stall(duration time);                    // the coordinator's loop is stalled
+  void refuse_connections(duration time);       // nothing listens for a while
   void read_slowly(process& p, duration time);  // what is sent to it is not read
 
   // Runs until all scripts are done, or `limit` has passed.
@@ -56,14 +56,14 @@ class world {
   // Runs until `is_done`, which is asked after each step, or `limit` has passed.
   void run(duration limit, std::function<bool()> const& is_done);
 
-  // Runs for so long, whatever there is to do.
+  // Runs for this long.
   void pass(duration time);
 
-  // What was put into the coordinator is put into another one, which must do and say the same.
-  // Says what it did otherwise; empty if nothing.
+  // Replays the coordinator's inputs into another one, which must behave the same. Returns the
+  // difference; empty if none.
   [[nodiscard]] std::string fault_of_recording() const;
 
-  // Whether a task was said to wait in vain.
+  // Whether a deadlock was reported.
   [[nodiscard]] bool was_stuck() const;
 
   // The processes say Bye, as far as they live, and the network delivers it.
@@ -72,7 +72,7 @@ class world {
   time_point now{};
   duration delay_max{2ms};
   generator random;
-  std::vector<std::string> log;  // what the coordinator told its log
+  std::vector<std::string> log;  // the coordinator's log
   server::dispatch coordinator;
   std::vector<std::unique_ptr<process>> processes;
   // Called for each connection that is opened, to make plans for it.

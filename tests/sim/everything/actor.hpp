@@ -1,7 +1,7 @@
 #pragma once
 // A process of a simulated job that does everything: it joins its tasks, meets the others, and runs
-// errands at the same time. What becomes of its calls is written into the history. Not here: what
-// it wants (wishes) and what goes wrong (job).
+// errands at the same time. The outcomes of its calls go to the history. Not here: its requests
+// (wishes) and faults (job).
 
 #include "coxswain/base/sync_points.hpp"
 #include "tests/sim/everything/history.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What happened in a simulated job, as its processes saw it and as one saw it whom no fault reaches
-// (auditor). The rules judge it. Not here: the rules, and how it is made (job).
+// The history of a simulated job, as seen by its processes and by an observer without faults
+// (auditor). The rules check it. Not here: the rules, and how it is made (job).
 
 #include "coxswain/client/agent_messages.hpp"
 #include "coxswain/core/config.hpp"
@@ -15,7 +15,7 @@
 
 namespace coxswain::sim {
 
-// What breaks a rule, for people.
+// A violation of a rule, for people.
 using violations = std::vector<std::string>;
 
 struct interval {
@@ -104,7 +104,7 @@ struct history {
   std::vector<process_record> processes;
   std::vector<interval> stalls;  // of the coordinator's loop
 
-  // What the auditor saw.
+  // The auditor's observations.
   std::vector<key_record> keys;  // all changes; the versions leave none out
   bool is_blind{};  // it was refused for want of memory, and saw some things late or never
   bool keys_are_whole{true};         // it missed none
@@ -118,7 +118,7 @@ struct history {
   [[nodiscard]] bool is_calm(std::size_t process, time_point from, time_point to) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;
-  // How long the coordinator's loop stood still in all.
+  // The total time of stalls of the coordinator's loop.
   [[nodiscard]] duration stalled() const;
   [[nodiscard]] bool is_guest(std::size_t process) const {
     return processes[process].host.has_value();

@@ -1,7 +1,7 @@
 #pragma once
 // A simulated job of everything: all operations, all faults but the restart of the coordinator, all
-// from one seed. Not here: what is decided beforehand (plan), what its processes do (scripts), and
-// whether that was right (rules).
+// from one seed. Not here: decisions made beforehand (plan), its processes (scripts), and the
+// checks (rules).
 
 #include "tests/sim/everything/actor.hpp"
 #include "tests/sim/everything/history.hpp"
@@ -27,7 +27,7 @@ class job {
   explicit job(std::uint64_t seed, plant const* wrong = nullptr,
                std::function<void(std::string_view)> record = {});
 
-  // Runs it, and says which rules were broken. Once.
+  // Runs it, and returns the broken rules. Once.
   [[nodiscard]] violations run();
 
   // For the scripts: where a task goes on, where it is, and whether it fails now on purpose.

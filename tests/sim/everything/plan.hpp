@@ -1,6 +1,6 @@
 #pragma once
-// What is decided about a simulated job before it begins, all from its seed: its size, its limits,
-// where its tasks meet, and what may go wrong. Not here: what goes wrong when (job).
+// The decisions about a simulated job before it begins, all from its seed: its size, its limits,
+// where its tasks meet, and possible faults. Not here: when faults happen (job).
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"

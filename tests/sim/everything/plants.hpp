@@ -1,7 +1,7 @@
 #pragma once
-// Bugs that are planted into a simulated job at its seams: what travels between a client and the
-// coordinator is changed on the way, or the coordinator is configured otherwise than promised. The
-// rules must find each of them. Not here: the rules.
+// Bugs that are planted into a simulated job at its seams: messages between a client and the
+// coordinator are changed in transit, or the coordinator is configured differently than promised.
+// The rules must find each of them. Not here: the rules.
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"

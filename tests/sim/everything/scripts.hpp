@@ -1,5 +1,5 @@
 #pragma once
-// What a process of a simulated job does, one script for each thing that it does at a time.
+// The scripts of a process of a simulated job, which run concurrently.
 
 #include "coxswain/base/ids.hpp"
 #include "tests/sim/script.hpp"

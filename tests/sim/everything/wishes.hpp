@@ -1,6 +1,6 @@
 #pragma once
-// What a process of a simulated job asks for: requests of every kind, mostly about things that
-// others ask for, too. Not here: who asks when (actor).
+// The requests of a process of a simulated job: of every kind, mostly about shared names. Not here:
+// when they are made (actor).
 
 #include "coxswain/core/model/messages.hpp"
 #include "tests/sim/everything/plan.hpp"
@@ -21,11 +21,11 @@ struct errand {
 [[nodiscard]] errand any_errand(generator& random, plan const& of, std::optional<task_id> task,
                                 std::string text);
 
-// What a task asks for at a gathering.
+// The request of a task at a gathering.
 [[nodiscard]] core::request request_for(gathering const& g, generator& random, task_id task,
                                         std::uint32_t num_tasks);
 
-// What a task brings to every exchange.
+// A task's contribution to every exchange.
 [[nodiscard]] core::local_topology topology_of(task_id task);
 
 }  // namespace coxswain::sim

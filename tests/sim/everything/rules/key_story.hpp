@@ -1,6 +1,6 @@
 #pragma once
-// The history of the keys as the auditor saw it, and what was so when. Versions order the changes;
-// each has a time. Not here: what calls say of it.
+// The history of the keys as the auditor saw it, and their state at each time. Versions order the
+// changes; each has a time. Not here: outcomes of calls.
 
 #include "tests/sim/everything/history.hpp"
 

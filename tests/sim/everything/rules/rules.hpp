@@ -1,6 +1,6 @@
 #pragma once
-// What must hold of every history of a job. Each rule adds a violation for each time that it was
-// broken. Not here: how histories are made (job).
+// The rules that every history of a job must satisfy. Each adds its violations. Not here: how
+// histories are made (job).
 
 #include "tests/sim/everything/history.hpp"
 
@@ -16,7 +16,7 @@ void check_rounds(history const& h, violations& found);
 void check_count_barriers(history const& h, violations& found);
 void check_meetings(history const& h, violations& found);
 
-// A death is noticed within its bound and told to all who live; nobody fails without a cause.
+// A death is detected in time and reported to all live tasks; no task fails without a cause.
 void check_failures(history const& h, violations& found);
 
 // Each key is linearizable: versions order the changes, and a read saw the present.
@@ -28,13 +28,13 @@ void check_watches(history const& h, violations& found);
 // An item is given to one, in order, and none is lost.
 void check_queues(history const& h, violations& found);
 
-// A lock has one owner, its tokens rise, and who asks first is served first.
+// A lock has one owner, its tokens rise, and it is first come, first served.
 void check_locks(history const& h, violations& found);
 
 // Alive queries tell who was there; who has joined or left was seen to.
 void check_tasks(history const& h, violations& found);
 
-// All stop at the same step, and nobody passes it.
+// All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
 // All are given the same topology.
