@@ -1,6 +1,12 @@
 #include "tests/fuzz/any_wish.hpp"
 
+#include "coxswain/core/access/request_table.hpp"
+
+#include <array>
+#include <cstddef>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace coxswain::core {
@@ -8,188 +14,272 @@ namespace {
 
 using test::dice;
 
-duration any_timeout(dice& chance) {
-  return chance.one_of(std::vector<duration>{0s, 1ms, 50ms, 1s, 5s, 60s, without_limit});
+// What requests are made from.
+struct maker {
+  dice& chance;
+  std::uint32_t num_tasks;
+  task_id home;
+  std::optional<task_id> speaker;  // the task that the request is for
+
+  std::uint64_t upto(std::uint64_t last) { return chance.upto(last); }
+  bool one_in(std::uint64_t n) { return chance.one_in(n); }
+  task_id task() { return any_task(chance, num_tasks); }
+  duration timeout() {
+    return chance.one_of(std::vector<duration>{0s, 1ms, 50ms, 1s, 5s, 60s, without_limit});
+  }
+  std::string odd_name() {
+    return chance.one_of(std::vector<std::string>{"a", "b", "c", "d", "d/e", "/d//f", "",
+                                                  std::string(41, 'n'), std::string("x\0y", 3),
+                                                  "\xff"});
+  }
+  std::string name() {
+    return one_in(8) ? odd_name() : chance.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
+  }
+  std::string directory() { return one_in(2) ? "" : odd_name(); }
+  std::string value() { return std::string(upto(upto(3100)), 'v'); }
+  // Mostly of what there might be now.
+  std::optional<std::uint64_t> version() {
+    if (one_in(3)) return std::nullopt;
+    return upto(one_in(10) ? 100'000 : 40);
+  }
+  // Any task speaks, and is mostly the incarnation that it is always.
+  incarnation self() {
+    speaker = task();
+    return incarnation{one_in(6) ? upto(9) : speaker->value};
+  }
+};
+
+join_args any_join(maker& m) {
+  join_args args{m.self(), m.timeout()};
+  if (m.one_in(2)) args.recoverable = m.one_in(2);
+  args.take_over = m.one_in(8);
+  return args;
 }
 
-std::string any_name(dice& chance) {
-  return chance.one_of(std::vector<std::string>{"a", "b", "c", "d", "d/e", "/d//f", "",
-                                                std::string(41, 'n'), std::string("x\0y", 3),
-                                                "\xff"});
-}
-
-std::string usual_name(dice& chance) {
-  if (chance.one_in(8)) return any_name(chance);
-  return chance.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
-}
-
-void reduce_anything(dice& chance, barrier_args& args) {
-  if (!chance.one_in(3)) {
+void reduce_anything(maker& m, barrier_args& args) {
+  if (!m.one_in(3)) {
     // Something on which all can agree.
     args.name = "sum";
     args.participants.clear();
     args.gather = false;
     args.reduce = reduction::sum_int64;
     args.fail_when_lost = false;
-    args.data = std::string(8, chance.one_of(std::string{"\x01\x7f"}));
+    args.data = std::string(8, m.chance.one_of(std::string{"\x01\x7f"}));
     return;
   }
-  args.gather = chance.one_in(20);
-  args.reduce = chance.one_of(std::vector<reduction>{
+  args.gather = m.one_in(20);
+  args.reduce = m.chance.one_of(std::vector<reduction>{
       reduction::sum_int64, reduction::min_int64, reduction::max_double, reduction::bit_and,
       reduction::bit_or, reduction::all_equal, reduction::unknown});
-  std::size_t const size = chance.one_in(10) ? chance.upto(9) : 8;
-  args.data = std::string(size, chance.one_of(std::string{"\x01\x7f"}));
+  std::size_t const size = m.one_in(10) ? m.upto(9) : 8;
+  args.data = std::string(size, m.chance.one_of(std::string{"\x01\x7f"}));
 }
 
-barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) {
-  barrier_args args{.name = usual_name(chance), .timeout = any_timeout(chance)};
-  if (chance.one_in(4)) {
-    for (auto i = chance.upto(2); i > 0; --i) {
-      args.participants.push_back(any_task(chance, num_tasks));
-    }
-    args.participants.push_back(asking);
+barrier_args any_barrier(maker& m) {
+  barrier_args args{.name = m.name(), .timeout = m.timeout()};
+  if (m.one_in(4)) {
+    for (auto i = m.upto(2); i > 0; --i) args.participants.push_back(m.task());
+    args.participants.push_back(m.speaker.value_or(m.home));
   }
-  args.gather = chance.one_in(4);
-  if (args.gather || chance.one_in(20)) args.data = std::string(chance.upto(45), 'g');
-  if (chance.one_in(4)) args.progress_every = chance.one_of(short_times);
-  args.fail_when_lost = chance.one_in(8);
-  if (chance.one_in(6)) reduce_anything(chance, args);
+  args.gather = m.one_in(4);
+  if (args.gather || m.one_in(20)) args.data = std::string(m.upto(45), 'g');
+  if (m.one_in(4)) args.progress_every = m.chance.one_of(short_times);
+  args.fail_when_lost = m.one_in(8);
+  if (m.one_in(6)) reduce_anything(m, args);
   return args;
 }
 
-cancel_barrier_args any_cancel(dice& chance) {
-  cancel_barrier_args args{.name = usual_name(chance)};
-  if (chance.one_in(2)) args.round = round_number{chance.upto(5)};
+cancel_barrier_args any_cancel_barrier(maker& m) {
+  cancel_barrier_args args{.name = m.name()};
+  if (m.one_in(2)) args.round = round_number{m.upto(5)};
   return args;
 }
 
-wish any_join(dice& chance, std::uint32_t num_tasks) {
-  task_id const task = any_task(chance, num_tasks);
-  incarnation const self{chance.one_in(6) ? chance.upto(9) : task.value};
-  join_args args{self, any_timeout(chance)};
-  if (chance.one_in(2)) args.recoverable = chance.one_in(2);
-  args.take_over = chance.one_in(8);
-  return {task, args};
-}
-
-wish any_count(dice& chance, std::optional<task_id> task) {
-  if (chance.one_in(12)) return {task, std::monostate{}};  // a kind that is not known
-  return {task, increment_args{"counted", 1}, true};
-}
-
-wish any_preemption(dice& chance, std::uint32_t num_tasks, std::optional<task_id> task) {
-  if (chance.one_in(2)) return {task, frozen_args{chance.upto(4), chance.upto(9)}};
-  return {task, preempt_args{any_task(chance, num_tasks), any_timeout(chance)}};
-}
-
-wish any_grant(dice& chance, task_id home) {
-  if (chance.one_in(6)) return {home, grant_args{}};
-  return {home, grant_args{chance.one_in(10) ? "short" : secret_of_grants}};
-}
-
-wish any_lock(dice& chance, std::optional<task_id> task) {
-  switch (chance.upto(3)) {
-    case 0: return {task, try_lock_args{usual_name(chance)}};
-    case 1: return {task, unlock_args{usual_name(chance), chance.upto(9)}};
-    default: return {task, lock_args{usual_name(chance), any_timeout(chance)}};
-  }
-}
-
-wish any_reset(dice& chance, std::uint32_t num_tasks) {
-  task_id const task = any_task(chance, num_tasks);
-  return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
-}
-
-std::string any_value(dice& chance) { return std::string(chance.upto(chance.upto(3100)), 'v'); }
-
-expected_value any_expectation(dice& chance) {
-  switch (chance.upto(3)) {
+expected_value any_expectation(maker& m) {
+  switch (m.upto(3)) {
     case 0: return absent_value{};
     case 1: return std::string{"v"};
-    case 2: return chance.upto(20);
+    case 2: return m.upto(20);
     default: return {};
   }
 }
 
-put_all_args any_put_all(dice& chance) {
+put_all_args any_put_all(maker& m) {
   put_all_args args;
-  for (auto i = chance.upto(3); i > 0; --i) {
-    args.entries.push_back({usual_name(chance), any_value(chance)});
-  }
-  args.overwrite = chance.one_in(2);
+  for (auto i = m.upto(3); i > 0; --i) args.entries.push_back({m.name(), m.value()});
+  args.overwrite = m.one_in(2);
   return args;
 }
 
-get_all_args any_get_all(dice& chance) {
+get_all_args any_get_all(maker& m) {
   get_all_args args;
-  for (auto i = chance.upto(3); i > 0; --i) args.keys.push_back(usual_name(chance));
-  args.timeout = any_timeout(chance);
+  for (auto i = m.upto(3); i > 0; --i) args.keys.push_back(m.name());
+  args.timeout = m.timeout();
   return args;
 }
 
-watch_keys_args any_watch(dice& chance) {
-  watch_keys_args args{.directory = chance.one_in(2) ? "" : any_name(chance)};
-  if (!chance.one_in(4)) args.after = chance.upto(chance.one_in(2) ? 300 : 20);
-  args.timeout = any_timeout(chance);
+watch_keys_args any_watch_keys(maker& m) {
+  watch_keys_args args{.directory = m.directory()};
+  if (!m.one_in(4)) args.after = m.upto(m.one_in(2) ? 300 : 20);
+  args.timeout = m.timeout();
   return args;
 }
 
-// What is rarer than a put and a get.
-request any_of_keys(dice& chance) {
-  switch (chance.upto(7)) {
-    case 0:
-      return compare_and_set_args{usual_name(chance), any_value(chance), any_expectation(chance),
-                                  chance.one_in(3)};
-    case 1: return append_args{usual_name(chance), any_value(chance)};
-    case 2: return any_put_all(chance);
-    case 3: return count_keys_args{chance.one_in(2) ? "" : any_name(chance)};
-    case 4: return any_watch(chance);
-    default: return any_get_all(chance);
-  }
-}
-
-wish any_push_or_pop(dice& chance, std::optional<task_id> task) {
-  wish made{task, pop_args{chance.one_in(20) ? any_name(chance) : "q", any_timeout(chance)}};
-  if (chance.one_in(2)) made.what = push_args{"q", std::string(chance.upto(30), 'i')};
-  return made;
-}
-
-wish any_exchange(dice& chance, std::optional<task_id> task) {
-  exchange_topology_args args{usual_name(chance), {}, any_timeout(chance)};
-  args.mine.boot_id = chance.one_in(10) ? "moved" : "here";
-  args.mine.devices.resize(chance.one_in(10) ? chance.upto(200) : 1);
-  if (chance.one_in(10)) args.mine.partition_index = 0;
-  return {task, std::move(args)};
-}
-
-request any_error(dice& chance) {
-  if (!chance.one_in(6)) return inspect_args{};
-  return report_error_args{
-      status{chance.one_in(5) ? errc::ok : errc::internal, std::string(chance.upto(80), 'e')}};
-}
-
-alive_args any_query(dice& chance, std::uint32_t num_tasks, task_id asking) {
-  alive_args args{.timeout = any_timeout(chance)};
-  if (chance.one_in(2)) args.tasks = {any_task(chance, num_tasks), asking};
+exchange_topology_args any_exchange(maker& m) {
+  exchange_topology_args args{m.name(), {}, m.timeout()};
+  args.mine.boot_id = m.one_in(10) ? "moved" : "here";
+  args.mine.devices.resize(m.one_in(10) ? m.upto(200) : 1);
+  if (m.one_in(10)) args.mine.partition_index = 0;
   return args;
 }
 
-request any_question(dice& chance) {
-  if (chance.one_in(3)) return why_args{};
-  return report_progress_args{chance.upto(5)};
+report_error_args any_error(maker& m) {
+  return {status{m.one_in(5) ? errc::ok : errc::internal, std::string(m.upto(80), 'e')}};
 }
 
-// Mostly of what there might be now.
-std::optional<std::uint64_t> any_version(dice& chance) {
-  if (chance.one_in(3)) return std::nullopt;
-  return chance.upto(chance.one_in(10) ? 100'000 : 40);
+alive_args any_query(maker& m) {
+  alive_args args{.timeout = m.timeout()};
+  if (m.one_in(2)) args.tasks = {m.task(), m.speaker.value_or(m.home)};
+  return args;
 }
 
-request any_watch_of_job(dice& chance) {
-  if (chance.one_in(2)) return watch_tasks_args{any_version(chance), any_timeout(chance)};
-  return watch_events_args{any_version(chance), static_cast<severity>(chance.upto(2)),
-                           any_timeout(chance)};
+grant_args any_grant(maker& m) {
+  m.speaker = m.home;
+  if (m.one_in(6)) return {};
+  return {m.one_in(10) ? "short" : secret_of_grants};
+}
+
+// How often a request is made, and by what.
+template <class Make>
+struct often {
+  std::uint64_t weight;
+  Make make;
+  using args = std::invoke_result_t<Make, maker&>;
+};
+template <class Make>
+often(int, Make) -> often<Make>;
+
+// Those that end a task or make another one of it, which a calm client seldom does.
+constexpr std::tuple harsh{
+    often{6, &any_join},
+    often{2,
+          [](maker& m) {
+            return leave_args{m.timeout(), m.one_in(2)};
+          }},
+    often{1, [](maker& m) { return reset_args{m.self()}; }},
+    often{1, &any_error},
+};
+
+constexpr std::tuple calm{
+    often{6, &any_barrier},
+    often{2, &any_cancel_barrier},
+    often{2,
+          [](maker& m) {
+            auto const count = static_cast<std::uint32_t>(m.upto(3));
+            return count_barrier_args{m.name(), count, m.timeout()};
+          }},
+    often{2,
+          [](maker& m) {
+            return put_args{m.name(), m.value(), m.one_in(2), m.one_in(3)};
+          }},
+    often{2,
+          [](maker& m) {
+            return get_args{m.name(), m.timeout()};
+          }},
+    often{2, [](maker& m) { return try_get_args{m.name()}; }},
+    often{2, [](maker& m) { return list_args{m.directory()}; }},
+    often{1, [](maker& m) { return count_keys_args{m.directory()}; }},
+    often{1, [](maker& m) { return remove_args{m.name()}; }},
+    often{1,
+          [](maker& m) {
+            return remove_tree_args{m.name(), false};
+          }},
+    often{2,
+          [](maker& m) {
+            return increment_args{m.name(), static_cast<std::int64_t>(m.upto(9)) - 4};
+          }},
+    often{1,
+          [](maker& m) {
+            return compare_and_set_args{m.name(), m.value(), any_expectation(m), m.one_in(3)};
+          }},
+    often{1,
+          [](maker& m) {
+            return append_args{m.name(), m.value()};
+          }},
+    often{1, &any_put_all},
+    often{2, &any_get_all},
+    often{1, &any_watch_keys},
+    often{2,
+          [](maker& m) {
+            return push_args{"q", std::string(m.upto(30), 'i')};
+          }},
+    often{2,
+          [](maker& m) {
+            return pop_args{m.one_in(20) ? m.odd_name() : "q", m.timeout()};
+          }},
+    often{1,
+          [](maker& m) {
+            return lock_args{m.name(), m.timeout()};
+          }},
+    often{1, [](maker& m) { return try_lock_args{m.name()}; }},
+    often{1,
+          [](maker& m) {
+            return unlock_args{m.name(), m.upto(9)};
+          }},
+    often{1,
+          [](maker& m) {
+            return frozen_args{m.upto(4), m.upto(9)};
+          }},
+    often{1,
+          [](maker& m) {
+            return preempt_args{m.task(), m.timeout()};
+          }},
+    often{2, &any_query},
+    often{1,
+          [](maker& m) {
+            return watch_tasks_args{m.version(), m.timeout()};
+          }},
+    often{1,
+          [](maker& m) {
+            return watch_events_args{m.version(), static_cast<severity>(m.upto(2)), m.timeout()};
+          }},
+    often{2, &any_exchange},
+    often{1, [](maker&) { return inspect_args{}; }},
+    often{1, [](maker&) { return why_args{}; }},
+    often{1, [](maker& m) { return report_progress_args{m.upto(5)}; }},
+    often{4, &any_grant},
+};
+
+constexpr std::tuple all = std::tuple_cat(harsh, calm);
+
+template <class Args, class... Makers>
+constexpr bool is_made_once(std::tuple<Makers...> const&) {
+  return (0 + ... + (std::is_same_v<typename Makers::args, Args> ? 1 : 0)) == 1;
+}
+template <class... Args>
+constexpr bool are_all_made(std::type_identity<std::variant<Args...>>) {
+  return ((is_made_once<Args>(all) == is_numbered<Args>)&&...);
+}
+
+// A request that is answered and that nothing here makes does not compile.
+static_assert(are_all_made(std::type_identity<request>{}));
+
+request any_of(maker& m, auto const& makers) {
+  auto const make = [&m](auto const&... each) {
+    std::uint64_t left = m.upto((each.weight + ...) - 1);
+    request made;
+    auto const takes = [&](auto const& one) {
+      if (left < one.weight) {
+        made = one.make(m);
+        return true;
+      }
+      left -= one.weight;
+      return false;
+    };
+    static_cast<void>((takes(each) || ...));
+    return made;
+  };
+  return std::apply(make, makers);
 }
 
 }  // namespace
@@ -200,51 +290,12 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 }
 
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
-  std::optional<task_id> task;
-  if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(24) : chance.upto(29)) {
-    case 0:
-    case 1:
-    case 2: return any_join(chance, num_tasks);
-    case 3: return {task, leave_args{any_timeout(chance), chance.one_in(2)}};
-    case 4:
-      if (chance.one_in(2)) return any_reset(chance, num_tasks);
-      return {task, any_error(chance)};
-    case 5:
-    case 6:
-    case 7: return {task, any_barrier(chance, num_tasks, task.value_or(home))};
-    case 8: return {task, any_cancel(chance)};
-    case 9:
-      return {task,
-              count_barrier_args{usual_name(chance), static_cast<std::uint32_t>(chance.upto(3)),
-                                 any_timeout(chance)}};
-    case 10:
-      return {task,
-              put_args{usual_name(chance), any_value(chance), chance.one_in(2), chance.one_in(3)}};
-    case 11: return {task, get_args{usual_name(chance), any_timeout(chance)}};
-    case 12: return {task, try_get_args{usual_name(chance)}};
-    case 13: return {task, list_args{chance.one_in(2) ? "" : any_name(chance)}};
-    case 14:
-      if (chance.one_in(2)) return {task, remove_tree_args{usual_name(chance), false}};
-      return {task, remove_args{usual_name(chance)}};
-    case 15:
-      return {task,
-              increment_args{usual_name(chance), static_cast<std::int64_t>(chance.upto(9)) - 4}};
-    case 16:
-    case 17:
-    case 18: return {task, any_of_keys(chance)};
-    case 19:
-    case 20: return any_push_or_pop(chance, task);
-    case 21: return any_lock(chance, task);
-    case 22: return any_preemption(chance, num_tasks, task);
-    case 23: return {task, any_query(chance, num_tasks, task.value_or(home))};
-    case 24: return {task, any_watch_of_job(chance)};
-    case 25: return any_exchange(chance, task);
-    case 26: return {task, any_question(chance)};
-    case 27:
-    case 28: return any_grant(chance, home);
-    default: return any_count(chance, task);
-  }
+  maker m{chance, num_tasks, home, std::nullopt};
+  if (!is_calm && !chance.one_in(4)) m.speaker = m.task();
+  if (chance.one_in(400)) return {m.speaker, std::monostate{}};  // a kind that is not known
+  if (chance.one_in(30)) return {m.speaker, increment_args{"counted", 1}, true};
+  request what = is_calm && !chance.one_in(30) ? any_of(m, calm) : any_of(m, all);
+  return {m.speaker, std::move(what)};
 }
 
 }  // namespace coxswain::core

@@ -1,5 +1,6 @@
 #include "tests/scenarios/transcript.hpp"
 
+#include "coxswain/core/access/request_table.hpp"
 #include "tests/scenarios/words.hpp"
 
 #include <algorithm>
@@ -282,10 +283,8 @@ void transcript::resume(client& c) {
 
 void transcript::send(client& c, core::request what) {
   core::client_message m;
-  bool const is_answered = !std::holds_alternative<std::monostate>(what) &&
-                           !std::holds_alternative<core::bye_args>(what) &&
-                           !std::holds_alternative<core::cancel_args>(what) &&
-                           !std::holds_alternative<core::ask_waiting_args>(what);
+  bool const is_answered =
+      std::visit([]<class Args>(Args const&) { return core::is_numbered<Args>; }, what);
   if (is_answered) {
     m.id = request_id{++c.last.value};
     c.open.insert(m.id);

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace coxswain::test {
 namespace {
@@ -25,6 +27,12 @@ core::barrier_args barrier() {
           .data = std::string{"\0\xff data", 7},
           .progress_every = 10s,
           .fail_when_lost = true};
+}
+
+core::hello_args guest() {
+  core::hello_args made{1, "training", {}, {}, "b12:3392"};
+  made.acts_for = core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
+  return made;
 }
 
 core::barrier_args reduction(core::reduction how) {
@@ -209,12 +217,23 @@ core::local_topology local_topology() {
   return made;
 }
 
-void add(std::vector<core::client_message>& to, core::request what) {
-  core::client_message message{.id = request_id{300 + to.size()},
-                               .answered_through = 7,
-                               .task = task_id{2},
-                               .what = std::move(what)};
-  to.push_back(std::move(message));
+template <class... Samples, class... Args>
+constexpr bool are_of_each(std::type_identity<std::variant<std::monostate, Args...>>) {
+  auto const is_there = []<class One>(std::type_identity<One>) {
+    return (std::is_same_v<One, Samples> || ...);
+  };
+  return (is_there(std::type_identity<Args>{}) && ...);
+}
+
+// A heartbeat and these. A kind of request of which there is no sample does not compile.
+template <class... Samples>
+std::vector<core::client_message> messages(Samples... samples) {
+  static_assert(are_of_each<Samples...>(std::type_identity<core::request>{}));
+  std::vector<core::client_message> made;
+  made.reserve(1 + sizeof...(samples));
+  made.emplace_back().answered_through = largest;
+  (made.push_back({request_id{300 + made.size()}, 7, task_id{2}, std::move(samples)}), ...);
+  return made;
 }
 
 template <class Value>
@@ -231,65 +250,43 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 }  // namespace
 
 std::vector<core::client_message> sample_requests() {
-  std::vector<core::client_message> made;
-  made.emplace_back().answered_through = largest;  // a heartbeat
-  add(made, core::hello_args{2, "training", 3, "password", "b12:3391"});
-  core::hello_args guest{1, "training", {}, {}, "b12:3392"};
-  guest.acts_for =
-      core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
-  add(made, std::move(guest));
-  add(made, core::resume_args{
-                session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}});
-  add(made, core::bye_args{true});
-  add(made, core::cancel_args{request_id{largest}});
-  add(made, core::ask_waiting_args{request_id{largest}});
-  add(made, core::join_args{incarnation{largest}, 30s});
-  add(made, core::join_args{incarnation{1}, 30s, false, true});
-  add(made, core::join_args{incarnation{2}, 30s, true, false});
-  add(made, core::leave_args{31s, true});
-  add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
-  add(made, barrier());
-  add(made, reduction(core::reduction::sum_int64));
-  add(made, reduction(core::reduction::all_equal));
-  add(made, core::cancel_barrier_args{"epoch-7", round_number{3}});
-  add(made, core::count_barrier_args{"observers", 5, 32s});
-  add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true, true});
-  add(made, core::put_args{"program", std::string(5000, 'p'), true, true});
-  add(made, core::get_args{"addr/3", 33s});
-  add(made, core::try_get_args{"addr/3"});
-  add(made, core::list_args{"addr"});
-  add(made, core::list_args{"addr", "addr/7", largest});
-  add(made, core::remove_args{"addr"});
-  add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
-  add(made, core::remove_tree_args{"addr", true, "addr/7"});
-  add(made, core::inspect_args{});
-  add(made, core::inspect_args{task_id{1'000}});
-  add(made, core::preempt_args{task_id{3}, 10min});
-  add(made, core::frozen_args{2, largest});
-  add(made, core::reset_args{incarnation{largest}});
-  add(made, core::compare_and_set_args{"lock", "mine", core::absent_value{}, true});
-  add(made, core::compare_and_set_args{"lock", "mine", std::uint64_t{largest}, false});
-  add(made, core::compare_and_set_args{"lock", "mine", std::string{"\0\xff", 2}, false});
-  add(made, core::compare_and_set_args{"lock", "mine", std::monostate{}, false});
-  add(made, core::append_args{"log", std::string{"line\0\xff", 6}});
-  add(made, core::get_all_args{{"addr/0", "", "addr/1"}, 34s});
-  add(made, core::put_all_args{{{"addr/0", "a"}, {"addr/1", ""}}, true});
-  add(made, core::count_keys_args{"addr"});
-  add(made, core::push_args{"work", std::string{"item\0\xff", 6}});
-  add(made, core::pop_args{"work", 35s});
-  add(made, core::watch_keys_args{"addr", largest, 36s});
-  add(made, core::watch_keys_args{"", std::nullopt, without_limit});
-  add(made, core::alive_args{{task_id{3}, task_id{4'000'000'000}}, 34s});
-  add(made, core::watch_tasks_args{largest, 35s});
-  add(made, core::watch_events_args{largest, core::severity::error, without_limit, 200});
-  add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
-  add(made, core::report_progress_args{largest});
-  add(made, core::why_args{});
-  add(made, core::grant_args{std::string{"sixteen bytes \0\xff", 16}});
-  add(made, core::lock_args{"ckpt", 37s});
-  add(made, core::try_lock_args{"ckpt"});
-  add(made, core::unlock_args{"ckpt", largest});
-  return made;
+  return messages(
+      core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(),
+      core::resume_args{
+          session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}},
+      core::bye_args{true}, core::cancel_args{request_id{largest}},
+      core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
+      core::join_args{incarnation{1}, 30s, false, true},
+      core::join_args{incarnation{2}, 30s, true, false}, core::leave_args{31s, true},
+      core::report_error_args{status{errc::data_loss, "The disk is full."}}, barrier(),
+      reduction(core::reduction::sum_int64), reduction(core::reduction::all_equal),
+      core::cancel_barrier_args{"epoch-7", round_number{3}},
+      core::count_barrier_args{"observers", 5, 32s},
+      core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true, true},
+      core::put_args{"program", std::string(5000, 'p'), true, true}, core::get_args{"addr/3", 33s},
+      core::try_get_args{"addr/3"}, core::list_args{"addr"},
+      core::list_args{"addr", "addr/7", largest}, core::remove_args{"addr"},
+      core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()},
+      core::remove_tree_args{"addr", true, "addr/7"}, core::inspect_args{},
+      core::inspect_args{task_id{1'000}}, core::preempt_args{task_id{3}, 10min},
+      core::frozen_args{2, largest}, core::reset_args{incarnation{largest}},
+      core::compare_and_set_args{"lock", "mine", core::absent_value{}, true},
+      core::compare_and_set_args{"lock", "mine", std::uint64_t{largest}, false},
+      core::compare_and_set_args{"lock", "mine", std::string{"\0\xff", 2}, false},
+      core::compare_and_set_args{"lock", "mine", std::monostate{}, false},
+      core::append_args{"log", std::string{"line\0\xff", 6}},
+      core::get_all_args{{"addr/0", "", "addr/1"}, 34s},
+      core::put_all_args{{{"addr/0", "a"}, {"addr/1", ""}}, true}, core::count_keys_args{"addr"},
+      core::push_args{"work", std::string{"item\0\xff", 6}}, core::pop_args{"work", 35s},
+      core::watch_keys_args{"addr", largest, 36s},
+      core::watch_keys_args{"", std::nullopt, without_limit},
+      core::alive_args{{task_id{3}, task_id{4'000'000'000}}, 34s},
+      core::watch_tasks_args{largest, 35s},
+      core::watch_events_args{largest, core::severity::error, without_limit, 200},
+      core::exchange_topology_args{"gpu\xff", local_topology(), 34s},
+      core::report_progress_args{largest}, core::why_args{},
+      core::grant_args{std::string{"sixteen bytes \0\xff", 16}}, core::lock_args{"ckpt", 37s},
+      core::try_lock_args{"ckpt"}, core::unlock_args{"ckpt", largest});
 }
 
 std::vector<wire::server_message> sample_answers() {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -59,17 +60,15 @@ void encode(core::resume_args const& from, v1::ClientMessage& message) {
   for (auto const id : from.open) to.add_open(id.value - std::exchange(last, id.value));
 }
 
-result<core::request> decode(v1::Resume& from) {
-  auto const secret = secret_of(from.secret());
-  if (!secret) return wrong_secret_size("A Resume", from.secret().size());
+core::resume_args decode(v1::Resume& from) {
   core::resume_args to;
   to.session = session_id{from.session()};
-  to.secret = *secret;
+  to.secret = secret_of(from.secret()).value_or(core::session_secret{});
   to.coordinator = incarnation{from.coordinator_incarnation()};
   to.open.reserve(static_cast<std::size_t>(from.open_size()));
   std::uint64_t last = 0;
   for (auto const distance : from.open()) to.open.push_back(request_id{last += distance});
-  return core::request{std::move(to)};
+  return to;
 }
 
 void encode(core::bye_args const& from, v1::ClientMessage& message) {
@@ -228,6 +227,7 @@ void encode(core::frozen_args const& from, v1::ClientMessage& message) {
 }
 
 core::frozen_args decode(v1::Frozen& from) { return {from.agreement(), from.step()}; }
+
 void encode(core::alive_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_alive_tasks();
   for (auto const task : from.tasks) to.add_tasks(task.value);
@@ -295,88 +295,93 @@ void encode(core::grant_args const& from, v1::ClientMessage& message) {
 
 core::grant_args decode(v1::Grant& from) { return {std::move(*from.mutable_secret())}; }
 
-void encode(core::lock_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_lock();
-  to.set_name(from.name);
-  to.set_timeout_ms(timeout_to_wire(from.timeout));
-}
-
-core::lock_args decode(v1::Lock& from) {
-  return {std::move(*from.mutable_name()), timeout_of(from)};
-}
-
-void encode(core::try_lock_args const& from, v1::ClientMessage& message) {
-  message.mutable_try_lock()->set_name(from.name);
-}
-
-core::try_lock_args decode(v1::TryLock& from) { return {std::move(*from.mutable_name())}; }
-
-void encode(core::unlock_args const& from, v1::ClientMessage& message) {
-  message.mutable_unlock()->set_name(from.name);
-  message.mutable_unlock()->set_token(from.token);
-}
-
-core::unlock_args decode(v1::Unlock& from) {
-  return {std::move(*from.mutable_name()), from.token()};
-}
-
 void encode(core::why_args, v1::ClientMessage& message) { message.mutable_why(); }
 
 core::why_args decode(v1::Why&) { return {}; }
 
-result<core::request> decode_absent(v1::ClientMessage const& message) {
-  if (message.id() == 0) return core::request{};  // a heartbeat
-  return status{errc::invalid_argument,
-                "Request " + std::to_string(message.id()) +
-                    " is of a kind that this version does not know. Is the client newer?"};
+// What is wrong with a message that Protobuf accepts.
+status check(v1::ClientMessage const& message, bool is_known) {
+  if (message.has_resume() && !secret_of(message.resume().secret())) {
+    return wrong_secret_size("A Resume", message.resume().secret().size());
+  }
+  if (is_known || message.id() == 0) return {};  // without an id it is a heartbeat
+  return {errc::invalid_argument,
+          "Request " + std::to_string(message.id()) +
+              " is of a kind that this version does not know. Is the client newer?"};
 }
 
-result<core::request> decode_request(v1::ClientMessage& from) {
-  switch (from.request_case()) {
-    case v1::ClientMessage::REQUEST_NOT_SET: return decode_absent(from);
-    case v1::ClientMessage::kHello: return decode(*from.mutable_hello());
-    case v1::ClientMessage::kResume: return decode(*from.mutable_resume());
-    case v1::ClientMessage::kBye: return decode(*from.mutable_bye());
-    case v1::ClientMessage::kAskWaiting: return decode(*from.mutable_ask_waiting());
-    case v1::ClientMessage::kCancel: return decode(*from.mutable_cancel());
-    case v1::ClientMessage::kJoin: return decode(*from.mutable_join());
-    case v1::ClientMessage::kLeave: return decode(*from.mutable_leave());
-    case v1::ClientMessage::kReportError: return decode(*from.mutable_report_error());
-    case v1::ClientMessage::kBarrier: return decode(*from.mutable_barrier());
-    case v1::ClientMessage::kPut: return decode(*from.mutable_put());
-    case v1::ClientMessage::kGet: return decode(*from.mutable_get());
-    case v1::ClientMessage::kTryGet: return decode(*from.mutable_try_get());
-    case v1::ClientMessage::kIncrement: return decode(*from.mutable_increment());
-    case v1::ClientMessage::kRemove: return decode(*from.mutable_remove());
-    case v1::ClientMessage::kRemoveTree: return decode(*from.mutable_remove_tree());
-    case v1::ClientMessage::kList: return decode(*from.mutable_list());
-    case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
-    case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());
-    case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
-    case v1::ClientMessage::kPreempt: return decode(*from.mutable_preempt());
-    case v1::ClientMessage::kFrozen: return decode(*from.mutable_frozen());
-    case v1::ClientMessage::kReset: return decode(*from.mutable_reset());
-    case v1::ClientMessage::kCompareAndSet: return decode(*from.mutable_compare_and_set());
-    case v1::ClientMessage::kAppend: return decode(*from.mutable_append());
-    case v1::ClientMessage::kGetAll: return decode(*from.mutable_get_all());
-    case v1::ClientMessage::kPutAll: return decode(*from.mutable_put_all());
-    case v1::ClientMessage::kCountKeys: return decode(*from.mutable_count_keys());
-    case v1::ClientMessage::kPush: return decode(*from.mutable_push());
-    case v1::ClientMessage::kPop: return decode(*from.mutable_pop());
-    case v1::ClientMessage::kWatchKeys: return decode(*from.mutable_watch_keys());
-    case v1::ClientMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
-    case v1::ClientMessage::kWatchTasks: return decode(*from.mutable_watch_tasks());
-    case v1::ClientMessage::kWatchEvents: return decode(*from.mutable_watch_events());
-    case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
-    case v1::ClientMessage::kReportProgress: return decode(*from.mutable_report_progress());
-    case v1::ClientMessage::kWhy: return decode(*from.mutable_why());
-    case v1::ClientMessage::kLock: return decode(*from.mutable_lock());
-    case v1::ClientMessage::kTryLock: return decode(*from.mutable_try_lock());
-    case v1::ClientMessage::kUnlock: return decode(*from.mutable_unlock());
-    case v1::ClientMessage::kGrant: return decode(*from.mutable_grant());
+// A kind of request in the oneof, which becomes one of ours.
+template <v1::ClientMessage::RequestCase number, auto field>
+struct kind {
+  using args = decltype(decode(*(std::declval<v1::ClientMessage&>().*field)()));
+
+  static bool decode_into(core::request& to, v1::ClientMessage& from) {
+    if (from.request_case() != number) return false;
+    to = decode(*(from.*field)());
+    return true;
   }
-  return decode_absent(from);
-}
+};
+
+template <class... Kinds>
+struct kinds {
+  static bool decode_into(core::request& to, v1::ClientMessage& from) {
+    return (Kinds::decode_into(to, from) || ...);
+  }
+
+  template <class... Args>
+  static constexpr bool are_all(std::type_identity<std::variant<std::monostate, Args...>>) {
+    return (is_one<Args> && ...);
+  }
+
+ private:
+  template <class Args>
+  static constexpr bool is_one = (std::is_same_v<typename Kinds::args, Args> + ...) == 1;
+};
+
+using all_kinds =
+    kinds<kind<v1::ClientMessage::kHello, &v1::ClientMessage::mutable_hello>,
+          kind<v1::ClientMessage::kResume, &v1::ClientMessage::mutable_resume>,
+          kind<v1::ClientMessage::kBye, &v1::ClientMessage::mutable_bye>,
+          kind<v1::ClientMessage::kAskWaiting, &v1::ClientMessage::mutable_ask_waiting>,
+          kind<v1::ClientMessage::kCancel, &v1::ClientMessage::mutable_cancel>,
+          kind<v1::ClientMessage::kJoin, &v1::ClientMessage::mutable_join>,
+          kind<v1::ClientMessage::kLeave, &v1::ClientMessage::mutable_leave>,
+          kind<v1::ClientMessage::kReportError, &v1::ClientMessage::mutable_report_error>,
+          kind<v1::ClientMessage::kBarrier, &v1::ClientMessage::mutable_barrier>,
+          kind<v1::ClientMessage::kPut, &v1::ClientMessage::mutable_put>,
+          kind<v1::ClientMessage::kGet, &v1::ClientMessage::mutable_get>,
+          kind<v1::ClientMessage::kTryGet, &v1::ClientMessage::mutable_try_get>,
+          kind<v1::ClientMessage::kIncrement, &v1::ClientMessage::mutable_increment>,
+          kind<v1::ClientMessage::kRemove, &v1::ClientMessage::mutable_remove>,
+          kind<v1::ClientMessage::kRemoveTree, &v1::ClientMessage::mutable_remove_tree>,
+          kind<v1::ClientMessage::kList, &v1::ClientMessage::mutable_list>,
+          kind<v1::ClientMessage::kCancelBarrier, &v1::ClientMessage::mutable_cancel_barrier>,
+          kind<v1::ClientMessage::kCountBarrier, &v1::ClientMessage::mutable_count_barrier>,
+          kind<v1::ClientMessage::kInspect, &v1::ClientMessage::mutable_inspect>,
+          kind<v1::ClientMessage::kPreempt, &v1::ClientMessage::mutable_preempt>,
+          kind<v1::ClientMessage::kFrozen, &v1::ClientMessage::mutable_frozen>,
+          kind<v1::ClientMessage::kReset, &v1::ClientMessage::mutable_reset>,
+          kind<v1::ClientMessage::kCompareAndSet, &v1::ClientMessage::mutable_compare_and_set>,
+          kind<v1::ClientMessage::kAppend, &v1::ClientMessage::mutable_append>,
+          kind<v1::ClientMessage::kGetAll, &v1::ClientMessage::mutable_get_all>,
+          kind<v1::ClientMessage::kPutAll, &v1::ClientMessage::mutable_put_all>,
+          kind<v1::ClientMessage::kCountKeys, &v1::ClientMessage::mutable_count_keys>,
+          kind<v1::ClientMessage::kPush, &v1::ClientMessage::mutable_push>,
+          kind<v1::ClientMessage::kPop, &v1::ClientMessage::mutable_pop>,
+          kind<v1::ClientMessage::kWatchKeys, &v1::ClientMessage::mutable_watch_keys>,
+          kind<v1::ClientMessage::kAliveTasks, &v1::ClientMessage::mutable_alive_tasks>,
+          kind<v1::ClientMessage::kWatchTasks, &v1::ClientMessage::mutable_watch_tasks>,
+          kind<v1::ClientMessage::kWatchEvents, &v1::ClientMessage::mutable_watch_events>,
+          kind<v1::ClientMessage::kExchangeTopology, &v1::ClientMessage::mutable_exchange_topology>,
+          kind<v1::ClientMessage::kReportProgress, &v1::ClientMessage::mutable_report_progress>,
+          kind<v1::ClientMessage::kWhy, &v1::ClientMessage::mutable_why>,
+          kind<v1::ClientMessage::kLock, &v1::ClientMessage::mutable_lock>,
+          kind<v1::ClientMessage::kTryLock, &v1::ClientMessage::mutable_try_lock>,
+          kind<v1::ClientMessage::kUnlock, &v1::ClientMessage::mutable_unlock>,
+          kind<v1::ClientMessage::kGrant, &v1::ClientMessage::mutable_grant>>;
+
+// A request that no kind becomes does not compile, nor one that two become.
+static_assert(all_kinds::are_all(std::type_identity<core::request>{}));
 
 void encode_head(core::client_message const& from, v1::ClientMessage& to) {
   to.set_id(from.id.value);
@@ -466,13 +471,12 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
     return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
                                               " bytes is no ClientMessage of the protocol."};
   }
-  auto what = decode_request(from);
-  if (!what) return std::move(what).error();
   core::client_message to;
+  bool const is_known = all_kinds::decode_into(to.what, from);
+  if (status wrong = check(from, is_known); !wrong.ok()) return wrong;
   to.id = request_id{from.id()};
   to.answered_through = from.answered_through();
   if (from.has_task()) to.task = task_id{from.task()};
-  to.what = *std::move(what);
   return to;
 }
 

@@ -275,4 +275,29 @@ core::key_changes_answer decode(v1::KeyChanges& from) {
   return to;
 }
 
+void encode(core::lock_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_lock();
+  to.set_name(from.name);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::lock_args decode(v1::Lock& from) {
+  return {std::move(*from.mutable_name()), timeout_of(from)};
+}
+
+void encode(core::try_lock_args const& from, v1::ClientMessage& message) {
+  message.mutable_try_lock()->set_name(from.name);
+}
+
+core::try_lock_args decode(v1::TryLock& from) { return {std::move(*from.mutable_name())}; }
+
+void encode(core::unlock_args const& from, v1::ClientMessage& message) {
+  message.mutable_unlock()->set_name(from.name);
+  message.mutable_unlock()->set_token(from.token);
+}
+
+core::unlock_args decode(v1::Unlock& from) {
+  return {std::move(*from.mutable_name()), from.token()};
+}
+
 }  // namespace coxswain::wire

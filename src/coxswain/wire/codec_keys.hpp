@@ -1,5 +1,5 @@
 #pragma once
-// The requests and answers of keys and queues, in both directions. Private to wire/codec.
+// The requests and answers of keys, queues and locks, in both directions. Private to wire/codec.
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/v1/coxswain.pb.h"
@@ -36,6 +36,12 @@ void encode(core::pop_args const& from, v1::ClientMessage& message);
 [[nodiscard]] core::pop_args decode(v1::Pop& from);
 void encode(core::watch_keys_args const& from, v1::ClientMessage& message);
 [[nodiscard]] core::watch_keys_args decode(v1::WatchKeys& from);
+void encode(core::lock_args const& from, v1::ClientMessage& message);
+[[nodiscard]] core::lock_args decode(v1::Lock& from);
+void encode(core::try_lock_args const& from, v1::ClientMessage& message);
+[[nodiscard]] core::try_lock_args decode(v1::TryLock& from);
+void encode(core::unlock_args const& from, v1::ClientMessage& message);
+[[nodiscard]] core::unlock_args decode(v1::Unlock& from);
 
 void encode(core::value_answer const& from, v1::ServerMessage& message);
 [[nodiscard]] core::value_answer decode(v1::Value& from);

@@ -27,11 +27,7 @@ template <std::size_t index = 0, class Each>
 void for_each_call(Each each) {
   if constexpr (index < std::variant_size_v<core::request>) {
     using args = std::variant_alternative_t<index, core::request>;
-    constexpr bool is_call =
-        !std::is_same_v<args, std::monostate> && !std::is_same_v<args, core::hello_args> &&
-        !std::is_same_v<args, core::resume_args> && !std::is_same_v<args, core::bye_args> &&
-        !std::is_same_v<args, core::cancel_args> && !std::is_same_v<args, core::ask_waiting_args>;
-    if constexpr (is_call) each(core::request{args{}});
+    if constexpr (core::is_numbered<args>) each(core::request{args{}});
     for_each_call<index + 1>(each);
   }
 }
