@@ -213,6 +213,9 @@ std::optional<core::request> transcript::key_request_of(std::vector<std::string>
   }
   if (verb == "push") return core::push_args{word(words, 1), word(words, 2)};
   if (verb == "pop") return core::pop_args{word(words, 1), timeout(words, 2)};
+  if (verb == "lock") return core::lock_args{word(words, 1), timeout(words, 2)};
+  if (verb == "try-lock") return core::try_lock_args{word(words, 1)};
+  if (verb == "unlock") return core::unlock_args{word(words, 1), std::stoull(word(words, 2))};
   if (verb == "watch") {
     core::watch_keys_args args{.directory = word(words, 1)};
     if (words.size() > 2) args.after = std::stoull(words[2]);

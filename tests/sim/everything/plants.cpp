@@ -73,6 +73,43 @@ void lost_item(tamper& by, std::size_t process, server_messages& sent) {
   if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
 }
 
+// The name of the lock that this grants, if it does.
+std::string const* granted_lock(tamper& by, std::size_t process, server_messages& sent) {
+  if (!body<core::stored_answer>(sent)) return nullptr;
+  if (auto const* const lock = asked<core::lock_args>(by, process, sent)) return &lock->name;
+  auto const* const tried = asked<core::try_lock_args>(by, process, sent);
+  return tried ? &tried->name : nullptr;
+}
+void doubled_token(tamper& by, std::size_t process, server_messages& sent) {
+  if (!granted_lock(by, process, sent)) return;
+  std::uint64_t& token = body<core::stored_answer>(sent)->version;
+  std::uint64_t const before =
+      by.remembered.try_emplace("token", bytes{}, token).first->second.version;
+  by.remembered["token"].version = token;
+  if (by.one_in(3)) token = before;
+}
+void second_owner(tamper& by, std::size_t process, server_messages& sent) {
+  core::answer& what = sent.front().what;
+  bool const is_held = what.outcome.code() == errc::already_exists;
+  if (!is_held || !asked<core::try_lock_args>(by, process, sent)) return;
+  what = {{}, core::stored_answer{std::uint64_t{1'000'000} + sent.front().id.value}};
+}
+void note_token(tamper& by, std::size_t process, server_messages& sent) {
+  if (auto const* const name = granted_lock(by, process, sent)) {
+    by.remembered[*name].version = body<core::stored_answer>(sent)->version;
+  }
+}
+void unchecked_token(tamper& by, std::size_t, client_messages& sent) {
+  if (auto* const unlock = body<core::unlock_args>(sent)) {
+    unlock->token = by.remembered[unlock->name].version;
+  }
+}
+void early_lock(tamper&, std::size_t, client_messages& sent) {
+  if (auto const* const lock = body<core::lock_args>(sent)) {
+    sent.front().what = core::try_lock_args{lock->name};
+  }
+}
+
 void removed_tree(tamper&, std::size_t, client_messages& sent) {
   if (auto const* const one = body<core::remove_args>(sent)) {
     sent.front().what = core::remove_tree_args{one->key};
@@ -254,6 +291,10 @@ std::vector<plant> const& all_plants() {
       {"missing_change", "a watch leaves a change out", nullptr, &missing_change},
       {"item_twice", "an item of a queue is given twice", nullptr, &item_twice},
       {"lost_item", "an item is taken by one who is told of none", nullptr, &lost_item},
+      {"doubled_token", "two locks get one token", nullptr, &doubled_token},
+      {"second_owner", "a lock that is held is given to another", nullptr, &second_owner},
+      {"unchecked_token", "a lock is released by a wrong token", &unchecked_token, &note_token},
+      {"early_lock", "a lock is not waited for", &early_lock},
       {"removed_tree", "a remove takes what is below the key", &removed_tree},
       {"early_get", "a get does not wait for the key", &early_get},
       {"doubled_increment", "an increment takes effect twice", &doubled_increment},
