@@ -153,6 +153,8 @@ export function job(count, changes = {}, beside = {}) {
       queued_items: 0,
       waiting_pops: 0,
       waiting_key_watches: 0,
+      locks_held: 0,
+      waiting_locks: 0,
       memory_bytes: 4900000,
       memory_bytes_max: 12638251008,
       deadlines_answered: 12,

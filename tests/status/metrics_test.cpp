@@ -65,6 +65,8 @@ core::snapshot some_job() {
   job.queued_items = 7;
   job.waiting_pops = 8;
   job.waiting_key_watches = 9;
+  job.locks_held = 10;
+  job.waiting_locks = 11;
   job.stuck_tasks = 2;
   job.tasks[0].progress = core::task_progress{7, 90s, true};
   job.tasks[2].progress = core::task_progress{7, 1s, false};
@@ -277,6 +279,8 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "waiting_gets 6",
                                  "waiting_pops 8",
                                  "waiting_key_watches 9",
+                                 "locks_held 10",
+                                 "waiting_locks 11",
                                  "keys 3",
                                  "key_bytes 4096",
                                  "queue_items 7",

@@ -141,6 +141,8 @@ core::snapshot whole_job() {
   made.queued_items = 9;
   made.waiting_pops = 10;
   made.waiting_key_watches = 11;
+  made.locks_held = 13;
+  made.waiting_locks = 14;
   made.stuck_tasks = 12;
   made.rounds = {finished_round(), {}};
   made.stragglers = {{task_id{3}, 17, 400us, 3s, 200}, {}};

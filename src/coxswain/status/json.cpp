@@ -259,6 +259,8 @@ json::object summary_of(core::snapshot const& picture) {
       {"queued_items", picture.queued_items},
       {"waiting_pops", picture.waiting_pops},
       {"waiting_key_watches", picture.waiting_key_watches},
+      {"locks_held", picture.locks_held},
+      {"waiting_locks", picture.waiting_locks},
       {"stuck_tasks", picture.stuck_tasks},
       {"memory_bytes", picture.memory_bytes},
       {"memory_bytes_max", picture.memory_bytes_max},

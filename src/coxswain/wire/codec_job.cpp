@@ -211,6 +211,8 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_queued_items(from.queued_items);
   to.set_waiting_pops(from.waiting_pops);
   to.set_waiting_key_watches(from.waiting_key_watches);
+  to.set_locks_held(from.locks_held);
+  to.set_waiting_locks(from.waiting_locks);
   to.set_stuck_tasks(from.stuck_tasks);
   for (auto const& round : from.rounds) encode(round, *to.add_rounds());
   for (auto const& straggler : from.stragglers) encode(straggler, *to.add_stragglers());
@@ -239,6 +241,8 @@ core::snapshot decode(v1::JobStatus& from) {
   to.queued_items = from.queued_items();
   to.waiting_pops = from.waiting_pops();
   to.waiting_key_watches = from.waiting_key_watches();
+  to.locks_held = from.locks_held();
+  to.waiting_locks = from.waiting_locks();
   to.stuck_tasks = from.stuck_tasks();
   for (auto& round : *from.mutable_rounds()) to.rounds.push_back(decode(round));
   for (auto& straggler : *from.mutable_stragglers()) to.stragglers.push_back(decode(straggler));

@@ -40,7 +40,10 @@ BOOST_FIXTURE_TEST_CASE(a_lock_times_out_and_is_then_not_taken, job<2>) {
   auto const waits = c.lock(1, "a", 30s);
 
   BOOST_TEST(c.pass(30s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.look().locks_held == 1u);
+  BOOST_TEST(c.look().waiting_locks == 1u);
   BOOST_TEST(c.pass(1ns).code(waits) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.look().waiting_locks == 0u);
   BOOST_TEST(c.text(waits).find("lock 'a' is held by task 0") != std::string::npos);
   c.unlock(0, "a", 1);
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "2");

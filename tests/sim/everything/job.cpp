@@ -344,6 +344,8 @@ void job::check_end() {
   expect(left.waiting_gets, "waiting gets");
   expect(left.waiting_pops, "waiting pops");
   expect(left.waiting_key_watches, "waiting watches of keys");
+  expect(left.waiting_locks, "calls that wait for a lock");
+  expect(left.locks_held, "locks");
   expect(left.queued_items, "items in queues");
   expect(left.keys, "keys");
   w.coordinator.check_invariants();

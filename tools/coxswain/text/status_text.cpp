@@ -85,6 +85,10 @@ std::string status_text(core::snapshot const& picture) {
     text += fmt::format("{} items in queues, {} waiting pops, {} watches of keys\n",
                         picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
   }
+  if (picture.locks_held > 0) {
+    text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
+                        picture.waiting_locks);
+  }
   if (picture.deadlines_answered > 0) {
     text += fmt::format("{} deadlines answered, late by {} (p99), {} (max)\n",
                         picture.deadlines_answered, text_of(picture.lateness_p99),

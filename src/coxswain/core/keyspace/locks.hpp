@@ -39,6 +39,7 @@ class locks final : public blocking_concern, public timed_concern {
   void describe(parked const& p, why_answer::wait& in) const override;
   void add_to(wait_graph& g, picture_budget& budget) const override;
   [[nodiscard]] std::size_t waiting() const override;
+  [[nodiscard]] std::size_t held() const { return held_.size(); }
   void check(ticket who, parked const& p) const override;
 
  private:
