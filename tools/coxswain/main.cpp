@@ -104,46 +104,26 @@ std::string problem_with(CLI::App const& program, CLI::ParseError const& problem
   return with_origin(program, problem.what());
 }
 
-struct command_group {
-  char const* title;
-  std::vector<void (*)(CLI::App&, action&)> commands;
-};
-
-std::vector<command_group> const groups{
-    {"Job",
-     {add_run, add_serve, add_task, add_detect, add_progress, add_fail, add_reset, add_leave}},
-    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay}},
-    {"Barriers",
-     {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
-      add_sync_point}},
-    {"Keys",
-     {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
-    {"Queues", {add_push, add_pop}},
-    {"Locks", {add_lock}},
-    {"Operate", {add_cancel, add_preempt}},
-    {"This program", {add_help, add_completion, add_man, add_version}},
-};
-
 int run_program(std::vector<std::string> arguments) {
   // A file that may not grow any more (ulimit -f) is an error of the write, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
-  protect_command(arguments);
-  auto const given = arguments;
-  // CLI11 takes what is last first.
-  std::reverse(arguments.begin(), arguments.end());
   CLI::App program{purpose, "coxswain"};
   program.formatter(std::make_shared<help_formatter>());  // the subcommands inherit it
   program.footer(std::string{footer} + exit_codes_text);
   program.set_version_flag("--version", fmt::format("coxswain {}", version));
   program.require_subcommand(1);
   action chosen;
-  for (auto const& group : groups) {
+  for (auto const& group : command_groups) {
     for (auto* add : group.commands) {
       add(program, chosen);
       auto* const added = program.get_subcommands({}).back();
       if (!added->get_group().empty()) added->group(group.title);  // else it is hidden
     }
   }
+  protect_command(program, arguments);
+  auto const given = arguments;
+  // CLI11 takes what is last first.
+  std::reverse(arguments.begin(), arguments.end());
   if (given.empty()) {
     fmt::print(stderr, "{}", program.help());
     return static_cast<int>(exit_code::usage);

@@ -4,6 +4,8 @@
 
 #include "options/command_line.hpp"
 
+#include <vector>
+
 namespace coxswain::tools {
 
 void add_serve(CLI::App& program, action& chosen);
@@ -45,5 +47,26 @@ void add_man(CLI::App& program, action& chosen);
 void add_jobs(CLI::App& program, action& chosen);
 void add_help(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
+
+struct command_group {
+  char const* title;
+  std::vector<void (*)(CLI::App&, action&)> commands;
+};
+
+// In the order of the help. This is the only list of the subcommands.
+inline std::vector<command_group> const command_groups{
+    {"Job",
+     {add_run, add_serve, add_task, add_detect, add_progress, add_fail, add_reset, add_leave}},
+    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay}},
+    {"Barriers",
+     {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
+      add_sync_point}},
+    {"Keys",
+     {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
+    {"Queues", {add_push, add_pop}},
+    {"Locks", {add_lock}},
+    {"Operate", {add_cancel, add_preempt}},
+    {"This program", {add_help, add_completion, add_man, add_version}},
+};
 
 }  // namespace coxswain::tools

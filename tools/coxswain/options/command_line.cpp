@@ -103,9 +103,12 @@ void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action&
   program.add_subcommand(std::move(made));
 }
 
-void protect_command(std::vector<std::string>& arguments) {
-  static std::set<std::string> const run_commands{"lock", "run", "task"};
-  if (arguments.empty() || !run_commands.contains(arguments.front())) return;
+void protect_command(CLI::App const& program, std::vector<std::string>& arguments) {
+  if (arguments.empty()) return;
+  auto const runs_it = [&](CLI::App const* one) {
+    return one->get_prefix_command() && one->get_name() == arguments.front();
+  };
+  if (program.get_subcommands(runs_it).empty()) return;
   auto const mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark != arguments.end()) *mark = command_follows;
 }
