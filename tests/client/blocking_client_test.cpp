@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   c.report_progress(7);
   BOOST_TEST(c.inspect().tasks.at(1).progress->step == 7u);
   BOOST_TEST(c.why().waits.empty());
-  BOOST_TEST(c.alive_tasks(1).at(0).self == c.incarnation());
+  BOOST_TEST(c.alive_tasks(1).at(0).incarnation == c.incarnation());
   auto const tasks = c.watch_tasks();
   BOOST_TEST((c.watch_tasks(tasks.version, 10ms) == tasks));
   // That the coordinator stood still is an event, too.

@@ -30,7 +30,7 @@ std::string text(std::vector<process> const& processes) {
   std::string all;
   for (auto const& p : processes) {
     all += (all.empty() ? "" : " ") + std::to_string(p.task.value) + '=' +
-           std::to_string(p.self.value);
+           std::to_string(p.incarnation.value);
   }
   return all;
 }

@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_alive_when_all_have_asked) {
     auto const both = co_await (a.alive_tasks() && b.alive_tasks());
     BOOST_TEST((std::get<0>(both) == std::get<1>(both)));
     BOOST_TEST(std::get<0>(both).size() == 2u);
-    BOOST_TEST(std::get<0>(both).at(1).self == b.incarnation());
+    BOOST_TEST(std::get<0>(both).at(1).incarnation == b.incarnation());
     std::span<task_id const> const all;
     try {
       co_await a.alive_tasks(all, 20ms);

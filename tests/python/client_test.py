@@ -485,7 +485,7 @@ class Job(PythonTest):
     def test_who_is_alive_and_who_waits(self):
         jobs = self.clients(self.coordinator(2), 2)
         alive = together(*(job.alive_tasks for job in jobs))
-        self.assertEqual([one.id for one in alive[0]], [0, 1])
+        self.assertEqual([one.task for one in alive[0]], [0, 1])
         self.assertEqual(alive[0], alive[1])
         jobs[0].report_progress(7)
         waiting = threading.Thread(target=lambda: jobs[0].get("k", LIMIT))

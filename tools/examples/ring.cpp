@@ -22,7 +22,7 @@ class ring {
 
   // Passes numbers around until so many rounds are through, and leaves the job.
   asio::awaitable<void> run(int rounds) {
-    auto tell = [this](core::tasks_answer const&, std::span<process const> lost) { note(lost); };
+    auto tell = [this](tasks_result const&, std::span<process const> lost) { note(lost); };
     co_await (live(rounds) && monitor_.run(tell));
   }
 
@@ -42,9 +42,7 @@ class ring {
   asio::awaitable<void> agree_on_members() {
     std::vector<task_id> tasks;
     for (process const& member : members_) tasks.push_back(member.task);
-    auto const alive = co_await job_.alive_tasks(tasks, 60s);
-    members_.clear();
-    for (auto const& one : alive) members_.push_back({one.id, one.self});
+    members_ = co_await job_.alive_tasks(tasks, 60s);
     ++generation_;
     broken_.expires_at(asio::steady_timer::time_point::max());
     note({});

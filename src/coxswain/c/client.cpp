@@ -236,7 +236,7 @@ coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* t
     auto const asked = tasks_of(tasks, task_count);
     auto list = std::make_unique<coxswain_process_list>();
     for (auto const& one : job_of(client).alive_tasks(asked, timeout_of(timeout_ms))) {
-      list->processes.push_back({one.id.value, one.self.value});
+      list->processes.push_back({one.task.value, one.incarnation.value});
     }
     *alive = list.release();
   });

@@ -53,7 +53,7 @@ struct coxswain_monitor {
     std::vector<coxswain_process_info> infos;
     for (auto const& t : last_.tasks) infos.push_back(info_of(t));
     std::vector<coxswain_process> gone;
-    for (auto const& p : lost) gone.push_back({p.task.value, p.self.value});
+    for (auto const& p : lost) gone.push_back({p.task.value, p.incarnation.value});
     coxswain_process_update const update{sizeof(coxswain_process_update),
                                          last_.version,
                                          infos.data(),

@@ -90,17 +90,17 @@ round_number blocking_client::count_barrier(std::string_view name, std::uint32_t
   return run(calls().count_barrier(name, count, options));
 }
 
-std::vector<core::alive_answer::task> blocking_client::alive_tasks(task_list tasks,
+std::vector<process> blocking_client::alive_tasks(task_list tasks,
                                                                    call_options const& options) {
   return run(calls().alive_tasks(std::move(tasks), options));
 }
 
-core::tasks_answer blocking_client::watch_tasks(std::optional<std::uint64_t> after,
+tasks_result blocking_client::watch_tasks(std::optional<std::uint64_t> after,
                                                 watch_options const& options) {
   return run(calls().watch_tasks(after, options));
 }
 
-core::events_answer blocking_client::watch_events(std::optional<std::uint64_t> after,
+events_result blocking_client::watch_events(std::optional<std::uint64_t> after,
                                                   events_options const& options) {
   return run(calls().watch_events(after, options));
 }
@@ -193,11 +193,11 @@ void blocking_client::report_error(errc code, std::string_view message,
 
 void blocking_client::leave(leave_options const& options) { return run(calls().leave(options)); }
 
-core::snapshot blocking_client::inspect(call_options const& options) {
+job_status blocking_client::inspect(call_options const& options) {
   return run(calls().inspect(options));
 }
 
-core::why_answer blocking_client::why(call_options const& options) {
+why_result blocking_client::why(call_options const& options) {
   return run(calls().why(options));
 }
 
@@ -214,8 +214,8 @@ bool blocking_client::reached_sync_point(std::uint64_t step) {
   return run(calls().reached_sync_point(step));
 }
 
-core::global_topology blocking_client::exchange_topology(std::string_view platform,
-                                                         core::local_topology mine,
+global_topology blocking_client::exchange_topology(std::string_view platform,
+                                                         local_topology mine,
                                                          call_options const& options) {
   return run(calls().exchange_topology(platform, std::move(mine), options));
 }
@@ -246,7 +246,7 @@ std::optional<job_error> blocking_client::failure(time_limit timeout) {
 }
 
 std::uint64_t blocking_client::reconnects() const { return worker_->reconnects(); }
-core::role blocking_client::role() const { return worker_->facts().role; }
+role blocking_client::role() const { return worker_->facts().role; }
 std::uint32_t blocking_client::num_tasks() const { return worker_->facts().num_tasks; }
 std::optional<task_id> blocking_client::task() const { return worker_->facts().task; }
 coxswain::incarnation blocking_client::incarnation() const { return worker_->facts().self; }

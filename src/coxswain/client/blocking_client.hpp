@@ -73,11 +73,11 @@ class blocking_client {
                       call_options const& options = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              call_options const& options = {});
-  std::vector<core::alive_answer::task> alive_tasks(task_list tasks = {},
+  std::vector<process> alive_tasks(task_list tasks = {},
                                                     call_options const& options = {});
-  core::tasks_answer watch_tasks(std::optional<std::uint64_t> after = {},
+  tasks_result watch_tasks(std::optional<std::uint64_t> after = {},
                                  watch_options const& options = {});
-  core::events_answer watch_events(std::optional<std::uint64_t> after = {},
+  events_result watch_events(std::optional<std::uint64_t> after = {},
                                    events_options const& options = {});
   std::uint64_t put(std::string_view key, std::string_view value, put_options const& options = {});
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
@@ -105,13 +105,13 @@ class blocking_client {
   void unlock(std::string_view name, std::uint64_t token, call_options const& options = {});
   void report_error(errc code, std::string_view message, call_options const& options = {});
   void leave(leave_options const& options = {});
-  core::snapshot inspect(call_options const& options = {});
-  core::why_answer why(call_options const& options = {});
+  job_status inspect(call_options const& options = {});
+  why_result why(call_options const& options = {});
   void report_progress(std::uint64_t step, call_options const& options = {});
   void preempt(time_limit in = {}, std::optional<task_id> who = {},
                call_options const& options = {});
   bool reached_sync_point(std::uint64_t step);
-  core::global_topology exchange_topology(std::string_view platform, core::local_topology mine,
+  global_topology exchange_topology(std::string_view platform, local_topology mine,
                                           call_options const& options = {});
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {},
                            call_options const& options = {});
@@ -125,7 +125,7 @@ class blocking_client {
 
   [[nodiscard]] std::uint64_t reconnects() const;
   [[nodiscard]] std::uint32_t num_tasks() const;
-  [[nodiscard]] core::role role() const;
+  [[nodiscard]] coxswain::role role() const;
   [[nodiscard]] std::optional<task_id> task() const;
   [[nodiscard]] coxswain::incarnation incarnation() const;
 

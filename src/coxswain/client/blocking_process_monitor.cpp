@@ -64,7 +64,7 @@ class blocking_process_monitor::teller {
   // On the client's thread.
   asio::awaitable<void> watch(client& from) {
     process_monitor source{from};
-    auto const take = [this](core::tasks_answer const& tasks, std::span<process const>) {
+    auto const take = [this](tasks_result const& tasks, std::span<process const>) {
       std::lock_guard const lock{mutex_};
       note(table_.update(tasks));
     };
@@ -87,7 +87,7 @@ class blocking_process_monitor::teller {
       changed_.wait(lock, [this] { return has_news_ || why_ || stopped_; });
       if (stopped_ || !has_news_) break;
       has_news_ = false;
-      core::tasks_answer const tasks = table_.tasks();
+      tasks_result const tasks = table_.tasks();
       auto const lost = std::exchange(lost_, {});
       lock.unlock();
       tell_(tasks, lost);

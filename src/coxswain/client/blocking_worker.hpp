@@ -55,7 +55,7 @@ class fulfil {
 
 struct client_facts {
   std::uint32_t num_tasks{};
-  core::role role{};
+  coxswain::role role{};
   std::optional<task_id> task;
   coxswain::incarnation self{};
 };

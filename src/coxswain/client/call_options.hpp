@@ -7,7 +7,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/client/keys.hpp"
-#include "coxswain/core/model/messages.hpp"
+#include "coxswain/client/results.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -76,10 +76,10 @@ class events_options : public watch_options {
  public:
   using watch_options::watch_options;
   events_options() = default;
-  events_options(core::severity from, time_limit time = without_limit)
+  events_options(severity from, time_limit time = without_limit)
       : watch_options{time}, at_least{from} {}
 
-  core::severity at_least{core::severity::info};
+  severity at_least{severity::info};
 
   // Without a number to continue from: only this many of each severity. Zero: all that are kept.
   std::uint32_t last{};
@@ -117,7 +117,7 @@ class leave_options : public call_options {
 // How to wait at a barrier of any kind.
 class barrier_options : public call_options {
  public:
-  using progress_callback = std::function<void(core::barrier_progress const&)>;
+  using progress_callback = std::function<void(barrier_progress const&)>;
 
   barrier_options() = default;
   template <class Rep, class Period>

@@ -108,7 +108,7 @@ client::executor_type client::get_executor() const {
 }
 
 std::uint64_t client::reconnects() const { return calls_.at() ? calls_.at()->reconnects() : 0; }
-core::role client::role() const { return calls_.at() ? calls_.at()->role() : core::role::worker; }
+role client::role() const { return calls_.at() ? calls_.at()->role() : role::worker; }
 std::uint32_t client::num_tasks() const { return calls_.at() ? calls_.at()->num_tasks() : 0; }
 std::optional<task_id> client::task() const {
   return calls_.at() ? calls_.at()->options().task : std::nullopt;

@@ -192,7 +192,7 @@ class client {
   // suspect task is waited for; one that fails, leaves or is replaced is not. INVALID_ARGUMENT (the
   // caller is not in the set), DEADLINE_EXCEEDED (details() have the tasks that did not ask; the
   // others keep waiting), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION (before).
-  template <detail::token_for<std::vector<core::alive_answer::task>> Token = use_coroutine_t>
+  template <detail::token_for<std::vector<process>> Token = use_coroutine_t>
   auto alive_tasks(task_list tasks = {}, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.alive_tasks(std::move(tasks), options), options.details, token);
   }
@@ -200,7 +200,7 @@ class client {
   // All tasks as they are now; with a version returned before, as soon as they differ from it or
   // `timeout` is over. Works also when the job has failed. INVALID_ARGUMENT: the version is not of
   // this coordinator. process_monitor calls it in a loop.
-  template <detail::token_for<core::tasks_answer> Token = use_coroutine_t>
+  template <detail::token_for<tasks_result> Token = use_coroutine_t>
   auto watch_tasks(std::optional<std::uint64_t> after = {}, watch_options const& options = {},
                    Token&& token = {}) {
     return start<Token>(calls_.watch_tasks(after, options), options.details, token);
@@ -210,7 +210,7 @@ class client {
   // `through`, those after it, as soon as there are any or `timeout` is over. Without a number,
   // `last` limits them to this many of each severity; zero means all. INVALID_ARGUMENT: the number
   // is not of this coordinator. event_watch calls it in a loop.
-  template <detail::token_for<core::events_answer> Token = use_coroutine_t>
+  template <detail::token_for<events_result> Token = use_coroutine_t>
   auto watch_events(std::optional<std::uint64_t> after = {}, events_options const& options = {},
                     Token&& token = {}) {
     return start<Token>(calls_.watch_events(after, options), options.details, token);
@@ -409,8 +409,8 @@ class client {
   // tasks state a partition index and some do not), CANCELLED (this task called again),
   // FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's details() have the
   // missing tasks.
-  template <detail::token_for<core::global_topology> Token = use_coroutine_t>
-  auto exchange_topology(std::string_view platform, core::local_topology mine,
+  template <detail::token_for<global_topology> Token = use_coroutine_t>
+  auto exchange_topology(std::string_view platform, local_topology mine,
                          call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.exchange_topology(platform, std::move(mine), options),
                         options.details, token);
@@ -443,14 +443,14 @@ class client {
   }
 
   // A snapshot of the whole job.
-  template <detail::token_for<core::snapshot> Token = use_coroutine_t>
+  template <detail::token_for<job_status> Token = use_coroutine_t>
   auto inspect(call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.inspect(options), options.details, token);
   }
 
   // Every waiting call, and the tasks that are deadlocked: they wait for each other, or for
   // something that no task is left to do.
-  template <detail::token_for<core::why_answer> Token = use_coroutine_t>
+  template <detail::token_for<why_result> Token = use_coroutine_t>
   auto why(call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.why(options), options.details, token);
   }
@@ -461,7 +461,7 @@ class client {
   // The following need no request. No errors.
   [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed
   [[nodiscard]] std::uint32_t num_tasks() const;
-  [[nodiscard]] core::role role() const;  // the token's role
+  [[nodiscard]] coxswain::role role() const;  // the token's role
   [[nodiscard]] std::optional<task_id> task() const;
   [[nodiscard]] coxswain::incarnation incarnation() const;
 

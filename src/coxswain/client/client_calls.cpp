@@ -71,8 +71,10 @@ Number reduced_number(core::answer& a) {
 
 bool stops(core::answer& a) { return std::holds_alternative<core::sync_point>(a.value); }
 
-std::vector<core::alive_answer::task> those_alive(core::answer& a) {
-  return std::move(value_of<core::alive_answer>(a).tasks);
+std::vector<process> those_alive(core::answer& a) {
+  std::vector<process> all;
+  for (auto const& one : value_of<core::alive_answer>(a).tasks) all.push_back({one.id, one.self});
+  return all;
 }
 
 template <class Value>
@@ -81,13 +83,13 @@ Value whole(core::answer& a) {
 }
 
 // Page by page.
-asio::awaitable<core::snapshot> inspect_all(connection_ptr at, duration timeout) {
-  core::snapshot all;
+asio::awaitable<job_status> inspect_all(connection_ptr at, duration timeout) {
+  job_status all;
   core::inspect_args args;
   for (bool goes_on = true; goes_on;) {
     question q{args, timeout};
     auto a = co_await ask(at, std::move(q));
-    auto& page = *value_of<boxed<core::snapshot>>(a);
+    auto& page = *value_of<boxed<job_status>>(a);
     auto const next = std::exchange(page.next_task, std::nullopt);
     if (args.first_task == task_id{}) {
       all = std::move(page);
@@ -203,19 +205,19 @@ call<bool> client_calls::reached_sync_point(std::uint64_t step) const {
   return asking(at_, question{step}, stops);
 }
 
-call<core::global_topology> client_calls::exchange_topology(std::string_view platform,
-                                                            core::local_topology mine,
-                                                            call_options const& options) const {
+call<global_topology> client_calls::exchange_topology(std::string_view platform,
+                                                      local_topology mine,
+                                                      call_options const& options) const {
   core::exchange_topology_args args{std::string{platform}, std::move(mine), options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, whole<core::global_topology>);
+  return asking(at_, question{std::move(args), options.timeout}, whole<global_topology>);
 }
 
-asio::awaitable<core::snapshot> client_calls::inspect(call_options const& options) const {
+asio::awaitable<job_status> client_calls::inspect(call_options const& options) const {
   return inspect_all(at_, options.timeout);
 }
 
-call<core::why_answer> client_calls::why(call_options const& options) const {
-  return asking(at_, question{core::why_args{}, options.timeout}, whole<core::why_answer>);
+call<why_result> client_calls::why(call_options const& options) const {
+  return asking(at_, question{core::why_args{}, options.timeout}, whole<why_result>);
 }
 
 call<void> client_calls::report_progress(std::uint64_t step, call_options const& options) const {
@@ -225,22 +227,22 @@ call<void> client_calls::report_progress(std::uint64_t step, call_options const&
 
 // --- Watching --------------------------------------------------------------------------------
 
-call<std::vector<core::alive_answer::task>> client_calls::alive_tasks(
-    task_list tasks, call_options const& options) const {
+call<std::vector<process>> client_calls::alive_tasks(task_list tasks,
+                                                     call_options const& options) const {
   core::alive_args args{std::move(tasks).ids(), options.timeout};
   return asking(at_, question{std::move(args), options.timeout}, those_alive);
 }
 
-call<core::tasks_answer> client_calls::watch_tasks(std::optional<std::uint64_t> after,
-                                                   watch_options const& options) const {
+call<tasks_result> client_calls::watch_tasks(std::optional<std::uint64_t> after,
+                                             watch_options const& options) const {
   core::watch_tasks_args args{after, options.timeout};
-  return asking(at_, question{args, options.timeout}, whole<core::tasks_answer>);
+  return asking(at_, question{args, options.timeout}, whole<tasks_result>);
 }
 
-call<core::events_answer> client_calls::watch_events(std::optional<std::uint64_t> after,
-                                                     events_options const& options) const {
+call<events_result> client_calls::watch_events(std::optional<std::uint64_t> after,
+                                               events_options const& options) const {
   core::watch_events_args args{after, options.at_least, options.timeout, options.last};
-  return asking(at_, question{args, options.timeout}, whole<core::events_answer>);
+  return asking(at_, question{args, options.timeout}, whole<events_result>);
 }
 
 }  // namespace coxswain::detail

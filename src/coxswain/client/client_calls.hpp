@@ -9,7 +9,7 @@
 #include "coxswain/client/initiation.hpp"
 #include "coxswain/client/key_watch.hpp"
 #include "coxswain/client/keys.hpp"
-#include "coxswain/core/model/messages.hpp"
+#include "coxswain/client/results.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -72,17 +72,17 @@ class client_calls {
   call<round_number> count_barrier(std::string_view name, std::uint32_t count,
                                    call_options const& options) const;
 
-  call<std::vector<core::alive_answer::task>> alive_tasks(task_list tasks,
+  call<std::vector<process>> alive_tasks(task_list tasks,
                                                           call_options const& options) const;
-  call<core::tasks_answer> watch_tasks(std::optional<std::uint64_t> after,
+  call<tasks_result> watch_tasks(std::optional<std::uint64_t> after,
                                        watch_options const& options) const;
-  call<core::events_answer> watch_events(std::optional<std::uint64_t> after,
+  call<events_result> watch_events(std::optional<std::uint64_t> after,
                                          events_options const& options) const;
-  call<core::global_topology> exchange_topology(std::string_view platform,
-                                                core::local_topology mine,
+  call<global_topology> exchange_topology(std::string_view platform,
+                                                local_topology mine,
                                                 call_options const& options) const;
-  asio::awaitable<core::snapshot> inspect(call_options const& options) const;
-  call<core::why_answer> why(call_options const& options) const;
+  asio::awaitable<job_status> inspect(call_options const& options) const;
+  call<why_result> why(call_options const& options) const;
   call<job_error> failure() const;
   call<void> report_error(errc code, std::string_view message, call_options const& options) const;
   call<void> report_progress(std::uint64_t step, call_options const& options) const;

@@ -10,7 +10,7 @@
 namespace coxswain::detail {
 namespace {
 
-// Results of answers.
+// From and to the messages.
 
 std::string text(core::answer& a) {
   return std::string{value_of<core::value_answer>(a).value.view()};
@@ -28,6 +28,12 @@ std::vector<key_value> entries(core::answer& a) {
     all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
   }
   return all;
+}
+
+core::expected_value sent(std::variant<std::monostate, std::uint64_t, std::string> expected) {
+  if (auto const* const version = std::get_if<std::uint64_t>(&expected)) return *version;
+  if (auto* const value = std::get_if<std::string>(&expected)) return std::move(*value);
+  return core::absent_value{};
 }
 
 std::int64_t counter(core::answer& a) { return value_of<core::counter_answer>(a).value; }
@@ -111,7 +117,7 @@ call<swap_result> client_calls::compare_and_set(std::string_view key, std::strin
   core::compare_and_set_args args;
   args.key = key;
   args.value = value;
-  args.expected = std::move(expected.what_);
+  args.expected = sent(std::move(expected.what_));
   args.ephemeral = lifetime == key_lifetime::ephemeral;
   return asking(at_, question{std::move(args), options.timeout}, swapped, true);
 }

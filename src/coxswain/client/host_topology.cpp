@@ -17,8 +17,8 @@ std::vector<std::string> network_nodes(std::string_view list) {
   }
 }
 
-core::local_topology local_topology_of_this_host() {
-  core::local_topology mine;
+local_topology local_topology_of_this_host() {
+  local_topology mine;
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> mine.boot_id;
   if (char const* const list = std::getenv("XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES")) {
     mine.network_nodes = network_nodes(list);

@@ -2,13 +2,13 @@
 // PUBLIC. Arguments and results of the calls for keys and queues. Not here: the calls (client).
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/model/messages.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace coxswain {
 
@@ -35,15 +35,16 @@ struct key_value {
 // What compare_and_set expects of a key.
 class expectation {
  public:
-  static expectation absent() { return expectation{core::absent_value{}}; }
+  static expectation absent() { return expectation{std::monostate{}}; }
   static expectation version(std::uint64_t v) { return expectation{v}; }
   static expectation value(std::string_view v) { return expectation{std::string{v}}; }
 
  private:
   friend class detail::client_calls;
-  explicit expectation(core::expected_value what) : what_{std::move(what)} {}
+  using expected = std::variant<std::monostate, std::uint64_t, std::string>;  // monostate: absent
+  explicit expectation(expected what) : what_{std::move(what)} {}
 
-  core::expected_value what_;
+  expected what_;
 };
 
 // The result of compare_and_set: OK and the key's new version; or why not, and the key's present

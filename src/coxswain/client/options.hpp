@@ -5,7 +5,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/model/messages.hpp"
+#include "coxswain/client/results.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <concepts>
@@ -32,7 +32,7 @@ struct client_event {
   status why;  // for `reconnected`: OK, with a text that says how long it took; `waiting`: for what
 
   // `info` for `reconnected`, and for a pop that waits; `error` for `lost`; else `warning`.
-  core::severity level{core::severity::warning};
+  severity level{severity::warning};
 
   // "disconnected: UNAVAILABLE: connection to 10.0.0.7:8476 reset by peer".
   [[nodiscard]] std::string text() const;

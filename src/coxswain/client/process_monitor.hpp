@@ -3,7 +3,7 @@
 // processes and must end their work with lost ones:
 //
 //   process_monitor monitor{job};
-//   auto tell = [&](core::tasks_answer const& tasks, std::span<process const> lost) { ... };
+//   auto tell = [&](tasks_result const& tasks, std::span<process const> lost) { ... };
 //   status const why = co_await monitor.run(tell);
 //
 // Not here: the detection of lost processes (process_table). Everything happens on the client's
@@ -20,7 +20,7 @@ namespace coxswain {
 class process_monitor {
  public:
   // Called with all tasks in order, and the processes lost since the last call. Must not throw.
-  using observer = std::function<void(core::tasks_answer const&, std::span<process const>)>;
+  using observer = std::function<void(tasks_result const&, std::span<process const>)>;
 
   // The client must outlive it.
   explicit process_monitor(client& of) : client_{of} {}
@@ -38,7 +38,7 @@ class process_monitor {
   [[nodiscard]] status is_current(std::span<process const> members) const {
     return table_.is_current(members);
   }
-  [[nodiscard]] core::tasks_answer const& tasks() const noexcept { return table_.tasks(); }
+  [[nodiscard]] tasks_result const& tasks() const noexcept { return table_.tasks(); }
 
  private:
   client& client_;

@@ -7,30 +7,29 @@
 namespace coxswain {
 namespace {
 
-using shown_task = core::snapshot::task;
 
-bool is_there(shown_task const& t) { return t.state == task_state::connected; }
+bool is_there(task_status const& t) { return t.state == task_state::connected; }
 
 std::string text_of(process const& p) {
   return "task " + std::to_string(p.task.value) + " with incarnation " +
-         std::to_string(p.self.value);
+         std::to_string(p.incarnation.value);
 }
 
 }  // namespace
 
-core::snapshot::task const* process_table::find(task_id task) const {
+task_status const* process_table::find(task_id task) const {
   auto const at = std::lower_bound(tasks_.tasks.begin(), tasks_.tasks.end(), task,
-                                   [](shown_task const& t, task_id id) { return t.id < id; });
+                                   [](task_status const& t, task_id id) { return t.id < id; });
   return at == tasks_.tasks.end() || at->id != task ? nullptr : &*at;
 }
 
-std::vector<process> process_table::update(core::tasks_answer snapshot) {
+std::vector<process> process_table::update(tasks_result snapshot) {
   std::vector<process> lost;
   // The same one again would take back what mark_failed() said.
   if (!tasks_.tasks.empty() && snapshot.version <= tasks_.version) return lost;
   std::sort(snapshot.tasks.begin(), snapshot.tasks.end(),
-            [](shown_task const& a, shown_task const& b) { return a.id < b.id; });
-  core::tasks_answer const before = std::exchange(tasks_, std::move(snapshot));
+            [](task_status const& a, task_status const& b) { return a.id < b.id; });
+  tasks_result const before = std::exchange(tasks_, std::move(snapshot));
   for (auto const& was : before.tasks) {
     auto const* const is = find(was.id);
     bool const remains = is && is_there(*is) && is->self == was.self;
@@ -59,11 +58,11 @@ status process_table::is_current(std::span<process const> members) const {
   if (tasks_.tasks.empty()) return {};
   for (process const& p : members) {
     auto const* const t = find(p.task);
-    if (t && is_there(*t) && t->self == p.self) continue;
+    if (t && is_there(*t) && t->self == p.incarnation) continue;
     std::string text = text_of(p) + " is no longer there: ";
     if (!t) {
       text += "the job has no such task";
-    } else if (t->self != p.self) {
+    } else if (t->self != p.incarnation) {
       text += "the task has incarnation " + std::to_string(t->self.value);
     } else {
       text += "the task is " + std::string{name(t->state)};

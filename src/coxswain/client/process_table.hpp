@@ -4,26 +4,18 @@
 // those can be ended. Pure data. Not here: where snapshots come from (process_monitor).
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/model/messages.hpp"
+#include "coxswain/client/results.hpp"
 
 #include <span>
 #include <vector>
 
 namespace coxswain {
 
-// A task in one of its incarnations.
-struct process {
-  task_id task{};
-  coxswain::incarnation self{};
-
-  friend auto operator<=>(process const&, process const&) = default;
-};
-
 class process_table {
  public:
   // Takes a newer snapshot; one older than the last is ignored. Returns the processes that were
   // connected in the last one and are no longer, or were replaced. The first snapshot loses none.
-  std::vector<process> update(core::tasks_answer snapshot);
+  std::vector<process> update(tasks_result snapshot);
 
   // Notes a failure detected locally, before the coordinator reports it; returns the processes lost
   // by it. Does nothing before the first snapshot. NOT_FOUND: there is no such task.
@@ -35,12 +27,12 @@ class process_table {
   [[nodiscard]] status is_current(std::span<process const> members) const;
 
   // The tasks in order; empty before the first snapshot.
-  [[nodiscard]] core::tasks_answer const& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] tasks_result const& tasks() const noexcept { return tasks_; }
 
  private:
-  [[nodiscard]] core::snapshot::task const* find(task_id task) const;
+  [[nodiscard]] task_status const* find(task_id task) const;
 
-  core::tasks_answer tasks_;
+  tasks_result tasks_;
 };
 
 }  // namespace coxswain

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
     "_types": ("BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError",
-               "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "LiveTask", "MissingTask",
+               "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "MissingTask",
                "Problem", "Process", "ProcessChange", "Progress", "QueueItem", "Swap", "Task",
                "TaskList", "Topology", "Wait", "Why"),
     "store": ("Store",),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from coxswain._types import (
-        Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
+        Data, Event, JobError, JobStatus, KeyChange, KeyValue, Process, ProcessChange,
         TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["Client", "KeyWatch", "ProcessMonitor"]
@@ -271,10 +271,10 @@ class Client(Session, KeyCalls):
         return shape.tasks_of(self._native.watch_tasks(after, timeout))
 
     def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
-                    ) -> List[LiveTask]:
+                    ) -> List[Process]:
         """Which of these tasks are there, this one among them: waits until each that is connected
         has asked for the same set, and gives all the same list."""
-        return shape.live_tasks_of(self._native.alive_tasks(tasks, timeout))
+        return list(shape.processes_of(self._native.alive_tasks(tasks, timeout)))
 
     def exchange_topology(self, platform: str, mine: Topology, timeout: Timeout = DEFAULT_TIMEOUT
                           ) -> List[Topology]:

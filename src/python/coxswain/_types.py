@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError", "JobStatus",
-    "KeyChange", "KeyValue", "LaunchParameters", "LiveTask", "MissingTask", "Problem", "Process",
+    "KeyChange", "KeyValue", "LaunchParameters", "MissingTask", "Problem", "Process",
     "ProcessChange", "Progress", "QueueItem", "Swap", "Task", "TaskList", "Topology", "Wait", "Why",
 ]
 
@@ -153,12 +153,6 @@ class TaskList(Sequence):
 
     def __len__(self) -> int:
         return len(self.tasks)
-
-
-@dataclass(frozen=True)
-class LiveTask:
-    id: int
-    incarnation: int
 
 
 @dataclass(frozen=True)
@@ -339,10 +333,6 @@ def events_of(raw) -> tuple[list[Event], int]:
 
 def processes_of(raw) -> tuple[Process, ...]:
     return tuple(Process(*one) for one in raw)
-
-
-def live_tasks_of(raw) -> list[LiveTask]:
-    return [LiveTask(*one) for one in raw]
 
 
 def swap_of(raw) -> Swap:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from coxswain._types import (
-        Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
+        Data, Event, JobError, JobStatus, KeyChange, KeyValue, Process, ProcessChange,
         TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
@@ -288,8 +288,8 @@ class AsyncClient(Session, AsyncKeyCalls):
         return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
 
     async def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
-                          ) -> List[LiveTask]:
-        return shape.live_tasks_of(await self._ask("alive_tasks", tasks, timeout))
+                          ) -> List[Process]:
+        return list(shape.processes_of(await self._ask("alive_tasks", tasks, timeout)))
 
     async def exchange_topology(self, platform: str, mine: Topology,
                                 timeout: Timeout = DEFAULT_TIMEOUT) -> List[Topology]:

@@ -95,11 +95,9 @@ py::object given(core::why_answer::wait const& one) {
                         seconds(one.age), seconds(one.remaining), one.stuck);
 }
 
-py::object given(core::alive_answer::task const& task) {
-  return py::make_tuple(task.id.value, task.self.value);
+py::object given(process const& one) {
+  return py::make_tuple(one.task.value, one.incarnation.value);
 }
-
-py::object given(process const& one) { return py::make_tuple(one.task.value, one.self.value); }
 
 py::object given(std::vector<std::string> const& values) { return list_of(values); }
 
@@ -136,8 +134,6 @@ py::object given(failure const& what) {
 py::object given(job_error const& what) {
   return py::make_tuple(given(what.cause), tuple_of(what.later), what.later_count);
 }
-
-py::object given(std::vector<core::alive_answer::task> const& tasks) { return list_of(tasks); }
 
 py::object given(core::snapshot::task const& task) {
   py::object progress = py::none();

@@ -41,8 +41,6 @@ py::object given(missing_task const& task);
 py::object given(barrier_failure const& figures);
 py::object given(failure const& what);
 py::object given(job_error const& what);
-py::object given(core::alive_answer::task const& task);
-py::object given(std::vector<core::alive_answer::task> const& tasks);
 py::object given(core::snapshot::task const& task);
 py::object given(core::tasks_answer const& tasks);
 py::object given(core::events_answer::entry const& entry);

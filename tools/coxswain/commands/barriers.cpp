@@ -218,9 +218,9 @@ asio::awaitable<void> ask_who(client& c, alive_command const& given) {
   auto const alive = co_await c.alive_tasks(given.tasks, given.timeout);
   json::array all;
   for (auto const& one : alive) {
-    all.push_back(json::object{{"task", one.id.value},
-                               {"incarnation", fmt::format("{:016x}", one.self.value)}});
-    if (!given.as_json) fmt::print("{}\n", one.id.value);
+    all.push_back(json::object{{"task", one.task.value},
+                               {"incarnation", fmt::format("{:016x}", one.incarnation.value)}});
+    if (!given.as_json) fmt::print("{}\n", one.task.value);
   }
   if (given.as_json) fmt::print("{}\n", serialized(all));
 }

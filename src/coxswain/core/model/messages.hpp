@@ -12,6 +12,7 @@
 #include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/access/role.hpp"
 #include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/results.hpp"
 #include "coxswain/core/model/topology.hpp"
 
 #include <boost/smart_ptr/local_shared_ptr.hpp>
@@ -38,9 +39,6 @@ inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 // The largest frame of a reader, whose requests carry no values. Decoding one may take ninety times
 // its size.
 inline constexpr std::size_t reader_frame_bytes_max = 256 * 1024;
-
-// The default timeout of a call (semantics D7).
-inline constexpr duration timeout_default = 300s;
 
 using session_secret = std::array<std::uint8_t, 16>;
 
@@ -484,184 +482,11 @@ struct key_changes_answer {
   friend bool operator==(key_changes_answer const&, key_changes_answer const&) = default;
 };
 
-// The last step that a task has reported.
-struct task_progress {
-  std::uint64_t step{};
-  duration age{};  // since the step last advanced
-  bool overdue{};  // a warning was logged: it exceeds the progress timeout
-  friend bool operator==(task_progress const&, task_progress const&) = default;
-};
-
-// A picture of the whole job at one moment (proto: JobStatus).
-struct snapshot {
-  struct task {
-    task_id id{};
-    task_state state{};
-    bool suspect{};
-    incarnation self{};
-    std::optional<duration> last_heard;  // how long ago
-    std::string label;
-    std::string peer;
-    status error;
-    bool recoverable{};
-    std::optional<task_progress> progress{};  // none: it has reported no step
-    std::optional<wall_time> returns_by{};    // of one that left to return, if there is a limit
-    friend bool operator==(task const&, task const&) = default;
-  };
-  enum class kind : std::uint8_t { tasks, count, join, leave, topology };
-  struct barrier {
-    std::string name;
-    kind what{kind::tasks};
-    round_number round{};
-    std::uint32_t arrived{};
-    std::uint32_t expected{};
-    std::string missing;
-    std::uint32_t missing_cut{};
-    duration age{};
-    std::optional<duration> remaining;  // none: without limit
-    friend bool operator==(barrier const&, barrier const&) = default;
-  };
-  // A round of a barrier of tasks that has ended.
-  struct finished_round {
-    std::uint64_t number{};  // of all rounds of the job, from one
-    std::string name;        // may be cut
-    round_number round{};
-    duration at{};  // the uptime of the coordinator
-    std::uint32_t tasks{};
-    errc outcome{};
-    duration spread{};  // from the first arrival to the last, of the participants at the end
-    duration lag{};     // from the median arrival to the last
-    std::optional<task_id> last_task{};  // none: it failed, or there was only one task
-    friend bool operator==(finished_round const&, finished_round const&) = default;
-  };
-  // A task that came last.
-  struct straggler {
-    task_id task{};
-    std::uint32_t times_last{};
-    duration lag_mean{};
-    duration lag_max{};
-    std::uint32_t of{};  // in how many rounds some task came last
-    friend bool operator==(straggler const&, straggler const&) = default;
-  };
-
-  std::string job;
-  incarnation coordinator{};
-  std::string version;
-  duration uptime{};
-  std::vector<task> tasks;
-  std::vector<barrier> barriers;
-  std::uint64_t more_barriers{};  // open ones that are not listed
-  std::optional<job_error> error;
-  std::uint64_t keys{};
-  std::uint64_t key_bytes{};
-  std::uint64_t sessions{};
-  std::uint64_t waiting_gets{};
-  std::uint64_t memory_bytes{};      // that the coordinator's core owns
-  std::uint64_t memory_bytes_max{};  // that it may own
-  duration lateness_p99{};
-  duration lateness_max{};
-  std::uint64_t deadlines_answered{};
-  std::uint64_t queued_items{};
-  std::uint64_t waiting_pops{};
-  std::uint64_t waiting_key_watches{};
-  std::uint64_t locks_held{};
-  std::uint64_t waiting_locks{};       // calls that wait for a lock
-  std::uint32_t stuck_tasks{};         // that are deadlocked
-  std::vector<finished_round> rounds;  // the last ones, oldest first
-  std::vector<straggler> stragglers;   // in those; most often last first
-  std::optional<task_id> next_task{};  // the first one of the next page, if there is one
-  friend bool operator==(snapshot const&, snapshot const&) = default;
-};
-
-// Those of the members that were connected when all of these had asked.
-struct alive_answer {
-  struct task {
-    task_id id{};
-    incarnation self{};
-    friend bool operator==(task const&, task const&) = default;
-  };
-  std::vector<task> tasks;  // in task order
-  friend bool operator==(alive_answer const&, alive_answer const&) = default;
-};
-
-// All tasks at one version, which rises with every change of any of them.
-struct tasks_answer {
-  std::uint64_t version{};
-  std::vector<snapshot::task> tasks;  // in task order; without the times of their last heartbeat
-  friend bool operator==(tasks_answer const&, tasks_answer const&) = default;
-};
-
-struct events_answer {
-  // An event, or the last one of many that are alike.
-  struct entry {
-    std::uint64_t number{};
-    duration at{};  // the uptime of the coordinator
-    event what;
-    wall_time time{};        // the same moment on the coordinator's wall clock
-    std::uint64_t first{};   // the first event that is alike; several lines may have it in common
-    std::uint64_t count{1};  // more than one: this line represents all lines with that `first`
-    duration first_at{};     // when the first of them happened
-    std::string tasks{};     // if it represents several: their tasks, as ranges
-    std::uint32_t tasks_cut{};  // how many tasks `tasks` leaves out
-    friend bool operator==(entry const&, entry const&) = default;
-  };
-  std::vector<entry> entries;
-  std::uint64_t through{};  // all events up to this number were looked at: ask for those after it
-  // How many of the requested lines are no longer kept; a lower bound for very old ones.
-  std::uint64_t lost{};
-  friend bool operator==(events_answer const&, events_answer const&) = default;
-};
-
-// What tasks wait for, and which are deadlocked (proto: WhyReply).
-struct why_answer {
-  enum class kind : std::uint8_t {
-    barrier,
-    count_barrier,
-    join,
-    leave,
-    topology,
-    alive,
-    preemption,
-    get,
-    get_all,  // listed under the key that it waits for first
-    pop,
-    lock  // whose `missing` has the owner as its text
-  };
-  static constexpr kind last_kind = kind::lock;
-  struct wait {
-    kind what{kind::barrier};
-    std::string name;        // of the barrier, the platform, the key or the queue
-    std::string waiting;     // the tasks that wait, as ranges
-    std::uint32_t cut{};     // how many `waiting` leaves out
-    std::uint32_t others{};  // the number of callers outside the job
-    // A get or a pop waits for no particular task.
-    std::optional<barrier_failure> missing;
-    duration age{};                     // of the oldest call
-    std::optional<duration> remaining;  // until the first one ends; none: without limit
-    bool stuck{};                       // one of the tasks is deadlocked
-    friend bool operator==(wait const&, wait const&) = default;
-  };
-  std::vector<wait> waits;
-  std::uint64_t more{};  // waits that are not listed
-  std::string stuck;     // the deadlocked tasks, and why; empty: none
-  friend bool operator==(why_answer const&, why_answer const&) = default;
-};
-
 struct goodbye {
   status why;
   bool may_resume{};
   bool restarted{};
   friend bool operator==(goodbye const&, goodbye const&) = default;
-};
-
-struct barrier_progress {
-  request_id request{};
-  round_number round{};
-  std::uint32_t arrived{};
-  std::uint32_t expected{};
-  std::string missing;
-  std::uint32_t missing_cut{};
-  friend bool operator==(barrier_progress const&, barrier_progress const&) = default;
 };
 
 // What an open request waits for, for people.
