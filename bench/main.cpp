@@ -85,9 +85,7 @@ void compare(json::object const& given) {
 void make_certificates(json::object const& /*given*/) {
   certificates::authority const authority{"coxswain-bench"};
   auto const made = authority.issue({});
-  say({{"certificate", made.certificate_file},
-       {"key", made.key_file},
-       {"authorities", made.authorities_file}});
+  say({{"certificate", made.cert}, {"key", made.key}, {"authorities", made.ca}});
   std::string ignored;
   std::getline(std::cin, ignored);
 }
@@ -140,9 +138,9 @@ void say(json::object const& what) { std::cout << json::serialize(what) << std::
 tls_options tls_options_of(json::value const& given) {
   auto const& files = given.as_object();
   tls_options made;
-  made.certificate_file = json::value_to<std::string>(files.at("certificate"));
-  made.key_file = json::value_to<std::string>(files.at("key"));
-  made.authorities_file = json::value_to<std::string>(files.at("authorities"));
+  made.cert = json::value_to<std::string>(files.at("certificate"));
+  made.key = json::value_to<std::string>(files.at("key"));
+  made.ca = json::value_to<std::string>(files.at("authorities"));
   return made;
 }
 

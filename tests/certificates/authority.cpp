@@ -79,12 +79,12 @@ tls_options authority::issue(content const& what, tls_options const* at) const {
     files = *at;
   } else {
     auto const stem = (directory_ / std::to_string(issued_)).string();
-    files.certificate_file = stem + ".pem";
-    files.key_file = stem + ".key";
-    files.authorities_file = file();
+    files.cert = stem + ".pem";
+    files.key = stem + ".key";
+    files.ca = file();
   }
-  pem_file{files.certificate_file}.add(made.get());
-  pem_file{files.key_file}.add(subject.get());
+  pem_file{files.cert}.add(made.get());
+  pem_file{files.key}.add(subject.get());
   return files;
 }
 

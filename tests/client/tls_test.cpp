@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(without_prefixes_certificates_of_one_authority_are_enough) 
 
 BOOST_AUTO_TEST_CASE(server_rejects_wrong_ca_client_at_once_and_by_name) {
   auto stranger = other.issue({"stranger", "URI:" + prefix + "worker"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
 
   refused(outcome(trusted.issue({}), stranger), "none of the authorities that it knows");
   BOOST_TEST(logged("was not let in: UNAUTHENTICATED"));
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(server_rejects_wrong_ca_client_at_once_and_by_name) {
 
 BOOST_AUTO_TEST_CASE(wrong_ca_client_is_rejected_with_a_prefix_too) {
   auto stranger = other.issue({"stranger", "URI:" + prefix + "worker"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
   stranger.peer_uri_prefix = prefix;
 
   refused(outcome(named("URI:" + prefix + "coordinator", prefix), stranger),
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(wrong_ca_client_is_rejected_with_a_prefix_too) {
 
 BOOST_AUTO_TEST_CASE(a_coordinator_of_another_authority_is_rejected_by_the_client) {
   auto stranger = other.issue({"stranger"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
 
   refused(outcome(stranger, trusted.issue({}), "127.0.0.1",
                   "The peer has refused the connection: none of the authorities that it knows"),
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(dns_san_server_dialed_by_name_is_accepted) {
 
 BOOST_AUTO_TEST_CASE(a_missing_file_is_told_before_anything_is_tried) {
   auto missing = trusted.issue({});
-  missing.authorities_file = "/no/such.pem";
+  missing.ca = "/no/such.pem";
 
   BOOST_TEST(outcome(trusted.issue({}), missing).code() == errc::not_found);
 }

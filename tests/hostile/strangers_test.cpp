@@ -116,9 +116,8 @@ BOOST_AUTO_TEST_CASE(silent_connections_keep_nobody_out) {
 BOOST_AUTO_TEST_CASE(handshakes_that_were_reset_hold_no_descriptors) {
   certificates::authority const trusted;
   auto const shown = trusted.issue({"coordinator"});
-  coordinator_process coordinator{1,
-                                  {"--tls-cert", shown.certificate_file, "--tls-key",
-                                   shown.key_file, "--handshakes-per-second-max", "10"}};
+  coordinator_process coordinator{
+      1, {"--tls-cert", shown.cert, "--tls-key", shown.key, "--handshakes-per-second-max", "10"}};
   auto const before = coordinator.open_descriptors();
   std::size_t most = 0;
   {

@@ -48,9 +48,9 @@ BOOST_FIXTURE_TEST_CASE(both_sides_take_three_files, fixture) {
 
 BOOST_FIXTURE_TEST_CASE(a_server_needs_no_authorities_and_a_client_no_certificate, fixture) {
   auto server = good;
-  server.authorities_file.clear();
+  server.ca.clear();
   tls_options client;
-  client.authorities_file = trusted.file();
+  client.ca = trusted.file();
 
   tls_context const one{side::server, server};
   tls_context const other{side::client, client};
@@ -60,13 +60,13 @@ BOOST_FIXTURE_TEST_CASE(a_server_needs_no_authorities_and_a_client_no_certificat
 
 BOOST_FIXTURE_TEST_CASE(what_a_side_needs_must_be_named, fixture) {
   auto no_key = good;
-  no_key.key_file.clear();
+  no_key.key.clear();
   auto no_certificate = good;
-  no_certificate.certificate_file.clear();
+  no_certificate.cert.clear();
   auto only_authorities = no_key;
-  only_authorities.certificate_file.clear();
+  only_authorities.cert.clear();
   auto no_authorities = good;
-  no_authorities.authorities_file.clear();
+  no_authorities.ca.clear();
 
   for (auto const which : {side::server, side::client}) {
     REFUSED(which, no_key, errc::invalid_argument, "private key");
@@ -86,15 +86,14 @@ BOOST_FIXTURE_TEST_CASE(a_prefix_ends_with_a_slash_on_both_sides, fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_prefix_without_authorities_would_be_believed_unseen, fixture) {
-  good.authorities_file.clear();
+  good.ca.clear();
   good.peer_uri_prefix = "spiffe://cluster/job/";
 
   REFUSED(side::server, good, errc::invalid_argument, "authorities");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_file_that_cannot_be_read_is_named_with_the_files_error, fixture) {
-  for (auto const file :
-       {&tls_options::certificate_file, &tls_options::key_file, &tls_options::authorities_file}) {
+  for (auto const file : {&tls_options::cert, &tls_options::key, &tls_options::ca}) {
     auto missing = good;
     missing.*file = "/no/such.pem";
     auto directory = good;
@@ -106,12 +105,11 @@ BOOST_FIXTURE_TEST_CASE(a_file_that_cannot_be_read_is_named_with_the_files_error
 }
 
 BOOST_FIXTURE_TEST_CASE(a_file_with_other_content_is_named, fixture) {
-  auto const text = good.certificate_file + ".txt";
+  auto const text = good.cert + ".txt";
   write(text, "no PEM\n");
   auto const empty = text + ".empty";
   write(empty, "");
-  for (auto const file :
-       {&tls_options::certificate_file, &tls_options::key_file, &tls_options::authorities_file}) {
+  for (auto const file : {&tls_options::cert, &tls_options::key, &tls_options::ca}) {
     auto wrong = good;
     wrong.*file = text;
     auto nothing = good;
@@ -123,7 +121,7 @@ BOOST_FIXTURE_TEST_CASE(a_file_with_other_content_is_named, fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_key_must_belong_to_its_certificate, fixture) {
-  good.key_file = trusted.issue({"another"}).key_file;
+  good.key = trusted.issue({"another"}).key;
 
   REFUSED(side::server, good, errc::invalid_argument, "does not belong to the certificate");
 }
@@ -147,10 +145,9 @@ BOOST_FIXTURE_TEST_CASE(new_connections_show_what_was_read_again, fixture) {
 
 BOOST_FIXTURE_TEST_CASE(what_cannot_be_read_again_changes_nothing, fixture) {
   tls_context server{side::server, good};
-  write(good.certificate_file, "half a certif");
+  write(good.cert, "half a certif");
 
-  BOOST_CHECK_EXCEPTION(server.reload(), error,
-                        refuses(errc::invalid_argument, good.certificate_file));
+  BOOST_CHECK_EXCEPTION(server.reload(), error, refuses(errc::invalid_argument, good.cert));
 
   BOOST_TEST(server.shown().starts_with("CN = coordinator"));
 }

@@ -222,7 +222,7 @@ void server_is_refused(tls_pair& pair, std::string_view why_here, std::string_vi
 BOOST_FIXTURE_TEST_CASE(a_client_of_another_authority_is_refused, fixture) {
   authority const other{"another authority"};
   auto stranger = other.issue({"stranger"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
   tls_pair pair{server, stranger};
 
   client_is_refused(pair, "none of the authorities that this side knows has signed it",
@@ -233,7 +233,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_of_another_authority_is_refused, fixture) {
 BOOST_FIXTURE_TEST_CASE(a_server_of_another_authority_is_refused, fixture) {
   authority const other{"another authority"};
   auto stranger = other.issue({"stranger"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
   tls_pair pair{stranger, client};
 
   server_is_refused(pair, "none of the authorities that it knows has signed",
@@ -244,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(a_server_of_another_authority_is_refused, fixture) {
 BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_another_one, fixture) {
   authority const other;
   auto stranger = other.issue({"stranger"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
   tls_pair pair{server, stranger};
 
   client_is_refused(pair, "none of the authorities that this side knows has signed it",
@@ -252,17 +252,17 @@ BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_another_one, fixtu
 }
 
 BOOST_FIXTURE_TEST_CASE(a_client_without_certificate_is_refused_by_a_server_that_asks, fixture) {
-  client.certificate_file.clear();
-  client.key_file.clear();
+  client.cert.clear();
+  client.key.clear();
   tls_pair pair{server, client};
 
   client_is_refused(pair, "has shown no certificate", "asks for a certificate");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_server_that_does_not_ask_takes_clients_without_certificate, fixture) {
-  server.authorities_file.clear();
-  client.certificate_file.clear();
-  client.key_file.clear();
+  server.ca.clear();
+  client.cert.clear();
+  client.key.clear();
   tls_pair pair{server, client};
 
   BOOST_TEST(pair.shake_hands());

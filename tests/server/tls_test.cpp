@@ -136,12 +136,12 @@ BOOST_AUTO_TEST_CASE(what_came_with_the_end_of_the_handshake_is_read) {
 BOOST_AUTO_TEST_CASE(both_sides_are_told_why_a_certificate_is_refused) {
   authority const other{"another authority"};
   auto stranger = other.issue({"stranger"});
-  stranger.authorities_file = trusted.file();
+  stranger.ca = trusted.file();
   content old{"old"};
   old.begins = std::chrono::hours{-2};
   old.ends = std::chrono::hours{-1};
   auto anonymous = worker;
-  anonymous.certificate_file = anonymous.key_file = "";
+  anonymous.cert = anonymous.key = "";
 
   struct expected {
     tls_options shown;
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(both_sides_are_told_why_a_certificate_is_refused) {
 BOOST_AUTO_TEST_CASE(a_client_that_refuses_the_server_is_logged) {
   authority const other{"another authority"};
   auto suspicious = worker;
-  suspicious.authorities_file = other.file();
+  suspicious.ca = other.file();
   auto client = dial(suspicious);
 
   BOOST_TEST(!client.shake_hands());
@@ -373,11 +373,11 @@ BOOST_AUTO_TEST_CASE(the_files_are_looked_at_now_and_then) {
 BOOST_AUTO_TEST_CASE(files_that_are_no_good_change_nothing_but_are_named) {
   o.tls.reload_period = 10ms;
   BOOST_TEST(dial(worker).greet());
-  std::ofstream{o.tls.certificate_file, std::ios::trunc} << "half a certif";
+  std::ofstream{o.tls.cert, std::ios::trunc} << "half a certif";
 
   until([&] { return logged("certificates were not reloaded, the previous ones remain in use"); });
 
-  BOOST_TEST(logged(o.tls.certificate_file));
+  BOOST_TEST(logged(o.tls.cert));
   BOOST_TEST(dial(worker).greet());
   BOOST_CHECK_THROW(made->reload_certificates(), error);
 }
@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(all_may_reach_a_listener_that_asks_for_certificates) {
 
 BOOST_AUTO_TEST_CASE(a_listener_that_asks_for_none_is_no_protection) {
   o.listen = {":0"};
-  o.tls.authorities_file.clear();
+  o.tls.ca.clear();
 
   BOOST_CHECK_EXCEPTION((server{io, o}), error, [](error const& e) {
     return e.code() == errc::failed_precondition && contains(e.what(), "mutual TLS");
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(a_listener_that_asks_for_none_is_no_protection) {
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_files_is_no_plain_listener) {
-  o.tls.key_file.clear();
+  o.tls.key.clear();
 
   BOOST_CHECK_EXCEPTION((server{io, o}), error,
                         [](error const& e) { return e.code() == errc::invalid_argument; });

@@ -60,9 +60,9 @@ client_options options_of(coxswain_client_options const* given) {
   options.recoverable = recoverable_of(told.recoverable);
   options.job = view_of(told.job);
   if (auto const token = view_of(told.token); !token.empty()) options.token = token;
-  options.tls.authorities_file = view_of(told.tls_authorities_file);
-  options.tls.certificate_file = view_of(told.tls_certificate_file);
-  options.tls.key_file = view_of(told.tls_key_file);
+  options.tls.ca = view_of(told.tls_ca);
+  options.tls.cert = view_of(told.tls_cert);
+  options.tls.key = view_of(told.tls_key);
   options.tls.peer_uri_prefix = view_of(told.tls_peer_uri_prefix);
   options.label = view_of(told.label);
   if (told.incarnation > 0) options.incarnation = incarnation{told.incarnation};

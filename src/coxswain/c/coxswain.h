@@ -126,9 +126,9 @@ typedef struct coxswain_client_options {
   int64_t connect_timeout_ms;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT_MS
 
   // TLS files in PEM; TLS is used if any of these is set. See coxswain/net/tls_options.hpp.
-  coxswain_string tls_authorities_file;
-  coxswain_string tls_certificate_file;
-  coxswain_string tls_key_file;
+  coxswain_string tls_ca;
+  coxswain_string tls_cert;
+  coxswain_string tls_key;
   coxswain_string tls_peer_uri_prefix;
 
   coxswain_log_callback log;  // NULL: nothing is logged

@@ -83,9 +83,9 @@ std::string token_from_environment() {
 
 tls_options tls_from_environment() {
   tls_options tls;
-  tls.authorities_file = variable("COXSWAIN_TLS_CA").value_or("");
-  tls.certificate_file = variable("COXSWAIN_TLS_CERT").value_or("");
-  tls.key_file = variable("COXSWAIN_TLS_KEY").value_or("");
+  tls.ca = variable("COXSWAIN_TLS_CA").value_or("");
+  tls.cert = variable("COXSWAIN_TLS_CERT").value_or("");
+  tls.key = variable("COXSWAIN_TLS_KEY").value_or("");
   tls.peer_uri_prefix = variable("COXSWAIN_TLS_PEER_URI_PREFIX").value_or("");
   return tls;
 }

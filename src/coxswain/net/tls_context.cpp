@@ -52,18 +52,18 @@ int no_passphrase(char*, int, int, void*) { return -1; }
 
 void check(tls_context::side which, tls_options const& given) {
   bool const is_server = which == tls_context::side::server;
-  if (given.certificate_file.empty() != given.key_file.empty()) {
-    refuse(given.key_file.empty() ? "TLS: a certificate is given without its private key."
-                                  : "TLS: a private key is given without its certificate.");
+  if (given.cert.empty() != given.key.empty()) {
+    refuse(given.key.empty() ? "TLS: a certificate is given without its private key."
+                             : "TLS: a private key is given without its certificate.");
   }
-  if (is_server && given.certificate_file.empty()) {
+  if (is_server && given.cert.empty()) {
     refuse("TLS: a server needs a certificate and its private key.");
   }
-  if (given.authorities_file.empty() && !is_server) {
+  if (given.ca.empty() && !is_server) {
     refuse("TLS: a client needs a file with the authorities whose certificates it accepts.");
   }
   if (given.peer_uri_prefix.empty()) return;
-  if (given.authorities_file.empty()) {
+  if (given.ca.empty()) {
     refuse(
         "TLS: names of the peer are compared only in certificates that were verified, and no "
         "file with authorities is named.");
@@ -75,25 +75,24 @@ void check(tls_context::side which, tls_options const& given) {
 }
 
 void use_certificate(SSL_CTX* into, tls_options const& given) {
-  require_readable(given.certificate_file);
-  require_readable(given.key_file);
-  if (SSL_CTX_use_certificate_chain_file(into, given.certificate_file.c_str()) != 1) {
-    refuse("TLS: " + given.certificate_file + " has no certificate in PEM: " + noted() + ".");
+  require_readable(given.cert);
+  require_readable(given.key);
+  if (SSL_CTX_use_certificate_chain_file(into, given.cert.c_str()) != 1) {
+    refuse("TLS: " + given.cert + " has no certificate in PEM: " + noted() + ".");
   }
-  if (SSL_CTX_use_PrivateKey_file(into, given.key_file.c_str(), SSL_FILETYPE_PEM) == 1) return;
+  if (SSL_CTX_use_PrivateKey_file(into, given.key.c_str(), SSL_FILETYPE_PEM) == 1) return;
   if (ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH) {
     ERR_clear_error();
-    refuse("TLS: the private key in " + given.key_file + " does not belong to the certificate in " +
-           given.certificate_file + ".");
+    refuse("TLS: the private key in " + given.key + " does not belong to the certificate in " +
+           given.cert + ".");
   }
-  refuse("TLS: " + given.key_file + " has no private key in PEM without a passphrase: " + noted() +
-         ".");
+  refuse("TLS: " + given.key + " has no private key in PEM without a passphrase: " + noted() + ".");
 }
 
 void believe(SSL_CTX* into, tls_options const& given) {
-  require_readable(given.authorities_file);
-  if (SSL_CTX_load_verify_file(into, given.authorities_file.c_str()) != 1) {
-    refuse("TLS: " + given.authorities_file + " has no certificates in PEM: " + noted() + ".");
+  require_readable(given.ca);
+  if (SSL_CTX_load_verify_file(into, given.ca.c_str()) != 1) {
+    refuse("TLS: " + given.ca + " has no certificates in PEM: " + noted() + ".");
   }
   SSL_CTX_set_verify(into, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &check_peer);
 }
@@ -134,7 +133,8 @@ std::shared_ptr<ssl_ctx_st> tls_context::load() const {
       SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method()), SSL_CTX_free};
   if (!made) throw error{{errc::internal, "TLS cannot be used: " + noted() + "."}};
   auto* const context = made.get();
-  SSL_CTX_set_min_proto_version(context, options_.allows_tls_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
+  bool const is_old = options_.min == tls_version::v1_2;
+  SSL_CTX_set_min_proto_version(context, is_old ? TLS1_2_VERSION : TLS1_3_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   // Buffers only while something is under way, and one read for several records.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN |
@@ -146,8 +146,8 @@ std::shared_ptr<ssl_ctx_st> tls_context::load() const {
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_default_passwd_cb(context, &no_passphrase);
   if (is_server) SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
-  if (!options_.certificate_file.empty()) use_certificate(context, options_);
-  if (!options_.authorities_file.empty()) believe(context, options_);
+  if (!options_.cert.empty()) use_certificate(context, options_);
+  if (!options_.ca.empty()) believe(context, options_);
   return made;
 }
 

@@ -5,36 +5,39 @@
 
 #include "coxswain/base/time.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace coxswain {
 
+enum class tls_version : std::uint8_t { v1_2, v1_3 };
+
+// Named as the command line, the environment and the other languages name them.
 struct tls_options {
   // This side's certificate, followed by intermediate ones; and its private key, without a
   // passphrase. A server needs both. A client needs both or none: with them it can authenticate to
   // a server that requires it.
-  std::string certificate_file;
-  std::string key_file;
+  std::string cert;
+  std::string key;
 
   // The authorities, one of which must have signed the peer's certificate. A client needs them. A
   // server that has them requires a certificate of every client (mutual TLS).
-  std::string authorities_file;
+  std::string ca;
 
   // If set, the peer's certificate must have a URI name that begins with this, such as
   // "spiffe://cluster/job/"; it ends with "/". A client then does not compare the server's
   // certificate with its host name.
   std::string peer_uri_prefix;
 
-  // Allow TLS 1.2 as well; otherwise only 1.3.
-  bool allows_tls_1_2{false};
+  // The oldest version to allow.
+  tls_version min{tls_version::v1_3};
 
   // How often a server checks the files for changes. A client reads them whenever it connects.
   time_limit reload_period{600s};
 
   // Whether TLS is used at all.
   [[nodiscard]] bool is_wanted() const noexcept {
-    return !certificate_file.empty() || !key_file.empty() || !authorities_file.empty() ||
-           !peer_uri_prefix.empty();
+    return !cert.empty() || !key.empty() || !ca.empty() || !peer_uri_prefix.empty();
   }
 };
 

@@ -72,7 +72,7 @@ reception::reception(loop_iteration& t, connections& all, options const& o,
 // its own.
 void reception::listen(options const& o) {
   bool const has_tokens = !o.core.credentials.empty();
-  bool const asks_certificates = !o.tls.authorities_file.empty();
+  bool const asks_certificates = !o.tls.ca.empty();
   listener::terms terms;
   terms.must_be_private = !has_tokens && !asks_certificates && !o.insecure;
   terms.speaks = has_tokens ? protocols::native : protocols::both;

@@ -35,11 +35,10 @@ std::string gives_way() {
 }
 
 std::string speaks_tls_only() {
-  return goodbye_frame(
-      {errc::failed_precondition,
-       "The coordinator speaks only TLS here, and this client does not. Name the "
-       "authorities whose certificates it accepts (tls.authorities_file, --tls-ca)."},
-      false);
+  return goodbye_frame({errc::failed_precondition,
+                        "The coordinator speaks only TLS here, and this client does not. Name the "
+                        "authorities whose certificates it accepts (tls.ca, --tls-ca)."},
+                       false);
 }
 
 std::string_view no_http() {

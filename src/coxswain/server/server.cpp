@@ -135,7 +135,7 @@ void server::impl::start() {
   poller_.request_iteration();
   is_started_ = true;
   if (!certificates_) return;
-  bool const asks = !options_.tls.authorities_file.empty();
+  bool const asks = !options_.tls.ca.empty();
   iteration_.report(core::severity::info, {"speaks TLS as ", certificates_->shown(),
                                            asks ? "; clients are asked for certificates" : ""});
 }

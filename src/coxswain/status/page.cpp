@@ -28,7 +28,7 @@ constexpr duration rest = 100ms;
 // With tokens, certificates or `insecure`, other hosts may reach the page.
 bool may_be_public(options const& o) {
   bool const asks_for_token = !o.credentials.empty() && !o.anyone_may_look;
-  return asks_for_token || !o.tls.authorities_file.empty() || o.insecure;
+  return asks_for_token || !o.tls.ca.empty() || o.insecure;
 }
 
 // A port without a host means all addresses if other hosts may reach the page, else this host.
@@ -95,7 +95,7 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
 }
 
 gatekeeper::door door_of(options const& o, asio::ip::tcp::endpoint const& at) {
-  return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.authorities_file.empty(), at.port(),
+  return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.ca.empty(), at.port(),
           o.anyone_may_look};
 }
 

@@ -18,7 +18,7 @@ visitor_stream::encrypted::encrypted(asio::ip::tcp::socket socket, net::tls_cont
   auto* const native = stream.native_handle();
   peer.uri_prefix = by.options().peer_uri_prefix;
   net::attach(native, peer);
-  if (!by.options().authorities_file.empty()) {
+  if (!by.options().ca.empty()) {
     SSL_set_verify(native, SSL_VERIFY_PEER, &net::check_peer);
   }
 }

@@ -48,11 +48,11 @@ void bind_identity(py::class_<options>& to) {
   define(to, "use_tls",
          [](options& o, std::string authorities, std::string certificate, std::string key,
             std::string peer_uri_prefix, bool allows_tls_1_2) {
-           o.server.tls.authorities_file = std::move(authorities);
-           o.server.tls.certificate_file = std::move(certificate);
-           o.server.tls.key_file = std::move(key);
+           o.server.tls.ca = std::move(authorities);
+           o.server.tls.cert = std::move(certificate);
+           o.server.tls.key = std::move(key);
            o.server.tls.peer_uri_prefix = std::move(peer_uri_prefix);
-           o.server.tls.allows_tls_1_2 = allows_tls_1_2;
+           if (allows_tls_1_2) o.server.tls.min = tls_version::v1_2;
          });
 }
 

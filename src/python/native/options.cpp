@@ -77,9 +77,9 @@ void bind_options(py::module_& into) {
   define(one, "use_tls",
          [](o& of, std::string authorities, std::string certificate, std::string key,
             std::string peer_uri_prefix) {
-           of.tls.authorities_file = std::move(authorities);
-           of.tls.certificate_file = std::move(certificate);
-           of.tls.key_file = std::move(key);
+           of.tls.ca = std::move(authorities);
+           of.tls.cert = std::move(certificate);
+           of.tls.key = std::move(key);
            of.tls.peer_uri_prefix = std::move(peer_uri_prefix);
          });
   into.def("detect", [](py::object const& launcher) {

@@ -187,7 +187,7 @@ void need_worker_token(coordinator_options const& given) {
 // this user's processes find. Looking at the page stays free.
 void guard(coordinator_options& given) {
   auto& server = given.server;
-  bool const is_guarded = !server.core.credentials.empty() || !server.tls.authorities_file.empty();
+  bool const is_guarded = !server.core.credentials.empty() || !server.tls.ca.empty();
   if (is_guarded || server.insecure) return;
   auto const secret = server::draw_secret();
   server.core.credentials = {

@@ -29,7 +29,7 @@ CLI::Validator listener_check() {
 void keep_private(coordinator_options& given) {
   auto& server = given.server;
   bool const is_guarded =
-      !server.core.credentials.empty() || !server.tls.authorities_file.empty() || server.insecure;
+      !server.core.credentials.empty() || !server.tls.ca.empty() || server.insecure;
   for (auto& address : server.listen) {
     if (is_guarded || !address.starts_with(':')) continue;
     address.insert(0, "127.0.0.1");

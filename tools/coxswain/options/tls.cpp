@@ -16,12 +16,11 @@ void add_prefix(CLI::App& to, tls_options& into, std::string const& help) {
 }  // namespace
 
 void add_tls_options(CLI::App& to, tls_options& into) {
-  add_file(to, "--tls-ca", into.authorities_file,
+  add_file(to, "--tls-ca", into.ca,
            "Use TLS, and require a coordinator's certificate signed by one of these authorities "
            "(PEM)");
-  add_file(to, "--tls-cert", into.certificate_file,
-           "Certificate chain to present to the coordinator (PEM)");
-  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
+  add_file(to, "--tls-cert", into.cert, "Certificate chain to present to the coordinator (PEM)");
+  add_file(to, "--tls-key", into.key, "Its private key (PEM, no passphrase)");
   add_prefix(to, into,
              "Require a URI name with this prefix, such as spiffe://cluster/job/, instead of the "
              "host's name");
@@ -29,16 +28,19 @@ void add_tls_options(CLI::App& to, tls_options& into) {
 
 void add_tls_listener_options(CLI::App& to, tls_options& into) {
   to.option_defaults()->group("TLS");
-  add_file(to, "--tls-cert", into.certificate_file,
+  add_file(to, "--tls-cert", into.cert,
            "Certificate chain to present (PEM); all connections but those of Unix sockets then "
            "need TLS");
-  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
-  add_file(to, "--tls-ca", into.authorities_file,
+  add_file(to, "--tls-key", into.key, "Its private key (PEM, no passphrase)");
+  add_file(to, "--tls-ca", into.ca,
            "Require client certificates signed by one of these authorities (PEM)");
   add_prefix(to, into,
              "Require a URI name in them with this prefix, such as spiffe://cluster/job/");
   to.add_option_function<std::string>(
-        "--tls-min", [&into](std::string const& least) { into.allows_tls_1_2 = least == "1.2"; },
+        "--tls-min",
+        [&into](std::string const& least) {
+          into.min = least == "1.2" ? tls_version::v1_2 : tls_version::v1_3;
+        },
         "Oldest TLS version to accept")
       ->type_name("VERSION")
       ->check(CLI::IsMember({"1.2", "1.3"}))
@@ -49,9 +51,9 @@ void add_tls_listener_options(CLI::App& to, tls_options& into) {
 }
 
 std::vector<std::pair<std::string, std::string>> tls_variables(tls_options const& of) {
-  return {{"COXSWAIN_TLS_CA", of.authorities_file},
-          {"COXSWAIN_TLS_CERT", of.certificate_file},
-          {"COXSWAIN_TLS_KEY", of.key_file},
+  return {{"COXSWAIN_TLS_CA", of.ca},
+          {"COXSWAIN_TLS_CERT", of.cert},
+          {"COXSWAIN_TLS_KEY", of.key},
           {"COXSWAIN_TLS_PEER_URI_PREFIX", of.peer_uri_prefix}};
 }
 

@@ -49,9 +49,9 @@ std::string entry_text(registered_job const& what) {
       {"address", what.address},
       {"token", what.token},
       {"token_is_drawn", what.is_drawn},
-      {"tls_ca", what.tls.authorities_file},
-      {"tls_cert", what.tls.certificate_file},
-      {"tls_key", what.tls.key_file},
+      {"tls_ca", what.tls.ca},
+      {"tls_cert", what.tls.cert},
+      {"tls_key", what.tls.key},
       {"tls_peer_uri_prefix", what.tls.peer_uri_prefix},
       {"page", what.page},
       {"num_tasks", what.num_tasks},
@@ -72,9 +72,9 @@ std::optional<registered_job> parsed(std::string_view text) try {
   what.address = word("address");
   what.token = word("token");
   what.is_drawn = entry.at("token_is_drawn").as_bool();
-  what.tls.authorities_file = word("tls_ca");
-  what.tls.certificate_file = word("tls_cert");
-  what.tls.key_file = word("tls_key");
+  what.tls.ca = word("tls_ca");
+  what.tls.cert = word("tls_cert");
+  what.tls.key = word("tls_key");
   what.tls.peer_uri_prefix = word("tls_peer_uri_prefix");
   what.page = word("page");
   what.num_tasks = entry.at("num_tasks").to_number<std::uint32_t>();
@@ -140,7 +140,7 @@ registered_job described(server::options const& of, std::string const& listener,
   what.address = reachable(listener);
   what.token = worker_token(of.core.credentials);
   what.tls = of.tls;
-  for (auto* file : {&what.tls.authorities_file, &what.tls.certificate_file, &what.tls.key_file}) {
+  for (auto* file : {&what.tls.ca, &what.tls.cert, &what.tls.key}) {
     *file = absolute(*file);
   }
   what.page = std::move(page);
