@@ -73,15 +73,15 @@ BOOST_AUTO_TEST_CASE(who_is_lost_is_told_and_stale_until_the_client_is_closed) {
   process const both[] = {{task_id{0}, incarnation{100}}, {task_id{1}, incarnation{101}}};
   blocking_process_monitor monitor{*zero, tell, ended};
   until("2 tasks; ");
-  BOOST_TEST(monitor.is_current(both).ok());
+  BOOST_TEST(monitor.check_current(both).ok());
 
   one.reset();
   until("lost 1; ");
-  BOOST_TEST(monitor.is_current(both).code() == errc::failed_precondition);
+  BOOST_TEST(monitor.check_current(both).code() == errc::failed_precondition);
   zero->close();
 
   BOOST_TEST(until("ended") == "2 tasks; 2 tasks, lost 1; ended CANCELLED");
-  BOOST_TEST(monitor.is_current(both).code() == errc::failed_precondition);
+  BOOST_TEST(monitor.check_current(both).code() == errc::failed_precondition);
 }
 
 BOOST_AUTO_TEST_CASE(what_comes_while_a_call_runs_is_told_as_one) {
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_comes_while_a_call_runs_is_told_as_one) {
   monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value();
   one.reset();
   auto const again = joined(1, 201);
-  while (!monitor.is_current(other).ok()) std::this_thread::yield();
+  while (!monitor.check_current(other).ok()) std::this_thread::yield();
   go_on.set_value();
 
   BOOST_TEST(until("lost") == "begun; 2 tasks; 2 tasks, lost 1; ");

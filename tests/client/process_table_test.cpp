@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_process_missing_from_a_snapshot_is_lost) {
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {2, 102}}))) == "1=101");
 
   process const gone = member(1, 101);
-  BOOST_TEST(table.is_current({&gone, 1}).message() ==
+  BOOST_TEST(table.check_current({&gone, 1}).message() ==
              "task 1 with incarnation 101 is no longer there: the job has no such task");
 }
 
@@ -104,18 +104,18 @@ BOOST_AUTO_TEST_CASE(the_same_snapshot_again_does_not_take_back_what_was_marked)
   BOOST_TEST(text(table.update(snapshot(1, {{0, 100}, {1, 101}}))) == "");
 
   process const marked = member(1, 101);
-  BOOST_TEST(table.is_current({&marked, 1}).code() == errc::failed_precondition);
+  BOOST_TEST(table.check_current({&marked, 1}).code() == errc::failed_precondition);
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {1, 101, task_state::failed}}))) == "");
 }
 
 BOOST_AUTO_TEST_CASE(members_are_current_while_they_are_connected_in_their_incarnation) {
   process const both[] = {member(0, 100), member(1, 101)};
-  BOOST_TEST(table.is_current(both).ok());
-  BOOST_TEST(table.is_current({}).ok());
+  BOOST_TEST(table.check_current(both).ok());
+  BOOST_TEST(table.check_current({}).ok());
 
   table.update(snapshot(2, {{0, 100}, {1, 101, task_state::left}}));
 
-  auto const why = table.is_current(both);
+  auto const why = table.check_current(both);
   BOOST_TEST(why.code() == errc::failed_precondition);
   BOOST_TEST(why.message() == "task 1 with incarnation 101 is no longer there: the task is left");
 }
@@ -124,16 +124,16 @@ BOOST_AUTO_TEST_CASE(an_unknown_member_or_incarnation_is_stale) {
   process const unknown[] = {member(9, 100)};
   process const another[] = {member(0, 99)};
 
-  BOOST_TEST(table.is_current(unknown).code() == errc::failed_precondition);
-  BOOST_TEST(table.is_current(another).code() == errc::failed_precondition);
-  BOOST_TEST(table.is_current(another).message() ==
+  BOOST_TEST(table.check_current(unknown).code() == errc::failed_precondition);
+  BOOST_TEST(table.check_current(another).code() == errc::failed_precondition);
+  BOOST_TEST(table.check_current(another).message() ==
              "task 0 with incarnation 99 is no longer there: the task has incarnation 100");
 }
 
 BOOST_AUTO_TEST_CASE(without_a_snapshot_nothing_is_stale) {
   process const any[] = {member(9, 9)};
 
-  BOOST_TEST(process_table{}.is_current(any).ok());
+  BOOST_TEST(process_table{}.check_current(any).ok());
 }
 
 BOOST_AUTO_TEST_CASE(empty_task_state_is_no_op_for_a_task_that_is_marked_as_failed) {
@@ -164,12 +164,12 @@ BOOST_AUTO_TEST_CASE(a_task_marked_as_failed_is_lost_and_not_lost_again_by_the_c
 // lost ones, and asks before it begins again.
 BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_is_a_member_that_is_not_current) {
   process const clique[] = {member(0, 100), member(1, 101)};
-  BOOST_TEST(table.is_current(clique).ok());
+  BOOST_TEST(table.check_current(clique).ok());
 
   auto const lost = table.mark_failed(task_id{1}, {errc::internal, "boom"}).value();
 
   BOOST_TEST((lost == std::vector{clique[1]}));
-  auto const why = table.is_current(clique);
+  auto const why = table.check_current(clique);
   BOOST_TEST(why.code() == errc::failed_precondition);
   BOOST_TEST(why.message() ==
              "task 1 with incarnation 101 is no longer there: the task is failed, INTERNAL: boom");

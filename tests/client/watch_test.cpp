@@ -60,10 +60,10 @@ BOOST_AUTO_TEST_CASE(events_come_one_after_the_other_and_not_twice) {
     BOOST_TEST(!none);
     auto next = co_await (events.next() && b.report_error(errc::internal, "boom"));
     BOOST_TEST_REQUIRE(next.has_value());
-    BOOST_TEST((next->what.kind == core::event_kind::failed));
+    BOOST_TEST((next->what.kind == event_kind::failed));
     BOOST_TEST((next->what.task == task_id{1}));
     next = co_await events.next();
-    BOOST_TEST((next->what.kind == core::event_kind::job_failed));
+    BOOST_TEST((next->what.kind == event_kind::job_failed));
     BOOST_TEST(events.lost() == 0u);
   };
   run(io, test());
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_process_monitor_tells_who_was_lost_until_the_client_end
     process_monitor monitor{a};
     process const both[] = {{task_id{0}, a.incarnation()}, {task_id{1}, b.incarnation()}};
     std::vector<std::vector<process>> lost;
-    auto const tell = [&](core::tasks_answer const& tasks, std::span<process const> gone) {
+    auto const tell = [&](tasks_result const& tasks, std::span<process const> gone) {
       BOOST_TEST(tasks.tasks.size() == 2u);
       lost.emplace_back(gone.begin(), gone.end());
       if (lost.size() == 1) b = client{};
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(the_process_monitor_tells_who_was_lost_until_the_client_end
     BOOST_TEST_REQUIRE(lost.size() == 2u);
     BOOST_TEST(lost.at(0).empty());
     BOOST_TEST((lost.at(1) == std::vector{both[1]}));
-    BOOST_TEST(monitor.is_current(both).code() == errc::failed_precondition);
-    BOOST_TEST(monitor.is_current(std::span{both, 1}).ok());
+    BOOST_TEST(monitor.check_current(both).code() == errc::failed_precondition);
+    BOOST_TEST(monitor.check_current(std::span{both, 1}).ok());
   };
   run(io, test());
 }
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_the_process_monitor) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
-    auto const stop = [this](core::tasks_answer const&, std::span<process const>) {
+    auto const stop = [this](tasks_result const&, std::span<process const>) {
       coordinator.stop("maintenance");
     };
 
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_at_once) {
     co_await join_both();
     process_monitor monitor{a};
     std::string told;
-    auto const tell = [&](core::tasks_answer const&, std::span<process const> gone) {
+    auto const tell = [&](tasks_result const&, std::span<process const> gone) {
       told += std::to_string(gone.size()) + ' ';
       if (told == "0 ") {
         BOOST_TEST(monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value().size() == 1u);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_process_monitor_tells_nothing_more) {
     process_monitor monitor{a};
     int told = 0;
     asio::steady_timer first_told{io, time_point::max()};
-    auto const tell = [&](core::tasks_answer const&, std::span<process const>) {
+    auto const tell = [&](tasks_result const&, std::span<process const>) {
       ++told;
       first_told.cancel();
     };

@@ -52,7 +52,7 @@ class ring {
   // What the monitor tells. Who waits for `broken_` ends whatever the exchange waits for.
   void note(std::span<process const> lost) {
     for (process const& p : lost) std::cout << "task " << p.task << " is lost" << std::endl;
-    if (!monitor_.is_current(members_).ok()) broken_.expires_at({});
+    if (!monitor_.check_current(members_).ok()) broken_.expires_at({});
   }
 
   // Whether all rounds are through; if not, the generation is broken.

@@ -108,6 +108,6 @@ coxswain_status* coxswain_monitor_check_current(coxswain_monitor const* monitor,
     for (auto const& m : std::span{members, member_count}) {
       all.push_back({task_id{m.task}, incarnation{m.incarnation}});
     }
-    if (auto why = monitor->processes().is_current(all); !why.ok()) throw error{std::move(why)};
+    if (auto why = monitor->processes().check_current(all); !why.ok()) throw error{std::move(why)};
   });
 }

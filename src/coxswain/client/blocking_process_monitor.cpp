@@ -49,9 +49,9 @@ class blocking_process_monitor::teller {
     return lost;
   }
 
-  [[nodiscard]] status is_current(std::span<process const> members) const {
+  [[nodiscard]] status check_current(std::span<process const> members) const {
     std::lock_guard const lock{mutex_};
-    return table_.is_current(members);
+    return table_.check_current(members);
   }
 
   [[nodiscard]] bool is_telling() const noexcept {
@@ -129,8 +129,8 @@ result<std::vector<process>> blocking_process_monitor::mark_failed(task_id task,
   return teller_->mark_failed(task, std::move(error));
 }
 
-status blocking_process_monitor::is_current(std::span<process const> members) const {
-  return teller_->is_current(members);
+status blocking_process_monitor::check_current(std::span<process const> members) const {
+  return teller_->check_current(members);
 }
 
 bool blocking_process_monitor::is_telling() const noexcept { return teller_->is_telling(); }

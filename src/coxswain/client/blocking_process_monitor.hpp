@@ -38,11 +38,11 @@ class blocking_process_monitor {
   blocking_process_monitor& operator=(blocking_process_monitor const&) = delete;
 
   // Like process_table::mark_failed; tasks that are lost by it are reported as well, unless the
-  // monitor has ended. When it returns, is_current() knows.
+  // monitor has ended. When it returns, check_current() knows.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
-  // See process_table::is_current. Sends nothing: it is quick, and based on the newest snapshot.
-  [[nodiscard]] status is_current(std::span<process const> members) const;
+  // See process_table::check_current. Sends nothing: it is quick, and based on the newest snapshot.
+  [[nodiscard]] status check_current(std::span<process const> members) const;
 
   // Whether this is the monitor's thread, which must not destroy it.
   [[nodiscard]] bool is_telling() const noexcept;

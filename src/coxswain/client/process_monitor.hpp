@@ -34,9 +34,9 @@ class process_monitor {
   // Like process_table::mark_failed; tasks that are lost by it are reported as well.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
-  // See process_table::is_current.
-  [[nodiscard]] status is_current(std::span<process const> members) const {
-    return table_.is_current(members);
+  // See process_table::check_current.
+  [[nodiscard]] status check_current(std::span<process const> members) const {
+    return table_.check_current(members);
   }
   [[nodiscard]] tasks_result const& tasks() const noexcept { return table_.tasks(); }
 

@@ -7,7 +7,6 @@
 namespace coxswain {
 namespace {
 
-
 bool is_there(task_status const& t) { return t.state == task_state::connected; }
 
 std::string text_of(process const& p) {
@@ -54,7 +53,7 @@ result<std::vector<process>> process_table::mark_failed(task_id task, status err
   return lost;
 }
 
-status process_table::is_current(std::span<process const> members) const {
+status process_table::check_current(std::span<process const> members) const {
   if (tasks_.tasks.empty()) return {};
   for (process const& p : members) {
     auto const* const t = find(p.task);

@@ -24,7 +24,7 @@ class process_table {
 
   // FAILED_PRECONDITION: one of the members is unknown, not connected or was replaced; the text
   // names it. OK before the first snapshot.
-  [[nodiscard]] status is_current(std::span<process const> members) const;
+  [[nodiscard]] status check_current(std::span<process const> members) const;
 
   // The tasks in order; empty before the first snapshot.
   [[nodiscard]] tasks_result const& tasks() const noexcept { return tasks_; }

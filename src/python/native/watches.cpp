@@ -78,7 +78,7 @@ class process_watch {
 
   void check_current(std::vector<process> const& members) const {
     std::lock_guard const lock{mutex_};
-    if (auto const stale = table_.is_current(members); !stale.ok()) throw error{stale};
+    if (auto const stale = table_.check_current(members); !stale.ok()) throw error{stale};
   }
 
  private:
