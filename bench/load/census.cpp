@@ -61,7 +61,7 @@ void census::take(connection_id from, std::string_view payload) {
   auto message = wire::decode_client(payload);
   if (!message) throw bench_error{"it was told nonsense: " + message.error().text()};
   bool const is_beat = std::holds_alternative<std::monostate>(message->what);
-  auto what = is_beat ? std::string{"heartbeat"} : coxswain::text_of(message->what);
+  auto what = is_beat ? std::string{"heartbeat"} : detail::text_of(message->what);
   auto& counted = by_request_[what];
   ++counted.frames;
   counted.bytes += wire::length_bytes + payload.size();

@@ -27,22 +27,22 @@ struct name_of_request {
     return "ask_waiting " + std::to_string(a.request.value);
   }
   std::string operator()(core::join_args const& a) const {
-    return "join " + coxswain::text_of(a.timeout);
+    return "join " + detail::text_of(a.timeout);
   }
   std::string operator()(core::leave_args const& a) const {
-    return "leave " + coxswain::text_of(a.timeout);
+    return "leave " + detail::text_of(a.timeout);
   }
   std::string operator()(core::barrier_args const& a) const {
-    return "barrier " + a.name + " " + coxswain::text_of(a.timeout);
+    return "barrier " + a.name + " " + detail::text_of(a.timeout);
   }
   std::string operator()(core::get_args const& a) const {
-    return "get " + a.key + " " + coxswain::text_of(a.timeout);
+    return "get " + a.key + " " + detail::text_of(a.timeout);
   }
   std::string operator()(core::put_args const& a) const { return "put " + a.key; }
   std::string operator()(core::increment_args const& a) const { return "increment " + a.key; }
   template <class Other>
   std::string operator()(Other const& other) const {
-    return coxswain::text_of(core::request{other});
+    return detail::text_of(core::request{other});
   }
 };
 
@@ -50,7 +50,7 @@ struct name_of_event {
   std::string operator()(agent_events::opened const&) const { return "opened"; }
   std::string operator()(agent_events::disconnected const&) const { return "disconnected"; }
   std::string operator()(agent_events::reconnected const& e) const {
-    return "reconnected after " + coxswain::text_of(e.after);
+    return "reconnected after " + detail::text_of(e.after);
   }
   std::string operator()(agent_events::parted const& e) const {
     return "goodbye " + std::string{name(e.what.why.code())};

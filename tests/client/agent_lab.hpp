@@ -9,6 +9,13 @@
 
 namespace coxswain::test {
 
+using detail::agent;
+using detail::agent_command;
+using detail::agent_completion;
+using detail::agent_event;
+using detail::agent_options;
+namespace agent_events = detail::agent_events;
+
 inline constexpr time_point t0{std::chrono::hours{1}};
 
 // "#3 get k 300 s ack=2", "resume 1,3 ack=2", "heartbeat".

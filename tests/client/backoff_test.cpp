@@ -6,6 +6,8 @@
 
 namespace coxswain::test {
 
+using detail::backoff;
+
 BOOST_AUTO_TEST_SUITE(backoff_waits)
 
 BOOST_AUTO_TEST_CASE(first_try_is_at_once) {

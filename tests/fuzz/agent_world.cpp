@@ -18,7 +18,13 @@
 namespace coxswain {
 namespace {
 
+using detail::agent;
+using detail::agent_command;
+using detail::agent_completion;
+using detail::agent_event;
+using detail::agent_options;
 using test::report_violation;
+namespace agent_events = detail::agent_events;
 
 constexpr time_point start{std::chrono::hours{100}};
 constexpr std::uint32_t num_tasks = 4;

@@ -15,6 +15,13 @@
 
 namespace coxswain::sim {
 
+using detail::agent;
+using detail::agent_command;
+using detail::agent_completion;
+using detail::agent_event;
+using detail::agent_options;
+namespace agent_events = detail::agent_events;
+
 class process;
 
 // Awaits the answer to a call that was made already.

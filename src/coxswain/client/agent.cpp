@@ -6,7 +6,7 @@
 #include <cassert>
 #include <utility>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 // Before a session exists.
@@ -179,4 +179,4 @@ void agent::take_commands(std::vector<agent_command>& into) { swap_out(commands_
 void agent::take_completions(std::vector<agent_completion>& into) { swap_out(completions_, into); }
 void agent::take_events(std::vector<agent_event>& into) { swap_out(events_, into); }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

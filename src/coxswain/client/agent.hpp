@@ -49,7 +49,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 class agent {
  public:
@@ -227,4 +227,4 @@ class agent {
   std::vector<agent_event> events_;
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 // How much later than the coordinator the agent ends a call while it is connected (semantics D7).
@@ -321,4 +321,4 @@ status agent::timed_out(time_point now, open_call const& call) const {
   return {errc::deadline_exceeded, std::move(text)};
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 struct agent_options {
   agent_options() = default;
@@ -100,4 +100,4 @@ using agent_event =
                  agent_events::parted, agent_events::job_failed, agent_events::progressed,
                  agent_events::freeze, agent_events::waiting, agent_events::ended>;
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 // How long one try to connect may take: before the grace is known, and at least.
@@ -321,4 +321,4 @@ duration agent::fence_after() const {
   return after > duration::zero() ? after : without_limit;
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

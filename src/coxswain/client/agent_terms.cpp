@@ -3,7 +3,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/ranges.hpp"
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 std::optional<std::string> long_time(core::hello_answer const& said) {
@@ -50,4 +50,4 @@ std::optional<std::string> out_of_range(core::hello_answer const& said) {
   return large_size(said);
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 constexpr std::size_t name_bytes_max = 256;
@@ -52,4 +52,4 @@ std::string text_of(duration time) {
 
 std::string text_of(core::request const& what) { return std::visit(describe{}, what); }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

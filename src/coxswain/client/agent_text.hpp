@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 // "300 s", "1.5 s", "20 ms", "no limit".
 [[nodiscard]] std::string text_of(duration time);
@@ -14,4 +14,4 @@ namespace coxswain {
 // "barrier 'epoch-7'", "get of key 'addr/3'", "join". Long names are cut.
 [[nodiscard]] std::string text_of(core::request const& what);
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 // After so long something is said first, then after as long again, and so on twice as long.
@@ -141,4 +141,4 @@ status agent::deserted() const {
                                  text_of(session_->coordinator_return)};
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

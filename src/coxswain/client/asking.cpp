@@ -2,9 +2,11 @@
 
 #include "coxswain/client/client.hpp"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 void need_session(connection_ptr const& at) {
   if (at) return;
@@ -14,20 +16,19 @@ void need_session(connection_ptr const& at) {
 
 asio::awaitable<core::answer> ask(connection_ptr at, question q) {
   auto as_it_is = [](core::answer& a) { return std::move(a); };
-  auto what = detail::asking<core::answer>(at, std::move(q), as_it_is, true);
-  return detail::initiation{at->executor(), nullptr}.awaited(std::move(what));
+  auto what = asking<core::answer>(at, std::move(q), as_it_is, true);
+  return initiation{at->executor(), nullptr}.awaited(std::move(what));
 }
 
 void throw_unless_ok(core::answer const& a) {
-  if (!a.outcome.ok()) std::rethrow_exception(detail::failure_of({}, a));
+  if (!a.outcome.ok()) std::rethrow_exception(failure_of({}, a));
 }
-
-namespace detail {
-namespace {
 
 error cancelled_by_caller(boost::system::error_code code) {
   return error{code, status{errc::cancelled, "the caller cancelled the call"}};
 }
+
+namespace {
 
 // Cancelled by every kind of cancellation, and always with coxswain::error.
 template <class T>
@@ -85,6 +86,11 @@ template void begin(asio::any_io_executor const&, asio::awaitable<std::vector<ke
                     completion<std::vector<key_change>>);
 template void begin(asio::any_io_executor const&, asio::awaitable<key_watch>,
                     completion<key_watch>);
+template void begin(asio::any_io_executor const&, asio::awaitable<std::optional<logged_event>>,
+                    completion<std::optional<logged_event>>);
+template void begin(asio::any_io_executor const&, asio::awaitable<status>, completion<status>);
+template void begin(asio::any_io_executor const&,
+                    asio::awaitable<std::chrono::system_clock::time_point>,
+                    completion<std::chrono::system_clock::time_point>);
 
-}  // namespace detail
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -3,6 +3,7 @@
 // key_watch).
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/connection.hpp"
 #include "coxswain/client/initiation.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -14,14 +15,9 @@
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 using connection_ptr = std::shared_ptr<connection>;
-
-class client;
-
-// For code that forwards requests. Null if the client has no session.
-connection_ptr const& connection_of(client const& of);
 
 // FAILED_PRECONDITION: there is none.
 void need_session(connection_ptr const& at);
@@ -37,8 +33,6 @@ Value& value_of(core::answer& a) {
   if (auto* value = std::get_if<Value>(&a.value)) return *value;
   throw error{status{errc::internal, "the coordinator's answer does not fit the question"}};
 }
-
-namespace detail {
 
 // A completed call, on the way to its handler.
 template <class T>
@@ -83,6 +77,9 @@ class cancellation {
   std::weak_ptr<connection> from_;
   connection::place where_;
 };
+
+// What a call throws that its caller has cancelled. The code is operation_aborted.
+[[nodiscard]] error cancelled_by_caller(boost::system::error_code code);
 
 [[nodiscard]] std::exception_ptr failure_of(boost::system::error_code outcome,
                                             core::answer const& what);
@@ -145,5 +142,4 @@ call<T> asking(connection_ptr const& at, question q, T (*read)(core::answer&),
   return std::make_unique<asked<T>>(at, std::move(q), read, reads_failures);
 }
 
-}  // namespace detail
-}  // namespace coxswain
+}  // namespace coxswain::detail

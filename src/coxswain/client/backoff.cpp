@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 duration backoff::next() noexcept {
   if (tries_++ == 0) return duration::zero();
@@ -23,4 +23,4 @@ std::uint64_t backoff::draw() noexcept {
   return z ^ z >> 31;
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 class backoff {
  public:
@@ -34,4 +34,4 @@ class backoff {
   std::uint32_t tries_{};
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

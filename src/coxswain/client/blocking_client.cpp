@@ -8,7 +8,7 @@
 namespace coxswain {
 namespace {
 
-void end(std::unique_ptr<client_worker> worker) {
+void end(std::unique_ptr<detail::client_worker> worker) {
   if (!worker) return;
   // In a child process the thread does not exist, and the parent's session is not ours to end.
   if (worker->forked()) {
@@ -22,7 +22,7 @@ void end(std::unique_ptr<client_worker> worker) {
 }  // namespace
 
 blocking_client::blocking_client(client_options options)
-    : worker_{std::make_unique<client_worker>()} {
+    : worker_{std::make_unique<detail::client_worker>()} {
   worker_->connect(std::move(options));
 }
 
@@ -90,18 +90,17 @@ round_number blocking_client::count_barrier(std::string_view name, std::uint32_t
   return run(calls().count_barrier(name, count, options));
 }
 
-std::vector<process> blocking_client::alive_tasks(task_list tasks,
-                                                                   call_options const& options) {
+std::vector<process> blocking_client::alive_tasks(task_list tasks, call_options const& options) {
   return run(calls().alive_tasks(std::move(tasks), options));
 }
 
 tasks_result blocking_client::watch_tasks(std::optional<std::uint64_t> after,
-                                                watch_options const& options) {
+                                          watch_options const& options) {
   return run(calls().watch_tasks(after, options));
 }
 
 events_result blocking_client::watch_events(std::optional<std::uint64_t> after,
-                                                  events_options const& options) {
+                                            events_options const& options) {
   return run(calls().watch_events(after, options));
 }
 
@@ -197,9 +196,7 @@ job_status blocking_client::inspect(call_options const& options) {
   return run(calls().inspect(options));
 }
 
-why_result blocking_client::why(call_options const& options) {
-  return run(calls().why(options));
-}
+why_result blocking_client::why(call_options const& options) { return run(calls().why(options)); }
 
 void blocking_client::report_progress(std::uint64_t step, call_options const& options) {
   return run(calls().report_progress(step, options));
@@ -214,9 +211,8 @@ bool blocking_client::reached_sync_point(std::uint64_t step) {
   return run(calls().reached_sync_point(step));
 }
 
-global_topology blocking_client::exchange_topology(std::string_view platform,
-                                                         local_topology mine,
-                                                         call_options const& options) {
+global_topology blocking_client::exchange_topology(std::string_view platform, local_topology mine,
+                                                   call_options const& options) {
   return run(calls().exchange_topology(platform, std::move(mine), options));
 }
 

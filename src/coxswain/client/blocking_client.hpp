@@ -24,7 +24,9 @@
 
 namespace coxswain {
 
+namespace detail {
 class client_worker;
+}
 
 // See key_watch. Must not outlive its client, which may move; one thread at a time.
 class blocking_key_watch {
@@ -35,9 +37,10 @@ class blocking_key_watch {
 
  private:
   friend class blocking_client;
-  blocking_key_watch(client_worker& of, key_watch watch) : of_{&of}, watch_{std::move(watch)} {}
+  blocking_key_watch(detail::client_worker& of, key_watch watch)
+      : of_{&of}, watch_{std::move(watch)} {}
 
-  client_worker* of_;
+  detail::client_worker* of_;
   key_watch watch_;
 };
 
@@ -73,12 +76,11 @@ class blocking_client {
                       call_options const& options = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              call_options const& options = {});
-  std::vector<process> alive_tasks(task_list tasks = {},
-                                                    call_options const& options = {});
+  std::vector<process> alive_tasks(task_list tasks = {}, call_options const& options = {});
   tasks_result watch_tasks(std::optional<std::uint64_t> after = {},
-                                 watch_options const& options = {});
+                           watch_options const& options = {});
   events_result watch_events(std::optional<std::uint64_t> after = {},
-                                   events_options const& options = {});
+                             events_options const& options = {});
   std::uint64_t put(std::string_view key, std::string_view value, put_options const& options = {});
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
                         put_options const& options = {});
@@ -112,7 +114,7 @@ class blocking_client {
                call_options const& options = {});
   bool reached_sync_point(std::uint64_t step);
   global_topology exchange_topology(std::string_view platform, local_topology mine,
-                                          call_options const& options = {});
+                                    call_options const& options = {});
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {},
                            call_options const& options = {});
 
@@ -138,7 +140,7 @@ class blocking_client {
   std::int64_t reduce_whole(std::string_view name, std::optional<std::int64_t> operand,
                             reduction how, barrier_options const& options);
 
-  std::unique_ptr<client_worker> worker_;
+  std::unique_ptr<detail::client_worker> worker_;
 };
 
 }  // namespace coxswain

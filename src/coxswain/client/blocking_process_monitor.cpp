@@ -13,7 +13,7 @@ namespace coxswain {
 // The newest snapshot, and the thread that reports it. Snapshots come from the client's thread.
 class blocking_process_monitor::teller {
  public:
-  teller(client_worker& of, observer tell, ending ended)
+  teller(detail::client_worker& of, observer tell, ending ended)
       : worker_{of}, stop_{of.next_stop()}, tell_{std::move(tell)}, ended_{std::move(ended)} {}
 
   ~teller() {
@@ -98,7 +98,7 @@ class blocking_process_monitor::teller {
     if (ended_) ended_(*why_);
   }
 
-  client_worker& worker_;
+  detail::client_worker& worker_;
   std::uint64_t stop_;
   observer tell_;
   ending ended_;

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 template <class T>
 struct result_of_awaitable;
@@ -114,7 +114,7 @@ class client_worker {
 
   // Begins a call on the client's thread, and waits for it. Errors of `spawn`, and of the call.
   template <class T>
-  T run(detail::call<T> what) {
+  T run(call<T> what) {
     return wait<T>(std::move(what));
   }
   template <class T>
@@ -165,7 +165,7 @@ class client_worker {
     facts_.role = opened.role();
     facts_.task = opened.task();
     facts_.self = opened.incarnation();
-    calls_ = detail::client_calls{connection_of(opened)};
+    calls_ = client_calls{connection_of(opened)};
     client_ = std::move(opened);
   }
 
@@ -207,7 +207,7 @@ class client_worker {
 
   // Constant. Not before `connect`.
   [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
-  [[nodiscard]] detail::client_calls const& calls() const noexcept { return calls_; }
+  [[nodiscard]] client_calls const& calls() const noexcept { return calls_; }
 
  private:
   // Begins a call on the client's thread.
@@ -220,8 +220,7 @@ class client_worker {
     void operator()(Handler&& handler, Call what) const {
       on_.post(
           [&io = on_.io_, what = std::move(what), done = std::forward<Handler>(handler)]() mutable {
-            detail::begin<T>(io.get_executor(), std::move(what),
-                             detail::completion<T>{std::move(done)});
+            detail::begin<T>(io.get_executor(), std::move(what), completion<T>{std::move(done)});
           });
     }
 
@@ -232,7 +231,7 @@ class client_worker {
   template <class T, class Call>
   T wait(Call what) {
     refuse_here();
-    return asio::async_initiate<asio::use_future_t<> const, typename detail::signatures<T>::inside>(
+    return asio::async_initiate<asio::use_future_t<> const, typename signatures<T>::inside>(
                elsewhere<T, Call>{*this}, asio::use_future, std::move(what))
         .get();
   }
@@ -260,10 +259,10 @@ class client_worker {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   client client_;
-  detail::client_calls calls_;
+  client_calls calls_;
   std::mutex mutex_;
   bool closed_{};
   std::thread thread_;
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 bool limited(open_call const& call) { return call.deadline != time_point::max(); }
@@ -77,4 +77,4 @@ open_call call_table::extract(std::unordered_map<request_id, open_call>::iterato
   return call;
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

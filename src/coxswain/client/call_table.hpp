@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 // An open call. The request is kept complete, since it may have to be sent again.
 struct open_call {
@@ -73,4 +73,4 @@ class call_table {
   std::set<place> barriers_;
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -8,6 +8,7 @@
 #include <utility>
 
 namespace coxswain {
+namespace detail {
 namespace {
 
 constexpr std::size_t label_bytes_max = 256;
@@ -47,8 +48,6 @@ asio::awaitable<void> closed(connection_ptr at) {
 
 }  // namespace
 
-namespace detail {
-
 asio::awaitable<client> client_calls::connect(client_options options) {
   bool const is_guest = options.is_guest();
   auto const to = net::endpoint::parse(is_guest ? "unix:" + options.pass->socket : options.address);
@@ -85,7 +84,7 @@ asio::awaitable<void> client_calls::close() { return closed(std::move(at_)); }
 
 }  // namespace detail
 
-client::client(std::shared_ptr<connection> at) : calls_{std::move(at)} {}
+client::client(std::shared_ptr<detail::connection> at) : calls_{std::move(at)} {}
 client::client(client&&) noexcept = default;
 
 client& client::operator=(client&& other) noexcept {
@@ -94,14 +93,14 @@ client& client::operator=(client&& other) noexcept {
   return *this;
 }
 
+detail::connection_ptr const& detail::connection_of(client const& of) { return of.calls_.at(); }
+
 client::~client() {
   auto const& at = calls_.at();
   if (!at) return;
   at->silence();
   at->close(true);
 }
-
-connection_ptr const& connection_of(client const& of) { return of.calls_.at(); }
 
 client::executor_type client::get_executor() const {
   return calls_.at() ? calls_.at()->executor() : executor_type{};

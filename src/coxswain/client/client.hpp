@@ -467,9 +467,9 @@ class client {
 
  private:
   friend class detail::client_calls;
-  friend std::shared_ptr<connection> const& connection_of(client const& of);
+  friend std::shared_ptr<detail::connection> const& detail::connection_of(client const& of);
 
-  explicit client(std::shared_ptr<connection> at);
+  explicit client(std::shared_ptr<detail::connection> at);
 
   template <class Token, class T>
   auto start(detail::call<T> what, diagnostics* details, std::remove_reference_t<Token>& token) {

@@ -23,7 +23,6 @@
 namespace coxswain {
 
 class client;
-class connection;
 struct client_options;
 
 // How the numbers of the tasks are combined.
@@ -33,6 +32,11 @@ enum class reduction : std::uint8_t { sum, min, max };
 enum class bitwise : std::uint8_t { all, any };
 
 namespace detail {
+
+class connection;
+
+// Null if the client has no session.
+std::shared_ptr<connection> const& connection_of(client const& of);
 
 // None if 64 bits cannot hold it.
 template <std::integral Whole>
@@ -72,15 +76,13 @@ class client_calls {
   call<round_number> count_barrier(std::string_view name, std::uint32_t count,
                                    call_options const& options) const;
 
-  call<std::vector<process>> alive_tasks(task_list tasks,
-                                                          call_options const& options) const;
+  call<std::vector<process>> alive_tasks(task_list tasks, call_options const& options) const;
   call<tasks_result> watch_tasks(std::optional<std::uint64_t> after,
-                                       watch_options const& options) const;
+                                 watch_options const& options) const;
   call<events_result> watch_events(std::optional<std::uint64_t> after,
-                                         events_options const& options) const;
-  call<global_topology> exchange_topology(std::string_view platform,
-                                                local_topology mine,
-                                                call_options const& options) const;
+                                   events_options const& options) const;
+  call<global_topology> exchange_topology(std::string_view platform, local_topology mine,
+                                          call_options const& options) const;
   asio::awaitable<job_status> inspect(call_options const& options) const;
   call<why_result> why(call_options const& options) const;
   call<job_error> failure() const;

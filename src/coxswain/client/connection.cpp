@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 constexpr duration peer_timeout_default = 100s;
@@ -294,4 +294,4 @@ void connection::tell(core::barrier_progress what) {
   asio::post(executor_, std::move(call));
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 using progress_callback = std::function<void(core::barrier_progress const&)>;
 
@@ -169,4 +169,4 @@ class connection : public std::enable_shared_from_this<connection> {
   std::vector<agent_event> events_;
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

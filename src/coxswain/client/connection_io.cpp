@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 using boost::system::error_code;
@@ -207,4 +207,4 @@ void connection::detach() noexcept {
   auto const waits = std::exchange(waits_, {});
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -28,15 +28,16 @@ std::vector<key_change> given(std::vector<core::key_change>& told) {
 
 }  // namespace
 
-key_watch::key_watch(std::weak_ptr<connection> at, std::string directory, std::uint64_t version)
+key_watch::key_watch(std::weak_ptr<detail::connection> at, std::string directory,
+                     std::uint64_t version)
     : connection_{std::move(at)}, directory_{std::move(directory)}, version_{version} {}
 
-asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string directory,
+asio::awaitable<key_watch> key_watch::open(detail::connection_ptr at, std::string directory,
                                            std::optional<std::uint64_t> after, duration timeout) {
   if (!after) {
-    question q{args_for(directory, after), timeout};
-    auto a = co_await ask(at, std::move(q));
-    after = value_of<core::key_changes_answer>(a).version;
+    detail::question q{args_for(directory, after), timeout};
+    auto a = co_await detail::ask(at, std::move(q));
+    after = detail::value_of<core::key_changes_answer>(a).version;
   }
   key_watch made{at, std::move(directory), *after};
   co_return made;
@@ -52,11 +53,11 @@ asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {
   time_point const end = deadline_after(now(), timeout);
   for (;;) {
     duration const left = end == time_point::max() ? without_limit : end - now();
-    question q{args_for(directory_, version_), std::max(left, duration::zero())};
+    detail::question q{args_for(directory_, version_), std::max(left, duration::zero())};
     auto at = connection_.lock();
-    need_session(at);
-    auto a = co_await ask(std::move(at), std::move(q));
-    auto& told = value_of<core::key_changes_answer>(a);
+    detail::need_session(at);
+    auto a = co_await detail::ask(std::move(at), std::move(q));
+    auto& told = detail::value_of<core::key_changes_answer>(a);
     // An empty reply states how far it got: there may be more to examine.
     bool const is_over = told.version == version_ || end <= now();
     version_ = told.version;
@@ -65,7 +66,7 @@ asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {
 }
 
 asio::awaitable<std::vector<key_value>> key_watch::list_for(duration timeout) {
-  auto whole = co_await list_whole(connection_, directory_, timeout);
+  auto whole = co_await detail::list_whole(connection_, directory_, timeout);
   version_ = whole.version;
   co_return std::move(whole.entries);
 }

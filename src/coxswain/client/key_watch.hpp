@@ -27,7 +27,9 @@
 
 namespace coxswain {
 
+namespace detail {
 class connection;
+}
 
 class key_watch {
  public:
@@ -56,14 +58,15 @@ class key_watch {
  private:
   friend class blocking_key_watch;
   friend class detail::client_calls;
-  key_watch(std::weak_ptr<connection> at, std::string directory, std::uint64_t version);
-  static asio::awaitable<key_watch> open(std::shared_ptr<connection> at, std::string directory,
-                                         std::optional<std::uint64_t> after, duration timeout);
+  key_watch(std::weak_ptr<detail::connection> at, std::string directory, std::uint64_t version);
+  static asio::awaitable<key_watch> open(std::shared_ptr<detail::connection> at,
+                                         std::string directory, std::optional<std::uint64_t> after,
+                                         duration timeout);
   [[nodiscard]] detail::initiation begin(call_options const& options) const;
   asio::awaitable<std::vector<key_change>> next_for(duration timeout);
   asio::awaitable<std::vector<key_value>> list_for(duration timeout);
 
-  std::weak_ptr<connection> connection_;
+  std::weak_ptr<detail::connection> connection_;
   std::string directory_;
   std::uint64_t version_{};
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 using boost::system::error_code;
@@ -157,4 +157,4 @@ void transport::close() noexcept {
   stream_.reset();
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -22,7 +22,7 @@
 #include <string>
 #include <string_view>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 // The outcome of an attempt to open a transport.
 struct reach_failure {
@@ -98,4 +98,4 @@ class transport {
   bool dropped_{};
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

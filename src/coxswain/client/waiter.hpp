@@ -5,7 +5,7 @@
 
 #include <boost/system/error_code.hpp>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 class waiter {
  public:
@@ -18,4 +18,4 @@ class waiter {
   virtual void complete(boost::system::error_code outcome, core::answer what) = 0;
 };
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

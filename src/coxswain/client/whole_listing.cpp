@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
 constexpr int attempts = 8;
@@ -92,4 +92,4 @@ asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::str
   }
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace coxswain {
+namespace coxswain::detail {
 
 class connection;
 
@@ -24,4 +24,4 @@ struct whole_listing {
 asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::string directory,
                                           duration timeout);
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

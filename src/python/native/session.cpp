@@ -18,7 +18,9 @@ constexpr duration return_time_max = 5s;
 
 }  // namespace
 
-session::session() : worker_{std::make_unique<client_worker>()} { open_sessions().insert(this); }
+session::session() : worker_{std::make_unique<detail::client_worker>()} {
+  open_sessions().insert(this);
+}
 
 session::~session() {
   open_sessions().erase(this);

@@ -84,7 +84,7 @@ class session : public std::enable_shared_from_this<session> {
   // See blocking_client::close.
   void close();
 
-  [[nodiscard]] client_facts const& facts() const noexcept { return worker_->facts(); }
+  [[nodiscard]] detail::client_facts const& facts() const noexcept { return worker_->facts(); }
   [[nodiscard]] std::uint64_t reconnects();
 
   // Closes all sessions and waits until no thread is in a call any more; for the interpreter's end.
@@ -93,9 +93,9 @@ class session : public std::enable_shared_from_this<session> {
  private:
   template <class Start>
   using call_of =
-      call_for<typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
+      call_for<typename detail::result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
 
-  std::unique_ptr<client_worker> worker_;
+  std::unique_ptr<detail::client_worker> worker_;
   std::shared_ptr<news> news_{std::make_shared<news>()};
   std::vector<std::weak_ptr<call>> endless_;  // by themselves
 };

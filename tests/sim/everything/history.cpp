@@ -43,7 +43,7 @@ std::string history::text(time_point at) const {
 std::string history::text(call_record const& c) const {
   std::string all = text(c.made) + ": process " + std::to_string(c.process);
   if (c.task) all += " (task " + std::to_string(c.task->value) + ")";
-  all += ": " + text_of(c.asked);
+  all += ": " + detail::text_of(c.asked);
   if (c.cancelled) all += ", taken back at " + text(*c.cancelled);
   if (c.answered) all += ", answered at " + text(*c.answered) + ": " + c.got.outcome.text();
   return all;

@@ -89,7 +89,7 @@ asio::awaitable<void> fail(client& c, fail_command const& given) {
 asio::awaitable<void> reset(client& c) {
   co_await c.reset();
   co_await c.join();
-  connection_of(c)->may_be_member(false);
+  detail::connection_of(c)->may_be_member(false);
 }
 
 struct leave_command {
@@ -101,9 +101,9 @@ struct leave_command {
 asio::awaitable<void> leave(client& c, leave_command const& given) {
   core::leave_args args;
   args.returning = given.returning;
-  question q{args, given.timeout};
-  auto const answer = co_await ask(connection_of(c), std::move(q));
-  throw_unless_ok(answer);
+  detail::question q{args, given.timeout};
+  auto const answer = co_await detail::ask(detail::connection_of(c), std::move(q));
+  detail::throw_unless_ok(answer);
 }
 
 constexpr auto leave_footer =

@@ -19,6 +19,8 @@
 namespace coxswain::tools {
 namespace {
 
+using detail::transport;
+
 using local = asio::local::stream_protocol;
 using boost::system::error_code;
 
@@ -142,10 +144,10 @@ asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpo
 
 forwarder::forwarder(client const& task)
     : path_{directory_.path() + "/task"},
-      task_{connection_of(task)->options()},
+      task_{detail::connection_of(task)->options()},
       to_{net::endpoint::parse(task_.address).value()},
-      peer_timeout_{connection_of(task)->session().value().heartbeat_timeout},
-      acceptor_{listen(connection_of(task)->executor(), path_)} {}
+      peer_timeout_{detail::connection_of(task)->session().value().heartbeat_timeout},
+      acceptor_{listen(detail::connection_of(task)->executor(), path_)} {}
 
 asio::awaitable<void> forwarder::serve(std::shared_ptr<forwarder> self) {
   asio::steady_timer retry_timer{self->acceptor_.get_executor()};

@@ -98,9 +98,9 @@ asio::awaitable<void> task_run::let_programs_act() {
   if (options_.client.is_guest()) co_return;
   secret_ = new_secret();
   core::grant_args const args{secret_};
-  question q{args, core::timeout_default};
-  auto const granted = co_await ask(connection_of(job_), std::move(q));
-  throw_unless_ok(granted);
+  detail::question q{args, core::timeout_default};
+  auto const granted = co_await detail::ask(detail::connection_of(job_), std::move(q));
+  detail::throw_unless_ok(granted);
   forwarder_ = std::make_shared<forwarder>(job_);
   asio::co_spawn(timer_.get_executor(), forwarder::serve(forwarder_), asio::detached);
 }
@@ -109,8 +109,8 @@ asio::awaitable<void> task_run::let_programs_act() {
 asio::awaitable<void> task_run::end_grant() {
   if (!forwarder_) co_return;
   co_await forwarder::finish_ended(forwarder_, report_max);
-  question q{core::grant_args{}, report_max};
-  co_await ask(connection_of(job_), std::move(q));
+  detail::question q{core::grant_args{}, report_max};
+  co_await detail::ask(detail::connection_of(job_), std::move(q));
   forwarder_->close();
 }
 
@@ -177,8 +177,8 @@ asio::awaitable<void> task_run::report(std::string what) {
   if (has_failed_) co_return;
   core::report_error_args args;
   args.what = status{errc::aborted, std::move(what)};
-  question q{std::move(args), report_max};
-  auto const told = co_await ask(connection_of(job_), std::move(q));
+  detail::question q{std::move(args), report_max};
+  auto const told = co_await detail::ask(detail::connection_of(job_), std::move(q));
   if (told.outcome.ok()) co_return;
   fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", told.outcome.text());
 }
