@@ -1,5 +1,8 @@
 // Every kind of completion token, on the calls of one client and a real coordinator.
 
+#include "coxswain/client/event_watch.hpp"
+#include "coxswain/client/preemption_notifier.hpp"
+#include "coxswain/client/process_monitor.hpp"
 #include "tests/client/two_clients.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -10,8 +13,11 @@
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
+#include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <thread>
 
 namespace coxswain::test {
@@ -34,7 +40,19 @@ class one_client : public two_clients {
   void work_until(Done const& done) {
     while (!done) io.run_one();
   }
+
+  template <class T>
+  T taken_from(std::future<T> f) {
+    while (f.wait_for(0s) != std::future_status::ready) io.run_one();
+    return f.get();
+  }
 };
+
+// A handler that leaves its code.
+template <class T>
+auto left_in(std::optional<error_code>& code) {
+  return [&code](error_code c, T) { code = c; };
+}
 
 }  // namespace
 
@@ -258,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_client_works_on_a_strand_and_connects_with_a_callback) {
 }
 
 BOOST_AUTO_TEST_CASE(connecting_takes_tokens_and_reports_details) {
-  auto const test = [this]() -> asio::awaitable<void> {
+  auto const test = []() -> asio::awaitable<void> {
     diagnostics why;
     client_options malformed{"b12"};
     malformed.connect_details = &why;
@@ -267,6 +285,148 @@ BOOST_AUTO_TEST_CASE(connecting_takes_tokens_and_reports_details) {
     BOOST_TEST(contains(why.message, "b12"));
   };
   run(io, test());
+}
+
+// The first event is that task 0 joins.
+BOOST_AUTO_TEST_CASE(an_event_watch_takes_tokens) {
+  using found = std::optional<logged_event>;
+  auto zero = taken_from(client::connect(io.get_executor(), options(0), asio::use_future));
+  auto joined = zero.join({}, asio::use_future);
+
+  event_watch by_future{a};
+  auto const first = taken_from(by_future.next({}, asio::use_future));
+  BOOST_TEST_REQUIRE(first.has_value());
+  BOOST_TEST((first->what.kind == event_kind::joining));
+
+  event_watch by_callback{a, severity::info};
+  found second;
+  by_callback.next({}, [&second](error_code code, found what) {
+    BOOST_TEST(!code);
+    second = std::move(what);
+  });
+  BOOST_TEST(!second.has_value());
+  work_until(second);
+  BOOST_TEST((*second == *first));
+
+  auto const as_tuple = [&]() -> asio::awaitable<void> {
+    auto const none = co_await by_future.next(10ms, asio::as_tuple(asio::use_awaitable));
+    BOOST_TEST(!std::get<0>(none));
+    BOOST_TEST(!std::get<1>(none).has_value());
+  };
+  run(io, as_tuple());
+
+  for (auto const kind : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                          asio::cancellation_type::total}) {
+    asio::cancellation_signal stop;
+    std::optional<error_code> code;
+    diagnostics why;
+    auto const options = watch_options{}.with_details(why);
+    by_future.next(options, asio::bind_cancellation_slot(stop.slot(), left_in<found>(code)));
+    io.poll();
+    BOOST_TEST(!code.has_value());
+    stop.emit(kind);
+    work_until(code);
+    BOOST_TEST((*code == asio::error::operation_aborted));
+    BOOST_TEST(why.message == "the caller cancelled the call");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_monitor_takes_tokens) {
+  std::size_t told = 0;
+  auto const count = [&told](tasks_result const& all, std::span<process const>) {
+    told += all.tasks.size();
+  };
+  process_monitor monitor{a};
+  for (auto const kind : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                          asio::cancellation_type::total}) {
+    asio::cancellation_signal stop;
+    std::optional<error_code> code;
+    told = 0;
+    monitor.run(count, asio::bind_cancellation_slot(stop.slot(), left_in<status>(code)));
+    BOOST_TEST(told == 0u);
+    work_until(told);
+    BOOST_TEST(!code.has_value());
+    stop.emit(kind);
+    work_until(code);
+    BOOST_TEST((*code == asio::error::operation_aborted));
+  }
+  told = 0;
+  auto const ended = monitor.run(count, asio::use_future);
+  work_until(told);
+  auto const as_tuple = [&]() -> asio::awaitable<void> {
+    process_monitor another{a};
+    auto const end = [this](tasks_result const&, std::span<process const>) { a = client{}; };
+    auto const why = co_await another.run(end, asio::as_tuple(asio::use_awaitable));
+    BOOST_TEST(!std::get<0>(why));
+    BOOST_TEST(!std::get<1>(why).ok());
+  };
+  run(io, as_tuple());
+  while (ended.wait_for(0s) != std::future_status::ready) io.run_one();
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_monitor_or_notifier_throws_the_error_of_the_client) {
+  process_monitor monitor{a};
+  preemption_notifier const notifier{io.get_executor(), SIGUSR2};
+  event_watch events{a, severity::error};
+  auto const ignore = [](tasks_result const&, std::span<process const>) {};
+  std::function<asio::awaitable<void>()> const waits[] = {
+      [&]() -> asio::awaitable<void> { static_cast<void>(co_await monitor.run(ignore)); },
+      [&]() -> asio::awaitable<void> {
+        static_cast<void>(co_await notifier.will_be_preempted_at());
+      },
+      [&]() -> asio::awaitable<void> { static_cast<void>(co_await events.next()); },
+  };
+  for (auto const& wait : waits) {
+    asio::cancellation_signal stop;
+    std::exception_ptr problem;
+    auto const leave = [&problem](std::exception_ptr p) { problem = std::move(p); };
+    asio::co_spawn(io, wait(), asio::bind_cancellation_slot(stop.slot(), leave));
+    while (io.run_one_for(20ms) > 0) {
+    }
+    BOOST_TEST(!problem);
+    stop.emit(asio::cancellation_type::terminal);
+    work_until(problem);
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error, [](error const& e) {
+      return e.code() == asio::error::operation_aborted && e.outcome().code() == errc::cancelled;
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_preemption_notifier_takes_tokens) {
+  using moment = std::chrono::system_clock::time_point;
+  std::optional<preemption_notifier> notifier;
+  notifier.emplace(io.get_executor(), SIGUSR2);
+  for (auto const kind : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                          asio::cancellation_type::total}) {
+    asio::cancellation_signal stop;
+    std::optional<error_code> code;
+    diagnostics why;
+    notifier->will_be_preempted_at(
+        &why, asio::bind_cancellation_slot(stop.slot(), left_in<moment>(code)));
+    io.poll();
+    BOOST_TEST(!code.has_value());
+    stop.emit(kind);
+    work_until(code);
+    BOOST_TEST((*code == asio::error::operation_aborted));
+    BOOST_TEST(why.message == "the caller cancelled the call");
+  }
+  std::optional<error_code> called;
+  notifier->will_be_preempted_at(nullptr, left_in<moment>(called));
+  auto const future = notifier->will_be_preempted_at(nullptr, asio::use_future);
+  BOOST_TEST(!called.has_value());
+  ::raise(SIGUSR2);
+  work_until(called);
+  BOOST_TEST(!*called);
+  while (future.wait_for(0s) != std::future_status::ready) io.run_one();
+
+  notifier.emplace(io.get_executor(), SIGUSR2);
+  auto const as_tuple = [&]() -> asio::awaitable<void> {
+    asio::post(io, [&] { notifier.reset(); });
+    auto const token = asio::as_tuple(asio::use_awaitable);
+    auto const ended = co_await notifier->will_be_preempted_at(nullptr, token);
+    BOOST_TEST((std::get<0>(ended) == errc::cancelled));
+  };
+  run(io, as_tuple());
 }
 
 BOOST_AUTO_TEST_CASE(a_call_that_cannot_begin_completes_all_the_same) {

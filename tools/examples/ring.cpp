@@ -23,7 +23,7 @@ class ring {
   // Passes numbers around until so many rounds are through, and leaves the job.
   asio::awaitable<void> run(int rounds) {
     auto tell = [this](tasks_result const&, std::span<process const> lost) { note(lost); };
-    co_await (live(rounds) && monitor_.run(tell));
+    static_cast<void>(co_await (live(rounds) && monitor_.run(tell)));
   }
 
  private:

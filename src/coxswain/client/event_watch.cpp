@@ -4,7 +4,7 @@
 
 namespace coxswain {
 
-asio::awaitable<std::optional<logged_event>> event_watch::next(time_limit timeout) {
+asio::awaitable<std::optional<logged_event>> event_watch::next_within(duration timeout) {
   while (given_ == batch_.entries.size()) {
     bool const is_first = !through_;
     events_options const options{at_least_, timeout};

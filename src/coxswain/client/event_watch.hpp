@@ -1,5 +1,5 @@
 #pragma once
-// PUBLIC. The coordinator's events, one by one, in a coroutine:
+// PUBLIC. The coordinator's events, one by one:
 //
 //   event_watch events{job, severity::warning};
 //   while (auto const e = co_await events.next()) log(e->what.text);
@@ -21,16 +21,23 @@ class event_watch {
   explicit event_watch(client& of, severity at_least = severity::info)
       : client_{of}, at_least_{at_least} {}
 
-  // The next event; none if there is none within `timeout`. One call at a time. Errors of every
+  // The next event; none if there is none within the timeout. One call at a time. Errors of every
   // call of the client; UNAVAILABLE: the coordinator stops. After a cancelled or failed call, the
-  // next one continues after the last event returned.
-  asio::awaitable<std::optional<logged_event>> next(
-      time_limit timeout = without_limit);
+  // next one continues after the last event returned. Completion tokens as for the calls of the
+  // client.
+  template <detail::token_for<std::optional<logged_event>> Token = use_coroutine_t>
+  auto next(watch_options const& options = {}, Token&& token = {}) {
+    using signature = detail::signatures<std::optional<logged_event>>::of_user;
+    detail::initiation const begin{client_.get_executor(), options.details};
+    return asio::async_initiate<Token, signature>(begin, token, next_within(options.timeout));
+  }
 
   // How many events the coordinator dropped before they could be returned.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
  private:
+  asio::awaitable<std::optional<logged_event>> next_within(duration timeout);
+
   client& client_;
   severity at_least_;
   std::optional<std::uint64_t> through_;

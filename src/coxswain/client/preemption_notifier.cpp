@@ -1,6 +1,7 @@
 #include "coxswain/client/preemption_notifier.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/asking.hpp"
 #include "coxswain/net/gate.hpp"
 
 #include <pthread.h>
@@ -94,7 +95,7 @@ struct preemption_notifier::state {
 };
 
 preemption_notifier::preemption_notifier(asio::any_io_executor executor, int signal)
-    : state_{std::make_shared<state>(std::move(executor), signal)} {
+    : executor_{std::move(executor)}, state_{std::make_shared<state>(executor_, signal)} {
   state_->signals.async_wait([self = state_](boost::system::error_code problem, int) {
     if (problem) return;
     self->noticed = std::chrono::system_clock::now();
@@ -112,10 +113,12 @@ preemption_notifier::~preemption_notifier() {
   state_->told.open();
 }
 
-asio::awaitable<moment> preemption_notifier::will_be_preempted_at() const { return wait(state_); }
-
 asio::awaitable<moment> preemption_notifier::wait(std::shared_ptr<state> self) {
-  co_await self->told.wait();
+  try {
+    co_await self->told.wait();
+  } catch (boost::system::system_error const& e) {
+    throw detail::cancelled_by_caller(e.code());
+  }
   if (!self->noticed) {
     throw error{status{errc::cancelled, "the preemption notifier was destroyed"}};
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Catches the signal by which batch systems and clouds announce a preemption of this process
-// (upstream's SIGTERM notifier, semantics 4.1 and 4.2). While one exists, the signal does not end
-// the process; after the last one it has its previous effect again, as it has in a child forked
-// meanwhile: a signal to the child is no notice for its parent.
+// PUBLIC. Catches the signal by which batch systems and clouds announce a preemption of this
+// process (upstream's SIGTERM notifier, semantics 4.1 and 4.2). While one exists, the signal does
+// not end the process; after the last one it has its previous effect again, as it has in a child
+// forked meanwhile: a signal to the child is no notice for its parent.
 //
 //   preemption_notifier notifier{executor};
 //   co_await notifier.will_be_preempted_at();
@@ -10,7 +10,7 @@
 //
 // Not thread-safe: everything happens on the executor's thread.
 
-#include "coxswain/net/asio.hpp"
+#include "coxswain/client/initiation.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -24,18 +24,25 @@ class preemption_notifier {
   // FAILED_PRECONDITION, the process was forked by one that had notifiers.
   explicit preemption_notifier(asio::any_io_executor executor, int signal = SIGTERM);
 
-  // Waiting calls throw CANCELLED.
+  // Waiting calls end with CANCELLED.
   ~preemption_notifier();
   preemption_notifier(preemption_notifier const&) = delete;
   preemption_notifier& operator=(preemption_notifier const&) = delete;
 
   // Waits for the signal and returns the time of its arrival, the same for all callers; returns at
-  // once if it has arrived before. Throws coxswain::error: CANCELLED, the notifier was destroyed.
-  asio::awaitable<std::chrono::system_clock::time_point> will_be_preempted_at() const;
+  // once if it has arrived before. CANCELLED: the notifier was destroyed. Completion tokens
+  // and cancellation as for the calls of a client.
+  template <detail::token_for<std::chrono::system_clock::time_point> Token = use_coroutine_t>
+  auto will_be_preempted_at(diagnostics* details = nullptr, Token&& token = {}) const {
+    using signature = detail::signatures<std::chrono::system_clock::time_point>::of_user;
+    detail::initiation const begin{executor_, details};
+    return asio::async_initiate<Token, signature>(begin, token, wait(state_));
+  }
 
  private:
   struct state;
   static asio::awaitable<std::chrono::system_clock::time_point> wait(std::shared_ptr<state> self);
+  asio::any_io_executor executor_;
   std::shared_ptr<state> state_;
 };
 

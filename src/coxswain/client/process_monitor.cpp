@@ -1,5 +1,7 @@
 #include "coxswain/client/process_monitor.hpp"
 
+#include "coxswain/client/asking.hpp"
+
 #include <optional>
 #include <utility>
 
@@ -25,7 +27,7 @@ class telling {
 
 }  // namespace
 
-asio::awaitable<status> process_monitor::run(observer tell) {
+asio::awaitable<status> process_monitor::tell_all(observer tell) {
   telling const while_running{tell_, std::move(tell)};
   auto const executor = co_await asio::this_coro::executor;
   asio::steady_timer pause{executor};
@@ -44,7 +46,9 @@ asio::awaitable<status> process_monitor::run(observer tell) {
     }
     if (why.code() != errc::resource_exhausted) break;
     pause.expires_after(retry_pause);
-    co_await pause.async_wait(asio::use_awaitable);
+    boost::system::error_code cancelled;
+    co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    if (cancelled) throw detail::cancelled_by_caller(cancelled);
   }
   co_return why;
 }

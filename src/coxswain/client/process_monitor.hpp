@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 
 namespace coxswain {
 
@@ -28,8 +29,13 @@ class process_monitor {
   // Reports the tasks at once, and then after each change; changes in quick succession may be
   // reported as one. Continues when the job has failed, and ends with the reason when the client
   // ends or has lost the coordinator. Only one run at a time. Cancellation ends it with
-  // operation_aborted, as every call of the client.
-  asio::awaitable<status> run(observer tell);
+  // operation_aborted, as every call of the client. Completion tokens as for those.
+  template <detail::token_for<status> Token = use_coroutine_t>
+  auto run(observer tell, Token&& token = {}) {
+    using signature = detail::signatures<status>::of_user;
+    detail::initiation const begin{client_.get_executor(), nullptr};
+    return asio::async_initiate<Token, signature>(begin, token, tell_all(std::move(tell)));
+  }
 
   // Like process_table::mark_failed; tasks that are lost by it are reported as well.
   result<std::vector<process>> mark_failed(task_id task, status error);
@@ -41,6 +47,8 @@ class process_monitor {
   [[nodiscard]] tasks_result const& tasks() const noexcept { return table_.tasks(); }
 
  private:
+  asio::awaitable<status> tell_all(observer tell);
+
   client& client_;
   process_table table_;
   observer tell_;
