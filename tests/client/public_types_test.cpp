@@ -1,15 +1,31 @@
-// What a user may write in one expression, next to <error.h> and under both using-directives.
+// What a user may write in one expression, next to <error.h> and under both using-directives. What
+// he may not: clashing_names.cpp.
 
 #include "coxswain/client/blocking_client.hpp"
+#include "coxswain/client/blocking_process_monitor.hpp"
 #include "coxswain/client/client.hpp"
 #include "coxswain/client/event_watch.hpp"
+#include "coxswain/client/host_topology.hpp"
+#include "coxswain/client/preemption_notifier.hpp"
 #include "coxswain/client/process_monitor.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <error.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <barrier>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <semaphore>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -24,6 +40,30 @@ static_assert(!is_aggregate_v<call_options> && !is_aggregate_v<barrier_options> 
               !is_aggregate_v<join_options> && !is_aggregate_v<leave_options> &&
               !is_aggregate_v<put_options> && !is_aggregate_v<events_options> &&
               !is_aggregate_v<client_options>);
+
+// Every public type but `error` and `errc`, by its name alone.
+template <class...>
+constexpr bool are_types = true;
+static_assert(
+    are_types<barrier_failure, barrier_options, barrier_progress, barrier_status, bitwise,
+              blocking_client, blocking_key_watch, blocking_process_monitor, call_options, client,
+              client_event, client_options, device, device_attribute, diagnostics, duration, event,
+              event_kind, event_watch, events_options, events_result, expectation, failure,
+              finished_round, global_topology, incarnation, job_error, job_status, join_options,
+              key_change, key_lifetime, key_value, key_watch, leave_options, local_topology,
+              logged_event, missing_task, preemption_notifier, process, process_monitor,
+              process_table, put_mode, put_options, queue_item, reduction, remove_mode, result<int>,
+              role, round_number, severity, status, straggler, swap_result, task_id, task_list,
+              task_pass, task_progress, task_state, task_status, tasks_result, time_limit,
+              time_point, tls_options, use_coroutine_t, wait_status, watch_options, why_result>);
+
+// Those two, too, where a using-declaration prefers them.
+namespace application {
+using coxswain::errc;
+using coxswain::error;
+static_assert(is_base_of_v<boost::system::system_error, error>);
+static_assert(is_same_v<decltype(error{status{errc::internal, "x"}}.outcome()), status const&>);
+}  // namespace application
 
 namespace {
 
