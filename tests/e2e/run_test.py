@@ -118,10 +118,13 @@ class Jobs(WithJobs):
                          if line.startswith(prefix))
             address = found["COXSWAIN_ADDRESS"]
             self.assertRegex(address, r"^127\.0\.0\.1:\d+$")
+            self.assertRegex(found["JAX_COORDINATOR_ADDRESS"], rf"^unix:{self.directory}/.*/jax$")
             expected = {
                 "COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": "2", "COXSWAIN_JOB": "train",
                 "COXSWAIN_ATTEMPT": "4", "COXSWAIN_TOKEN": "secret",
-                "JAX_COORDINATOR_ADDRESS": address, "JAXOPERATOR_COORDINATOR_ADDRESS": address,
+                "JAX_COORDINATOR_BIND_ADDRESS": "127.0.0.1:0", "SLURM_NTASKS": "2",
+                "SLURM_PROCID": str(task), "SLURM_LOCALID": str(task), "SLURM_JOB_ID": "0",
+                "SLURM_STEP_NODELIST": "localhost", "JAXOPERATOR_COORDINATOR_ADDRESS": address,
                 "JAXOPERATOR_COORDINATOR_HOST": "127.0.0.1", "JAXOPERATOR_NUM_PROCESSES": "2",
                 "JAXOPERATOR_PROCESS_ID": str(task)}
             self.assertEqual({name: found.get(name) for name in expected}, expected)

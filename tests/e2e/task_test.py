@@ -90,7 +90,7 @@ class Together(TaskTest):
         at = self.serve(2, "--no-join-barrier", "--no-leave-barrier", "--listen", "127.0.0.1:0",
                         "--listen", f"unix:{self.directory}/socket")
         tcp, unix = at.addresses
-        for task, address, expected in ((0, tcp, tcp), (1, unix, "")):
+        for task, address, expected in ((0, tcp, tcp), (1, unix, unix)):
             done = self.coxswain("task", "--task-id", task, "--address", address, "--", "sh", "-c",
                                  "echo $JAX_COORDINATOR_ADDRESS",
                                  env={"JAX_COORDINATOR_ADDRESS": "elsewhere:1"})

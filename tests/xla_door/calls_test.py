@@ -1,8 +1,9 @@
 """Barriers, keys, watches and liveness by the address for JAX programs."""
 
+import time
 import unittest
 
-from house import GENERATIONS, Agent, WithAgents
+from house import GENERATIONS, LIMIT, Agent, WithAgents
 
 
 class Barriers(WithAgents):
@@ -263,6 +264,46 @@ class Alive(WithAgents):
             agent.alive([1])
 
         self.assertFalse(caught[0].is_by_service)
+
+    def test_a_time_limit_may_be_set(self):
+        agent, _ = self.job(2, "--xla-alive-timeout", "200ms")
+
+        begun = time.monotonic()
+        with self.fails("DEADLINE_EXCEEDED"):
+            agent.alive([0, 1])
+        self.assertLess(time.monotonic() - begun, LIMIT)
+
+
+class Strict(WithAgents):
+
+    def test_a_call_from_outside_spoils_the_barrier_for_all(self):
+        agents = self.job(3, "--xla-strict")
+        waiting = agents[0].start_barrier("b", tasks=[0, 2])
+        self.wait_for_arrivals("b", 1)
+
+        with self.fails("INVALID_ARGUMENT", "A non-participating task"):
+            agents[1].barrier("b", tasks=[0, 2])
+
+        self.assertEqual(self.outcome(waiting).code, "INVALID_ARGUMENT")
+
+    def test_counters_that_differ_are_internal(self):
+        one, other = self.job(2, "--xla-strict")
+        self.all_succeed([one, other], lambda a: a.barrier("b"))
+        waiting = one.start_barrier("b")
+        self.wait_for_arrivals("b", 1)
+
+        other.counters["b"] = 5
+        with self.fails("INTERNAL"):
+            other.barrier("b")
+
+        self.assertEqual(self.outcome(waiting).code, "INTERNAL")
+
+    def test_another_process_of_a_live_task_fails_the_job(self):
+        one, other = self.job(2, "--xla-strict", polls=True)
+        again = self.agent(0)
+        again.start("RegisterTask", again.requests.register(), 10)
+
+        self.assertTrue(other.has_failed.wait(LIMIT))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ class Coordinator:
     ``connections_max``: connections at once (the limit of open files less 64).
         ``strangers_per_host_max``: those of one host before their Hello (half of them).
     ``hello_timeout``: how long a new connection may take to say Hello (10 s).
+    ``xla_listen``: further addresses, as ``listen``, for unmodified JAX programs, which bring no
+        token; without tokens and TLS those of ``listen`` serve them, too. Whoever reaches one may
+        act for any task: a Unix socket is for this user only, others need ``tls_ca``,
+        ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or ``xla_insecure=True``.
+    ``xla_strict``: behave as XLA's service where its tests expect what our rules do not.
+        ``xla_alive_timeout``: time limit of its GetAliveTasks (none).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
     ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.
 
@@ -95,6 +101,9 @@ class Coordinator:
                  tls_peer_uri_prefix: str | None = None, tls_min: str | None = None,
                  handshakes_per_second_max: int | None = None, connections_max: int | None = None,
                  strangers_per_host_max: int | None = None, hello_timeout: Timeout = None,
+                 xla_listen: str | Sequence[str] | None = None,
+                 xla_allow: str | Sequence[str] | None = None, xla_insecure: bool | None = None,
+                 xla_strict: bool | None = None, xla_alive_timeout: Timeout = None,
                  job: str | None = None, attempt: int | None = None,
                  hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
@@ -223,8 +232,9 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
         options.add_token(role, secret)
     if token := given.pop("token", None):
         options.add_token("worker", token)
-    if isinstance(given.get("listen"), str):
-        given["listen"] = [given["listen"]]
+    for name in ("listen", "xla_listen", "xla_allow"):
+        if isinstance(given.get(name), str):
+            given[name] = [given[name]]
     for name in ("http", "record"):
         if name in given:
             given[name] = str(given[name])

@@ -33,6 +33,7 @@ void add(py::class_<options>& to, char const* name, Part& (*part)(options&), Val
 
 core::config& core_of(options& o) { return o.server.core; }
 server::options& server_of(options& o) { return o.server; }
+server::xla_options& xla_of(options& o) { return o.server.xla; }
 options& all_of(options& o) { return o; }
 
 void bind_identity(py::class_<options>& to) {
@@ -89,6 +90,14 @@ void bind_limits(py::class_<options>& to) {
   add(to, "handshakes_per_second_max", server_of, &server::options::handshakes_per_second_max);
 }
 
+void bind_xla(py::class_<options>& to) {
+  add(to, "xla_listen", xla_of, &server::xla_options::listen);
+  add(to, "xla_allow", xla_of, &server::xla_options::allow);
+  add(to, "xla_insecure", xla_of, &server::xla_options::insecure);
+  add(to, "xla_strict", xla_of, &server::xla_options::strict);
+  add(to, "xla_alive_timeout", xla_of, &server::xla_options::alive_timeout);
+}
+
 void bind_observation(py::class_<options>& to) {
   add(to, "http", all_of, &options::http);
   add(to, "http_connections_max", all_of, &options::http_connections_max);
@@ -119,6 +128,7 @@ void bind_coordinator_options(py::module_& into) {
   bind_identity(one);
   bind_rules(one);
   bind_limits(one);
+  bind_xla(one);
   bind_observation(one);
 }
 

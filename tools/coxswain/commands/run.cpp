@@ -5,11 +5,13 @@
 #include "options/exit_code.hpp"
 #include "options/token.hpp"
 #include "options/units.hpp"
+#include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
 #include "process/keep_recording.hpp"
 #include "process/local_job.hpp"
 #include "process/log.hpp"
 #include "process/machine.hpp"
+#include "process/private_directory.hpp"
 #include "process/reload.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/job_summary.hpp"
@@ -24,6 +26,7 @@
 #include <spdlog/spdlog.h>
 #include <boost/asio/signal_set.hpp>
 
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,7 +83,7 @@ class local_run {
 
   // The job is found by others from now on.
   void announce() {
-    auto const& addresses = job_.coordinator().addresses();
+    auto const addresses = listening{given_.server, job_.coordinator().addresses()}.own;
     auto const& core = given_.server.core;
     auto what = described(given_.server, addresses.front(), page_ ? page_->url() : std::string{});
     what.is_drawn = given_.page.anyone_may_look;
@@ -197,6 +200,30 @@ void guard(coordinator_options& given) {
   given.page.anyone_may_look = true;
 }
 
+// Unmodified JAX programs bring neither the token nor TLS: they get a socket that only this user
+// can connect to. It lives as long as what this returns; none is needed where --listen or
+// --xla-listen serves them.
+std::unique_ptr<private_directory> add_jax_socket(server::options& to) {
+  if (serves_jax(to)) return nullptr;
+  std::unique_ptr<private_directory> made;
+  try {
+    made = std::make_unique<private_directory>();
+  } catch (program_error const& problem) {
+    spdlog::warn("unmodified JAX programs cannot take part: {}", problem.what());
+    return nullptr;
+  }
+  auto const path = made->path() + "/jax";
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+    spdlog::warn(
+        "unmodified JAX programs cannot take part: the name of TMPDIR is too long for a socket in "
+        "it, '{}'",
+        path);
+    return nullptr;
+  }
+  to.xla.listen.push_back("unix:" + path);
+  return made;
+}
+
 int run(run_command& given, std::vector<std::string> command) {
   if (command.empty()) {
     throw program_error{exit_code::usage, "no command given: coxswain run -n 4 -- CMD..."};
@@ -210,6 +237,7 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.command = std::move(command);
   given.job.server = given.coordinator.server;
   given.job.server.log = lines.sink();
+  auto const jax_socket = add_jax_socket(given.job.server);
 
   asio::io_context io{1};
   std::optional<local_run> all;
@@ -235,9 +263,13 @@ int run(run_command& given, std::vector<std::string> command) {
 constexpr auto run_footer = R"(Each process finds in its environment
   COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
   COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
-  JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
-  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
-  JAXOPERATOR_PROCESS_ID.
+  JAXOPERATOR_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_HOST,
+  JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID;
+and, for a plain jax.distributed.initialize() of an unmodified JAX program,
+  JAX_COORDINATOR_ADDRESS (a Unix socket for this user only if there is a
+  token), JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
+  SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
+Each JAX process then uses the GPU of its number; JAX_LOCAL_DEVICE_IDS says otherwise.
 What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
 
 A process that ends with 0 has finished its task, whether or not it has left the job: barriers that
@@ -304,6 +336,7 @@ void add_run(CLI::App& program, action& chosen) {
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
+  add_xla_options(command, given->coordinator);
   command.name_variables();
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(run_footer);

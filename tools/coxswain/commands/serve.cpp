@@ -7,6 +7,7 @@
 #include "options/launcher.hpp"
 #include "options/remote.hpp"
 #include "options/token.hpp"
+#include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
 #include "process/keep_recording.hpp"
 #include "process/log.hpp"
@@ -16,12 +17,14 @@
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/net/endpoint.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include <unistd.h>
@@ -30,8 +33,10 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace coxswain::tools {
@@ -46,6 +51,7 @@ struct serve_command {
   coordinator_options coordinator;
   log_options log;
   bool exit_when_done{};
+  bool prints_environment{};
 };
 
 // A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
@@ -124,9 +130,38 @@ int service::run() {
   return static_cast<int>(code_);
 }
 
+std::string quoted_for_shell(std::string_view text) {
+  std::string quoted{"'"};
+  for (char const c : text) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return quoted + "'";
+}
+
+// Where other machines find it: all addresses are those of this host's name.
+std::string with_host_name(std::string const& listener) {
+  auto const parsed = net::endpoint::parse(listener).value();
+  if (parsed.host() != "0.0.0.0" && parsed.host() != "::") return listener;
+  return fmt::format("{}:{}", asio::ip::host_name(), parsed.port());
+}
+
+// As a shell reads it.
+void print_environment(server::options const& of, listening const& at) {
+  environment_variables all{{"COXSWAIN_ADDRESS", with_host_name(at.own.front())},
+                            {"COXSWAIN_JOB", of.core.job},
+                            {"COXSWAIN_NUM_TASKS", std::to_string(of.core.num_tasks)}};
+  if (auto const jax = jax_address(of, at); !jax.empty()) {
+    auto more = jax_address_variables(with_host_name(jax));
+    std::move(more.begin(), more.end(), std::back_inserter(all));
+  }
+  for (auto const& [name, value] : all) {
+    fmt::print("export {}={}\n", name, quoted_for_shell(value));
+  }
+  std::fflush(stdout);
+}
+
 // The addresses are open: whoever reads them can connect.
 void service::announce() {
-  auto const& addresses = coordinator_.addresses();
+  listening const at{given_.coordinator.server, coordinator_.addresses()};
+  auto const& addresses = at.own;
   auto const& core = given_.coordinator.server.core;
   registered_.emplace(described(given_.coordinator.server, addresses.front(),
                                 page_ ? page_->url() : std::string{}));
@@ -138,16 +173,22 @@ void service::announce() {
       {"job", core.job},   {"num_tasks", core.num_tasks},
       {"pid", ::getpid()}, {"version", version},
   };
+  if (!at.jax.empty()) ready["xla_addresses"] = json::array(at.jax.begin(), at.jax.end());
   if (page_) {
     ready["http"] = page_->address();
     ready["page"] = page_->url();
   }
-  fmt::print("{}\n", serialized(ready));
-  std::fflush(stdout);
+  if (given_.prints_environment) {
+    print_environment(given_.coordinator.server, at);
+  } else {
+    fmt::print("{}\n", serialized(ready));
+    std::fflush(stdout);
+  }
   auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
                                 fmt::join(addresses, ", "));
   manager_.ready(what);
   spdlog::info("{}; at most {} open files", what, descriptor_limit());
+  if (!at.jax.empty()) spdlog::info("JAX programs connect to {}", fmt::join(at.jax, ", "));
   if (page_) spdlog::info("status page at {}", page_->url());
   report_privacy(given_.coordinator);
 }
@@ -281,6 +322,11 @@ A reader may look: status, get, ls, watch, events. An operator may also change k
 wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
 token alone is a worker's. Empty lines and those that begin with # mean nothing.
 
+Unmodified JAX programs connect as they would to the service of their process 0, at --listen if
+there are neither tokens nor TLS, else at --xla-listen. Whoever reaches such an address may act for
+any task. For a plain jax.distributed.initialize() they need the variables that --print-env prints,
+and a launcher that JAX knows, coxswain run or coxswain task --jax, which say the process's number.
+
 With --http the job can be looked at over HTTP; the line on standard output then has "page", where.
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks
   /metrics                     what is counted, for Prometheus
@@ -300,6 +346,8 @@ EXAMPLES
   coxswain serve -n 8 --http 8477, and then curl -s localhost:8477/api/v1/why
   coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock \
       --port-file /run/job.port
+  coxswain serve -n 64 --listen :8476 --token-file token --xla-listen :8477 \
+      --xla-allow 10.0.0.0/8
 
 )";
 
@@ -321,7 +369,11 @@ void add_serve(CLI::App& program, action& chosen) {
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
+  add_xla_options(command, given->coordinator);
   command.name_variables();
+  command.add_flag("--print-env", given->prints_environment,
+                   "Once ready, print the variables of JAX programs and of ours for a shell, not "
+                   "JSON");
   command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(help_end(serve_footer));

@@ -12,10 +12,13 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/host/hosted_coordinator.hpp"
+#include "coxswain/net/endpoint.hpp"
 
+#include <fmt/format.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -36,6 +39,7 @@ struct task_command {
   duration join_timeout{core::timeout_default};
   duration leave_timeout{core::timeout_default};
   duration kill_grace{5s};
+  bool joins_itself{};
   bool hosts_if_task_0{};
   coordinator_options coordinator;  // what of it the command line may say
   log_options log{.level = "warning"};
@@ -63,6 +67,21 @@ client_options member(task_command const& given) {
   return as;
 }
 
+// Where the command finds the coordinator if it is an unmodified JAX program. What --xla-listen
+// says is the coordinator's, whose host we know. Empty: we do not know, but who started us may.
+std::string jax_address_for(task_command const& given, client_options const& as) {
+  auto const& listeners = given.coordinator.server.xla.listen;
+  if (!listeners.empty()) {
+    auto const door = net::endpoint::parse(listeners.front()).value();
+    auto const host = net::endpoint::parse(as.address).value();
+    if (door.is_unix() || host.is_unix()) return door.text();
+    auto const text = host.text();
+    return fmt::format("{}:{}", text.substr(0, text.rfind(':')), door.port());
+  }
+  bool const is_open = as.token.empty() && as.tls.authorities_file.empty();
+  return is_open ? as.address : std::string{};
+}
+
 task_run_options options_of(task_command const& given, std::vector<std::string> command) {
   auto as = member(given);
   if (given.recoverable) as.recoverable = true;
@@ -75,6 +94,16 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   options.leave.returning = given.returning;
   options.kill_grace = given.kill_grace;
   options.command = std::move(command);
+  options.joins_itself = given.joins_itself;
+  options.jax_address = jax_address_for(given, options.client);
+  options.local_task = launched().local_task.value().value_or(0);
+  auto const* const inherited = std::getenv("JAX_COORDINATOR_ADDRESS");
+  if (given.joins_itself && options.jax_address.empty() && inherited == nullptr) {
+    throw program_error{exit_code::usage,
+                        "--jax: a JAX program can show neither a token nor a certificate. Say with "
+                        "--xla-listen where the coordinator serves it, or set "
+                        "JAX_COORDINATOR_ADDRESS."};
+  }
   return options;
 }
 
@@ -150,6 +179,8 @@ void add_membership_options(CLI::App& to, task_command& into) {
   to.add_flag("--returning", into.returning,
               "Expect the launcher to start the command again after exit code 0: barriers wait "
               "instead of failing");
+  to.add_flag("--jax", into.joins_itself,
+              "Run an unmodified JAX program, which joins and leaves as this task by itself");
   add_timeout(to, "--join-timeout", into.join_timeout, "Time limit for all tasks to join");
   add_timeout(to, "--leave-timeout", into.leave_timeout, "Time limit for all tasks to leave");
   add_timeout(to, "--kill-grace", into.kill_grace,
@@ -167,6 +198,7 @@ void add_hosting_options(CLI::App& to, task_command& into) {
   add_log_options(to, into.log);
   add_timing_options(to, into.coordinator);
   add_limit_options(to, into.coordinator);
+  add_xla_options(to, into.coordinator);
 }
 
 constexpr auto task_footer =
@@ -186,13 +218,20 @@ Several may run at once; what a program waited for ends with it, and the task go
 join finds the task joined; its leave waits for the others, and takes effect when the command
 ends. Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory
 below TMPDIR that only this user may enter, and show COXSWAIN_TASK_SECRET, which is good for this
-command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _TASK_INCARNATION and
-JAX_COORDINATOR_ADDRESS are set as well. All other subcommands have sessions of their own, as
-everywhere.
+command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS and _TASK_INCARNATION are set as well. All
+other subcommands have sessions of their own, as everywhere.
+
+An unmodified JAX program joins and leaves by itself: with --jax nothing else does so for the task,
+and no other program may act for it. For its jax.distributed.initialize() these are set:
+JAX_COORDINATOR_ADDRESS unless there are tokens or TLS and no --xla-listen, then it is who started
+us that may set it; JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with
+SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set. The process uses the GPU of its number on
+this machine, 0 if no launcher says it; JAX_LOCAL_DEVICE_IDS says otherwise.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh
   srun -n 64 coxswain task --host-if-task-0 --token-file token -- sh train.sh
+  srun -n 64 coxswain task --host-if-task-0 --insecure --jax -- python train.py
   where train.sh is
     hosts=$(coxswain all-gather hosts "$(hostname)") || exit
     ./step --peers "$hosts" && coxswain barrier trained --timeout 10min

@@ -189,6 +189,34 @@ void add_http_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Options");
 }
 
+void add_xla_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("JAX programs");
+  auto& xla = into.server.xla;
+  to.add_option(
+        "--xla-listen", xla.listen,
+        "Where else to serve unmodified JAX programs, which bring no token: unix:/path, for "
+        "this user only, or host:port with --tls-ca, --xla-allow or --xla-insecure. May be "
+        "repeated; in the variable separated by commas. Without tokens and TLS the "
+        "addresses of --listen serve them, too")
+      ->type_name("ADDRESS")
+      ->delimiter(',')
+      ->check(listener_check())
+      ->allow_extra_args(false);
+  to.add_option("--xla-allow", xla.allow,
+                "Hosts that may connect to these TCP addresses, such as 10.0.0.0/8,fd00::/8,::1")
+      ->type_name("CIDR")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  to.add_flag("--xla-insecure", xla.insecure,
+              "Allow TCP addresses there that neither client certificates nor --xla-allow protect");
+  to.add_flag("--xla-strict", xla.strict,
+              "Behave as XLA's own service where its tests expect what our rules do not");
+  add_duration(to, "--xla-alive-timeout", xla.alive_timeout,
+               "Time limit of GetAliveTasks, which brings none",
+               {.least = 1ms, .may_be_forever = true});
+  to.option_defaults()->group("Options");
+}
+
 void complete(coordinator_options& given) {
   given.server.core.credentials = read_credentials(given.token_file);
   keep_private(given);

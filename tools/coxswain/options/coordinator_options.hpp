@@ -45,6 +45,9 @@ void add_limit_options(CLI::App& to, coordinator_options& into);
 void add_recording_options(CLI::App& to, coordinator_options& into);
 void add_http_options(CLI::App& to, coordinator_options& into);
 
+// How unmodified JAX programs are served: --xla-listen and what belongs to it.
+void add_xla_options(CLI::App& to, coordinator_options& into);
+
 // Reads the tokens, which the status page needs, too, keeps unguarded listeners without a host to
 // this machine, and makes the file of the recording. To be called once, before the server is made.
 // Throws program_error.

@@ -2,6 +2,7 @@
 
 #include "options/tls.hpp"
 #include "options/units.hpp"
+#include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <utility>
 
 namespace coxswain::tools {
@@ -23,21 +25,18 @@ namespace {
 // wait for one.
 constexpr duration hopeless_grace = 5s;
 
-using variables = std::vector<std::pair<std::string, std::string>>;
-
 // What the launchers of JAX jobs set (semantics 7.1 to 7.4). Programs that are started without such
 // a launcher find the coordinator the same way.
-variables launcher_variables(std::vector<std::string> const& listeners, std::uint32_t num_tasks,
-                             std::uint32_t task) {
-  variables all{{"JAXOPERATOR_NUM_PROCESSES", std::to_string(num_tasks)},
-                {"JAXOPERATOR_PROCESS_ID", std::to_string(task)},
-                {"JAXOPERATOR_COORDINATOR_ADDRESS", ""},
-                {"JAXOPERATOR_COORDINATOR_HOST", ""},
-                {"JAX_COORDINATOR_ADDRESS", ""}};
+environment_variables launcher_variables(std::vector<std::string> const& listeners,
+                                         std::uint32_t num_tasks, std::uint32_t task) {
+  environment_variables all{{"JAXOPERATOR_NUM_PROCESSES", std::to_string(num_tasks)},
+                            {"JAXOPERATOR_PROCESS_ID", std::to_string(task)},
+                            {"JAXOPERATOR_COORDINATOR_ADDRESS", ""},
+                            {"JAXOPERATOR_COORDINATOR_HOST", ""}};
   for (auto const& listener : listeners) {
     auto const address = net::endpoint::parse(reachable(listener)).value();
     if (address.is_unix()) continue;
-    all[2].second = all[4].second = address.text();
+    all[2].second = address.text();
     all[3].second = address.host();
     break;
   }
@@ -109,26 +108,28 @@ void local_job::end_processes() {
 
 child_command local_job::command_of(std::uint32_t task) const {
   auto const& core = options_.server.core;
-  auto const& listeners = coordinator_.addresses();
+  listening const at{options_.server, coordinator_.addresses()};
   child_command command;
   command.arguments = options_.command;
   command.descriptors = options_.descriptors;
-  command.environment = launcher_variables(listeners, core.num_tasks, task);
-  for (auto& variable : variables{
-           {"COXSWAIN_ADDRESS", reachable(listeners.front())},
-           {"COXSWAIN_TASK_ID", std::to_string(task)},
-           {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
-           {"COXSWAIN_JOB", core.job},
-           {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
-           {"COXSWAIN_TOKEN", worker_token(core.credentials)},
-           {"COXSWAIN_TOKEN_FILE", ""},
-           {"COXSWAIN_TASK_SOCKET", ""},  // that of a task of another job
-       }) {
-    command.environment.push_back(std::move(variable));
-  }
-  for (auto& variable : tls_variables(options_.server.tls)) {
-    command.environment.push_back(std::move(variable));
-  }
+  command.environment = launcher_variables(at.own, core.num_tasks, task);
+  auto const add = [&](environment_variables more) {
+    std::move(more.begin(), more.end(), std::back_inserter(command.environment));
+  };
+  auto const jax = jax_address(options_.server, at);
+  add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
+  add(jax_process_variables(task, core.num_tasks, task));
+  add({
+      {"COXSWAIN_ADDRESS", reachable(at.own.front())},
+      {"COXSWAIN_TASK_ID", std::to_string(task)},
+      {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
+      {"COXSWAIN_JOB", core.job},
+      {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
+      {"COXSWAIN_TOKEN", worker_token(core.credentials)},
+      {"COXSWAIN_TOKEN_FILE", ""},
+      {"COXSWAIN_TASK_SOCKET", ""},  // that of a task of another job
+  });
+  add(tls_variables(options_.server.tls));
   return command;
 }
 

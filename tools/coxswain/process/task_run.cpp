@@ -3,6 +3,7 @@
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/tls.hpp"
+#include "process/jax_environment.hpp"
 #include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -47,8 +49,10 @@ task_run::task_run(asio::io_context& io, task_run_options options)
 
 asio::awaitable<void> task_run::run() {
   job_ = co_await connect(options_.client);
-  co_await job_.join(options_.join);
-  co_await let_programs_act();
+  if (!options_.joins_itself) {
+    co_await job_.join(options_.join);
+    co_await let_programs_act();
+  }
 
   std::optional<program_error> problem;
   try {
@@ -57,13 +61,14 @@ asio::awaitable<void> task_run::run() {
     problem = why;
   }
   if (problem) {
-    co_await report(problem->what());
+    if (!options_.joins_itself) co_await report(problem->what());
     throw *std::move(problem);
   }
   auto const how = co_await command_ended();
 
   command_.reset();
   code_ = how.code();
+  if (options_.joins_itself) co_return;
   co_await end_grant();
   if (how.is_good()) {
     co_await job_.leave(options_.leave);
@@ -120,21 +125,24 @@ child_command task_run::command() const {
   command.arguments = options_.command;
   command.shares_streams = true;
   command.descriptors = options_.descriptors;
-  bool const is_tcp = !as.address.starts_with("unix:");
   command.environment = {{"COXSWAIN_ADDRESS", as.address},
-                         {"JAX_COORDINATOR_ADDRESS", is_tcp ? as.address : ""},
                          {"COXSWAIN_JOB", as.job},
                          {"COXSWAIN_TOKEN", as.token},
                          {"COXSWAIN_TOKEN_FILE", ""},
                          {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
                          {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())}};
+  auto& variables = command.environment;
+  auto const add = [&](environment_variables more) {
+    std::move(more.begin(), more.end(), std::back_inserter(variables));
+  };
+  if (!options_.jax_address.empty()) add(jax_address_variables(options_.jax_address));
+  add(jax_process_variables(as.task->value, job_.num_tasks(), options_.local_task));
   if (forwarder_) {
-    auto& variables = command.environment;
     variables.emplace_back("COXSWAIN_TASK_SOCKET", forwarder_->path());
     variables.emplace_back("COXSWAIN_TASK_SECRET", secret_);
     variables.emplace_back("COXSWAIN_TASK_INCARNATION", std::to_string(job_.incarnation().value));
   }
-  for (auto& variable : tls_variables(as.tls)) command.environment.push_back(std::move(variable));
+  add(tls_variables(as.tls));
   return command;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // A COMMAND that is one task of a job: this process joins, runs it, lets the programs that it
-// starts act for the task, and leaves or reports its failure when it has ended. When the job fails,
-// the COMMAND is ended. Not here: the command line (task.cpp), the programs' messages (forwarder).
+// starts act for the task, and leaves or reports its failure when it has ended, unless the COMMAND
+// joins by itself. When the job fails, the COMMAND is ended. Not here: the command line (task.cpp),
+// the programs' messages (forwarder).
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD, SIGINT and SIGTERM.
 
@@ -11,6 +12,7 @@
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +28,11 @@ struct task_run_options {
   leave_options leave;
   std::vector<std::string> command;
   rlimit descriptors{};  // the COMMAND's limits of open files; zero: as ours
+
+  // The COMMAND is an unmodified JAX program, which joins and leaves as the task by itself.
+  bool joins_itself{};
+  std::string jax_address;     // where it connects to; empty: what our own environment says
+  std::uint32_t local_task{};  // the task's number on this machine
 
   // How long after SIGTERM the COMMAND of a job that failed is killed; and how long it is left
   // alone before that, if it was this task that failed.

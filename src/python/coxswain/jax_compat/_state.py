@@ -108,7 +108,9 @@ class State:
         if self.client is not None or self.service is not None:
             raise RuntimeError("distributed.initialize should only be called once. Until "
                                "shutdown() it may be called only once.")
-        address = coordinator_address or os.environ.get("JAX_COORDINATOR_ADDRESS")
+        # JAX's variable may name an address for unmodified programs, which only speak gRPC.
+        address = (coordinator_address or os.environ.get("COXSWAIN_ADDRESS")
+                   or os.environ.get("JAX_COORDINATOR_ADDRESS"))
         devices = _local_devices(local_device_ids)
         missing = {}
         self.partition_index = _partition(partition_index, slice_index)
