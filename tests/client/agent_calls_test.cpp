@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_de
   BOOST_TEST(lab.advance(t0 + 6s) == "cancel 1 | done #1 DEADLINE_EXCEEDED");
   BOOST_TEST(last_words(lab) ==
              "Barrier timed out. barrier 'b': no answer from the coordinator at b12:8476 within 5 "
-             "s, though it is connected.");
+             "s although connected.");
 }
 
 BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {

@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_CASE(a_guest_whose_coxswain_task_has_gone_ends_at_once) {
 
   BOOST_TEST(contains(lab.out(), "done #1 UNAVAILABLE | ended UNAVAILABLE"));
   BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
-             "outcome unknown: coxswain task has gone, for whose task this client acts: connection "
+             "outcome unknown: the coxswain task process for which this program acts has ended: "
+             "connection "
              "refused");
   BOOST_TEST(lab.a.over());
 
@@ -137,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coo
 
   BOOST_TEST(contains(lab.out(), "done #1 UNAVAILABLE | ended UNAVAILABLE"));
   BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
-             "outcome unknown: nothing was heard of the coordinator at b12:8476 for 30 s; the last "
+             "outcome unknown: no message from the coordinator at b12:8476 for 30 s; last "
              "error: UNAVAILABLE: connection refused");
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
   BOOST_TEST(lab.connected(t0 + 31s).out() == "");

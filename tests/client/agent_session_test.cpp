@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
     auto lab = agent_lab::open();
 
     BOOST_TEST(lab.say(t0, again).a.over());
-    BOOST_TEST(contains(lab.a.end().message(), "a second answer to the handshake"));
+    BOOST_TEST(contains(lab.a.end().message(), "a second reply to the handshake"));
   }
 }
 
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_hello_reply_that_is_out_of_range_ends_the_session) {
        }) {
     BOOST_TEST(why.code() == errc::failed_precondition);
     BOOST_TEST(contains(why.message(), text));
-    BOOST_TEST(contains(why.message(), "what answers at b12:8476 states"));
+    BOOST_TEST(contains(why.message(), "the peer at b12:8476 states"));
   }
 }
 
@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_protocol_end_an_established_session) {
   BOOST_TEST(lab.out() == "close | done #1 UNAVAILABLE | ended UNAVAILABLE");
   BOOST_TEST(contains(last_words(lab),
                       "outcome unknown: the coordinator at b12:8476 sent what "
-                      "cannot be understood"));
+                      "sent an invalid message"));
 }
 
 BOOST_AUTO_TEST_CASE(another_program_at_the_address_does_not_end_an_established_session) {

@@ -74,9 +74,9 @@ BOOST_AUTO_TEST_CASE(connecting_is_tried_with_waits_of_up_to_a_second_until_its_
   BOOST_TEST((longest <= 1s));
   BOOST_TEST((longest > 900ms));
   BOOST_TEST(end_of(lab).code() == errc::deadline_exceeded);
-  BOOST_TEST(end_of(lab).message() ==
-             "no coordinator could be reached at b12:8476 within 60 s (" + std::to_string(tries) +
-                 " tries); the last error: UNAVAILABLE: connection refused");
+  BOOST_TEST(end_of(lab).message() == "no coordinator could be reached at b12:8476 within 60 s (" +
+                                          std::to_string(tries) +
+                                          " tries); last error: UNAVAILABLE: connection refused");
 }
 
 BOOST_FIXTURE_TEST_CASE(connect_deadline_is_exact, agent_lab) {
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its
   lab.a.advance(t0 + 5s);
 
   BOOST_TEST(end_of(lab).message() ==
-             "no coordinator could be reached at b12:8476 within 5 s (1 try); the last error: no "
-             "answer to the attempt to connect");
+             "no coordinator could be reached at b12:8476 within 5 s (1 try); last error: no "
+             "response to the connection attempt");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_transport_that_moves_in_the_handshake_is_no_answer_to_it, agent_lab) {
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
 
     BOOST_TEST(lab.out() == "close | ended " + std::string{name(code)});
     BOOST_TEST(end_of(lab).code() == code);
-    BOOST_TEST(end_of(lab).message() == "not you (said the coordinator at b12:8476)");
+    BOOST_TEST(end_of(lab).message() == "not you (reported by the coordinator at b12:8476)");
   }
 }
 
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_of_protocol_version_1_refuses_in_its_words) {
   lab.a.received(t0, std::string(3, '\0') + (static_cast<char>(message.size()) + message));
 
   BOOST_TEST(end_of(lab).code() == errc::failed_precondition);
-  BOOST_TEST(end_of(lab).message() == reason + " (said the coordinator at b12:8476)");
+  BOOST_TEST(end_of(lab).message() == reason + " (reported by the coordinator at b12:8476)");
 }
 
 BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_at_the_end) {

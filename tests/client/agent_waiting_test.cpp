@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(of_many_calls_that_wait_eight_are_asked_about_and_the_other
   auto const out = lab.out();
   BOOST_TEST(lab.messages().size() == 8u);
   BOOST_TEST(out.substr(out.find("waiting: 4")) ==
-             "waiting: 492 more calls have waited for long (idle)");
+             "waiting: 492 more calls have been waiting for a long time (idle)");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) {
@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_t
 
   BOOST_TEST(lab.advance(t0 + 2s - 1ns) == "");
   BOOST_TEST(lab.advance(t0 + 2s) ==
-             "waiting: cannot reach the coordinator at b12:8476 for 2 s (1 try): no answer to the "
-             "attempt to connect; giving up in 98 s");
+             "waiting: coordinator at b12:8476 unreachable for 2 s (1 try): no response to "
+             "the connection attempt; giving up in 98 s");
   std::string said;
   for (auto now = t0 + 2500ms; now < t0 + 99s; now += 500ms) {
     lab.a.advance(now);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {
 
   auto const said = refuse_until(lab, t0, t0 + 1s);
 
-  BOOST_TEST(said.find("400 ms: cannot reach the coordinator at b12:8476 for 400 ms (") == 0u);
+  BOOST_TEST(said.find("400 ms: coordinator at b12:8476 unreachable for 400 ms (") == 0u);
   BOOST_TEST(said.find("connecting to 10.0.0.7:8476 failed: Connection refused; giving up in 299.6 "
                        "s\n") != said.npos);
 }
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_process_that_was_the_coordinator_is_named) {
   unmet.shows_waits = true;
   unmet.a.start(t0);
   BOOST_TEST(refuse_until(unmet, t0, t0 + 1s)
-                 .find("cannot reach the coordinator at b12:8476 (in the process of task 0) for") !=
+                 .find("coordinator at b12:8476 (in the process of task 0) unreachable for") !=
              std::string::npos);
 
   auto hello = returning_within(5s);

@@ -516,7 +516,7 @@ BOOST_AUTO_TEST_CASE(another_job_or_number_of_tasks_is_refused) {
     outcome = co_await outcome_of(client::connect(another));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     BOOST_TEST(outcome.message() ==
-               "this process was told of 3 tasks, but the job of the "
+               "this process expects 3 tasks, but the job of the "
                "coordinator at " +
                    another.address + " has 2");
   };

@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
   environment const env;
 
   BOOST_TEST(refusal() ==
-             "COXSWAIN_ADDRESS is not set, and no launcher was found that says it; allowed is the "
+             "COXSWAIN_ADDRESS is not set, and no launcher provides it; expected the "
              "coordinator's host:port, [v6]:port or unix:/path.");
 }
 
@@ -201,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_i
 
   set("COXSWAIN_ADDRESS", "b1:8476");
   BOOST_TEST(refusal() ==
-             "JAXOPERATOR_PROCESS_ID is 'first'; allowed is a whole number from 0 to 4294967295.");
+             "JAXOPERATOR_PROCESS_ID is 'first'; expected a whole number from 0 to 4294967295.");
 
   set("COXSWAIN_TASK_ID", "0");
   BOOST_TEST(refusal() == "accepted");
@@ -210,11 +210,12 @@ BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_i
 BOOST_FIXTURE_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set, environment) {
   set("OMPI_COMM_WORLD_RANK", "0");
 
-  BOOST_TEST(refusal() ==
-             "COXSWAIN_ADDRESS is not set, and the launcher 'ompi' does not say it; allowed is the "
-             "coordinator's host:port, [v6]:port or unix:/path. No variable names a host. Set "
-             "COXSWAIN_ADDRESS to the host of task 0, or of coxswain serve, and a free port, for "
-             "example: mpirun -x COXSWAIN_ADDRESS=b12:8476.");
+  BOOST_TEST(
+      refusal() ==
+      "COXSWAIN_ADDRESS is not set, and the launcher 'ompi' does not provide it; expected the "
+      "coordinator's host:port, [v6]:port or unix:/path. No variable names a host. Set "
+      "COXSWAIN_ADDRESS to the host of task 0, or of coxswain serve, and a free port, for "
+      "example: mpirun -x COXSWAIN_ADDRESS=b12:8476.");
 }
 
 BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allowed) {
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allo
     env.set("COXSWAIN_ADDRESS", "b12:8476");
     env.set("COXSWAIN_TASK_ID", value);
     BOOST_TEST(refusal() == "COXSWAIN_TASK_ID is '" + value +
-                                "'; allowed is a whole number from 0 to 4294967295.");
+                                "'; expected a whole number from 0 to 4294967295.");
   }
 }
 
@@ -232,7 +233,7 @@ BOOST_FIXTURE_TEST_CASE(no_tasks_are_not_allowed, environment) {
   set("COXSWAIN_NUM_TASKS", "0");
 
   BOOST_TEST(refusal() ==
-             "COXSWAIN_NUM_TASKS is '0'; allowed is a whole number from 1 to 4294967295.");
+             "COXSWAIN_NUM_TASKS is '0'; expected a whole number from 1 to 4294967295.");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_must_be_below_the_number_of_tasks, environment) {
@@ -241,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_must_be_below_the_number_of_tasks, environment) {
   set("COXSWAIN_TASK_ID", "4");
 
   BOOST_TEST(refusal() ==
-             "COXSWAIN_TASK_ID is '4'; allowed is 0 to 3, since COXSWAIN_NUM_TASKS is '4'.");
+             "COXSWAIN_TASK_ID is '4'; expected 0 to 3, since COXSWAIN_NUM_TASKS is '4'.");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token, environment) {
@@ -277,7 +278,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_and_a_token_file_contradict_each_other, environm
   set("COXSWAIN_TOKEN_FILE", "/nowhere");
 
   BOOST_TEST(refusal() ==
-             "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('/nowhere') are both set; allowed is one of "
+             "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('/nowhere') are both set; expected one of "
              "them.");
 }
 

@@ -558,7 +558,7 @@ class Coordinator(EndToEnd):
     def test_what_is_nearly_right_is_told_what_to_write(self):
         self.at = {}
         for command, words in (
-                (("get", "k", "--wait", "5"), ("'5' is not allowed", "no unit", "5s")),
+                (("get", "k", "--wait", "5"), ("invalid value '5'", "no unit", "5s")),
                 (("status", "--address", "http://host:8476/"),
                  ("is a URL", "write 'host:8476' without 'http://'"))):
             with self.subTest(command=command):

@@ -118,7 +118,7 @@ class Sources(Config):
     def test_a_token_is_not_shown(self):
         found = self.shown("serve", env={"COXSWAIN_TOKEN": "sesame"})
 
-        self.assertEqual(found["--token-file"], ("a token that is not shown", "variable COXSWAIN_TOKEN"))
+        self.assertEqual(found["--token-file"], ("(hidden)", "variable COXSWAIN_TOKEN"))
         self.assertNotIn("sesame", str(found))
 
     def test_a_token_in_a_variable_wins_over_the_file_that_a_file_names(self):

@@ -121,7 +121,7 @@ class Finding(WithoutAddress):
         self.assertEqual(list(self.registry.iterdir()), [])
         done = self.coxswain("jobs")
         self.assertEqual((done.code, done.out), (0, ""))
-        self.assertIn("no job of this user", done.err)
+        self.assertIn("no job of yours", done.err)
 
     def test_what_a_killed_coordinator_left_is_ignored_and_removed(self):
         killed = self.run_job()
@@ -145,7 +145,7 @@ class Finding(WithoutAddress):
         self.assertEqual([one["job"] for one in self.listed()], ["second", "first"])
         refused = self.coxswain("put", "a", "1")
         self.assertEqual(refused.code, USAGE)
-        for words in ("2 jobs of yours", first.address, second.address, "--address"):
+        for words in ("2 of your jobs", first.address, second.address, "--address"):
             self.assertIn(words, refused.err)
 
     def test_serve_is_found_as_well_also_after_its_token_was_replaced(self):
@@ -248,7 +248,7 @@ class Afterwards(WithoutAddress):
     def test_the_page_of_a_failed_job_stays_until_it_is_interrupted(self):
         job = self.fail("--http", "127.0.0.1:0", "--linger", "forever")
 
-        page = job.line("can be looked at until Ctrl-C (--linger): ", "err").rpartition(" ")[2]
+        page = job.line("can be inspected until Ctrl-C (--linger): ", "err").rpartition(" ")[2]
 
         self.assertIn("failed: exited with status 3", job.err)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

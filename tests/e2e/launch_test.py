@@ -32,7 +32,7 @@ class Detect(EndToEnd):
                                     "WORLD_SIZE": "4"})
 
         self.assertEqual(done.code, 0, done.err)
-        self.assertEqual(done.out, """launcher slurm; passed over: torch
+        self.assertEqual(done.out, """launcher slurm; ignored: torch
 PARAMETER   VALUE      FROM
 address     b12:61447  SLURM_STEP_NODELIST and SLURM_JOB_ID
 job         slurm-7    SLURM_JOB_ID
@@ -77,7 +77,7 @@ no address: {missing}
 
     def test_a_wrong_variable_is_named_with_what_is_allowed(self):
         env = SLURM | {"SLURM_PROCID": "x"}
-        problem = "SLURM_PROCID is 'x'; allowed is a whole number from 0 to 4294967295."
+        problem = "SLURM_PROCID is 'x'; expected a whole number from 0 to 4294967295."
 
         done = self.detect(env)
         self.assertEqual((done.code, done.err), (USAGE, problem + "\n"))
@@ -127,7 +127,7 @@ class Launched(EndToEnd):
 
         self.assertEqual(self.coxswain("incr", "visits", env=env).code, 0)
         self.assert_ended(self.coxswain("task", "--", "true", env=env), USAGE,
-                          "RANK is 'first'; allowed is a whole number")
+                          "RANK is 'first'; expected a whole number")
 
     def test_a_coordinator_takes_the_number_of_tasks(self):
         coordinator = self.start("coxswain", "serve", "--listen", "127.0.0.1:0", env=SLURM)

@@ -50,8 +50,8 @@ class Reload(EndToEnd):
         coordinator = self.serve(1, "--token-file", self.tokens, "--config", config)
 
         for path, text, word in ((self.tokens, "captain new\n", "line 1"),
-                                 (self.tokens, "\n", "holds no token"),
-                                 (config, 'log-level = "loud"\n', "'loud' is not allowed"),
+                                 (self.tokens, "\n", "contains no token"),
+                                 (config, 'log-level = "loud"\n', "invalid value 'loud'"),
                                  (config, "log-levl = 1\n", "'log-level' meant")):
             with self.subTest(text=text):
                 before = path.read_text()

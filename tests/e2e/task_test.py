@@ -120,7 +120,7 @@ class Together(TaskTest):
         self.serve(2, "--no-join-barrier")
         task = self.start_script(0, "coxswain barrier b --progress --timeout 2500ms; echo $?", "--leave-timeout", "0")
 
-        self.assertEqual(task.line("round 1:", "err"), "round 1: 1 of 2 have come; missing: 1")
+        self.assertEqual(task.line("round 1:", "err"), "round 1: 1 of 2 have arrived; missing: 1")
         task.line(str(TIMED_OUT))
         task.line("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "err")
 
@@ -147,7 +147,7 @@ class Together(TaskTest):
 
     def test_wrong_devices_are_named(self):
         file = self.directory / "devices.json"
-        for content, violation in (("[", "is no JSON"), ("{}", "holds no array"), ("[1]", "device 0 is no"),
+        for content, violation in (("[", "is not JSON"), ("{}", "is not an array"), ("[1]", "device 0 is not"),
                                    ('[{}, {"size": 1}]', "device 1: its field 'size'"),
                                    ('[{"ordinal": "a"}]', "device 0: its field 'ordinal'")):
             with self.subTest(content=content):

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_wanted_may_be_wrong) {
   BOOST_CHECK_EXCEPTION((void)found.task.value(), error, [](error const& e) {
     return e.code() == errc::invalid_argument &&
            e.outcome().message() ==
-               "SLURM_PROCID is 'three'; allowed is a whole number from 0 to 4294967295.";
+               "SLURM_PROCID is 'three'; expected a whole number from 0 to 4294967295.";
   });
 }
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_value_of_ours_is_not_replaced_by_a_launchers) {
   auto const found = detected(with(slurm, {{"COXSWAIN_TASK_ID", "x"}}));
 
   BOOST_TEST(text_of(found.task) ==
-             "COXSWAIN_TASK_ID is 'x'; allowed is a whole number from 0 to 4294967295.");
+             "COXSWAIN_TASK_ID is 'x'; expected a whole number from 0 to 4294967295.");
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_that_is_empty_counts_as_not_set) {
@@ -113,12 +113,12 @@ BOOST_AUTO_TEST_CASE(a_variable_that_is_empty_counts_as_not_set) {
 BOOST_AUTO_TEST_CASE(a_task_and_a_number_of_tasks_that_contradict_each_other_are_both_named) {
   auto const of_two = detected(with(slurm, {{"COXSWAIN_NUM_TASKS", "3"}}));
   BOOST_TEST(text_of(of_two.task) ==
-             "SLURM_PROCID is '3'; allowed is 0 to 2, since COXSWAIN_NUM_TASKS is '3'.");
+             "SLURM_PROCID is '3'; expected 0 to 2, since COXSWAIN_NUM_TASKS is '3'.");
   BOOST_TEST(text_of(of_two.num_tasks) == "3 from COXSWAIN_NUM_TASKS");
 
   auto const of_one = detected(with(slurm, {{"SLURM_PROCID", "4"}}));
   BOOST_TEST(text_of(of_one.task) ==
-             "SLURM_PROCID is '4'; allowed is 0 to 3, since SLURM_NTASKS is '4'.");
+             "SLURM_PROCID is '4'; expected 0 to 3, since SLURM_NTASKS is '4'.");
 }
 
 BOOST_AUTO_TEST_CASE(launchers_that_are_passed_over_are_named) {

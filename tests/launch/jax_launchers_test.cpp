@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(row_7_20_jaxs_port_overrides_that_of_every_row) {
   BOOST_TEST(text_of(detected(with(tpu, port)).address) ==
              "t-0.s:77 from TPU_WORKER_HOSTNAMES and JAX_COORDINATOR_PORT");
   BOOST_TEST(text_of(detected(with(slurm, {{"JAX_COORDINATOR_PORT", "0"}})).address) ==
-             "JAX_COORDINATOR_PORT is '0'; allowed is a whole number from 1 to 65535.");
+             "JAX_COORDINATOR_PORT is '0'; expected a whole number from 1 to 65535.");
 }
 
 BOOST_AUTO_TEST_CASE(row_7_21_open_mpi_says_its_address_in_a_uri) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(row_7_21_a_uri_that_cannot_be_read_is_named) {
                                 "4096.0;udp://a:1", "4096.0;tcp://:1"}) {
     BOOST_TEST(text_of(detected(with(open_mpi, {{"OMPI_MCA_orte_hnp_uri", uri}})).address) ==
                "OMPI_MCA_orte_hnp_uri is '" + uri +
-                   "'; allowed is JOB.0;tcp://ADDRESS,...:PORT or "
+                   "'; expected JOB.0;tcp://ADDRESS,...:PORT or "
                    "JOB.0;tcp6://[ADDRESS,...]:PORT.");
   }
 }
@@ -140,18 +140,18 @@ BOOST_AUTO_TEST_CASE(the_text_after_a_bracket_of_a_host_list_is_kept) {
 BOOST_AUTO_TEST_CASE(a_host_list_that_cannot_be_read_is_named) {
   for (std::string const list : {"b[014", ",b12", "[]"}) {
     BOOST_TEST(first_host_of(list) == "SLURM_STEP_NODELIST is '" + list +
-                                          "'; allowed is a list of hosts, such as "
+                                          "'; expected a list of hosts, such as "
                                           "b12,b[014-016].");
   }
 }
 
 BOOST_AUTO_TEST_CASE(slurms_numbers_are_checked) {
   BOOST_TEST(text_of(detected(with(slurm, {{"SLURM_JOB_ID", "7_1"}})).address) ==
-             "SLURM_JOB_ID is '7_1'; allowed is a whole number from 0 to 18446744073709551615.");
+             "SLURM_JOB_ID is '7_1'; expected a whole number from 0 to 18446744073709551615.");
   BOOST_TEST(text_of(detected(with(slurm, {{"SLURM_STEP_NUM_TASKS", "3"}})).num_tasks) ==
              "3 from SLURM_NTASKS");
   BOOST_TEST(text_of(detected(with(slurm, {{"SLURM_STEP_NUM_TASKS", "2"}})).num_tasks) ==
-             "SLURM_NTASKS is '3'; allowed is what SLURM_STEP_NUM_TASKS is, '2'; "
+             "SLURM_NTASKS is '3'; expected the value of SLURM_STEP_NUM_TASKS, '2'; "
              "COXSWAIN_NUM_TASKS decides.");
 }
 
@@ -188,9 +188,9 @@ BOOST_AUTO_TEST_CASE(row_7_24_addresses_of_tpu_processes_lose_their_ports) {
 
 BOOST_AUTO_TEST_CASE(row_7_24_a_tpu_worker_beyond_its_slice_is_named) {
   BOOST_TEST(text_of(detected(with(tpu, {{"TPU_WORKER_ID", "2"}})).task) ==
-             "TPU_WORKER_ID is '2'; allowed is a whole number from 0 to 1.");
+             "TPU_WORKER_ID is '2'; expected a whole number from 0 to 1.");
   BOOST_TEST(text_of(detected(with(tpu, {{"MEGASCALE_NUM_SLICES", "0"}})).num_tasks) ==
-             "MEGASCALE_NUM_SLICES is '0'; allowed is a whole number from 1 to 10000.");
+             "MEGASCALE_NUM_SLICES is '0'; expected a whole number from 1 to 10000.");
 }
 
 BOOST_AUTO_TEST_CASE(row_7_25_tpu_machines_that_only_the_metadata_server_knows_are_not_detected) {

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_an_indexed_job_is_the_coordinator
 
 BOOST_AUTO_TEST_CASE(row_7_26_without_a_subdomain_the_recipe_is_told) {
   auto const expected =
-      "HOSTNAME is 'train-3'; allowed is a pod with a subdomain, and /etc/hosts names none: make a "
+      "HOSTNAME is 'train-3'; expected a pod with a subdomain, and /etc/hosts names none: make a "
       "headless Service whose selector is job-name: train, give the Job's pod template its name as "
       "the subdomain, or set COXSWAIN_ADDRESS.";
 
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_a_job_set_is_the_coordinators) {
 BOOST_AUTO_TEST_CASE(the_pods_of_a_job_sets_later_jobs_are_not_numbered_by_their_index) {
   auto const found = detected(with(jobset, {{"HOSTNAME", "train-workers-1-3"}}));
   auto const expected =
-      "HOSTNAME is 'train-workers-1-3'; allowed is a pod of the first job, since "
+      "HOSTNAME is 'train-workers-1-3'; expected a pod of the first job, since "
       "JOB_COMPLETION_INDEX numbers the pods of each job of JobSet 'train' from 0; set "
       "COXSWAIN_ADDRESS, COXSWAIN_TASK_ID and COXSWAIN_NUM_TASKS.";
 
@@ -77,11 +77,11 @@ BOOST_AUTO_TEST_CASE(row_7_26_a_host_name_that_is_no_pods_is_named) {
   for (std::string const host : {"node-17", "", "3", "-3"}) {
     BOOST_TEST(text_of(detected(with(indexed_job, {{"HOSTNAME", host}}), files).address) ==
                "HOSTNAME is '" + host +
-                   "'; allowed is the name of a pod of an Indexed Job, which ends with -3 as "
+                   "'; expected the name of a pod of an Indexed Job, which ends with -3 as "
                    "JOB_COMPLETION_INDEX says; set COXSWAIN_ADDRESS.");
   }
   BOOST_TEST(text_of(detected(with(jobset, {{"HOSTNAME", "node-17"}})).address)
-                 .starts_with("HOSTNAME is 'node-17'; allowed is the name of a pod"));
+                 .starts_with("HOSTNAME is 'node-17'; expected the name of a pod"));
 }
 
 BOOST_AUTO_TEST_CASE(where_no_file_can_be_read_no_subdomain_is_known) {
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(where_no_file_can_be_read_no_subdomain_is_known) {
     return found == indexed_job.end() ? std::nullopt : std::optional{found->second};
   };
   BOOST_TEST(text_of(launch::detect({variable, {}}).address)
-                 .starts_with("HOSTNAME is 'train-3'; allowed is a pod with a subdomain"));
+                 .starts_with("HOSTNAME is 'train-3'; expected a pod with a subdomain"));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_manifest_says_itself_is_not_asked_for) {

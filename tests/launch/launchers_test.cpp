@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_is_checked) {
         "$(JAXOPERATOR_COORDINATOR_HOST)"}) {
     auto const found = detected(with(aichor, {{"JAXOPERATOR_COORDINATOR_ADDRESS", value}}));
     BOOST_TEST(text_of(found.address) == "JAXOPERATOR_COORDINATOR_ADDRESS is '" + value +
-                                             "'; allowed is host:port or [v6]:port.");
+                                             "'; expected host:port or [v6]:port.");
   }
 }
 
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(row_7_2_a_host_and_an_address_that_contradict_each_other_ar
   auto const found = detected(with(aichor, {{"JAXOPERATOR_COORDINATOR_ADDRESS", "worker-9:1234"}}));
 
   BOOST_TEST(text_of(found.address) ==
-             "JAXOPERATOR_COORDINATOR_ADDRESS is 'worker-9:1234'; allowed is the host of "
+             "JAXOPERATOR_COORDINATOR_ADDRESS is 'worker-9:1234'; expected the host of "
              "JAXOPERATOR_COORDINATOR_HOST, which is 'worker-0-0.experiment-6f4a'.");
 }
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(row_7_3_the_number_of_processes) {
 
   auto const none = detected(with(aichor, {{"JAXOPERATOR_NUM_PROCESSES", "0"}}));
   BOOST_TEST(text_of(none.num_tasks) ==
-             "JAXOPERATOR_NUM_PROCESSES is '0'; allowed is a whole number from 1 to 4294967295.");
+             "JAXOPERATOR_NUM_PROCESSES is '0'; expected a whole number from 1 to 4294967295.");
 }
 
 BOOST_AUTO_TEST_CASE(row_7_4_the_process_id) {
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(row_7_4_the_process_id) {
 
   auto const beyond = detected(with(aichor, {{"JAXOPERATOR_PROCESS_ID", "2"}}));
   BOOST_TEST(text_of(beyond.task) ==
-             "JAXOPERATOR_PROCESS_ID is '2'; allowed is 0 to 1, since JAXOPERATOR_NUM_PROCESSES is "
+             "JAXOPERATOR_PROCESS_ID is '2'; expected 0 to 1, since JAXOPERATOR_NUM_PROCESSES is "
              "'2'.");
 }
 
@@ -166,9 +166,9 @@ BOOST_AUTO_TEST_CASE(a_rank_without_the_rest_is_no_launchers) {
 
 BOOST_AUTO_TEST_CASE(a_master_without_a_port_is_named) {
   BOOST_TEST(text_of(detected(without(torch, "MASTER_PORT")).address) ==
-             "MASTER_PORT is not set; allowed is a port, since MASTER_ADDR is 'b12'.");
+             "MASTER_PORT is not set; expected a port, since MASTER_ADDR is 'b12'.");
   BOOST_TEST(text_of(detected(with(torch, {{"MASTER_PORT", "0"}})).address) ==
-             "MASTER_PORT is '0'; allowed is a whole number from 1 to 65535.");
+             "MASTER_PORT is '0'; expected a whole number from 1 to 65535.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

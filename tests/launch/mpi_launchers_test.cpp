@@ -72,9 +72,9 @@ BOOST_AUTO_TEST_CASE(what_is_set_instead_is_missing_no_more) {
 
 BOOST_AUTO_TEST_CASE(ranks_are_numbers_within_the_size) {
   BOOST_TEST(text_of(detected(with(mpich, {{"PMI_RANK", "4"}})).task) ==
-             "PMI_RANK is '4'; allowed is 0 to 3, since PMI_SIZE is '4'.");
+             "PMI_RANK is '4'; expected 0 to 3, since PMI_SIZE is '4'.");
   BOOST_TEST(text_of(detected(with(pmix, {{"PMIX_RANK", "-1"}})).task) ==
-             "PMIX_RANK is '-1'; allowed is a whole number from 0 to 4294967295.");
+             "PMIX_RANK is '-1'; expected a whole number from 0 to 4294967295.");
 }
 
 BOOST_AUTO_TEST_CASE(pmix_names_no_host_either) {
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(members_of_an_array_of_pbs_jobs_have_ports_of_their_own) {
   BOOST_TEST(address_of("1234") == "b12:62674 from PBS_NODEFILE and PBS_JOBID");
   BOOST_TEST(address_of("1234[].head") == "b12:62674 from PBS_NODEFILE and PBS_JOBID");
   BOOST_TEST(address_of("job.head") ==
-             "PBS_JOBID is 'job.head'; allowed is a job's identifier, such as 1234.head or "
+             "PBS_JOBID is 'job.head'; expected a job's identifier, such as 1234.head or "
              "1234[5].head.");
 }
 
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(members_of_an_array_of_lsf_jobs_have_ports_and_names_of_the
   BOOST_TEST(text_of(found.address) == "b12:62679 from LSB_MCPU_HOSTS and LSB_JOBID");
   BOOST_TEST(text_of(found.job) == "lsf-1234[5] from LSB_JOBID");
   BOOST_TEST(text_of(detected(with(lsf, {{"LSB_JOBINDEX", "x"}})).address) ==
-             "LSB_JOBINDEX is 'x'; allowed is a whole number from 0 to 18446744073709551615.");
+             "LSB_JOBINDEX is 'x'; expected a whole number from 0 to 18446744073709551615.");
 }
 
 // jsrun speaks PMIx.

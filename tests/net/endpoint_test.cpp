@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(a_unix_path_of_107_bytes_is_the_longest) {
 
 BOOST_AUTO_TEST_CASE(malformed_addresses_say_what_is_wrong_and_what_is_allowed) {
   BOOST_TEST(refused("localhost") ==
-             "The address 'localhost' has no port. Allowed are host:port, [v6]:port, :port (all "
-             "addresses) and unix:/path.");
+             "The address 'localhost' has no port. Expected host:port, [v6]:port, :port (all "
+             "addresses) or unix:/path.");
   BOOST_TEST(contains(refused(""), "has no port"));
   BOOST_TEST(contains(refused("[::1]"), "has no port"));
   BOOST_TEST(contains(refused("host:"), "has no port between 0 and 65535"));

@@ -183,7 +183,7 @@ export function update(changes = {}) {
 }
 
 const joined = (count) => [
-  event(1, `task 0 (b000:3300) from 10.0.0.0:40000 is joining, 1 of ${count} tasks are here`,
+  event(1, `task 0 (b000:3300) from 10.0.0.0:40000 is joining (1 of ${count} tasks)`,
         {task: 0}),
   event(2, `all ${count} tasks have joined`, {kind: 'joined'}),
 ];

@@ -61,7 +61,7 @@ except coxswain.DeadlineExceeded:
 ''')
         out, err = program.communicate(timeout=LIMIT)
         self.assertEqual((program.returncode, out), (0, "gave up\n"), err)
-        self.assertRegex(err, "^waiting: cannot reach the coordinator at 127.0.0.1:[0-9]+ for .*refused")
+        self.assertRegex(err, "^waiting: coordinator at 127.0.0.1:[0-9]+ unreachable for .*refused")
 
     def test_a_handler_that_raises_ends_no_call(self):
         program = self.python('''

@@ -22,48 +22,47 @@ namespace coxswain::tools {
 namespace {
 
 constexpr auto purpose =
-    "Coxswain coordinates the processes of a distributed job: they meet at its start, exchange\n"
+    "Coxswain coordinates the processes of a distributed job: they start together, exchange\n"
     "small data, wait for each other at barriers, and learn at once when one of them fails.\n"
-    "A coordinator (serve) is the one process that all others connect to; run starts one with a\n"
-    "job on this machine; task makes a shell script one of a job's tasks; the other subcommands\n"
-    "look at a running coordinator or use it.";
+    "All of them connect to one process, the coordinator (serve). run starts a coordinator and a\n"
+    "job on this machine; task runs a shell script as a task of a job; the other subcommands\n"
+    "inspect or use a running coordinator.";
 
 constexpr auto footer = R"help(EXAMPLES
-  A job of four processes on this machine, and a look at it while it runs:
+  Run a job of four processes on this machine, and watch it:
     coxswain run -n 4 -- python train.py
     coxswain top
-  A coordinator for processes on several machines, and a look at it:
+  Run a coordinator for several machines, and inspect it:
     coxswain serve -n 4 --listen :8476 --token-file token
     coxswain status --address host:8476 --token-file token
-  The same with a shell script, whose commands act for its task:
+  A shell script whose commands act for its task:
     coxswain run -n 4 -- coxswain task -- \
         sh -c 'coxswain all-gather hosts "$(hostname)"'
   Scripts that wait for each other:
     coxswain put stage/data done
     coxswain get stage/data --wait 10min
-  coxswain help SUBCOMMAND explains each of them.
+  See coxswain help SUBCOMMAND.
 
 ENVIRONMENT
-  Every option can be given as a variable too: --connect-timeout is
-  COXSWAIN_CONNECT_TIMEOUT. The command line wins. Only --overwrite, --all,
+  Every option can be set by a variable too: --connect-timeout is
+  COXSWAIN_CONNECT_TIMEOUT. Flags override variables. Only --overwrite, --all,
   --take-over and the conditions of cas have none, because they decide what is
   destroyed.
-  COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the
-  job's token. What neither says is taken from the launcher (coxswain detect
-  shows it), else from your jobs on this machine (coxswain jobs lists them).
+  COXSWAIN_ADDRESS is the coordinator's address, and COXSWAIN_TOKEN the job's
+  token. Without them the launcher's values are used (see coxswain detect), else
+  those of your jobs on this machine (see coxswain jobs).
 
 CONFIGURATION
   --config FILE, or COXSWAIN_CONFIG, names a TOML file of options. Its keys are
-  their names without dashes: at its top for all subcommands that have such an
-  option, in a section for the subcommand of its name:
+  option names without the leading dashes: at the top for all subcommands with
+  that option, in a section for the subcommand of that name:
     address = "job-host:8476"
     token-file = "/run/secrets/job"
     [serve]
     num-tasks = 64
     listen = [":8476", "unix:/run/job.sock"]
-  The first of these that says something wins: flag, variable, section, top of
-  the file, launcher, default. --print-config shows what each option is, and
-  who says so.
+  The first of these that sets an option wins: flag, variable, section, top of
+  the file, launcher, default. --print-config shows each value and its source.
 
 )help";
 

@@ -56,7 +56,7 @@ void agent::connect_failed(time_point now, status why, bool refused) {
   bool const leaves =
       only && std::holds_alternative<core::leave_args>(only->what) && only->id <= sent_through_;
   if (refused && leaves) {
-    // Everybody has left, and the coordinator has gone (semantics D11).
+    // All tasks have left, and the coordinator has gone (semantics D11).
     phase_ = phase::waiting;
     request_id const leave = only->id;
     calls_.take(leave);
@@ -66,8 +66,9 @@ void agent::connect_failed(time_point now, status why, bool refused) {
   note_refusal(now, refused);
   phase_ = phase::waiting;
   if (refused && options_.hello.acts_for) {
-    return give_up({errc::unavailable,
-                    "coxswain task has gone, for whose task this client acts: " + why.message()});
+    return give_up(
+        {errc::unavailable,
+         "the coxswain task process for which this program acts has ended: " + why.message()});
   }
   if (refused_until() <= now) return give_up(deserted());
   attempt_failed(now, std::move(why));
@@ -136,11 +137,11 @@ void agent::advance(time_point now) {
     if (attempt_until() > now) return;
     close_transport();
     refused_since_.reset();
-    attempt_failed(now, {errc::unavailable, "no answer to the attempt to connect within " +
+    attempt_failed(now, {errc::unavailable, "no response to the connection attempt within " +
                                                 text_of(now - attempt_at_)});
   } else if (silent_at() <= now) {
     close_transport();
-    disconnect(now, {errc::unavailable, "the coordinator has answered no heartbeat for " +
+    disconnect(now, {errc::unavailable, "the coordinator has not replied to heartbeats for " +
                                             text_of(now - *unanswered_since_)});
   } else {
     if (look_at_ <= now) look(now);
@@ -167,7 +168,7 @@ std::optional<time_point> agent::next_deadline() const {
   return next;
 }
 
-// Answers that hold more than one value (a barrier's data, a listing, a picture of the job) may be
+// Answers that hold more than one value (a barrier's data, a listing, a snapshot of the job) may be
 // larger than the largest request.
 std::size_t agent::answer_bytes_max() const {
   return std::max({std::size_t{session_->frame_bytes_max},

@@ -15,7 +15,7 @@ namespace {
 // How much later than the coordinator the agent ends a call while it is connected (semantics D7).
 constexpr duration slack = 1s;
 
-// A request without its texts takes no more than this on the wire, but for its participants.
+// The size limit of a request on the wire, without its texts and participants.
 constexpr std::size_t head_bytes = 64;
 
 void set_timeout(core::request& what, duration timeout) {
@@ -33,7 +33,7 @@ bool is_owned(core::request const& what) {
   return std::visit(is_ephemeral, what);
 }
 
-// What only a task can ask for. Such a request names it; for the others the coordinator knows.
+// Requests that need a task. They name it; for others the coordinator knows it.
 bool needs_task(core::request const& what) {
   return std::holds_alternative<core::join_args>(what) ||
          std::holds_alternative<core::leave_args>(what) ||
@@ -107,7 +107,7 @@ std::size_t bytes_of_expected(core::expected_value const& expected) {
   return value ? value->size() : 0;
 }
 
-// About what it takes on the wire.
+// Its approximate size on the wire.
 std::size_t bytes_of(core::request const& what) {
   auto const count = [](auto const& args) -> std::size_t {
     std::size_t bytes = head_bytes;
@@ -138,7 +138,7 @@ status too_large(open_call const& call, std::string_view part, std::size_t bytes
   return {errc::resource_exhausted, text.append(std::to_string(limit_bytes)).append(".")};
 }
 
-// RESOURCE_EXHAUSTED if the coordinator would take so long a frame for a protocol error.
+// RESOURCE_EXHAUSTED if the coordinator would treat so long a frame as a protocol error.
 status over_frame_limit(open_call const& call, std::string_view payload,
                         std::uint64_t frame_bytes_max) {
   if (payload.size() > frame_bytes_max) {
@@ -147,7 +147,7 @@ status over_frame_limit(open_call const& call, std::string_view payload,
   if (payload.size() <= wire::request_bytes_max) return {};
   std::size_t const beside = wire::bytes_beside_values(payload);
   if (beside <= wire::request_bytes_max) return {};
-  return too_large(call, "request beside its values", beside, "request_bytes_max",
+  return too_large(call, "request without its values", beside, "request_bytes_max",
                    wire::request_bytes_max);
 }
 
@@ -186,20 +186,19 @@ status agent::refusal(open_call const& call) const {
   auto const& message = call.message;
   if (needs_task(message.what) && !message.task) {
     return {errc::failed_precondition,
-            text_of(message.what) + ": this client is an observer; it was given no task."};
+            text_of(message.what) + ": this client is an observer; the call needs a task id."};
   }
   auto const* barrier = std::get_if<core::barrier_args>(&message.what);
   if (barrier && calls_.waits_at(message.task, barrier->name)) {
-    return {errc::failed_precondition,
-            "task " + std::to_string(message.task->value) + " waits at " + text_of(message.what) +
-                " already; one call of a barrier may be open at a time."};
+    return {errc::failed_precondition, "task " + std::to_string(message.task->value) +
+                                           " already waits at " + text_of(message.what) +
+                                           "; only one call per barrier can be open at a time."};
   }
   if (phase_ != phase::up && call.bytes > options_.queued_bytes_max - queued_bytes_) {
     return {errc::resource_exhausted,
             text_of(message.what) + ": not connected to the coordinator at " + options_.address +
-                ", and the calls that wait for it have " + std::to_string(queued_bytes_) +
-                " bytes already; queued_bytes_max is " + std::to_string(options_.queued_bytes_max) +
-                "."};
+                ", and the queued calls hold " + std::to_string(queued_bytes_) +
+                " bytes; queued_bytes_max is " + std::to_string(options_.queued_bytes_max) + "."};
   }
   return over_limit(call);
 }
@@ -241,7 +240,7 @@ void agent::send_call(time_point now, request_id id) {
   sent_at_ = now;
 }
 
-// Sends what was called while nothing could be sent.
+// Sends the calls made while nothing could be sent.
 void agent::send_queued(time_point now) {
   for (request_id const id : calls_.ids(sent_through_, last_id_)) {
     auto const& call = *calls_.find(id);
@@ -255,7 +254,7 @@ void agent::send_queued(time_point now) {
   }
 }
 
-// What has no id: handshakes, heartbeats, Cancel and Bye.
+// Messages without an id: handshakes, heartbeats, Cancel and Bye.
 void agent::send(time_point now, core::request what) {
   core::client_message message;
   message.answered_through = answered_through_;
@@ -264,7 +263,7 @@ void agent::send(time_point now, core::request what) {
   sent_at_ = now;
 }
 
-// The coordinator need not answer this call any more.
+// The coordinator no longer needs to answer this call.
 void agent::forget(time_point now, open_call const& call) {
   auto const id = call.message.id;
   if (id > sent_through_) {
@@ -312,11 +311,13 @@ status agent::timed_out(time_point now, open_call const& call) const {
   text += text_of(call.message.what) + ": no answer from the coordinator at " + options_.address +
           " within " + text_of(call.timeout);
   if (phase_ == phase::up) {
-    text += ", though it is connected.";
+    text += " although connected.";
   } else if (session_) {
     text += "; disconnected for " + text_of(now - down_at_) + ": " + last_error_.text();
   } else {
-    text += "; not connected yet after " + std::to_string(tries_) + " tries: " + last_error_.text();
+    text +=
+        "; not connected yet after " + std::to_string(tries_) + (tries_ == 1 ? " try" : " tries");
+    if (!last_error_.ok()) text += ": " + last_error_.text();
   }
   return {errc::deadline_exceeded, std::move(text)};
 }

@@ -1,4 +1,4 @@
-// The agent's session: handshake, what the coordinator says unasked, loss, signs of life, the end.
+// The agent's session: handshake, pushes, loss, signs of life, the end.
 
 #include "coxswain/client/agent.hpp"
 #include "coxswain/client/agent_terms.hpp"
@@ -17,7 +17,7 @@ constexpr duration attempt_min = 100ms;
 
 constexpr duration backoff_cap_min = 10ms;
 
-// Codes worth another attempt, beside UNAVAILABLE.
+// Codes worth a retry, besides UNAVAILABLE.
 bool transient(errc code) {
   return code == errc::resource_exhausted || code == errc::deadline_exceeded ||
          code == errc::cancelled || code == errc::aborted || code == errc::internal;
@@ -66,20 +66,20 @@ void agent::greeted(time_point now, wire::server_message message) {
   if (hello && !session_) return hello_answered(now, std::move(*hello));
   auto const* resume = std::get_if<core::resume_answer>(&value);
   if (resume && session_) return resume_answered(now, *resume);
-  malformed(now, {errc::invalid_argument, "the first message does not answer the handshake"});
+  malformed(now, {errc::invalid_argument, "the first message is not a reply to the handshake"});
 }
 
 void agent::hello_answered(time_point now, core::hello_answer answer) {
   if (auto const wrong = out_of_range(answer)) {
     return give_up(
-        {errc::failed_precondition, "what answers at " + options_.address + " states " + *wrong +
-                                        ": no coordinator of Coxswain does; check the address"});
+        {errc::failed_precondition, "the peer at " + options_.address + " states " + *wrong +
+                                        ": it is not a Coxswain coordinator; check the address"});
   }
   session_ = std::move(answer);
   went_up(now);
   if (options_.num_tasks && *options_.num_tasks != session_->num_tasks) {
     status const why{errc::failed_precondition,
-                     "this process was told of " + std::to_string(*options_.num_tasks) +
+                     "this process expects " + std::to_string(*options_.num_tasks) +
                          " tasks, but the job of the coordinator at " + options_.address + " has " +
                          std::to_string(session_->num_tasks)};
     give_up(why);
@@ -116,8 +116,8 @@ void agent::refused(time_point now, core::goodbye const& what) {
                      (!session_ && transient(what.why.code()));
   if (again) return attempt_failed(now, what.why);
   if (!session_) {
-    status const why{what.why.code(),
-                     what.why.message() + " (said the coordinator at " + options_.address + ")"};
+    status const why{what.why.code(), what.why.message() + " (reported by the coordinator at " +
+                                          options_.address + ")"};
     return give_up(why);
   }
   parted(now, what);
@@ -127,7 +127,7 @@ void agent::incoming(time_point now, wire::server_message message) {
   if (message.id == request_id{}) return pushed(now, std::move(message.what));
   ++answered_through_;
   backoff_.reset();
-  // What was sent before the request that this answers has arrived.
+  // All messages before the answered request have arrived.
   std::erase_if(crossed_, [&](auto const& one) { return one.second < message.id; });
   auto const call = calls_.take(message.id);
   if (!call) {
@@ -165,7 +165,7 @@ void agent::pushed(time_point now, core::answer what) {
     send_heartbeat(now);
   } else if (std::holds_alternative<core::hello_answer>(what.value) ||
              std::holds_alternative<core::resume_answer>(what.value)) {
-    malformed(now, {errc::invalid_argument, "a second answer to the handshake"});
+    malformed(now, {errc::invalid_argument, "a second reply to the handshake"});
   }
 }
 
@@ -181,7 +181,7 @@ void agent::parted(time_point now, core::goodbye what) {
   std::string text = "the coordinator at " + place();
   text += restarted ? " was restarted; its keys and barriers are gone"
                     : " has ended the session: " + why.text();
-  // What became of calls went with the coordinator that they were for.
+  // The outcome of calls was lost with their coordinator.
   give_up({errc::unavailable, std::move(text)}, !restarted);
 }
 
@@ -190,10 +190,10 @@ void agent::malformed(time_point now, status const& why) {
   close_transport();
   if (!was_up) {
     return attempt_failed(
-        now, {errc::unavailable, "what answered does not speak the protocol: " + why.message()});
+        now, {errc::unavailable, "the peer does not speak the protocol: " + why.message()});
   }
   give_up({errc::unavailable, "the coordinator at " + options_.address +
-                                  " sent what cannot be understood: " + why.message()});
+                                  " sent an invalid message: " + why.message()});
 }
 
 void agent::heard(time_point now) {
@@ -249,7 +249,7 @@ void agent::close_transport() {
   commands_.push_back(agent_command::close);
 }
 
-// The end that was asked for.
+// The requested end.
 void agent::end_quietly() {
   close_transport();
   bytes_.clear();
@@ -258,7 +258,7 @@ void agent::end_quietly() {
   phase_ = phase::over;
 }
 
-// The end that nobody asked for.
+// The unrequested end.
 void agent::give_up(status why, bool outcome_matters) {
   if (has_left()) return end_quietly();
   close_transport();
@@ -279,14 +279,14 @@ status agent::unreachable() const {
   return {errc::deadline_exceeded,
           "no coordinator could be reached at " + place() + " within " +
               text_of(options_.connect_timeout) + " (" + std::to_string(tries_) +
-              (tries_ == 1 ? " try" : " tries") + "); the last error: " +
-              (last_error_.ok() ? "no answer to the attempt to connect" : last_error_.text())};
+              (tries_ == 1 ? " try" : " tries") + "); last error: " +
+              (last_error_.ok() ? "no response to the connection attempt" : last_error_.text())};
 }
 
 status agent::fenced() const {
   std::string text =
-      "nothing was heard of the coordinator at " + place() + " for " + text_of(fence_after());
-  if (!last_error_.ok()) text += "; the last error: " + last_error_.text();
+      "no message from the coordinator at " + place() + " for " + text_of(fence_after());
+  if (!last_error_.ok()) text += "; last error: " + last_error_.text();
   return {errc::unavailable, std::move(text)};
 }
 

@@ -1,4 +1,4 @@
-// What the agent says of long waits: for answers, and for the coordinator.
+// The agent's reports of long waits: for answers, and for the coordinator.
 
 #include "coxswain/client/agent.hpp"
 #include "coxswain/client/agent_text.hpp"
@@ -10,17 +10,17 @@
 namespace coxswain::detail {
 namespace {
 
-// After so long something is said first, then after as long again, and so on twice as long.
+// The time until the first report and the second one; then it doubles.
 constexpr duration say_first = 2s;
 constexpr duration say_every_max = 30s;
 
-// A coordinator that has not answered by then is said not to answer.
+// A coordinator that has not answered by then is reported as not answering.
 constexpr duration answer_within = 1s;
 
-// An address that refuses may be that of a coordinator which is just about to start.
+// An address that refuses connections can be that of a coordinator about to start.
 constexpr duration refusals_spared = 400ms;
 
-// However many calls wait, so many of them are looked at one by one, and not all the time.
+// How many waiting calls are examined one by one; further ones are only counted.
 constexpr std::size_t told_at_once_max = 8;
 constexpr duration look_every = 100ms;
 
@@ -72,8 +72,9 @@ void agent::look(time_point now) {
     }
   }
   if (due.size() > told_at_once_max) {
-    events_.emplace_back(agent_events::waiting{
-        std::to_string(due.size() - told_at_once_max) + " more calls have waited for long", true});
+    events_.emplace_back(agent_events::waiting{std::to_string(due.size() - told_at_once_max) +
+                                                   " more calls have been waiting for a long time",
+                                               true});
   }
   look_at_ = time_point::max();
   calls_.each([&](open_call const& call) { look_at_ = std::min(look_at_, call.say_at); });
@@ -100,7 +101,7 @@ void agent::watch_outage(time_point now) {
   say_at_ = now + say_first;
   say_every_ = say_first;
   refused_since_.reset();
-  // What was asked is not answered any more.
+  // Questions on the old connection are no longer answered.
   calls_.each([](open_call& call) { call.asked = false; });
 }
 
@@ -112,9 +113,9 @@ void agent::note_refusal(time_point now, bool refused) {
 }
 
 void agent::say_unreachable(time_point now) {
-  std::string text = "cannot reach the coordinator at " + place() + " for " +
-                     text_of(now - down_at_) + " (" + number_of(tries_) + "): ";
-  text += last_error_.ok() ? "no answer to the attempt to connect" : last_error_.message();
+  std::string text = "coordinator at " + place() + " unreachable for " + text_of(now - down_at_) +
+                     " (" + number_of(tries_) + "): ";
+  text += last_error_.ok() ? "no response to the connection attempt" : last_error_.message();
   auto const end = session_ ? std::min(refused_until(), deadline_after(heard_at_, fence_after()))
                             : connect_until();
   if (end != time_point::max()) text += "; giving up in " + text_of(end - now);

@@ -10,8 +10,7 @@ namespace coxswain::detail {
 
 void need_session(connection_ptr const& at) {
   if (at) return;
-  throw error{
-      status{errc::failed_precondition, "this client has no session: it was not connected"}};
+  throw error{status{errc::failed_precondition, "this client has no session: connect it first"}};
 }
 
 asio::awaitable<core::answer> ask(connection_ptr at, question q) {

@@ -46,7 +46,7 @@ class refused final : public operation<T> {
   status why_;
 };
 
-// What the answers say.
+// Results of answers.
 
 round_number round_of(core::answer& a) { return value_of<core::barrier_answer>(a).round; }
 
@@ -59,14 +59,14 @@ std::vector<std::string> gathered(core::answer& a) {
 std::string reduced(core::answer& a) {
   auto const& data = value_of<core::barrier_answer>(a).data;
   if (data.size() == 1) return std::string{data.front().view()};
-  throw error{status{errc::internal, "the coordinator's answer has no result of a reduction"}};
+  throw error{status{errc::internal, "the coordinator's reply has no result of the reduction"}};
 }
 
 template <class Number>
 Number reduced_number(core::answer& a) {
   auto const result = reduced(a);
   if (result.size() == number_bytes) return from_little_endian<Number>(result);
-  throw error{status{errc::internal, "the coordinator's answer to a reduction is no number"}};
+  throw error{status{errc::internal, "the coordinator's reply to the reduction is not a number"}};
 }
 
 bool stops(core::answer& a) { return std::holds_alternative<core::sync_point>(a.value); }
@@ -133,7 +133,7 @@ call<std::int64_t> client_calls::reduce(std::string_view name, std::optional<std
                                         reduction how, barrier_options const& options) const {
   need_session(at_);
   if (!operand) {
-    status why{errc::out_of_range, "reduce: the operand does not fit 64 bits with a sign"};
+    status why{errc::out_of_range, "reduce: the operand does not fit a signed 64-bit integer"};
     return std::make_unique<refused<std::int64_t>>(at_, std::move(why));
   }
   constexpr std::array kinds{core::reduction::sum_int64, core::reduction::min_int64,

@@ -57,14 +57,14 @@ std::string token_in(std::string const& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file && !file.eof()) {
     refuse("COXSWAIN_TOKEN_FILE is '" + path +
-           "', which cannot be read; allowed is the path of a "
+           "', which cannot be read; expected the path of a "
            "file that holds the token.");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > token_bytes_max || trimmed(text).empty()) {
     refuse("COXSWAIN_TOKEN_FILE is '" + path + "', which " +
            (text.size() > token_bytes_max ? "is too long" : "is empty") +
-           "; allowed is a file that holds the token, of up to " + std::to_string(token_bytes_max) +
+           "; expected a file that holds the token, of up to " + std::to_string(token_bytes_max) +
            " bytes.");
   }
   return std::string{trimmed(text)};
@@ -75,7 +75,7 @@ std::string token_from_environment() {
   auto const file = variable("COXSWAIN_TOKEN_FILE");
   if (value && file) {
     refuse("COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('" + *file +
-           "') are both set; allowed is one "
+           "') are both set; expected one "
            "of them.");
   }
   return file ? token_in(*file) : value.value_or("");
@@ -91,14 +91,13 @@ tls_options tls_from_environment() {
 }
 
 std::string no_address(launch::parameters const& found) {
-  constexpr auto allowed = "allowed is the coordinator's host:port, [v6]:port or unix:/path.";
+  constexpr auto allowed = "expected the coordinator's host:port, [v6]:port or unix:/path.";
   if (found.launcher.empty()) {
-    return std::string{"COXSWAIN_ADDRESS is not set, and no launcher was found that says it; "} +
-           allowed;
+    return std::string{"COXSWAIN_ADDRESS is not set, and no launcher provides it; "} + allowed;
   }
   auto const& why = found.address.why_missing();
   return "COXSWAIN_ADDRESS is not set, and the launcher '" + found.launcher +
-         "' does not say it; " + allowed + (why.empty() ? "" : " " + why);
+         "' does not provide it; " + allowed + (why.empty() ? "" : " " + why);
 }
 
 // The one spelling of a place, as far as that is known without looking up a name.

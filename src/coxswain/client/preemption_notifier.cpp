@@ -17,10 +17,9 @@ using moment = std::chrono::system_clock::time_point;
 
 namespace {
 
-// What a signal did before the first notifier of those that there are. Asio would give it back to
-// its default, which for SIGTERM ends the process. And it would tell the parent of a signal that a
-// forked child gets, for they share its pipe: so in a child signals do at once what they did
-// before.
+// The signal's disposition before the first of the existing notifiers. Asio would restore the
+// default, which for SIGTERM ends the process. And it would report a forked child's signals to the
+// parent, since they share its pipe: so in a child the previous disposition applies at once.
 class disposition {
  public:
   explicit disposition(int signal) : signal_{signal} {
@@ -30,7 +29,7 @@ class disposition {
     if (is_inherited) {
       throw error{status{errc::failed_precondition,
                          "the process that forked this one has caught signals as notices of "
-                         "preemption; start a process that is to do so, too, by exec (spawn)"}};
+                         "preemption; start such a process with exec (spawn)"}};
     }
     if (auto& kept = before[signal_]; kept.notifiers++ == 0) {
       ::sigaction(signal_, nullptr, &kept.action);
@@ -91,7 +90,7 @@ struct preemption_notifier::state {
   disposition before;
   asio::signal_set signals;
   std::optional<moment> noticed;
-  net::gate told;  // or there will be nothing to tell
+  net::gate told;  // or there will be nothing to report
 };
 
 preemption_notifier::preemption_notifier(asio::any_io_executor executor, int signal)
@@ -106,8 +105,8 @@ preemption_notifier::preemption_notifier(asio::any_io_executor executor, int sig
 preemption_notifier::~preemption_notifier() {
   boost::system::error_code ignored;
   state_->signals.cancel(ignored);
-  // The signal is given back at once, not when the context runs the next time. This alone would
-  // leave the wait, which keeps the state, to nobody.
+  // The signal is released at once, not when the context runs the next time; the wait, which keeps
+  // the state, is cancelled as well.
   state_->signals.clear(ignored);
   state_->before.give_back();
   state_->told.open();

@@ -24,7 +24,7 @@ task_status const* process_table::find(task_id task) const {
 
 std::vector<process> process_table::update(tasks_result snapshot) {
   std::vector<process> lost;
-  // The same one again would take back what mark_failed() said.
+  // The same snapshot again would undo mark_failed().
   if (!tasks_.tasks.empty() && snapshot.version <= tasks_.version) return lost;
   std::sort(snapshot.tasks.begin(), snapshot.tasks.end(),
             [](task_status const& a, task_status const& b) { return a.id < b.id; });
@@ -39,7 +39,7 @@ std::vector<process> process_table::update(tasks_result snapshot) {
 
 result<std::vector<process>> process_table::mark_failed(task_id task, status error) {
   std::vector<process> lost;
-  if (error.ok()) return status{errc::invalid_argument, "an error cannot have code 0"};
+  if (error.ok()) return status{errc::invalid_argument, "an error needs a code other than 0 (OK)"};
   if (tasks_.tasks.empty()) return lost;
   auto const* const found = find(task);
   if (!found) {

@@ -19,7 +19,7 @@ namespace {
 
 bool is_host(client_options const& of) { return of.task == task_id{0}; }
 
-// How long what listens at the address may take to answer as a coordinator.
+// Time limit for a listener at the address to answer as a coordinator.
 constexpr auto answer_max = 5s;
 
 bool can_connect(net::socket_address const& to) {
@@ -29,7 +29,7 @@ bool can_connect(net::socket_address const& to) {
   return ::connect(probe.value(), to.data(), to.size()) == 0;
 }
 
-// Whether anybody is there to ask; a client would try again for as long as it may.
+// Whether anything listens there; a client would retry until its time limit.
 bool is_listened_at(std::string const& address) {
   auto const where = net::endpoint::parse(address);
   if (!where) throw error{where.error()};
@@ -39,7 +39,7 @@ bool is_listened_at(std::string const& address) {
 
 // OK if a coordinator answers.
 status why_nobody_answers(client_options asked) {
-  if (!is_listened_at(asked.address)) return {errc::unavailable, "nobody listens there."};
+  if (!is_listened_at(asked.address)) return {errc::unavailable, "nothing listens there."};
   asked.task.reset();
   asked.connect_timeout = answer_max;
   try {
@@ -73,8 +73,8 @@ std::vector<std::string> listeners_for(std::string const& address) {
 
 std::string no_num_tasks() {
   auto const why = launch::detect(process_environment()).num_tasks.why_missing();
-  return "Task 0 is to be the coordinator's process, but how many tasks the job has is not known: "
-         "neither the options nor COXSWAIN_NUM_TASKS nor a launcher says it." +
+  return "Task 0 hosts the coordinator, but the number of tasks is unknown: "
+         "neither the options nor COXSWAIN_NUM_TASKS nor a launcher provides it." +
          (why.empty() ? "" : " " + why);
 }
 
@@ -107,7 +107,7 @@ void hosted_coordinator::start(client_options const& of, server::options with) {
     server_.emplace(std::move(with));
   } catch (error const& problem) {
     if (problem.code() != errc::unavailable) throw;
-    // Somebody was quicker; it may be the coordinator.
+    // Another process was faster; it may be the coordinator.
     auto const why = why_nobody_answers(of);
     if (why.ok()) return;
     throw error{{errc::unavailable, problem.outcome().message() + " No coordinator answers at " +

@@ -60,14 +60,14 @@ parameters place_of(variables const& env, std::string const& variable) {
   return said;
 }
 
-// srun sets both; if they differ, somebody has set one of them by hand.
+// srun sets both; if they differ, one of them was set by hand.
 sourced_value<std::uint32_t> num_tasks_of(variables const& env) {
   auto found = env.number<std::uint32_t>("SLURM_NTASKS", 1);
   auto const step = env["SLURM_STEP_NUM_TASKS"];
   if (step.empty() || step == env["SLURM_NTASKS"]) return found;
   return sourced_value<std::uint32_t>::wrong(
       refusal("SLURM_NTASKS", env["SLURM_NTASKS"],
-              "what SLURM_STEP_NUM_TASKS is, '" + step + "'; COXSWAIN_NUM_TASKS decides"),
+              "the value of SLURM_STEP_NUM_TASKS, '" + step + "'; COXSWAIN_NUM_TASKS decides"),
       "SLURM_NTASKS");
 }
 

@@ -1,4 +1,4 @@
-// torchrun, and whoever else sets the variables that torch.distributed reads.
+// torchrun, and other launchers that set the variables that torch.distributed reads.
 
 #include "coxswain/launch/launchers.hpp"
 
@@ -14,7 +14,7 @@ sourced_value<std::string> address_of(variables const& env) {
   }
   if (!port.is_there()) {
     return sourced_value<std::string>::wrong(
-        "MASTER_PORT is not set; allowed is a port, since MASTER_ADDR is '" + env["MASTER_ADDR"] +
+        "MASTER_PORT is not set; expected a port, since MASTER_ADDR is '" + env["MASTER_ADDR"] +
             "'.",
         "MASTER_ADDR");
   }
@@ -46,7 +46,7 @@ parameters of_torch(variables const& env) {
   said.num_tasks = env.number<std::uint32_t>("WORLD_SIZE", 1);
   said.local_task = env.number<std::uint32_t>("LOCAL_RANK");
   said.attempt = env.number<std::uint64_t>("TORCHELASTIC_RESTART_COUNT");
-  // "none" is what torchrun says when nobody has named the run.
+  // torchrun sets "none" for a run without a name.
   if (env["TORCHELASTIC_RUN_ID"] != "none") said.job = env.text("TORCHELASTIC_RUN_ID");
   return said;
 }

@@ -69,7 +69,7 @@ sourced_value<std::string> variables::address_at(std::string const& host, std::u
 }
 
 std::string refusal(std::string const& name, std::string const& value, std::string const& allowed) {
-  return name + " is '" + value + "'; allowed is " + allowed + ".";
+  return name + " is '" + value + "'; expected " + allowed + ".";
 }
 
 std::string host_of(std::string const& address) {

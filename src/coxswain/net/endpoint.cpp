@@ -21,7 +21,7 @@ constexpr std::string_view unix_prefix = "unix:";
 status malformed(std::string_view text, std::string_view wrong) {
   return {errc::invalid_argument,
           "The address '" + std::string{text} + "' " + std::string{wrong} +
-              ". Allowed are host:port, [v6]:port, :port (all addresses) and unix:/path."};
+              ". Expected host:port, [v6]:port, :port (all addresses) or unix:/path."};
 }
 
 std::optional<std::uint16_t> port_of(std::string_view digits) {

@@ -65,10 +65,9 @@ result<duration> duration_of(std::string_view text) {
     if (seconds < 0 || seconds > seconds_max) break;
     return std::chrono::duration_cast<duration>(std::chrono::duration<double>{seconds});
   }
-  return status{
-      errc::invalid_argument,
-      "'" + std::string{text.substr(0, 100)} +
-          "' is not a time; allowed is a number and ms, s, m, h or d, such as 90s or 10m"};
+  return status{errc::invalid_argument,
+                "'" + std::string{text.substr(0, 100)} +
+                    "' is not a time; expected a number and ms, s, m, h or d, such as 90s or 10m"};
 }
 
 }  // namespace coxswain::status_page

@@ -9,7 +9,7 @@ namespace {
 
 bool is_look(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-// Whether the path stands for all below it.
+// Whether the path covers all below it.
 bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with('/'); }
 
 }  // namespace
@@ -83,9 +83,9 @@ http_answer routes::route_to(route const& r, question& q) {
     if (!as) return refusal(as.error());
     q.as = *as;
     if (q.as < r.needed) {
-      return refusal({errc::permission_denied,
-                      "role '" + std::string{name(q.as)} + "' may not do this; it needs '" +
-                          std::string{name(r.needed)} + "': ask for a token of that role"});
+      return refusal({errc::permission_denied, "role '" + std::string{name(q.as)} +
+                                                   "' may not do this; it needs '" +
+                                                   std::string{name(r.needed)} + "'"});
     }
   }
   return (this->*r.by)(q);

@@ -278,7 +278,7 @@ def _why_nobody_answers(client: _native.Options) -> str:
             time.sleep(0.01)
         finally:
             session.close()
-    return "nobody listens there."
+    return "nothing listens there."
 
 
 def _is_listened_at(address: str) -> bool:

@@ -50,7 +50,7 @@ def said_by_environment() -> dict[str, str | int]:
     if path := os.environ.get("COXSWAIN_TOKEN_FILE"):
         if "token" in settings:
             raise InvalidArgument(f"COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ({path!r}) are both "
-                                  "set; allowed is one of them.")
+                                  "set; expected one of them.")
         with open(path, encoding="utf-8") as file:
             settings["token"] = file.read().strip()
     if "attempt" in settings:

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_refused_session_lives_on) {
   auto const get = c.get(reader, "k");
 
   BOOST_TEST(c.text(put) ==
-             "role 'reader' may not put keys; it needs 'operator': ask for a token of that role");
+             "role 'reader' may not put keys; that needs a token of role 'operator'");
   BOOST_TEST(c.value(get) == "1");
 }
 

@@ -164,8 +164,9 @@ BOOST_FIXTURE_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found, job<2>) {
   c.lock(0, "b");
   c.pass(1s);
 
-  BOOST_TEST(why(c).stuck.find("task 0 waits at lock 'b' for task 1, task 1 waits at lock 'a' for "
-                               "task 0") != std::string::npos);
+  BOOST_TEST(
+      why(c).stuck.find("task 0 waits for lock 'b' for task 1, task 1 waits for lock 'a' for "
+                        "task 0") != std::string::npos);
 }
 
 BOOST_FIXTURE_TEST_CASE(locks_that_are_given_back_cost_nothing, job<1>) {

@@ -229,10 +229,11 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
   BOOST_TEST(c.after(c.join({newcomer, 0}, 900, 300s, {true, true})).code(open) == "ABORTED");
   for (auto const& later : {c.barrier({g, 0}, "b"), c.put(g, "k", "v"), c.join({g, 0}, 7)}) {
     BOOST_TEST(c.code(later) == "ABORTED");
-    expect_words(c.text(later), {"task 0", "host of this guest was replaced"});
+    expect_words(c.text(later), {"task 0", "replaced the one this program acts through"});
   }
   int const late = c.hello(as_guest_of(0));
-  expect_words(c.goodbye(late), {"FAILED_PRECONDITION", "the host of this guest was replaced"});
+  expect_words(c.goodbye(late),
+               {"FAILED_PRECONDITION", "replaced the one this program acts through"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had, empty_job<2>) {

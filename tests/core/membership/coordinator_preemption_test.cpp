@@ -246,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_ne
   auto const late = c.frozen(0, 1, 9);
 
   BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
-  expect_words(c.text(late), {"agreement 1 on a step is over"});
+  expect_words(c.text(late), {"agreement 1 on a step has ended"});
   c.frozen(0, 2, 4);
   BOOST_TEST(step(c, c.frozen(1, 2, 5)) == 6u);
 }

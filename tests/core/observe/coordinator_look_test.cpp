@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(a_job_is_not_done_while_somebody_joins, empty_job<2>) {
 BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
   c.observer("host:1");
   c.join({0, 0}, 1);
-  expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 is joining, 1 of 1 tasks are here",
+  expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 is joining (1 of 1 tasks)",
                          "all 1 tasks have joined"});
   expect_words(c.lose(0).log(), {"task 0 (host:1) is suspect: its connection was lost"});
   expect_words(c.resume(0).log(), {"task 0 (host:1) is back"});

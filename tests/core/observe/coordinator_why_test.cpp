@@ -454,7 +454,7 @@ BOOST_FIXTURE_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuc
   c.exchange(0, "gpu", {});
   c.send(1, core::alive_args{{}, 300s}, 300s);
 
-  expect_words(c.at(1s).log(), {"task 0 waits in the exchange of topologies 'gpu' for task 1",
+  expect_words(c.at(1s).log(), {"task 0 waits in the topology exchange 'gpu' for task 1",
                                 "task 1 waits in an alive query for task 0", "; end a task"});
   auto const a = why(c, 0);
   BOOST_TEST_REQUIRE(a.waits.size() == 2u);

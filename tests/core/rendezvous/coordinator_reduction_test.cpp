@@ -198,7 +198,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_either_gathers_or_reduces_in_a_way_that_is_known
   auto const unknown = c.barrier(0, "r", 300s, bringing(reduction::unknown, std::string{"x"}));
 
   BOOST_TEST(c.code(both, unknown) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-  expect_words(c.text(unknown), {"does not know this kind of reduction"});
+  expect_words(c.text(unknown), {"does not support this kind of reduction"});
 }
 
 BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_reduce_alike) {

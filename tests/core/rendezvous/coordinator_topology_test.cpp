@@ -1,4 +1,4 @@
-// The exchange of topologies (semantics 1.3, 3.43 to 3.48).
+// The topology exchange (semantics 1.3, 3.43 to 3.48).
 
 #include "tests/core/cluster.hpp"
 
@@ -41,7 +41,7 @@ BOOST_FIXTURE_TEST_CASE(exchange_topology_gives_all_the_same_answer, job<2>) {
 
   BOOST_TEST(ids(c, first) == "a 0=0 1=1; b 0=2 1=3");
   BOOST_TEST(c.answer_to(first) == c.answer_to(second));
-  expect_words(c.log(), {"exchange of topologies 'gpu' is complete"});
+  expect_words(c.log(), {"topology exchange 'gpu' is complete"});
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_may_not_bring_something_else, job<2>) 
   auto const changed = c.exchange(0, "gpu", host("a", {1}));
 
   BOOST_TEST(c.code(changed) == "INTERNAL");
-  expect_words(c.text(changed), {"'gpu'", "task 0", "brought a different topology before",
+  expect_words(c.text(changed), {"'gpu'", "task 0", "passed a different topology before",
                                  "device 0, the ordinal changed from 0 to 1"});
   BOOST_TEST(c.code(first) == "waits");
 }
@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_late_says_who_is_missing, job<4>) {
 
   BOOST_TEST(c.at(30s).code(late) == "DEADLINE_EXCEEDED");
   expect_words(c.text(late),
-               {"exchange of topologies 'gpu' timed out for task 0", "after 30 s",
+               {"topology exchange 'gpu' timed out for task 0", "after 30 s",
                 "2 of 4 tasks are missing", "2 (connected", "waits for barrier 'epoch'", "3 ("});
   BOOST_TEST(c.body<barrier_failure>(late)->missing == "2-3");
   BOOST_TEST(c.body<barrier_failure>(late)->arrived == 2u);
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
 BOOST_FIXTURE_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead, job<2>) {
   c.exchange(1, "gpu", host("b", {0}));
   auto const late = c.barrier(0, "epoch", 10s);
-  expect_words(c.at(10s).text(late), {"1 (connected", "waits for exchange of topologies 'gpu'"});
+  expect_words(c.at(10s).text(late), {"1 (connected", "waits for topology exchange 'gpu'"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause, job<2>) {

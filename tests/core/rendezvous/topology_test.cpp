@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_difference_is_named) {
   BOOST_TEST(changed([](auto& t) { t.devices.pop_back(); }) ==
              "its number of devices changed from 2 to 1");
   BOOST_TEST(changed([](auto& t) { t.devices[1].ordinal = 7; }) ==
-             "of device 1, the ordinal changed from 1 to 7");
+             "device 1: the ordinal changed from 1 to 7");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_only_told_of_a_device_makes_no_difference) {

@@ -58,11 +58,12 @@ struct barrier_command {
 asio::awaitable<void> wait_for_callers(client& c, barrier_command const& given) {
   auto const& where = given.where;
   auto const round = co_await c.count_barrier(where.name, *given.count, where.timeout);
-  fmt::print("round {} of '{}' is complete: {} have come\n", round.value, where.name, *given.count);
+  fmt::print("round {} of '{}' is complete: {} have arrived\n", round.value, where.name,
+             *given.count);
 }
 
 void show(core::barrier_progress const& p) {
-  fmt::print(stderr, "round {}: {} of {} have come; missing: {}{}\n", p.round.value, p.arrived,
+  fmt::print(stderr, "round {}: {} of {} have arrived; missing: {}{}\n", p.round.value, p.arrived,
              p.expected, p.missing, p.missing_cut > 0 ? " ..." : "");
 }
 
@@ -82,21 +83,22 @@ int wait(barrier_command const& given) {
     return act([&given](client& c) { return wait_for_tasks(c, given); },
                given.remote.connect_timeout);
   }
-  throw program_error{exit_code::usage,
-                      "--count N is required here: barriers without it are for tasks, below\n  "
-                      "coxswain task -- CMD...\n"
-                      "see coxswain barrier --help"};
+  throw program_error{
+      exit_code::usage,
+      "--count N is required here: barriers without it are for tasks; run it under\n  "
+      "coxswain task -- CMD...\n"
+      "see coxswain barrier --help"};
 }
 
 constexpr auto barrier_footer =
-    R"(Below coxswain task, and without --count, this is a barrier of all tasks of the job, or of
-those that --participants names; it fails if one of them fails. With --count anybody may come; these
-barriers have names of their own.
+    R"(Without --count, which works only under coxswain task, this is a barrier of all tasks of the
+job, or of those named by --participants; it fails if one of them fails. With --count any caller
+counts; these barriers have a separate name space.
 
 EXAMPLES
   In a script that each task runs, as coxswain task -- sh train.sh:
     coxswain barrier loaded --timeout 10min
-  Each of three shell scripts that are no tasks waits for the other two:
+  Each of three shell scripts outside the job waits for the other two:
     coxswain barrier data-is-there --count 3 --timeout 10min
 
 )";
@@ -154,7 +156,7 @@ struct reduce_command {
 };
 
 program_error wrong_operand(reduce_command const& given, std::string_view allowed) {
-  return {exit_code::usage, fmt::format("NUMBER: '{}' is not allowed; allowed {}\nsee coxswain "
+  return {exit_code::usage, fmt::format("NUMBER: invalid value '{}'; expected {}\nsee coxswain "
                                         "reduce --help",
                                         given.operand, allowed)};
 }
@@ -186,20 +188,19 @@ asio::awaitable<void> reduce_numbers(client& c, reduce_command const& given, Num
 int reduce(reduce_command const& given) {
   if (is_bitwise(given)) {
     auto const bits = from_hexadecimal(given.operand);
-    if (!bits)
-      throw wrong_operand(given, "are hexadecimal digits, two for each byte, such as 00ff");
+    if (!bits) throw wrong_operand(given, "hexadecimal digits, two for each byte, such as 00ff");
     return act([&](client& c) { return reduce_bits(c, given, *bits); });
   }
   auto const mine = parse_operand(given.operand, given.real);
-  if (!mine) throw wrong_operand(given, "is a number of up to 64 bits, such as 12 or 0.5");
+  if (!mine) throw wrong_operand(given, "a number of up to 64 bits, such as 12 or 0.5");
   return act([&](client& c) {
     return std::visit([&](auto number) { return reduce_numbers(c, given, number); }, *mine);
   });
 }
 
 constexpr auto reduce_footer =
-    R"(All tasks bring integers, or all bring numbers with a fraction, which --real makes of "2" as
-well. For and and or they bring bytes of the same length, in hexadecimal digits.
+    R"(Either all tasks pass integers, or all pass real numbers; --real makes "2" a real number. For
+"and" and "or" all pass the same number of bytes, in hexadecimal digits.
 
 EXAMPLES
   sum=$(coxswain reduce loss "$loss" --how sum --real)
@@ -237,10 +238,9 @@ int cancel(cancel_command const& given) {
 }
 
 constexpr auto cancel_footer =
-    R"(Their calls fail with CANCELLED, which says who it was; the barrier can be used
-again. Exits with 1 if nobody waits at it. Below coxswain task it is the task that cancels, and
-that must take part in the round. Those who wait with `coxswain barrier` are
-not meant: each ends its own with Ctrl-C.
+    R"(Their calls fail with CANCELLED, and the message names the caller; the barrier can be used
+again. Exits with 1 if no task waits at it. Under coxswain task the task cancels, and must be a
+participant. Callers of `coxswain barrier --count` are not affected: end each with Ctrl-C.
 
 EXAMPLE
   coxswain cancel epoch-7
@@ -273,24 +273,23 @@ void add_barrier(CLI::App& program, action& chosen) {
 }
 
 void add_all_gather(CLI::App& program, action& chosen) {
-  auto& command =
-      add_conversation(program, "all-gather",
-                       "Gathers data from all tasks, and prints that of each", chosen, gather);
+  auto& command = add_conversation(program, "all-gather",
+                                   "Gathers data from all tasks, and prints it", chosen, gather);
   add_name(command, command.given.where);
   add_data(command, command.given.data);
   add_meeting(command, command.given.where);
   command.add_flag("--json", command.given.as_json,
-                   "A JSON array of tasks with their data, which may have several lines then");
+                   "Print a JSON array of tasks with their data, for data of several lines");
   command.name_variables();
   command.footer(
-      task_help_end("Prints a line for each task, in the order of the tasks.\n\n"
+      task_help_end("Prints one line per task, in task order.\n\n"
                     "EXAMPLE\n  Each task learns where the others listen:\n"
                     "    coxswain all-gather addresses \"$(hostname):$port\" > addresses\n\n"));
 }
 
 void add_all_equal(CLI::App& program, action& chosen) {
   auto& command = add_conversation(program, "all-equal",
-                                   "Fails unless all tasks bring the same data", chosen, compare);
+                                   "Fails unless all tasks pass the same data", chosen, compare);
   add_name(command, command.given.where);
   add_data(command, command.given.data);
   add_meeting(command, command.given.where);
@@ -319,27 +318,27 @@ void add_reduce(CLI::App& program, action& chosen) {
 
 void add_alive(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "alive", "Prints the live tasks, the same list for all that ask", chosen, ask_who);
+      program, "alive", "Prints the live tasks, the same list for all callers", chosen, ask_who);
   add_tasks(command, "TASKS", command.given.tasks,
-            "Which tasks to ask for, such as 0,2-5, this one among them (default: all)");
+            "Tasks to query, such as 0,2-5; must include this one (default: all)");
   add_timeout(command, "--timeout", command.given.timeout);
   command.add_flag("--json", command.given.as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(task_help_end(
-      "Waits until each of them that is connected asks for the same tasks, and prints their\n"
-      "numbers, one a line. Those that fail meanwhile are left out.\n\n"
-      "EXAMPLE\n  After a failure those who are left go on (coxswain serve --recoverable):\n"
+      "Waits until each connected one of them makes the same query, and prints their numbers, one\n"
+      "per line. Tasks that fail meanwhile are left out.\n\n"
+      "EXAMPLE\n  After a failure the remaining tasks continue (coxswain serve --recoverable):\n"
       "    left=$(coxswain alive | paste -sd,) &&\n"
       "        coxswain barrier go-on --participants \"$left\"\n\n"));
 }
 
 void add_cancel(CLI::App& program, action& chosen) {
-  auto& command = add_subcommand(program, "cancel",
-                                 "Ends the open round of a barrier for all tasks that wait at it",
-                                 chosen, cancel);
+  auto& command =
+      add_subcommand(program, "cancel", "Cancels the open round of a barrier for all waiting tasks",
+                     chosen, cancel);
   auto& given = command.given;
   command.add_option("NAME", given.name, "The barrier, as status shows it")->required();
-  add_number(command, "--round", given.round, 1, "Only if this round is the open one");
+  add_number(command, "--round", given.round, 1, "Cancel only if this is the open round");
   add_remote_options(command, given.remote);
   command.footer(help_end(cancel_footer));
 }

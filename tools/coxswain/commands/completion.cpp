@@ -21,7 +21,7 @@ int print_script(std::string const& shell, CLI::App const& program) {
 }
 
 constexpr auto completion_footer =
-    R"(The package of the program has it installed already. Otherwise:
+    R"(The package of the program installs it. Otherwise:
   bash: coxswain completion bash \
             > ~/.local/share/bash-completion/completions/coxswain
   zsh:  coxswain completion zsh > a directory of $fpath/_coxswain
@@ -35,11 +35,9 @@ or, for this shell alone:
 void add_completion(CLI::App& program, action& chosen) {
   auto shell = std::make_shared<std::string>();
   auto& command =
-      add_subcommand(program, "completion", "Prints what a shell needs to complete this program",
-                     chosen, [shell, &program] { return print_script(*shell, program); });
-  command.add_option("SHELL", *shell, "Which one")
-      ->required()
-      ->check(one_of({"bash", "zsh", "fish"}));
+      add_subcommand(program, "completion", "Prints the completion script for a shell", chosen,
+                     [shell, &program] { return print_script(*shell, program); });
+  command.add_option("SHELL", *shell, "Shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   command.footer(completion_footer);
 }
 

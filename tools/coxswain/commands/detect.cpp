@@ -85,7 +85,7 @@ std::string launcher_text(launch::parameters const& found) {
   if (found.launcher.empty()) return "no launcher\n";
   auto const others = fmt::format("{}", fmt::join(found.passed_over, ", "));
   return fmt::format("launcher {}{}\n", found.launcher,
-                     others.empty() ? "" : "; passed over: " + others);
+                     others.empty() ? "" : "; ignored: " + others);
 }
 
 int detect(bool as_json) {
@@ -103,19 +103,19 @@ int detect(bool as_json) {
   return static_cast<int>(text.problems().empty() ? exit_code::ok : exit_code::usage);
 }
 
-constexpr auto detect_footer = R"(All other subcommands and client_options::from_environment() of
-programs take from there what nobody has said: the address, the task, the number of tasks. Each is
-what the first of these says:
+constexpr auto detect_footer = R"(All other subcommands, and client_options::from_environment() in
+programs, use these as defaults: the address, the task, the number of tasks. Each comes from the
+first of these that provides it:
   1. COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS
   2. JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES
   3. the first launcher that is present: torchrun, aichor (JAXOPERATOR_...),
      ompi (mpirun), slurm (srun), gketpu, torch (MASTER_ADDR, MASTER_PORT,
      RANK, WORLD_SIZE), pmi (mpiexec of MPICH and Intel MPI), pmix, pbs, lsf,
      kubernetes (Indexed Jobs and JobSets)
-pmi, pmix and Open MPI 5 name no host: the address is that of the Slurm, PBS or LSF job in which
-they run, or has to be set. Ports that no launcher says are computed as JAX does;
-JAX_COORDINATOR_PORT is another. Nothing is contacted. A wrong variable, named with what is allowed,
-makes the exit code 64; what a launcher cannot say is listed with what to set instead.
+pmi, pmix and Open MPI 5 provide no host: the address comes from the Slurm, PBS or LSF job in which
+they run, or must be set. Ports that no launcher provides are computed as JAX does, unless
+JAX_COORDINATOR_PORT is set. Nothing is contacted. An invalid variable is reported with the expected
+value, and the exit code is 64; for what a launcher cannot provide, the variable to set is listed.
 
 EXAMPLES
   srun -n 4 coxswain detect
@@ -127,8 +127,7 @@ EXAMPLES
 void add_detect(CLI::App& program, action& chosen) {
   auto as_json = std::make_shared<bool>();
   auto& command = add_subcommand(
-      program, "detect",
-      "Shows which job and task this process is to its launcher, and which variables say so",
+      program, "detect", "Shows the job and task that the launcher assigned to this process",
       chosen, [as_json] { return detect(*as_json); });
   command.add_flag("--json", *as_json, "One JSON object on one line, for programs");
   command.footer(detect_footer);

@@ -35,7 +35,7 @@ int list_jobs(bool as_json) {
   if (as_json) {
     fmt::print("{}\n", jobs_json(all));
   } else if (all.empty()) {
-    fmt::print(stderr, "no job of this user runs on this machine\n");
+    fmt::print(stderr, "no job of yours runs on this machine\n");
   } else {
     fmt::print("{}", jobs_text(all));
   }
@@ -51,10 +51,10 @@ void add_jobs(CLI::App& program, action& chosen) {
   command.add_flag("--json", *as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(
-      help_end("These are the jobs whose coordinators were started by you with run, serve or\n"
+      help_end("Lists the jobs whose coordinators you started with run, serve or\n"
                "task --host-if-task-0. Each has a file in $XDG_RUNTIME_DIR/coxswain, or in\n"
                "coxswain-UID below TMPDIR, with its address and a token; only you may read it.\n"
-               "Subcommands without an --address use the job that is listed first.\n\n"));
+               "Subcommands without an --address use the first job listed.\n\n"));
 }
 
 }  // namespace coxswain::tools

@@ -23,7 +23,7 @@ namespace coxswain::tools {
 namespace {
 
 constexpr auto lives_help =
-    "Remove the key when this task fails or leaves; only below coxswain task";
+    "Remove the key when this task fails or leaves; only under coxswain task";
 
 // Of `put` and `cas`: a key that lives as long as a task is that task's to store.
 template <class Given>
@@ -200,12 +200,12 @@ asio::awaitable<void> compare_and_set_value(client& c, cas_command const& given)
 int compare_and_set(cas_command const& given) { return store(given, compare_and_set_value); }
 
 constexpr auto cas_footer =
-    R"help(Exits with 1 if the key is not as expected, and says what it is.
+    R"help(Exits with 1 if the key is not as expected, and prints its version.
 
 EXAMPLE
   One of many scripts becomes the leader:
     coxswain cas leader "$(hostname)" --if-absent && ./lead
-  The same below coxswain task, until the leader fails or leaves:
+  The same under coxswain task, until the leader fails or leaves:
     coxswain cas leader "$(hostname)" --if-absent --ephemeral && ./lead
 
 )help";
@@ -222,11 +222,11 @@ void add_put(CLI::App& program, action& chosen) {
   command.add_flag("--ephemeral", given.ephemeral, lives_help);
   add_remote_options(command, given.remote);
   // Without a variable: what destroys is asked for each time.
-  command.add_flag("--overwrite", given.overwrite, "Replace a value that is there already");
+  command.add_flag("--overwrite", given.overwrite, "Replace an existing value");
   command.footer(
       help_end("EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
                "  coxswain put model - --overwrite < model.bin\n"
-               "  A value that begins with a dash stands after --:\n"
+               "  Put a value that begins with a dash after --:\n"
                "    coxswain put offset -- -x\n\n"));
 }
 
@@ -237,8 +237,8 @@ void add_get(CLI::App& program, action& chosen) {
   add_timeout(command, "--wait", given.wait, "How long to wait until the key has a value");
   add_remote_options(command, given.remote);
   command.footer(
-      help_end("The value is printed as it is; a newline follows on a terminal. Below coxswain\n"
-               "task, with --wait, it is the task that waits.\n\n"
+      help_end("The value is printed as it is; a newline follows on a terminal. Under coxswain\n"
+               "task, with --wait, the task waits.\n\n"
                "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
                "  coxswain get model > model.bin\n\n"));
 }
@@ -266,13 +266,13 @@ void add_count(CLI::App& program, action& chosen) {
 void add_rm(CLI::App& program, action& chosen) {
   auto& command = add_conversation(program, "rm", "Removes a key, or a directory", chosen, remove);
   auto& given = command.given;
-  command.add_option("KEY", given.key, "The key's path; / is the root, which needs --all")
-      ->required();
+  command.add_option("KEY", given.key, "The key's path; the root, /, needs --all")->required();
   add_remote_options(command, given.remote);
   // Without variables: what destroys is asked for each time.
   auto* const recursive =
       command.add_flag("-r,--recursive", given.recursive, "Remove everything below KEY, too");
-  command.add_flag("--all", given.all, "Really all keys, when KEY is the root")->needs(recursive);
+  command.add_flag("--all", given.all, "Confirm that KEY is the root: remove all keys")
+      ->needs(recursive);
   command.footer(help_end());
 }
 
@@ -280,9 +280,9 @@ void add_incr(CLI::App& program, action& chosen) {
   auto& command =
       add_conversation(program, "incr", "Adds to a counter and prints the sum", chosen, increment);
   auto& given = command.given;
-  command.add_option("KEY", given.key, "The counter; it is zero when it is missing")->required();
+  command.add_option("KEY", given.key, "The counter; a missing one is zero")->required();
   add_number(command, "BY", given.by, std::numeric_limits<std::int64_t>::min(),
-             std::numeric_limits<std::int64_t>::max(), "What to add, may be negative");
+             std::numeric_limits<std::int64_t>::max(), "Number to add, may be negative");
   add_remote_options(command, given.remote);
   command.footer(help_end());
 }
@@ -292,8 +292,8 @@ void add_append(CLI::App& program, action& chosen) {
                                    "Adds to the end of a value, and prints the key's new version",
                                    chosen, append);
   auto& given = command.given;
-  command.add_option("KEY", given.key, "The key; it is empty when it is missing")->required();
-  command.add_option("VALUE", given.value, "What to add; - reads it from standard input")
+  command.add_option("KEY", given.key, "The key; a missing one is empty")->required();
+  command.add_option("VALUE", given.value, "Data to append; - reads it from standard input")
       ->required();
   add_remote_options(command, given.remote);
   command.footer(help_end("EXAMPLE\n  date | coxswain append log -\n\n"));
@@ -308,11 +308,11 @@ void add_cas(CLI::App& program, action& chosen) {
   command.add_option("VALUE", given.value, "The new value; - reads it from standard input")
       ->required();
   // Without variables: what destroys is asked for each time.
-  auto& condition = *command.add_option_group("Condition", "What is expected of the key");
+  auto& condition = *command.add_option_group("Condition", "Expected state of the key");
   add_number(condition, "--if-version", given.version, 0,
-             "It is at this version, as shown by ls -l and cas");
-  condition.add_option("--if-value", given.expected, "It has this value")->type_name("VALUE");
-  condition.add_flag("--if-absent", given.is_absent, "It has no value");
+             "At this version, as shown by ls -l and cas");
+  condition.add_option("--if-value", given.expected, "Has this value")->type_name("VALUE");
+  condition.add_flag("--if-absent", given.is_absent, "Has no value");
   condition.require_option(1);
   command.add_flag("--ephemeral", given.ephemeral, lives_help);
   add_remote_options(command, given.remote);

@@ -99,16 +99,15 @@ void add_lock(CLI::App& program, action& chosen) {
       program, "lock", "Runs a command while it holds a lock", chosen,
       [given, &program] { return lock(*given, command_in(*program.get_subcommand("lock"))); });
   command.prefix_command();
-  command.add_option("NAME", given->name, "The lock; it need not be created")->required();
+  command.add_option("NAME", given->name, "The lock; created on first use")->required();
   add_timeout(command, "--wait", given->wait, "How long to wait for the lock");
   add_remote_options(command, given->remote);
   command.footer(help_end(
-      "Waits until the lock is free, runs CMD, and unlocks. At most one CMD runs at a time, and\n"
-      "those that wait take turns in their order. CMD finds the fencing token in\n"
-      "COXSWAIN_LOCK_TOKEN: a number above those of all locks before, by which what it\n"
-      "writes to can refuse a command that lost its lock. If the session with the coordinator\n"
-      "ends meanwhile, the lock is lost: CMD gets SIGTERM, and SIGKILL after 5 s. SIGINT and\n"
-      "SIGTERM kill CMD.\n\n"
+      "Waits until the lock is free, runs CMD, and unlocks. At most one CMD runs at a time, in\n"
+      "the order of the requests. COXSWAIN_LOCK_TOKEN is the fencing token: it is greater than\n"
+      "that of every earlier lock, so storage can reject writes of a command that has lost its\n"
+      "lock. If the session with the coordinator ends meanwhile, the lock is lost: CMD gets\n"
+      "SIGTERM, and SIGKILL after 5 s. SIGINT and SIGTERM kill CMD.\n\n"
       "Exits as CMD does, or with 128 + the number of the signal that killed it; with 69 if the\n"
       "lock was lost, and with 75 if it was not free in time.\n\n"
       "EXAMPLE\n  coxswain lock dataset --wait 10min -- ./download.sh\n\n"));

@@ -60,12 +60,11 @@ asio::awaitable<void> show_why(client& c, why_command const& given) {
 }
 
 constexpr auto why_footer =
-    R"(For each barrier, key or queue: who waits, for how long, and who is missing, with what
-that task does instead. STUCK are tasks that wait for each other in a circle, or for a
-key or an item that nobody is left to provide; the coordinator says so in its log as well,
-and as an event, a tenth of a second after the last of them began to wait. It does nothing
-about it. A process with several threads counts as waiting when as many of its calls wait as
-it ever had open at once.
+    R"(For each barrier, key or queue: the waiting tasks, for how long, and the missing ones, with
+what each does instead. STUCK marks a deadlock: tasks wait for each other in a cycle, or for a key
+or an item that no task is left to provide. The coordinator also logs a deadlock, and reports it as
+an event, 0.1 s after the last of the tasks began to wait; it does not resolve it. A process with
+several threads counts as blocked when as many of its calls wait as it ever had open at once.
 
 EXAMPLES
   coxswain why
@@ -82,7 +81,7 @@ struct events_command {
 
 // On standard error, so that it is no event for programs.
 void tell_lost(std::uint64_t lost) {
-  if (lost > 0) fmt::print(stderr, "{} events are no longer kept by the coordinator\n", lost);
+  if (lost > 0) fmt::print(stderr, "the coordinator no longer keeps {} earlier events\n", lost);
 }
 
 asio::awaitable<void> show_events(client& c, events_command const& given) {
@@ -107,7 +106,7 @@ void add_status(CLI::App& program, action& chosen) {
       chosen, show_or_follow);
   command.add_flag("--json", command.given.as_json, object_help);
   command.add_flag("--watch", command.given.goes_on,
-                   "Show it again whenever a task changes, until the coordinator stops");
+                   "Print it again whenever a task changes, until the coordinator stops");
   add_remote_options(command, command.given.remote);
   command.footer(
       help_end("EXAMPLES\n  coxswain status\n  coxswain status --json | jq "
@@ -138,9 +137,9 @@ void add_events(CLI::App& program, action& chosen) {
   command.footer(help_end(
       "A line has the time by the coordinator's clock (RFC 3339), the seconds since its\n"
       "start, the severity and the text. The coordinator keeps the last 10,000 events of\n"
-      "each severity. More than 16 that are alike but for their task and their numbers\n"
-      "become one line with a count. In JSON such a line has \"count\" and \"tasks\", and\n"
-      "replaces all lines with the same \"first\".\n\n"
+      "each severity. More than 16 events that differ only in task and numbers become one\n"
+      "line with a count. In JSON such a line has \"count\" and \"tasks\", and replaces all\n"
+      "lines with the same \"first\".\n\n"
       "EXAMPLES\n  coxswain events --severity warning\n"
       "  coxswain events --follow --json | jq 'select(.kind == \"failed\") | .tasks'\n\n"));
 }

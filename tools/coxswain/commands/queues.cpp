@@ -43,14 +43,13 @@ int pop(pop_command const& given) {
 
 void add_push(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "push", "Adds an item to the end of a queue, and prints how many wait in it", chosen,
-      push);
+      program, "push", "Adds an item to the end of a queue, and prints its length", chosen, push);
   auto& given = command.given;
-  command.add_option("QUEUE", given.queue, "The queue; it need not be made")->required();
+  command.add_option("QUEUE", given.queue, "The queue; created on first use")->required();
   command.add_option("VALUE", given.value, "The item; - reads it from standard input")->required();
   add_remote_options(command, given.remote);
   command.footer(
-      help_end("EXAMPLE\n  Work for whoever comes first:\n"
+      help_end("EXAMPLE\n  Work for the first free worker:\n"
                "    for f in *.csv; do coxswain push files \"$f\"; done\n"
                "    coxswain pop files --wait 10s\n\n"));
 }
@@ -64,8 +63,8 @@ void add_pop(CLI::App& program, action& chosen) {
   add_remote_options(command, given.remote);
   command.footer(help_end(
       "Each item is printed by one pop only. It is printed as it is; a newline follows on\n"
-      "a terminal. Exits with 75 if there was none. Below coxswain task it is the\n"
-      "task that waits.\n\n"
+      "a terminal. Exits with 75 if there was none. Under coxswain task the task\n"
+      "waits.\n\n"
       "EXAMPLE\n  while f=$(coxswain pop files); do ./work \"$f\"; done\n\n"));
 }
 

@@ -41,21 +41,21 @@ void print_head(server::replay const& again) {
   fmt::print("coordinator {:x}, started {}\n", head.coordinator.value, rfc3339(head.started));
   if (again.is_whole()) return;
   fmt::print(
-      "the first {} records were lost (see --record-bytes-max): what follows was logged "
-      "then, and is not done again\n",
+      "the first {} records were lost (see --record-bytes-max): the events below are "
+      "those recorded, not replayed\n",
       head.lost);
 }
 
 // What the coordinator of this version does otherwise than the recorded one; empty if nothing.
 std::string difference(server::replay& again, duration until) {
-  if (!again.is_whole()) return "the recording has no beginning";
+  if (!again.is_whole()) return "the beginning of the recording is missing";
   while (auto const record = again.step(until)) {
     if (again.difference().empty()) continue;
     return fmt::format("at {:.3f} s {}", std::chrono::duration<double>(record->at).count(),
                        again.difference());
   }
   auto const same = again.compared();
-  return same.messages + same.events == 0 ? "the recording has nothing to compare" : "";
+  return same.messages + same.events == 0 ? "the recording has no digests to compare" : "";
 }
 
 // Whether both do the same; says so.
@@ -90,7 +90,7 @@ int compare(std::vector<std::string> const& files, duration until) {
 int replay_file(replay_command const& given) {
   if (given.compare) return compare(given.files, given.until);
   if (given.files.size() > 1) {
-    throw program_error{exit_code::usage, "several recordings can only be compared (--compare)"};
+    throw program_error{exit_code::usage, "only --compare takes several recordings"};
   }
   auto const recording = read_file(given.files.front(), "FILE");
   server::replay again{recording};
@@ -100,30 +100,30 @@ int replay_file(replay_command const& given) {
     if (is_event) print_event(record->at, record->number, record->content);
   }
   if (again.is_cut_off()) {
-    fmt::print("the recording ends within a record: what came then is missing\n");
+    fmt::print("the recording ends within a record: what followed is missing\n");
   }
   if (again.is_whole()) fmt::print("\n{}", status_text(again.look()));
   return static_cast<int>(exit_code::ok);
 }
 
 constexpr auto replay_footer =
-    R"(The recording is what was put into the coordinator, message by message. It is done again in a
-fresh coordinator, in the recorded time; then the job is shown as it was at the end, or with
---until at that moment. Marks: ! a warning, E an error.
+    R"(A recording has all inputs of the coordinator, message by message. They are replayed into a
+new coordinator, in the recorded time; then the job is shown as it was at the end, or at --until.
+Marks: ! is a warning, E an error.
 
 A coordinator keeps its last inputs (--record-bytes-max) and writes them to a file when the job
 fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, where the newest 20
 are kept. With --record FILE it writes all of them as they come. A recording contains the
 names of keys, queues and barriers, and error messages, but no values, tokens or secrets.
 
-With --compare, each recording is replayed and must come to the recorded digests of what the
-coordinator sent and reported. If not, the first difference is named, with its time, connection and
-request. A recording that was kept in memory has digests of its events only.
+With --compare, the digests of what the coordinator sends and reports in each replay must be the
+recorded ones. Otherwise the first difference is printed, with its time, connection and request. A
+recording kept in memory has digests of events only.
 
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
   coxswain replay job.recording --until 12.5s
-  coxswain replay --compare recordings/*    # does this version do the same?
+  coxswain replay --compare recordings/*    # does this version behave the same?
 
 )";
 

@@ -133,7 +133,8 @@ class local_run {
     tell_outcome();
     auto const how_long = linger_ == without_limit ? std::string{} : " or for " + text_of(linger_);
     auto const at = page_ ? page_->url() : job_.coordinator().addresses().front();
-    tell(fmt::format("what happened can be looked at until Ctrl-C{} (--linger): {}", how_long, at));
+    tell(
+        fmt::format("the failed job can be inspected until Ctrl-C{} (--linger): {}", how_long, at));
     is_lingering_ = true;
     linger_over_.expires_at(deadline_after(std::chrono::steady_clock::now(), linger_));
     boost::system::error_code ignored;
@@ -181,8 +182,8 @@ void need_worker_token(coordinator_options const& given) {
   auto const is_worker = [](core::credential const& one) { return one.as == core::role::worker; };
   if (all.empty() || std::any_of(all.begin(), all.end(), is_worker)) return;
   throw program_error{exit_code::usage,
-                      fmt::format("--token-file: '{}' holds no worker's token, which the processes "
-                                  "of the job need",
+                      fmt::format("--token-file: '{}' contains no token of role worker, which the "
+                                  "processes of the job need",
                                   given.token_file)};
 }
 
@@ -260,52 +261,45 @@ int run(run_command& given, std::vector<std::string> command) {
   return code;
 }
 
-constexpr auto run_footer = R"(Each process finds in its environment
+constexpr auto run_footer = R"(Each process has in its environment
   COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
   COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
-  JAXOPERATOR_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_HOST,
-  JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID;
-and, for a plain jax.distributed.initialize() of an unmodified JAX program,
-  JAX_COORDINATOR_ADDRESS (a Unix socket for this user only if there is a
-  token), JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
-  SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
-Each JAX process then uses the GPU of its number; JAX_LOCAL_DEVICE_IDS says otherwise.
-What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
+  JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
+  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
+  JAXOPERATOR_PROCESS_ID.
+Its output is passed on in whole lines, each after "[its task] "; its input is empty.
 
-A process that ends with 0 has finished its task, whether or not it has left the job: barriers that
-need it fail from then on. When a process ends badly, all others learn at once which one and how.
-Those that still run after --failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and
-SIGTERM do the same to all of them; a second one kills them at once. SIGHUP has the --token-file
-read again, as coxswain
-serve does, unless it says that the terminal was closed: then it is as SIGTERM. A recoverable task
-(--recoverable, or as its program says when it joins) that had joined ends alone: the others are
-not told, and go on.
+A process that exits with 0 has finished its task, whether or not it has left the job: barriers that
+need it fail from then on. When a process exits with an error, all others learn at once which one
+and how. Those that still run after --failure-grace get SIGTERM, and SIGKILL after --kill-grace.
+SIGINT and SIGTERM do the same to all processes; a second signal kills them at once. SIGHUP reads
+the --token-file again, as for coxswain serve; when its terminal was closed, SIGHUP acts as SIGTERM.
+A recoverable task (--recoverable, or as its program states when it joins) that had joined ends
+alone: the others are not notified, and continue.
 
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
 
-With --http the job can be looked at over HTTP while it runs, see coxswain
-serve --help; standard error says where. On a terminal the page of a failed job
-stays until Ctrl-C; --linger says otherwise. status, top, why and events find
-the job without an --address, see coxswain jobs.
+With --http the job is also served over HTTP while it runs, see coxswain serve --help; the URL is on
+standard error. On a terminal the page of a failed job remains until Ctrl-C, unless --linger is
+given. status, top, why and events find the job without an --address, see coxswain jobs.
 
-Without a --token-file, COXSWAIN_TOKEN, --tls-ca or --insecure the job has a
-token of its own, drawn for this run: its processes get it, your other
-commands on this machine find it, and other users cannot join. Its page may be
-looked at without the token; acting there needs it.
+Without a --token-file, COXSWAIN_TOKEN, --tls-ca or --insecure the job has a random token for this
+run: its processes get it, your other commands on this machine find it, and other users cannot join.
+Its page can be viewed without the token; actions there need it.
 
-What led to a failure is recorded in $XDG_STATE_HOME/coxswain, or in
+The events before a failure are recorded in $XDG_STATE_HOME/coxswain, or in
 ~/.local/state/coxswain, for coxswain replay; the newest 20 recordings are kept.
-Ctrl-C interrupts a job: that is no failure, and leaves no recording.
+An interrupt (Ctrl-C) is not a failure, and leaves no recording.
 
-Options are variables too, --kill-grace is COXSWAIN_KILL_GRACE, and keys of a --config file, which
-coxswain --help describes.
+Options can be set by variables too (--kill-grace is COXSWAIN_KILL_GRACE) and in a --config file;
+see coxswain --help.
 
 EXIT CODES
   That of the task that failed, 128 + the number of the signal that killed it;
   126 or 127 if the command cannot be run or found; 128 + the number of a
-  signal to coxswain run itself; 0 if all went well; 1 if the job failed though
+  signal to coxswain run itself; 0 on success; 1 if the job failed although
   no process did; 64 wrong usage, 69 cannot listen
 )";
 
@@ -326,7 +320,7 @@ void add_run(CLI::App& program, action& chosen) {
   add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
   add_timeout(command, "--failure-grace", given->job.failure_grace,
-              "Time for the other tasks to end by themselves after one failed");
+              "Time for other tasks to end by themselves after a failure");
   add_timeout(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL");
   add_timeout(command, "--linger", given->linger,
               "Keep the coordinator and its page for this long after a failure, or until Ctrl-C")

@@ -205,7 +205,10 @@ void service::end_by(int signal) {
   // A second signal means that the user does not want to wait.
   if (is_stopping_) ::_exit(128 + signal);
   is_stopping_ = true;
-  spdlog::info("signal {}: says goodbye to everybody; a second one ends immediately", signal);
+  spdlog::info(
+      "signal {}: stopping, and sending the reason to all clients; a second one ends it "
+      "immediately",
+      signal);
   auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
   manager_.stopping(why);
   coordinator_.stop(why);
@@ -251,7 +254,7 @@ void service::end_of_job(std::string const& why) {
   if (is_stopping_) return;
   is_stopping_ = true;
   if (coordinator_.error()) code_ = exit_code::failed;
-  spdlog::info("{}: ends, because of --exit-when-done", why);
+  spdlog::info("{}: ending (--exit-when-done)", why);
   manager_.stopping(why);
   coordinator_.stop(why);
 }
@@ -261,10 +264,11 @@ void complete_num_tasks(std::uint32_t& num_tasks) {
   if (num_tasks != 0) return;
   auto const said = launched().num_tasks.value();
   if (!said) {
-    throw program_error{exit_code::usage,
-                        "--num-tasks is required: neither it nor COXSWAIN_NUM_TASKS nor a launcher "
-                        "says how many tasks the job has; see coxswain detect." +
-                            why_missing(&launch::parameters::num_tasks)};
+    throw program_error{
+        exit_code::usage,
+        "--num-tasks is required: neither COXSWAIN_NUM_TASKS nor a launcher provides "
+        "it; see coxswain detect." +
+            why_missing(&launch::parameters::num_tasks)};
   }
   num_tasks = *said;
 }
@@ -291,59 +295,56 @@ int serve(serve_command& given, bool listens_as_told) {
   return code;
 }
 
-constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:
+constexpr auto serve_footer =
+    R"(Once it accepts connections it writes one line of JSON to standard output
   {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default",...}
-and the --port-file is there. The log goes to standard error.
+and the --port-file. The log goes to standard error.
 
-SIGUSR1: what the coordinator was told lately is written to a file, for coxswain replay; the same
-happens when the job fails.
+SIGUSR1 writes the latest inputs of the coordinator to a file for coxswain replay; so does a failure
+of the job.
 
-SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
-SIGHUP: the --token-file is read again, and the log level if a --config file says it. Tasks and
-sessions that are there go on; who comes needs one of the new tokens. If something is wrong, all
-stays as it was; the log says so. But when its terminal was closed, SIGHUP ends it as SIGTERM does.
+SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
+once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing
+tasks and sessions continue; new ones need one of the new tokens. If there is an error, nothing
+changes and the log reports it. But when its terminal was closed, SIGHUP acts as SIGTERM.
 
-With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
+With --exit-when-done it exits with 0 when all tasks have left, and with 1 after a failure of the
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
-Recoverable tasks that have failed count as gone; when all have failed, it ends with 1.
+Recoverable tasks that have failed count as gone; when all have failed, it exits with 1.
 
-As a systemd service (Type=notify) it says READY, STATUS and STOPPING and feeds the watchdog from
-its loop; without --listen it takes the sockets of a socket unit. tools/deploy has a unit.
+As a systemd service (Type=notify) it reports READY, STATUS and STOPPING and feeds the watchdog from
+its event loop; without --listen it takes the sockets of a socket unit. See tools/deploy for a unit.
 
-A listener that others can reach (not loopback, not unix:) needs a token, client certificates, or
---insecure. A port without a host, such as :8476, is that of all addresses if one of these is there,
-and else that of this machine only; so it is for --http.
+A listener that other hosts can reach (not loopback, not unix:) needs a token, client certificates,
+or --insecure. A port without a host, such as :8476, listens on all addresses if there is one of
+these, else on this machine only; the same holds for --http.
 
-The --token-file says what each token gives leave to, for example
+The --token-file gives each token a role, for example
   worker    7d5c...
   operator  b1f0...
   reader    99ae...
-A reader may look: status, get, ls, watch, events. An operator may also change keys and queues,
-wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
-token alone is a worker's. Empty lines and those that begin with # mean nothing.
+A reader can look: status, get, ls, watch, events. An operator can also change keys and queues, wait
+at count barriers, cancel barriers and preempt tasks. A worker can do everything; a line with a
+token alone is a worker's. Empty lines and those that begin with # are ignored.
 
-Unmodified JAX programs connect as they would to the service of their process 0, at --listen if
-there are neither tokens nor TLS, else at --xla-listen. Whoever reaches such an address may act for
-any task. For a plain jax.distributed.initialize() they need the variables that --print-env prints,
-and a launcher that JAX knows, coxswain run or coxswain task --jax, which say the process's number.
-
-With --http the job can be looked at over HTTP; the line on standard output then has "page", where.
+With --http the job is also served over HTTP; the line on standard output then has its URL as
+"page".
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks
-  /metrics                     what is counted, for Prometheus
-  /barrier/NAME                503 with who is missing; 200 once it was passed
+  /metrics                     counters and gauges, for Prometheus
+  /barrier/NAME                503 with the missing tasks; 200 once it was passed
   /api/v1/state                the job, as coxswain status --json
   /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
   /api/v1/events[?after=N&severity=warning&last=N]
   /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
-  /api/v1/live                 a WebSocket: the job, and then what changes
+  /api/v1/live                 a WebSocket: the job, and then its changes
   POST /api/v1/preempt         {"task": 3, "in": "10m"}
   POST /api/v1/drain           {}: an orderly stop
-It asks for the same tokens ('Authorization: Bearer TOKEN'); what is posted is application/json.
+It takes the same tokens ('Authorization: Bearer TOKEN'); bodies of POST are application/json.
 
 EXAMPLES
   coxswain serve -n 8
   coxswain serve -n 64 --listen :8476 --token-file token --exit-when-done
-  coxswain serve -n 8 --http 8477, and then curl -s localhost:8477/api/v1/why
+  coxswain serve -n 8 --http 8477 & curl -s localhost:8477/api/v1/why
   coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock \
       --port-file /run/job.port
   coxswain serve -n 64 --listen :8476 --token-file token --xla-listen :8477 \

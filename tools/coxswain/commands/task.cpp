@@ -46,10 +46,11 @@ struct task_command {
 };
 
 program_error no_task() {
-  return {exit_code::usage,
-          "--task-id is required: neither it nor COXSWAIN_TASK_ID nor a launcher says which task "
-          "this is; see coxswain detect." +
-              why_missing(&launch::parameters::task)};
+  return {
+      exit_code::usage,
+      "--task-id is required: neither COXSWAIN_TASK_ID nor a launcher provides it; see coxswain "
+      "detect." +
+          why_missing(&launch::parameters::task)};
 }
 
 // What the command line does not say of us is the launcher's to say.
@@ -175,7 +176,7 @@ void add_membership_options(CLI::App& to, task_command& into) {
              std::numeric_limits<std::uint32_t>::max());
   add_number(to, "--attempt", into.attempt, 0, "The launcher's restart count");
   to.add_flag("--recoverable", into.recoverable,
-              "Let the job go on when this task fails, which may then join again");
+              "If this task fails, the job continues, and the task can join again");
   to.add_flag("--returning", into.returning,
               "Expect the launcher to start the command again after exit code 0: barriers wait "
               "instead of failing");
@@ -202,31 +203,25 @@ void add_hosting_options(CLI::App& to, task_command& into) {
 }
 
 constexpr auto task_footer =
-    R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others
-when it ends with 0: the task has finished, unless --returning says that its launcher starts it
-again. If it ends otherwise the task has failed: all others learn at once which one, and how. When
-the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
-passed on to it. Its input, output and errors are ours, but a terminal is no input. What it leaves
-running is killed when it ends.
+    R"help(Joins the job, waits until all tasks have joined, runs the command, and leaves with the
+others when it exits with 0: the task has finished, unless --returning says that its launcher starts
+it again. With any other exit code the task has failed: all others learn at once which one, and how.
+When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
+passed on to it. It inherits standard input (unless that is a terminal), output and error. Processes
+that it leaves running are killed when it ends.
 
 Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
 do the subcommands
   barrier, all-gather, reduce, all-equal, alive, topology, progress,
   sync-point, preempt, cancel, put and cas with --ephemeral, fail,
   reset and leave.
-Several may run at once; what a program waited for ends with it, and the task goes on. A program's
-join finds the task joined; its leave waits for the others, and takes effect when the command
-ends. Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory
-below TMPDIR that only this user may enter, and show COXSWAIN_TASK_SECRET, which is good for this
-command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS and _TASK_INCARNATION are set as well. All
-other subcommands have sessions of their own, as everywhere.
-
-An unmodified JAX program joins and leaves by itself: with --jax nothing else does so for the task,
-and no other program may act for it. For its jax.distributed.initialize() these are set:
-JAX_COORDINATOR_ADDRESS unless there are tokens or TLS and no --xla-listen, then it is who started
-us that may set it; JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with
-SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set. The process uses the GPU of its number on
-this machine, 0 if no launcher says it; JAX_LOCAL_DEVICE_IDS says otherwise.
+Several can run at once; a program's waits end with it, and the task continues. A program's join
+returns at once; its leave waits for the other tasks, and takes effect when the command ends.
+Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory below
+TMPDIR that only this user can enter, and present COXSWAIN_TASK_SECRET, which is valid for this
+command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _TASK_INCARNATION and
+JAX_COORDINATOR_ADDRESS are set as well. All other subcommands open sessions of their own, as
+everywhere.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh
@@ -236,19 +231,19 @@ EXAMPLE
     hosts=$(coxswain all-gather hosts "$(hostname)") || exit
     ./step --peers "$hosts" && coxswain barrier trained --timeout 10min
 
-Where neither options nor variables of ours say it, the address, the task and the number of tasks
-are what the launcher says: see coxswain detect. With --host-if-task-0 the job needs nothing but its
-launcher; with the process of task 0 the coordinator is gone, though.
+Without options and COXSWAIN_ variables, the address, the task and the number of tasks come from the
+launcher: see coxswain detect. With --host-if-task-0 the job needs only its launcher; but the
+coordinator ends with the process of task 0.
 
-Options are variables too, --join-timeout is COXSWAIN_JOIN_TIMEOUT, and keys of a --config file,
-which coxswain --help describes; only --take-over is neither.
+Options, except --take-over, can be set by variables too (--join-timeout is COXSWAIN_JOIN_TIMEOUT)
+and in a --config file; see coxswain --help.
 
 EXIT CODES
   That of the command, 128 + the number of the signal that killed it; 126 or
   127 if it cannot be run or found; 128 + the number of a signal that came
   while there was no command. If the command ended with 0 but the job has
   failed, 1.
-  64 wrong usage, 69 no coordinator there, 75 not all tasks came in time,
+  64 wrong usage, 69 no coordinator reachable, 75 not all tasks joined in time,
   77 refused (token, job, permission)
 )help";
 
@@ -275,7 +270,7 @@ void add_task(CLI::App& program, action& chosen) {
   });
   // Without a variable: it ends another process.
   command.add_flag("--take-over", given->take_over,
-                   "Replace another process that is this task; both must be recoverable");
+                   "Replace another process of this task; both must be recoverable");
   command.footer(task_footer);
 }
 

@@ -40,9 +40,9 @@ int reach_step(step_command const& given) {
 }
 
 constexpr auto progress_footer =
-    R"(coxswain status shows it; with serve --progress-timeout a task that reports no further step
-for so long is named, unless it waits in a call, such as barrier; a get --wait has a session of
-its own and is none of the task's. What is said to sync-point is not reported by itself.
+    R"(coxswain status shows it. With serve --progress-timeout the coordinator warns of a task that
+reports no further step for that long, unless the task waits in a call, such as barrier.
+sync-point does not report progress.
 
 EXAMPLE
   for step in $(seq 1000); do ./step $step && coxswain progress $step; done
@@ -50,9 +50,9 @@ EXAMPLE
 )";
 
 constexpr auto sync_point_footer =
-    R"(Exits with 0 where all tasks stop together after a preempt: save your state here. With 1
-otherwise: go on. To be asked by every task with each step, rising. Waits only while they agree on
-a step.
+    R"(Exits with 0 if all tasks stop at this step after a preempt: save your state. Exits with 1
+otherwise: continue. Every task must call it at each step, in rising order. It waits only while the
+tasks agree on a step.
 
 EXAMPLE
   for step in $(seq 1000); do
@@ -107,10 +107,10 @@ asio::awaitable<void> leave(client& c, leave_command const& given) {
 }
 
 constexpr auto leave_footer =
-    R"(Waits until all tasks leave, unless all are recoverable. Then nobody waits for this task any
-more, and the end of its command is no failure; the task stays until then. Without this it
-leaves when its command ends. With --returning it waits for nobody, and barriers wait for
-the next process of the task once the command has ended.
+    R"(Waits until all tasks leave, unless all are recoverable. After that no task waits for it,
+and the end of its command is not a failure; the task remains until then. Without it the task leaves
+when its command ends. With --returning it does not wait for other tasks, and barriers wait for the
+next process of the task once the command has ended.
 
 EXAMPLE
   coxswain leave && ./upload-results
@@ -131,7 +131,7 @@ int post(preempt_command const& given) {
 constexpr auto preempt_footer =
     R"(All tasks then agree on a step at which they save their state: there their
 reached_sync_point(step) is true, and coxswain sync-point exits with 0. If there is
-more time than the coordinator's --preemption-lead, they agree so long before.
+more time than the coordinator's --preemption-lead, they agree that long before.
 
 EXAMPLE
   coxswain preempt 17 --in 10min
@@ -151,7 +151,7 @@ void add_progress(CLI::App& program, action& chosen) {
 void add_sync_point(CLI::App& program, action& chosen) {
   auto& command =
       add_subcommand(program, "sync-point",
-                     "Reports a step, and whether all tasks are to stop there", chosen, reach_step);
+                     "Reports a step, and tests whether all tasks stop there", chosen, reach_step);
   add_step(command, command.given);
   command.name_variables();
   command.footer(task_help_end(sync_point_footer));
@@ -159,7 +159,7 @@ void add_sync_point(CLI::App& program, action& chosen) {
 
 void add_fail(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "fail", "Fails this task, and gives the reason to all others", chosen, fail);
+      program, "fail", "Fails this task, and sends the reason to all others", chosen, fail);
   auto& given = command.given;
   command.add_option("MESSAGE", given.message, "Reason, shown to all tasks")->required();
   command.add_option("--code", given.code, "Error code, by its gRPC name")
@@ -168,9 +168,9 @@ void add_fail(CLI::App& program, action& chosen) {
       ->capture_default_str();
   command.name_variables();
   command.footer(task_help_end(
-      "The job fails by it, and all tasks learn it; unless this one is recoverable: then it fails\n"
-      "alone, and reset lets it join again. The command of coxswain task is trusted to end by\n"
-      "itself within --kill-grace. One that just ends with another code than 0 fails as well.\n\n"
+      "The job fails, and all tasks get the reason. A recoverable task fails alone, and can join\n"
+      "again after reset. The command of coxswain task has --kill-grace to end by itself. Ending\n"
+      "it with an exit code other than 0 fails the task as well.\n\n"
       "EXAMPLE\n  ./train || { coxswain fail \"$(tail -n 1 log)\"; exit 1; }\n\n"));
 }
 
@@ -179,7 +179,7 @@ void add_reset(CLI::App& program, action& chosen) {
                                  "Clears the failure of this recoverable task, which joins again",
                                  chosen, [] { return act(reset); });
   command.footer(task_help_end(
-      "Exits with 1 if it has not failed, or the job has.\n\n"
+      "Exits with 1 if the task has not failed, or the job has.\n\n"
       "EXAMPLE\n  until ./step; do\n"
       "    coxswain fail \"step failed\" && ./repair && coxswain reset || exit\n  done\n\n"));
 }
@@ -199,7 +199,7 @@ void add_preempt(CLI::App& program, action& chosen) {
                                  "Announces that a task is about to be preempted", chosen, post);
   auto& given = command.given;
   add_number(command, "TASK", given.task, 0,
-             "The task's number (default, below coxswain task: this task's)",
+             "The task's number (default, under coxswain task: this task's)",
              std::numeric_limits<std::uint32_t>::max());
   add_duration(command, "--in", given.in, "Time until it is preempted");
   add_remote_options(command, given.remote);

@@ -249,22 +249,22 @@ int top(top_command const& as_said) {
 }
 
 constexpr auto top_footer =
-    R"(What is shown, most important first; on a small screen the last of it gives way:
-  why the job has failed; the open barriers, with who is missing, as ranges;
-  who has failed, is suspect (its connection was lost) or never came; all
-  tasks, a letter each, or for several when there are many, and then the worst;
-  what everybody waits for, and who is STUCK; who comes last to the barriers,
-  how often and by how much; how long barriers take, x for one that failed; the
-  last events; and the tasks as a table if there is room.
+    R"(Sections, most important first; a small screen drops the last ones:
+  why the job has failed; open barriers with their missing tasks; tasks that
+  have failed, are suspect (connection lost) or never connected; all tasks, one
+  letter each (of many tasks, one letter for several: the worst state); what
+  tasks wait for, and which are STUCK; stragglers: who arrives last at
+  barriers, how often and how late; barrier durations, x for a failed one; the
+  last events; and a table of the tasks if there is room.
 
 KEYS
-  q ends, space stands still and goes on, k and j or the arrows go to older and
-  newer events, g and G to the oldest and the newest, e shows only warnings and
-  errors, only errors, or all events, ? explains. Ctrl-C ends with 130.
+  q quits, space pauses and resumes, k and j or the arrows go to older and
+  newer events, g and G to the oldest and the newest, e cycles between all
+  events, warnings and errors, and errors, ? shows help. Ctrl-C exits with 130.
 
-It only looks: a reader's token is enough. When the coordinator does not answer, the last picture
-stays, with a line that says so, and it tries again until you end it. Of a large job the
-picture is taken less often than --interval says: of ten thousand tasks every 5 s.
+It changes nothing: a reader's token is enough. While the coordinator does not reply, the last
+picture stays, marked as old, and top keeps retrying until you quit. Large jobs are refreshed less
+often than --interval: ten thousand tasks every 5 s.
 
 EXAMPLES
   coxswain run -n 200 -- python train.py      and, in another terminal:
@@ -283,9 +283,9 @@ void add_top(CLI::App& program, action& chosen) {
       chosen, top);
   auto& given = command.given;
   command.add_flag("--once", given.once,
-                   "Print it once and end; without escapes if it is no terminal");
+                   "Print once and exit; without escapes unless on a terminal");
   add_duration(command, "--interval", given.interval, "Refresh period", {.least = 50ms});
-  command.add_flag("--no-color", given.without_colours, "Without colours");
+  command.add_flag("--no-color", given.without_colours, "Do not use colours");
   add_remote_options(command, given.remote);
   command.footer(help_end(top_footer));
 }

@@ -42,14 +42,14 @@ asio::awaitable<void> exchange(client& c, topology_command const& given) {
 }
 
 constexpr auto topology_footer =
-    R"(What the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say of this machine is added. FILE
-is a JSON array of objects; each field may be left out:
+    R"(Adds what the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say about this machine. FILE
+is a JSON array of objects; each field is optional:
   [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k",
     "compute_capability": "9.0", "core_count": 132, "numa_node": 0,
     "fabric_uuid": "u", "memory_bytes": 85899345920,
     "shared_memory_per_block_bytes": 49152, "text": "t", "debug_text": "d",
     "attributes": {"clock": 1980, "slots": [0, 1]}}]
-The answer numbers all devices of the job. It stays: who asks again gets it at once.
+The result numbers all devices of the job. It does not change: later calls return at once.
 
 EXAMPLE
   coxswain topology gpu --devices gpus.json --json |
@@ -65,9 +65,11 @@ void add_topology(CLI::App& program, action& chosen) {
       chosen, exchange);
   auto& given = command.given;
   command
-      .add_option("PLATFORM", given.platform, "The kind of devices, such as gpu; a name for all")
+      .add_option("PLATFORM", given.platform,
+                  "Kind of devices, such as gpu; the same for all tasks")
       ->required();
-  command.add_option("--devices", given.devices_file, "This task's devices (default: none)")
+  command
+      .add_option("--devices", given.devices_file, "File with this task's devices (default: none)")
       ->type_name("FILE");
   add_number(command, "--partition", given.partition, 0,
              "Partition of the devices; given by all tasks or by none",

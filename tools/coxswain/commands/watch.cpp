@@ -96,8 +96,8 @@ asio::awaitable<void> watch(client& c, watch_command const& given) {
 
 constexpr auto watch_footer =
     R"(A line has the event's time, the seconds since the coordinator started, its severity and
-text; or a version, the key and its value or "removed". Ends with Ctrl-C. What has happened already
-is shown by events and ls.
+text; or a version, the key and its value or "removed". Ctrl-C ends it. Use events
+and ls to see what happened before.
 
 EXAMPLES
   coxswain watch
@@ -110,15 +110,16 @@ EXAMPLES
 void add_watch(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
       program, "watch",
-      "Prints what happens in the job, or to keys below a directory, as it happens", chosen, watch);
+      "Prints events of the job, or changes of keys below a directory, as they happen", chosen,
+      watch);
   auto& given = command.given;
   auto* const directory = command.add_option(
       "DIR", given.directory, "A directory of keys, / for all (default: the events of the job)");
   auto* const after = add_number(command, "--after", given.after, 0,
-                                 "Begin after this version of the keys (default: with the next "
+                                 "Start after this version of the keys (default: with the next "
                                  "change)");
   after->needs(directory);
-  add_number(command, "--count", given.count, 1, "End after so many lines (default: never)");
+  add_number(command, "--count", given.count, 1, "End after this many lines (default: never)");
   command.add_flag("--json", given.as_json, "A JSON object on each line, for programs");
   add_remote_options(command, given.remote);
   command.footer(help_end(watch_footer));

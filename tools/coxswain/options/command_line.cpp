@@ -28,7 +28,7 @@ std::string shown_name(std::string const& names) {
 }
 
 std::string refusal(std::string const& value, std::string const& allowed) {
-  return fmt::format("'{}' is not allowed; {}", value, allowed);
+  return fmt::format("invalid value '{}'; {}", value, allowed);
 }
 
 [[noreturn]] void refuse(std::string const& name, std::string const& value,
@@ -166,7 +166,7 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
              fmt::format("it has no unit: write {0}s for seconds, or {0}ms, {0}min, {0}h", text));
     }
     refuse(name, text,
-           fmt::format("allowed is a number with its unit (ms, s, min, h), such as 200ms or 5min{}"
+           fmt::format("expected a number with a unit (ms, s, min, h), such as 200ms or 5min{}"
                        "{}",
                        limits.least > duration{} ? ", at least " + shown(limits.least) : "",
                        limits.may_be_forever ? ", or forever" : ""));
@@ -187,7 +187,7 @@ CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
     auto const given = parse_size(text);
     if (!given || *given < least) {
       refuse(name, text,
-             fmt::format("allowed is a number of bytes such as 4096, 64KiB or 1.5GiB, at least {}",
+             fmt::format("expected a number of bytes such as 4096, 64KiB or 1.5GiB, at least {}",
                          least));
     }
     into = *given;
@@ -208,7 +208,7 @@ CLI::Option* add_number(CLI::App& to, std::string const& name,
       auto const bounds = most == std::numeric_limits<std::int64_t>::max() && least >= 0
                               ? fmt::format("of {} or more", least)
                               : fmt::format("from {} to {}", least, most);
-      refuse(name, text, "allowed is a whole number " + bounds);
+      refuse(name, text, "expected a whole number " + bounds);
     }
     store(*given);
   };
@@ -221,7 +221,7 @@ CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_i
                        std::string const& help) {
   auto store = [name = shown_name(name), &into](std::string const& text) {
     auto given = parse_tasks(text);
-    if (!given) refuse(name, text, "allowed are tasks and ranges of them, such as 0,2-5");
+    if (!given) refuse(name, text, "expected tasks and ranges of them, such as 0,2-5");
     into = *std::move(given);
   };
   return to.add_option_function<std::string>(name, store, help)->type_name("TASKS");
@@ -238,7 +238,7 @@ CLI::Validator address_check() {
 CLI::Validator one_of(std::vector<std::string> const& allowed) {
   auto problem_of = [allowed](std::string const& text) {
     if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return std::string{};
-    return refusal(text, fmt::format("allowed is {}", fmt::join(allowed, ", ")));
+    return refusal(text, fmt::format("expected {}", fmt::join(allowed, ", ")));
   };
   return {problem_of, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }

@@ -18,7 +18,7 @@ program_error wrong(std::string const& path, std::string const& problem) {
 
 std::string suggestion(std::string const& given, config_file::names const& known) {
   auto const near = nearest(given, known);
-  return near.empty() ? std::string{} : fmt::format("; is '{}' meant?", near);
+  return near.empty() ? std::string{} : fmt::format("; did you mean '{}'?", near);
 }
 
 std::string toml_of(toml::node const& value) {

@@ -54,7 +54,7 @@ void add_listeners(CLI::App& to, server::options& into, std::string const& shown
   to.add_option("--listen", into.listen,
                 "Where to listen: host:port (port 0: any), [v6]:port, unix:/path, fd://N (an "
                 "inherited socket), or :port: all addresses if a token or client certificates "
-                "guard it, else this machine only. May be repeated; in the variable separated by "
+                "protect it, else this machine only. Repeatable; the variable separates them by "
                 "commas")
       ->type_name("ADDRESS")
       ->delimiter(',')
@@ -62,7 +62,7 @@ void add_listeners(CLI::App& to, server::options& into, std::string const& shown
       ->allow_extra_args(false)
       ->default_str(shown_default);
   to.add_flag("--insecure", into.insecure,
-              "Listen on addresses that others can reach although there is no token");
+              "Allow listening on reachable addresses without a token");
 }
 
 void add_identity_options(subcommand& to, coordinator_options& into) {
@@ -77,29 +77,31 @@ void add_identity_options(subcommand& to, coordinator_options& into) {
   add_credentials_file(to, into.token_file);
   add_tls_listener_options(to, into.server.tls);
   to.add_option("--port-file", into.port_file,
-                "Write the addresses to this file once they can be connected to, one a line")
+                "Write the addresses to this file once they accept connections, one per line")
       ->type_name("FILE");
-  to.add_flag("--recoverable", core.recoverable,
-              "Let the job go on when a task fails, which may then join again; for tasks that do "
-              "not state it themselves");
+  to.add_flag(
+      "--recoverable", core.recoverable,
+      "Tasks are recoverable unless they state otherwise: when one fails, the job continues "
+      "and the task can join again");
 }
 
 void add_timing_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Timing");
   auto& core = into.server.core;
   add_duration(to, "--heartbeat-timeout", core.heartbeat_timeout,
-               "Fail a task after this long without a sign of life", {.least = 10ms});
+               "Fail a task after this long without a heartbeat", {.least = 10ms});
   add_duration(to, "--reconnect-grace", core.reconnect_grace,
                "Grace period before the tasks of a lost connection fail; 0: none");
   add_duration(to, "--coordinator-return", core.coordinator_return,
-               "When clients give up an address that refuses; 0: after --heartbeat-timeout");
+               "Clients give up an address that refuses connections for this long; 0: after "
+               "--heartbeat-timeout");
   add_duration(to, "--hello-timeout", core.hello_timeout,
-               "Close a new connection that has not sent its Hello by then", {.least = 1ms});
+               "Close a new connection that sends no Hello for this long", {.least = 1ms});
   add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
                "Close a connection whose peer reads nothing for this long", {.least = 1ms});
   add_duration(to, "--progress-timeout", core.progress_timeout,
-               "Warn when a task's step has not advanced for this long, not counting the time in "
-               "which it waits for others; 0: off");
+               "Warn when a task's step has not advanced for this long, not counting time spent "
+               "waiting for others; 0: off");
   to.add_flag("--fail-without-progress", core.fail_without_progress,
               "Fail such a task instead of only warning");
   add_duration(to, "--preemption-lead", core.preemption_lead,
@@ -107,7 +109,7 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
   add_duration(to, "--preemption-timeout", core.preemption_timeout, "Time limit of that agreement",
                {.least = 1ms});
   add_duration(to, "--goodbye-timeout", into.server.linger,
-               "Time limit for sending the reason of a stop to all");
+               "Time limit for sending the reason of a stop to all clients");
   to.add_flag_callback(
       "--no-join-barrier", [&core] { core.join_barrier = false; },
       "Connect each task at once, without waiting for the others");
@@ -129,13 +131,13 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Limits");
   auto& core = into.server.core;
   add_size(to, "--memory-max", core.memory_bytes_max,
-           "Memory for what is stored (three quarters) and for messages in transit; half of what "
-           "machine, control group and ulimit -v allow unless given");
+           "Memory for stored data (three quarters) and messages in transit; the default is half "
+           "of what machine, control group and ulimit -v allow");
   add_size(to, "--value-bytes-max", core.value_bytes_max,
            "Size of the largest value; at most a fifth of --memory-max");
   add_size(to, "--key-bytes-max", core.key_bytes_max, "Length of the longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
-           "Data that the tasks of one barrier may bring, together");
+           "Data of all tasks of one barrier together");
   add_number(to, "--changes-max", core.changes_max, 0, 1'000'000'000,
              "Number of key changes kept for watches");
   add_size(to, "--change-bytes-max", core.change_bytes_max,
@@ -145,7 +147,7 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,
              "Number of open requests of a session");
   add_number(to, "--open-requests-max-per-task", core.open_requests_max_per_task, 0, 1'000'000,
-             "Number of open requests in addition for each of its tasks");
+             "Additional open requests of a session for each of its tasks");
   add_number(
       to, "--connections-max",
       [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
@@ -154,7 +156,7 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
       to, "--strangers-per-host-max",
       [&into](std::int64_t n) { into.server.strangers_per_host_max = static_cast<std::size_t>(n); },
       1, 100'000'000,
-      "Number of one host's connections before Hello; beyond it the oldest silent one is "
+      "Number of connections of one host before Hello; above it the oldest silent one is "
       "closed (default: half of all)");
   add_number(to, "--handshakes-per-second-max", into.server.handshakes_per_second_max, 1, 1'000'000,
              "Number of TLS handshakes per second and host; the rest wait");
@@ -180,7 +182,7 @@ void add_http_options(CLI::App& to, coordinator_options& into) {
           into.page.listen = address;
         },
         "Show the job over HTTP, for people, probes and scripts: port, :port, host:port or "
-        "[v6]:port (port 0: any); without a host the same addresses as for --listen")
+        "[v6]:port (port 0: any); without a host, the hosts of --listen")
       ->type_name("ADDRESS");
   add_number(
       to, "--http-connections-max",
@@ -240,8 +242,8 @@ void complete(coordinator_options& given) {
 void report_privacy(coordinator_options const& given) {
   if (!given.is_kept_private) return;
   spdlog::warn(
-      "only this machine can connect: neither a token nor client certificates guard a listener "
-      "without a host; see --token-file, --tls-ca and --insecure");
+      "only this machine can connect: a listener without a host needs a token or client "
+      "certificates; see --token-file, --tls-ca and --insecure");
 }
 
 void finish(coordinator_options& given) {

@@ -21,22 +21,24 @@ enum class exit_code : std::uint8_t {
 // The end of the program's --help.
 inline constexpr auto exit_codes_text =
     "EXIT CODES\n"
-    "  0 done, 64 wrong usage, 69 no coordinator there, 75 timed out,\n"
+    "  0 done, 64 wrong usage, 69 no coordinator reachable, 75 timed out,\n"
     "  77 refused (token, job, permission), 1 anything else\n";
 
 // The end of the --help of a subcommand, after what it has to say of its own.
 [[nodiscard]] inline std::string help_end(std::string const& own = {}) {
   return own +
-         "Options are variables too, --connect-timeout is COXSWAIN_CONNECT_TIMEOUT, and keys of a\n"
-         "--config file, which coxswain --help describes.\n\n" +
+         "Options can be set by variables too (--connect-timeout is COXSWAIN_CONNECT_TIMEOUT) and "
+         "in a\n"
+         "--config file; see coxswain --help.\n\n" +
          exit_codes_text;
 }
 
 // The same for one that always acts for a task.
 [[nodiscard]] inline std::string task_help_end(std::string const& own) {
   return own +
-         "For what runs below coxswain task, as its task. Options are variables too: --timeout is\n"
-         "COXSWAIN_TIMEOUT.\n\n" +
+         "Works only under coxswain task, for its task. Options can be set by variables too: "
+         "--timeout\n"
+         "is COXSWAIN_TIMEOUT.\n\n" +
          exit_codes_text;
 }
 

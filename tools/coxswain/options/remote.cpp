@@ -32,7 +32,7 @@ client_options acting_task(duration connect_timeout) {
   auto const pass = task_pass::from_environment();
   if (!pass) {
     throw program_error{exit_code::usage,
-                        "this command acts for a task, and there is none: run it below\n"
+                        "this command acts for a task, and there is none: run it under\n"
                         "  coxswain task -- CMD...\nwhich sets COXSWAIN_TASK_SOCKET and "
                         "COXSWAIN_TASK_SECRET"};
   }
@@ -163,7 +163,7 @@ remote_options located(remote_options with) {
   auto const& newest = jobs.front();
   if (jobs.size() > 1 && !with.takes_newest) {
     throw program_error{exit_code::usage,
-                        fmt::format("{} jobs of yours run on this machine; choose one with "
+                        fmt::format("{} of your jobs run on this machine; choose one with "
                                     "--address:\n{}",
                                     jobs.size(), jobs_text(jobs))};
   }
@@ -213,7 +213,7 @@ int converse(remote_options const& with, conversation talk) {
     if (problem.how() != exit_code::unavailable || !is_guess) throw;
     throw program_error{problem.how(),
                         std::string{problem.what()} +
-                            "\nno job of yours runs on this machine; --address says where one is"};
+                            "\nno job of yours runs on this machine; give the --address of one"};
   }
 }
 

@@ -47,13 +47,13 @@ void check(CLI::Option const& option, std::vector<std::string> const& values) {
   if (is_flag(option) && (values.size() != 1 || !is_true_or_false(values.front()))) {
     throw CLI::ValidationError(
         option.get_name(),
-        fmt::format("'{}' is not allowed; allowed is true or false", fmt::join(values, ",")));
+        fmt::format("invalid value '{}'; expected true or false", fmt::join(values, ",")));
   }
   auto const most = static_cast<std::size_t>(std::max(option.get_items_expected_max(), 1));
   if (values.empty() || values.size() > most) {
-    throw CLI::ValidationError(
-        option.get_name(), fmt::format("{} values are not allowed; allowed is {}", values.size(),
-                                       most == 1 ? "one" : "one or more"));
+    throw CLI::ValidationError(option.get_name(),
+                               fmt::format("{} values given; expected {}", values.size(),
+                                           most == 1 ? "one" : "one or more"));
   }
 }
 
@@ -185,7 +185,7 @@ std::string subcommand::configuration() const {
   if (print_as_ == "true") return table_text();
   throw program_error{
       exit_code::usage,
-      fmt::format("--print-config: '{}' is not allowed; allowed is toml or nothing", print_as_)};
+      fmt::format("--print-config: invalid value '{}'; expected toml or nothing", print_as_)};
 }
 
 std::string subcommand::table_text() const {

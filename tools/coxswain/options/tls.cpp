@@ -28,14 +28,14 @@ void add_tls_options(CLI::App& to, tls_options& into) {
 
 void add_tls_listener_options(CLI::App& to, tls_options& into) {
   to.option_defaults()->group("TLS");
-  add_file(to, "--tls-cert", into.cert,
-           "Certificate chain to present (PEM); all connections but those of Unix sockets then "
-           "need TLS");
-  add_file(to, "--tls-key", into.key, "Its private key (PEM, no passphrase)");
-  add_file(to, "--tls-ca", into.ca,
+  add_file(to, "--tls-cert", into.certificate_file,
+           "Certificate chain to present (PEM); requires TLS of all connections except Unix "
+           "sockets");
+  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
+  add_file(to, "--tls-ca", into.authorities_file,
            "Require client certificates signed by one of these authorities (PEM)");
   add_prefix(to, into,
-             "Require a URI name in them with this prefix, such as spiffe://cluster/job/");
+             "Require a URI name with this prefix in them, such as spiffe://cluster/job/");
   to.add_option_function<std::string>(
         "--tls-min",
         [&into](std::string const& least) {

@@ -27,7 +27,7 @@ std::string token_of_environment() {
 }
 
 program_error no_token(std::string const& file) {
-  return {exit_code::usage, fmt::format("--token-file: '{}' holds no token", file)};
+  return {exit_code::usage, fmt::format("--token-file: '{}' contains no token", file)};
 }
 
 // One line that is not empty. What is wrong is said without its words: one of them is a secret.
@@ -52,7 +52,7 @@ program_error wrong_line(std::string const& file, int number, std::string_view p
 
 std::optional<subcommand::origin> token_of_variable() {
   if (token_of_environment().empty()) return std::nullopt;
-  return subcommand::origin{"a token that is not shown", "variable COXSWAIN_TOKEN"};
+  return subcommand::origin{"(hidden)", "variable COXSWAIN_TOKEN"};
 }
 
 CLI::Option* add_token_file(CLI::App& to, std::string& into) {
@@ -73,8 +73,8 @@ std::string read_token(std::string const& file) {
 CLI::Option* add_credentials_file(CLI::App& to, std::string& into) {
   return to
       .add_option("--token-file", into,
-                  "File with tokens, one a line after its role: reader, operator or worker, which "
-                  "may be left out (else the variable COXSWAIN_TOKEN, a worker's token)")
+                  "File of tokens, one per line, each after an optional role: reader, operator or "
+                  "worker (else the variable COXSWAIN_TOKEN, a worker's token)")
       ->type_name("FILE");
 }
 

@@ -66,7 +66,7 @@ void keep_recording(std::string const& recording) {
     file.write(recording);
     if (!file.finish().ok()) return;
     remove_oldest(directory);
-    spdlog::warn("recording of what led to this: '{0}'; see coxswain replay {0}", path);
+    spdlog::warn("wrote recording '{0}'; view it with: coxswain replay {0}", path);
   } catch (error const& problem) {
     spdlog::warn("{}", problem.outcome().message());
   }

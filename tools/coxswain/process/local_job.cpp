@@ -181,8 +181,8 @@ void local_job::end_processes_after(duration grace) {
   timer_.expires_after(grace);
   timer_.async_wait([this, grace](boost::system::error_code problem) {
     if (problem || running_ == 0) return;
-    spdlog::warn("{} processes are still running after {} and are sent {}", running_,
-                 text_of(grace), interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
+    spdlog::warn("{} processes still running after {}; sending {}", running_, text_of(grace),
+                 interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
     end_processes();
   });
 }

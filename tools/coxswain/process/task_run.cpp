@@ -163,7 +163,7 @@ asio::awaitable<void> task_run::end_with_job() {
   auto const why = co_await job_.failure();
   has_failed_ = true;
   if (!command_) co_return;
-  fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", harmless_lines(text_of(why.cause)),
+  fmt::print(stderr, "coxswain task: {}; ending '{}'\n", harmless_lines(text_of(why.cause)),
              options_.command.front());
   // A command that has reported its failure may end by itself.
   if (why.cause.task == options_.client.task) co_await pause();

@@ -62,15 +62,15 @@ std::string what_text(core::why_answer::wait const& w) {
     case kind::count_barrier: return fmt::format("count barrier '{}'", w.name);
     case kind::join: return "the join";
     case kind::leave: return "the shutdown barrier";
-    case kind::topology: return fmt::format("exchange of topologies '{}'", w.name);
+    case kind::topology: return fmt::format("topology exchange '{}'", w.name);
     case kind::alive: return "an alive query";
     case kind::preemption: return "an agreement on a step, before a preemption";
     case kind::get: return fmt::format("key '{}'", w.name);
-    case kind::get_all: return fmt::format("key '{}' and perhaps others with it", w.name);
+    case kind::get_all: return fmt::format("key '{}' and possibly others", w.name);
     case kind::lock: return fmt::format("lock '{}'", w.name);
     case kind::pop: return fmt::format("an item of queue '{}'", w.name);
   }
-  return "something that this program does not know";
+  return "something unknown to this version of the program";
 }
 
 std::string ranges_text(std::string const& ranges, std::uint32_t cut) {
@@ -81,7 +81,7 @@ std::string waiting_text(core::why_answer::wait const& w) {
   std::string text;
   if (!w.waiting.empty()) text = "tasks " + ranges_text(w.waiting, w.cut);
   if (w.others == 0) return text;
-  return fmt::format("{}{}{} that {} no task", text, text.empty() ? "" : " and ",
+  return fmt::format("{}{}{} outside the job", text, text.empty() ? "" : " and ",
                      w.others == 1 ? "a caller" : fmt::format("{} callers", w.others),
                      w.others == 1 ? "is" : "are");
 }

@@ -90,9 +90,9 @@ std::string status_text(core::snapshot const& picture) {
                         picture.waiting_locks);
   }
   if (picture.deadlines_answered > 0) {
-    text += fmt::format("{} deadlines answered, late by {} (p99), {} (max)\n",
-                        picture.deadlines_answered, text_of(picture.lateness_p99),
-                        text_of(picture.lateness_max));
+    text +=
+        fmt::format("{} timeout replies, late by {} (p99), {} (max)\n", picture.deadlines_answered,
+                    text_of(picture.lateness_p99), text_of(picture.lateness_max));
   }
   if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
   if (picture.more_barriers > 0) {

@@ -90,7 +90,7 @@ char const* read_field(core::device& into, std::string_view name, json::value co
   try {
     known->read(into, from);
   } catch (boost::system::system_error const&) {
-    return "its value is of another kind, or too large";
+    return "its value has the wrong type, or is too large";
   }
   return nullptr;
 }
@@ -127,16 +127,16 @@ std::vector<core::device> devices_in(std::string_view content, std::string const
   auto const parsed = json::parse(content, problem);
   if (problem) {
     throw program_error{exit_code::usage,
-                        fmt::format("{} is no JSON: {}", where, problem.message())};
+                        fmt::format("{} is not JSON: {}", where, problem.message())};
   }
   auto const* const all = parsed.if_array();
   if (all == nullptr) {
-    throw program_error{exit_code::usage, where + " holds no array of devices"};
+    throw program_error{exit_code::usage, where + " is not an array of devices"};
   }
   std::vector<core::device> devices;
   for (auto const& one : *all) {
     auto const which = fmt::format("{}: device {}", where, devices.size());
-    if (!one.is_object()) throw program_error{exit_code::usage, which + " is no object"};
+    if (!one.is_object()) throw program_error{exit_code::usage, which + " is not an object"};
     devices.push_back(device_in(one, which));
   }
   return devices;

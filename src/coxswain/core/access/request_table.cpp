@@ -132,9 +132,9 @@ std::string_view name(operation what) noexcept {
 status permission(role mine, request const& what) {
   request_row const& row = row_of(what);
   if (mine >= row.needed) return {};
-  return {errc::permission_denied,
-          "role '" + std::string{name(mine)} + "' may not " + std::string{row.verb} +
-              "; it needs '" + std::string{name(row.needed)} + "': ask for a token of that role"};
+  return {errc::permission_denied, "role '" + std::string{name(mine)} + "' may not " +
+                                       std::string{row.verb} + "; that needs a token of role '" +
+                                       std::string{name(row.needed)} + "'"};
 }
 
 }  // namespace coxswain::core

@@ -40,7 +40,7 @@ void kernel::observe(time_point now) {
   observed_ = std::max(observed_, now);
 }
 
-// Not each time: a barrier of ten thousand tasks takes that long to be released.
+// Not for shorter delays: the release of a barrier of ten thousand tasks takes that long.
 void kernel::log_stall(time_point now) {
   if (stall_told_ && now - *stall_told_ < stall_log_period) return;
   stall_told_ = now;
@@ -55,8 +55,8 @@ time_point kernel::credited(liveness const& l, duration allowed) const {
   return deadline_after(deadline_after(l.since, allowed), credit);
 }
 
-// The alarm is never put off here: when it is due, the meeting is asked until when it waits. So
-// whoever cancels costs nothing.
+// The alarm is never postponed here: when it is due, the meeting's deadline is checked. So a
+// cancellation costs nothing.
 void kernel::arm_deadline(alarms& of, time_point deadline, due_item item) {
   if (of.deadline.armed() && of.deadline_at <= deadline) return;
   of.deadline_at = deadline;
@@ -158,7 +158,8 @@ status kernel::job_failed(errc code) const {
 status kernel::not_joined() const {
   if (error) return job_failed(errc::failed_precondition);
   return {errc::failed_precondition,
-          "the call needs a task: this session has joined none, or several without naming one"};
+          "the call needs a task: this session has joined as none, or as several and the call "
+          "names none"};
 }
 
 void kernel::note_lateness(duration late) {

@@ -48,7 +48,7 @@ void key_verbs::job_failed(time_point, status const& why, barrier_failure const*
 
 void key_verbs::stopping(time_point, status const& why) {
   cancel_reads(why);
-  keys_.forget_changes();  // nobody can ask for them any more
+  keys_.forget_changes();  // they can no longer be requested
 }
 
 void key_verbs::cancel_reads(status const& why) {
@@ -213,7 +213,7 @@ status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::
 void key_verbs::handle(call const& c, remove_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
   bool const was_there = keys_.remove(args.key);
   calls_.answer_now(c, calls_.share(removed_answer{was_there}), true);
   if (was_there) concerns_.key_watches.tell(keys_.version() - 1);
@@ -225,9 +225,9 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
   }
   if (args.directory.empty() && !args.all) {
     return calls_.refuse(
-        c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
+        c, {errc::invalid_argument, "removing the root removes every key: set `all` to confirm"});
   }
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
   std::uint64_t const before = keys_.version();
   auto removed = keys_.remove_tree(args.directory, args.after, options_.page_entries_max);
   kernel_.tally.steps += removed.count;

@@ -49,8 +49,9 @@ void locks::put_back(std::vector<undelivered> grants) {
 }
 
 answer_ptr locks::overdue(time_point now, parked const& p) {
-  return calls_.share(status{errc::deadline_exceeded,
-                             "waited " + in_words(now - p.since) + ": " + held_text(p.name.get())});
+  return calls_.share(
+      status{errc::deadline_exceeded,
+             "not locked within " + in_words(now - p.since) + ": " + held_text(p.name.get())});
 }
 
 std::string locks::missing_text(time_point, ticket, parked const& p) {
@@ -59,7 +60,7 @@ std::string locks::missing_text(time_point, ticket, parked const& p) {
 
 std::string locks::goal_text(parked const& p) const { return "lock " + quoted(p.name.get()); }
 
-std::string locks::stuck_text(parked const& p) const { return "at " + goal_text(p); }
+std::string locks::stuck_text(parked const& p) const { return "for " + goal_text(p); }
 
 std::vector<task_id> locks::awaited(parked const& p) const {
   auto const task = task_of(held_.at(p.name.get()));
@@ -72,7 +73,7 @@ void locks::describe(parked const& p, why_answer::wait& in) const {
   in.missing->missing = kernel_.whose(*sessions_.find(held_.at(p.name.get()).owner));
 }
 
-// Of a session that acts for no task, or for several, it is not known what it waits for.
+// Deadlock detection cannot follow a session that acts for no task, or for several.
 void locks::add_to(wait_graph& g, picture_budget& budget) const {
   for (auto const& [_, one] : held_) {
     if (one.waiting.empty()) continue;
@@ -139,9 +140,9 @@ void locks::handle(call const& c, unlock_args& args) {
                                            std::to_string(args.token) + " is no longer valid"});
   }
   if (at->second.token != args.token) {
-    return calls_.refuse(c, {errc::failed_precondition, held_text(args.name) + "; token " +
-                                                            std::to_string(args.token) +
-                                                            " is not the one of this owner"});
+    return calls_.refuse(
+        c, {errc::failed_precondition,
+            held_text(args.name) + "; token " + std::to_string(args.token) + " is not valid"});
   }
   if (at->second.owner != c.from.session) {
     return calls_.refuse(

@@ -22,15 +22,15 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
   calls_.answer_now(c, calls_.share(status{}), true);
 }
 
-// Any session may ask, since nobody holds a task that has failed.
+// Any session may ask, since no session holds a failed task.
 void failure_verbs::handle(call const& c, reset_args& args) {
   if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Reset must name its task"});
   if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   task& t = roster_.at(*c.task);
   if (t.state != task_state::failed) {
     return calls_.refuse(
-        c, {errc::failed_precondition,
-            kernel_.who(*c.task) + " has not failed: it is " + std::string{name(t.state)}});
+        c, {errc::failed_precondition, kernel_.who(*c.task) + " has not failed: its state is \"" +
+                                           std::string{name(t.state)} + "\""});
   }
   if (t.self != args.self && !c.by.guest_of) {
     return calls_.refuse(c, {errc::aborted, "another incarnation of " + kernel_.who(*c.task) +
@@ -47,7 +47,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   kernel_.observe(now);
   if (kernel_.stopping || !roster_.has(id)) return;
   if (roster_.at(id).state == task_state::joining) {
-    // It is un-counted, and the join goes on to its deadline (semantics D10).
+    // It is removed, and the join continues until its deadline (semantics D10).
     std::string const how = why.ok() ? why.message() : why.text();
     kernel_.log(severity::warning, event_kind::ended,
                 kernel_.who(id) + " ended while joining: " + how, id);
@@ -63,7 +63,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   concerns_.leaves.release_if_complete(now);
 }
 
-// What follows from the failure of a task, in order. Only a task that is connected can fail.
+// The effects of a task's failure, in order. Only a connected task can fail.
 void failure_verbs::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
@@ -87,8 +87,8 @@ void failure_verbs::fail_task(time_point now, task_id id, status why) {
   concerns_.joins.end_challenge(id, calls_.share(kernel_.job_failed(errc::aborted)));
 }
 
-// A recoverable task has failed, and the others go on (semantics D12): the rounds wait for it to
-// come back, unless they said otherwise, and the leave does not.
+// A recoverable task has failed, and the others continue (semantics D12): rounds wait for its
+// return, unless they have fail_when_lost; the leave does not.
 void failure_verbs::go_on_without(time_point now, task_id id) {
   concerns_.barriers.forget_owed_to(id);
   concerns_.barriers.fail_rounds_of(now, id);

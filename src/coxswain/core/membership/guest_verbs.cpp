@@ -69,7 +69,7 @@ void guest_verbs::handle(call const& c, grant_args& args) {
   if (c.by.guest_of) {
     return calls_.refuse(
         c, {errc::failed_precondition, "only the session that joined as " + kernel_.who(*c.task) +
-                                           " can let others act for it; a guest cannot"});
+                                           " can let other programs act for it"});
   }
   std::size_t const size = args.secret.size();
   if (size != 0 && (size < grant_secret_bytes_min || size > grant_secret_bytes_max)) {
@@ -100,9 +100,10 @@ result<host> guest_verbs::host_of(guest_args const& args) const {
   if (at != grants_.end() && equal_in_constant_time(at->second.secret, args.secret)) return *by;
   for (auto const& [other, g] : grants_) {
     if (other.task != args.task || !equal_in_constant_time(g.secret, args.secret)) continue;
-    return status{errc::failed_precondition,
-                  kernel_.who(args.task) +
-                      " is held by another session: the host of this guest was replaced"};
+    return status{
+        errc::failed_precondition,
+        kernel_.who(args.task) +
+            " is held by another session, which replaced the one this program acts through"};
   }
   return status{errc::unauthenticated,
                 "the client's secret does not let it act for task " +
@@ -121,8 +122,8 @@ grant* guest_verbs::grant_of(session const& s) {
   return s.guest_of ? find(grants_, s.guest_of->of) : nullptr;
 }
 
-// The task of the guest as long as its host holds it; nothing if nobody does. A Join and a Reset
-// are for a task that nobody holds.
+// The task of the guest while its host holds it, else none. A Join and a Reset are for a task that
+// no session holds.
 result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
                                                          client_message const& message) const {
   task_id const id = s.guest_of->of.task;
@@ -134,7 +135,8 @@ result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
   if (host_of(id) != s.guest_of->of) {
     return status{
         errc::aborted,
-        kernel_.who(id) + " is held by another session: the host of this guest was replaced"};
+        kernel_.who(id) +
+            " is held by another session, which replaced the one this program acts through"};
   }
   if (status left = has_left_its_guests(id); message.task && !left.ok()) return left;
   bool const joins = std::holds_alternative<join_args>(message.what) ||
@@ -196,12 +198,12 @@ void guest_verbs::take_leaving_guests(task_id id, std::vector<ticket>& into) {
   }
 }
 
-// A guest asks with each step, so that the steps of several programs are those of one task.
+// A guest asks at each step, so that the steps of several programs count as those of one task.
 void guest_verbs::reach_sync_point(call const& c, frozen_args const& args) {
   if (args.agreement != 0) {
     return calls_.refuse(
         c, {errc::invalid_argument,
-            "a guest cannot answer an agreement on a step: its host answers for the task"});
+            "a program that acts for a task cannot agree on a step: the session of the task does"});
   }
   grant& g = *grant_of(c.by);
   if (auto const stops = g.reached(args.step)) {

@@ -233,9 +233,9 @@ void join_verbs::enter(call const& c, join_args const& args) {
   join_.arrive(*c.task, std::move(a));
   calls_.park(c, *this, {});
   kernel_.log(severity::info, event_kind::joining,
-              kernel_.who(*c.task) + " from " + c.by.from.peer() + " is joining, " +
+              kernel_.who(*c.task) + " from " + c.by.from.peer() + " is joining (" +
                   std::to_string(join_.arrived()) + " of " + std::to_string(roster_.size()) +
-                  " tasks are here",
+                  " tasks)",
               c.task);
   if (join_.complete()) return release_join(c.now);
   kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
@@ -261,13 +261,13 @@ void join_verbs::close_join() {
   kernel_.disarm(join_alarms_);
 }
 
-// A failed join leaves nobody in error: all may try again (semantics D10).
+// A failed join fails no task: all may try again (semantics D10).
 void join_verbs::fail_join(answer_ptr const& what) {
   if (join_.is_open()) calls_.answer_all(join_.tickets(), what);
 }
 
-// Another process says that it is a task which somebody holds (semantics D10): the holder is asked
-// for a sign of life, unless it is known to have none, or need not be asked.
+// Another process joins as a task that a session holds (semantics D10): the holder is probed,
+// unless it is known to be lost, or the newcomer takes over.
 void join_verbs::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   kernel_.log(
@@ -353,7 +353,7 @@ void join_verbs::holder_lives(task_id id) {
                                            "; two processes have the same task id"}));
 }
 
-// All who ask to take the task's place are answered.
+// Answers all newcomers of the task.
 void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
   task const& t = roster_.at(id);
   if (!t.challenge) return;
@@ -363,7 +363,7 @@ void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
   calls_.answer_all(asking, what);
 }
 
-// The holder owes no sign of life any more.
+// The holder is no longer probed.
 void join_verbs::end_probe(task_id id) {
   task& t = roster_.at(id);
   if (!t.is_probed()) return;
@@ -382,7 +382,7 @@ void join_verbs::forget_holder(task_id id) {
   if (session* const s = sessions_.find(held_by)) {
     t.last->from = s->from;
     t.last->heard = s->heard.since;
-    // The last one takes its place: a session of many tasks may lose them one by one.
+    // The last one takes its position: a session of many tasks can lose them one by one.
     task_id const last = s->tasks.back();
     s->tasks[t.place] = last;
     roster_.at(last).place = t.place;

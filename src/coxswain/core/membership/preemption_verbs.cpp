@@ -98,7 +98,7 @@ void preemption_verbs::begin_agreement(time_point now) {
   review_agreement();
 }
 
-// Those who came or came back during an agreement may not know of it.
+// Tasks that joined or resumed during an agreement may not know of it.
 void preemption_verbs::tell_agreement(session& s) {
   if (preemption_.is_open()) sessions_.push(s, calls_.share(freeze_request{preemption_.number()}));
 }
@@ -107,8 +107,9 @@ void preemption_verbs::handle(call const& c, frozen_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (c.by.guest_of) return concerns_.guests.reach_sync_point(c, args);
   if (!preemption_.is_open() || args.agreement != preemption_.number()) {
-    return calls_.refuse(c, {errc::failed_precondition,
-                             "agreement " + std::to_string(args.agreement) + " on a step is over"});
+    return calls_.refuse(c,
+                         {errc::failed_precondition,
+                          "agreement " + std::to_string(args.agreement) + " on a step has ended"});
   }
   calls_.park(c, *this, {});
   if (auto* const g = concerns_.guests.grant_of(host{c.from.session, *c.task})) {
@@ -169,7 +170,7 @@ void preemption_verbs::preemption_due(time_point now) {
   end_agreement(why);
 }
 
-// The task is no longer there to agree, or to be preempted.
+// The task has gone: it takes no part in the agreement, and its notice is dropped.
 void preemption_verbs::forget(time_point now, task_id id) {
   preemption_.forget(id);
   if (preemption_.is_open()) return review_agreement();

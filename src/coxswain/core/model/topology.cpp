@@ -21,7 +21,7 @@ status check_partition_indices(std::vector<local_topology> const& tasks) {
                                       " do not"};
 }
 
-// Zeros are what NVML says of a device that is in none, before the clique's number.
+// NVML reports zeros, before the clique's number, for a device in no fabric.
 bool has_fabric(device const& d) {
   auto const cluster = std::string_view{d.fabric_uuid}.substr(0, d.fabric_uuid.find('/'));
   return cluster.find_first_not_of("0-") != std::string_view::npos;
@@ -135,7 +135,7 @@ std::string difference(local_topology const& before, local_topology const& now) 
                 change("its number of devices", before.devices.size(), now.devices.size())});
   for (std::size_t i = 0; i < now.devices.size() && found.empty(); ++i) {
     found = difference(before.devices[i], now.devices[i]);
-    if (!found.empty()) found = "of device " + std::to_string(i) + ", the " + found;
+    if (!found.empty()) found = "device " + std::to_string(i) + ": the " + found;
   }
   return found;
 }

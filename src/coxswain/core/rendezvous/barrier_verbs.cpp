@@ -138,9 +138,9 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
   } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
     status const why{errc::invalid_argument, round_text(*b) + ": task " +
                                                  std::to_string(c.task->value) +
-                                                 " names other participants, or another barrier "
-                                                 "kind, than the waiting tasks"};
-    // Only who takes part in the round can spoil it; both sides are then told.
+                                                 " differs from the waiting tasks in "
+                                                 "participants or barrier kind"};
+    // Only a participant can fail the round; then both sides get the error.
     if (!b->round.expected().index_of(*c.task)) return calls_.refuse(c, why);
     fail_round(c.now, *b, why, c.task);
     return calls_.answer_now(c, calls_.share(why), true);
@@ -164,7 +164,7 @@ result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<tas
     return status{errc::invalid_argument,
                   (barrier ? "barrier " + quoted(*barrier) : "alive query") + ": " + text};
   };
-  // They usually rise already, and there may be as many as tasks in every call.
+  // They are usually sorted already, and every call can name all tasks.
   if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
     std::sort(tasks.begin(), tasks.end());
     tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
@@ -245,15 +245,15 @@ status barrier_verbs::check_data(call const& c, barriers::barrier& b, std::size_
   std::size_t const gathered =
       b.round.gathered_bytes() + size - (replaced ? replaced->data.size() : 0);
   if (gathered > options_.gather_bytes_max) {
-    status const why{errc::resource_exhausted, round_text(b) + ": the data of task " +
-                                                   std::to_string(c.task->value) + " makes " +
+    status const why{errc::resource_exhausted, round_text(b) + ": with the data of task " +
+                                                   std::to_string(c.task->value) + " there are " +
                                                    std::to_string(gathered) +
                                                    " bytes; the limit gather_bytes_max is " +
                                                    std::to_string(options_.gather_bytes_max)};
     fail_round(c.now, b, why, c.task);
     return why;
   }
-  // Data leaves free what values leave free, so that those without data can go on.
+  // Data leaves the same reserve as values, so that barriers without data still work.
   if (size == 0 || memory_.fits(size + memory_.owned_max() / 16)) return {};
   status const why{errc::resource_exhausted, round_text(b) + ": no room for " +
                                                  std::to_string(size) +
@@ -285,8 +285,8 @@ void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
   end_round(now, b, calls_.share(std::move(a)), {});
 }
 
-// `told` is given the outcome by the caller of this function. When all rounds fail at once, because
-// the job has failed or the coordinator stops, the log has said so.
+// The caller of this function gives `told` the outcome. When all rounds fail at once, because the
+// job has failed or the coordinator stops, that is logged already.
 void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
                                std::optional<task_id> told) {
   if (!error_ && !kernel_.stopping) {
@@ -312,7 +312,7 @@ void barrier_verbs::dissolve_round(barriers::barrier& b) {
   barriers_.dissolve(b);
 }
 
-// What opening the round has led to.
+// Effects of opening the round.
 void barrier_verbs::forget_opening(barriers::barrier const& b) {
   auto const at = round_alarms_.find(b.sequence);
   kernel_.disarm(at->second);
@@ -392,7 +392,7 @@ void barrier_verbs::round_due(time_point now, due_item const& item) {
   fail_round(now, b, {errc::deadline_exceeded, text});
 }
 
-// Each is told as often as it asked, at most every `progress_every_min`.
+// Each gets reports as often as it asked, at most every `progress_every_min`.
 void barrier_verbs::push_progress(time_point now, barriers::barrier& b) {
   deadlines_.disarm(round_alarms_.at(b.sequence).progress);
   std::optional<task_ranges> missing;
@@ -411,7 +411,7 @@ void barrier_verbs::push_progress(time_point now, barriers::barrier& b) {
     }
     next = std::min(next, a.progress_at);
   });
-  // All of a round are looked at, so not for each of them at a time of its own.
+  // All arrivals of a round are visited, so they share one time.
   if (next != time_point::max()) arm_progress(b, std::max(next, now + progress_every_min));
 }
 

@@ -15,8 +15,8 @@ result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
     w.opened = now;
     w.number.value = ++round_;
   } else if (w.count != count) {
-    return status{errc::invalid_argument, "barrier " + quoted(name) + " is waited at with count " +
-                                              std::to_string(w.count) + ", not " +
+    return status{errc::invalid_argument, "callers already wait at barrier " + quoted(name) +
+                                              " with count " + std::to_string(w.count) + ", not " +
                                               std::to_string(count)};
   }
   w.arrived.emplace(++arrival_, who);

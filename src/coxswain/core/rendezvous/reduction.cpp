@@ -24,7 +24,7 @@ std::vector<Number> numbers_in(std::vector<bytes> const& operands) {
   return numbers;
 }
 
-// Only the whole sum must fit: in between it may be larger, whatever the order.
+// Only the final sum must fit: in between it can be larger, in any order.
 result<std::string> integer_sum(std::vector<std::int64_t> const& numbers) {
   wide_integer sum = 0;
   for (std::int64_t const n : numbers) sum += n;
@@ -36,7 +36,7 @@ result<std::string> integer_sum(std::vector<std::int64_t> const& numbers) {
   return to_little_endian(static_cast<std::int64_t>(sum));
 }
 
-// In task order, so that rounding does not depend on who came first.
+// In task order, so that rounding does not depend on the order of arrival.
 std::string double_sum(std::vector<double> const& numbers) {
   double sum = 0;
   for (double const n : numbers) sum += n;
@@ -72,7 +72,7 @@ result<std::string> common(std::vector<bytes> const& operands, task_set const& f
   auto const index = static_cast<std::uint32_t>(other - operands.begin());
   return status{errc::failed_precondition, "task " + std::to_string(from.at(0).value) +
                                                " and task " + std::to_string(from.at(index).value) +
-                                               " brought different data"};
+                                               " passed different data"};
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ status checked_operand(reduction how, std::string_view operand) {
   switch (how) {
     case reduction::none:
     case reduction::unknown:
-      return {errc::invalid_argument, "this coordinator does not know this kind of reduction"};
+      return {errc::invalid_argument, "this coordinator does not support this kind of reduction"};
     case reduction::bit_and:
     case reduction::bit_or:
     case reduction::all_equal: return {};

@@ -13,7 +13,7 @@ namespace coxswain::core {
 namespace {
 
 std::string exchange_text(std::string_view platform) {
-  return "exchange of topologies " + quoted(platform);
+  return "topology exchange " + quoted(platform);
 }
 
 status exhausted(std::string_view platform, std::string const& what, std::string_view limit,
@@ -35,7 +35,7 @@ void topology_verbs::job_failed(time_point, status const& why, barrier_failure c
 
 void topology_verbs::cancel(ticket, parked const& p) { exchanges_.cancel(p.name.get(), *p.task); }
 
-// Only this caller's time is over: the others go on waiting.
+// Only this caller times out: the others keep waiting.
 answer_ptr topology_verbs::overdue(time_point now, parked const& p) {
   meeting const& m = exchanges_.find(p.name.get())->waiting;
   barrier_failure f = concerns_.missing.describe(now, m, {});
@@ -50,7 +50,7 @@ std::string topology_verbs::missing_text(time_point now, ticket, parked const& p
 }
 
 std::string topology_verbs::goal_text(parked const& p) const {
-  return "exchange of topologies " + quoted(p.name.get());
+  return "topology exchange " + quoted(p.name.get());
 }
 
 std::string topology_verbs::stuck_text(parked const& p) const { return "in the " + goal_text(p); }
@@ -101,7 +101,7 @@ void topology_verbs::handle(call const& c, exchange_topology_args& args) {
     if (std::string const what = difference(*before, args.mine); !what.empty()) {
       return calls_.refuse(
           c, {errc::internal, exchange_text(args.platform) + ": " + kernel_.who(*c.task) +
-                                  " brought a different topology before: " + what});
+                                  " passed a different topology before: " + what});
     }
   }
   auto const* const known = exchanges_.find(args.platform);
@@ -148,7 +148,7 @@ status topology_verbs::room_for_topology(exchange_topology_args const& args) con
   std::size_t const all = exchanges_.bytes_brought(args.platform) + more;
   // All of it has to fit into one answer.
   if (all > options_.frame_bytes_max()) {
-    return exhausted(args.platform, "this topology makes " + std::to_string(all) + " bytes",
+    return exhausted(args.platform, "with this topology it has " + std::to_string(all) + " bytes",
                      "frame_bytes_max", options_.frame_bytes_max());
   }
   if (memory_.fits(more + memory_.owned_max() / 16)) return {};
@@ -171,7 +171,7 @@ void topology_verbs::join_exchange(call const& c, exchange_topology_args& args) 
   arm_exchange_log(c.now);
 }
 
-// The outcome is one answer, shared by all who wait and all who ask again.
+// The outcome is one answer, shared by all waiting and later calls.
 void topology_verbs::complete_exchange(std::string const& platform) {
   auto whole = build_topology(exchanges_.take_brought(platform));
   if (!whole) {
@@ -185,7 +185,7 @@ void topology_verbs::complete_exchange(std::string const& platform) {
   calls_.answer_all(exchanges_.settle(platform, outcome), outcome);
 }
 
-// Those that are open cannot be completed any more.
+// Open exchanges can no longer be completed.
 void topology_verbs::fail_open_exchanges(status const& why) {
   std::vector<std::string> open;
   for (auto const& [platform, x] : exchanges_.all()) {
@@ -196,12 +196,12 @@ void topology_verbs::fail_open_exchanges(status const& why) {
     status const told{why.code(), exchange_text(platform) + " failed: " + why.message() + "; " +
                                       std::to_string(m.arrived()) + " of " +
                                       std::to_string(m.expected().size()) +
-                                      " tasks had brought theirs"};
+                                      " tasks had passed theirs"};
     calls_.answer_all(exchanges_.forget(platform), calls_.share(told));
   }
 }
 
-// The outcomes of the others are kept for those who are still there.
+// The outcomes of the others are kept for the remaining tasks.
 void topology_verbs::task_left(status const& why) {
   if (roster_.count(task_state::connected) + roster_.count(task_state::returning) == 0) {
     return end_exchanges(why);

@@ -81,7 +81,8 @@ bool may_end_with(history const& h, call_record const& c) {
   // Whoever acts for the task now, a zombie can do nothing (semantics D3).
   auto const& text = c.got.outcome.message();
   if (code == aborted && text.find("which replaced this one") != std::string::npos) return true;
-  if (code == aborted && text.find("the host of this guest was replaced") != std::string::npos) {
+  if (code == aborted &&
+      text.find("replaced the one this program acts through") != std::string::npos) {
     return h.is_guest(c.process);
   }
   if (code == failed_precondition && text.find("its programs can no longer act") != text.npos) {
@@ -165,7 +166,7 @@ void check_completion(history const& h, violations& found) {
     std::string const name = "process " + std::to_string(i);
     if (p.completed_twice > 0) found.push_back(name + " was answered what it did not ask");
     std::string const why = p.why_ended.text();
-    if (why.find("protocol error") != why.npos || why.find("cannot be understood") != why.npos) {
+    if (why.find("protocol error") != why.npos || why.find("invalid message") != why.npos) {
       found.push_back(name + ": " + why);
     }
   }
