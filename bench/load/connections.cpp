@@ -71,7 +71,7 @@ void shake_hands(net::tls_stream& with) {
 constexpr std::size_t read_bytes = std::size_t{256} * 1024;
 
 timespec timespec_of(duration d) {
-  auto const seconds = std::chrono::baseline<std::chrono::seconds>(std::max(d, duration{}));
+  auto const seconds = std::chrono::floor<std::chrono::seconds>(std::max(d, duration{}));
   return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
 }
 

@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_that_cannot_be_expanded_is_na
   auto const found = detected(without(aichor, "JAXOPERATOR_COORDINATOR_HOST"));
 
   BOOST_TEST(text_of(found.address) ==
-             "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; allowed "
-             "is that text only with JAXOPERATOR_COORDINATOR_HOST, which is not set.");
+             "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; expected "
+             "JAXOPERATOR_COORDINATOR_HOST to be set.");
 }
 
 BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_is_checked) {

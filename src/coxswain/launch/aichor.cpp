@@ -18,8 +18,7 @@ sourced_value<std::string> expanded(std::string const& value, std::string const&
   if (auto const at = text.find(unexpanded); at != text.npos) {
     if (host.empty()) {
       return sourced_value<std::string>::wrong(
-          refusal(address_variable, value,
-                  std::string{"that text only with "} + host_variable + ", which is not set"),
+          refusal(address_variable, value, std::string{host_variable} + " to be set"),
           address_variable);
     }
     text.replace(at, unexpanded.size(), host);

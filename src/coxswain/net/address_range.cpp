@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace coxswain::net {
 namespace {
@@ -24,9 +25,10 @@ address_bytes mapped(in_addr const& v4) {
 }
 
 status refusal(std::string_view text) {
-  return {errc::invalid_argument, "'" + std::string{text.substr(0, 200)} +
-                                      "' is no range of addresses. Allowed are 10.0.0.0/8, "
-                                      "fd00::/8, and single addresses."};
+  std::string why{"invalid address range '"};
+  why.append(text.substr(0, 200))
+      .append("'; expected one such as 10.0.0.0/8 or fd00::/8, or a single address");
+  return {errc::invalid_argument, std::move(why)};
 }
 
 }  // namespace

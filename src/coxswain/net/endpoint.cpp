@@ -56,7 +56,8 @@ std::string numeric(sockaddr const* address, socklen_t size) {
     return "?";
   }
   bool const v6 = address->sa_family == AF_INET6;
-  return (v6 ? "[" + std::string{host} + "]:" : std::string{host} + ":") + port;
+  std::string text{v6 ? "[" : ""};
+  return text.append(host).append(v6 ? "]:" : ":").append(port);
 }
 
 using found_addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;

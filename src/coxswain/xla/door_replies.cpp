@@ -271,7 +271,7 @@ void door::answer_failed(open_call const& one, status const& why) {
       return answer(one, by_service({errc::internal, shutdown_text(why)}));
     case method::barrier: {
       bool const differs = why.code() == errc::invalid_argument &&
-                           text.find("names other participants") != text.npos;
+                           text.find("differs from the waiting tasks in participants") != text.npos;
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
       status const said = differs ? status{why.code(), conflict + text} : why;

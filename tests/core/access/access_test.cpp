@@ -53,8 +53,8 @@ BOOST_AUTO_TEST_CASE(a_role_includes_the_lesser_ones) {
   BOOST_TEST(permission(role::operator_, put_args{}).ok());
   BOOST_TEST(permission(role::operator_, get_args{}).ok());
   BOOST_TEST(permission(role::reader, put_args{}).text() ==
-             "PERMISSION_DENIED: role 'reader' may not put keys; it needs 'operator': ask for a "
-             "token of that role");
+             "PERMISSION_DENIED: role 'reader' may not put keys; that needs a token of role "
+             "'operator'");
   BOOST_TEST(
       permission(role::operator_, join_args{}).text() ==
       "PERMISSION_DENIED: role 'operator' may not join; that needs a token of role 'worker'");

@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_reduce_alike) {
     auto const one = c.barrier(1, "r", 300s, other);
 
     BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-    expect_words(c.text(zero), {"another barrier kind"});
+    expect_words(c.text(zero), {"differs from the waiting tasks in participants or barrier kind"});
   }
 }
 

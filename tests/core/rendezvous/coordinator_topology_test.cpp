@@ -98,7 +98,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_may_not_bring_something_else, job<2>) 
 
   BOOST_TEST(c.code(changed) == "INTERNAL");
   expect_words(c.text(changed), {"'gpu'", "task 0", "passed a different topology before",
-                                 "device 0, the ordinal changed from 0 to 1"});
+                                 "device 0: the ordinal changed from 0 to 1"});
   BOOST_TEST(c.code(first) == "waits");
 }
 
@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(topologies_that_make_no_frame_together_are_refused) {
   auto const refused = c.exchange(1, "gpu", large);
 
   BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
-  expect_words(c.text(refused), {"this topology makes", "frame_bytes_max is 66536"});
+  expect_words(c.text(refused), {"with this topology it has", "frame_bytes_max is 66536"});
   BOOST_TEST(c.code(waiting) == "waits");
 }
 

@@ -264,9 +264,13 @@ int run(run_command& given, std::vector<std::string> command) {
 constexpr auto run_footer = R"(Each process has in its environment
   COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
   COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
-  JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
-  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
-  JAXOPERATOR_PROCESS_ID.
+  JAXOPERATOR_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_HOST,
+  JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID;
+and, for a plain jax.distributed.initialize() of an unmodified JAX program,
+  JAX_COORDINATOR_ADDRESS (a Unix socket for this user only if there is a
+  token), JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
+  SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
+Each JAX process then uses the GPU of its number; JAX_LOCAL_DEVICE_IDS overrides that.
 Its output is passed on in whole lines, each after "[its task] "; its input is empty.
 
 A process that exits with 0 has finished its task, whether or not it has left the job: barriers that

@@ -327,6 +327,11 @@ A reader can look: status, get, ls, watch, events. An operator can also change k
 at count barriers, cancel barriers and preempt tasks. A worker can do everything; a line with a
 token alone is a worker's. Empty lines and those that begin with # are ignored.
 
+Unmodified JAX programs connect as they would to the service of their process 0, at --listen if
+there are neither tokens nor TLS, else at --xla-listen. A process that reaches such an address can
+act for any task. For a plain jax.distributed.initialize() they need the variables that --print-env
+prints, and a launcher that JAX knows, coxswain run or coxswain task --jax, for the process number.
+
 With --http the job is also served over HTTP; the line on standard output then has its URL as
 "page".
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks

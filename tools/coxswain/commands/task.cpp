@@ -79,7 +79,7 @@ std::string jax_address_for(task_command const& given, client_options const& as)
     auto const text = host.text();
     return fmt::format("{}:{}", text.substr(0, text.rfind(':')), door.port());
   }
-  bool const is_open = as.token.empty() && as.tls.authorities_file.empty();
+  bool const is_open = as.token.empty() && as.tls.ca.empty();
   return is_open ? as.address : std::string{};
 }
 
@@ -219,9 +219,15 @@ Several can run at once; a program's waits end with it, and the task continues. 
 returns at once; its leave waits for the other tasks, and takes effect when the command ends.
 Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory below
 TMPDIR that only this user can enter, and present COXSWAIN_TASK_SECRET, which is valid for this
-command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _TASK_INCARNATION and
-JAX_COORDINATOR_ADDRESS are set as well. All other subcommands open sessions of their own, as
-everywhere.
+command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS and _TASK_INCARNATION are set as well. All
+other subcommands open sessions of their own, as everywhere.
+
+An unmodified JAX program joins and leaves by itself: with --jax nothing else does so for the task,
+and no other program can act for it. For its jax.distributed.initialize() these are set:
+JAX_COORDINATOR_ADDRESS, unless there are tokens or TLS and no --xla-listen (then set it yourself);
+JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with SLURM_JOB_ID and
+SLURM_STEP_NODELIST unless they are set. The process uses the GPU of its number on this machine, 0
+if no launcher states it; JAX_LOCAL_DEVICE_IDS overrides that.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

@@ -50,8 +50,8 @@ subcommand_with<Given>& add_subcommand(CLI::App& program, std::string const& nam
   return *made;
 }
 
-// Of the whole command line, to be called before it is parsed: what follows the `--` of a
-// subcommand that runs a command, as in `coxswain run -n 4 -- CMD...`, is not for CLI11.
+// Call it with the whole command line before parsing: hides the part after the `--` of a subcommand
+// that runs a command, as in `coxswain run -n 4 -- CMD...`, from CLI11.
 void protect_command(CLI::App const& program, std::vector<std::string>& arguments);
 
 // That part, from the arguments left after parsing the options of `of`. Throws program_error

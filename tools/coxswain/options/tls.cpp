@@ -28,11 +28,11 @@ void add_tls_options(CLI::App& to, tls_options& into) {
 
 void add_tls_listener_options(CLI::App& to, tls_options& into) {
   to.option_defaults()->group("TLS");
-  add_file(to, "--tls-cert", into.certificate_file,
+  add_file(to, "--tls-cert", into.cert,
            "Certificate chain to present (PEM); requires TLS of all connections except Unix "
            "sockets");
-  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
-  add_file(to, "--tls-ca", into.authorities_file,
+  add_file(to, "--tls-key", into.key, "Its private key (PEM, no passphrase)");
+  add_file(to, "--tls-ca", into.ca,
            "Require client certificates signed by one of these authorities (PEM)");
   add_prefix(to, into,
              "Require a URI name with this prefix in them, such as spiffe://cluster/job/");

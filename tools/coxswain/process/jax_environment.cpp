@@ -25,7 +25,7 @@ std::string preferred(std::vector<std::string> const& listeners, bool prefers_un
 }  // namespace
 
 bool serves_jax(server::options const& of) {
-  bool const is_open = of.core.credentials.empty() && of.tls.certificate_file.empty();
+  bool const is_open = of.core.credentials.empty() && of.tls.cert.empty();
   return is_open || !of.xla.listen.empty();
 }
 

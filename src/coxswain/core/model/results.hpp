@@ -110,6 +110,8 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
+  std::uint64_t locks_held{};
+  std::uint64_t waiting_locks{};       // calls that wait for a lock
   std::uint32_t stuck_tasks{};         // that are deadlocked
   std::vector<finished_round> rounds;  // the last ones, oldest first
   std::vector<straggler> stragglers;   // in those; most often last first
