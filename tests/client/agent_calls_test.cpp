@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_t
   BOOST_TEST(lab.call(t0, barrier("c"), 300s).out() == "#1 barrier b 300 s | #2 barrier c 300 s");
 
   BOOST_TEST(lab.call(t0, barrier("b"), 300s).out() == "done #3 FAILED_PRECONDITION");
-  BOOST_TEST(contains(last_words(lab), "task 1 waits at barrier 'b' already"));
+  BOOST_TEST(contains(last_words(lab), "task 1 already waits at barrier 'b'"));
 
   lab.reply(t0, 1, {{}, core::barrier_answer{round_number{1}, {}}});
   lab.a.cancel(t0, request_id{2});

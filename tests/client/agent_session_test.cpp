@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_protocol_end_an_established_session) {
 
   BOOST_TEST(lab.out() == "close | done #1 UNAVAILABLE | ended UNAVAILABLE");
   BOOST_TEST(contains(last_words(lab),
-                      "outcome unknown: the coordinator at b12:8476 sent what "
+                      "outcome unknown: the coordinator at b12:8476 "
                       "sent an invalid message"));
 }
 

@@ -196,8 +196,8 @@ BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_i
   set("JAXOPERATOR_COORDINATOR_ADDRESS", "$(JAXOPERATOR_COORDINATOR_HOST):1234");
   set("JAXOPERATOR_PROCESS_ID", "first");
   BOOST_TEST(refusal() ==
-             "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; allowed "
-             "is that text only with JAXOPERATOR_COORDINATOR_HOST, which is not set.");
+             "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; expected "
+             "JAXOPERATOR_COORDINATOR_HOST to be set.");
 
   set("COXSWAIN_ADDRESS", "b1:8476");
   BOOST_TEST(refusal() ==
@@ -258,8 +258,8 @@ BOOST_FIXTURE_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_r
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_TOKEN_FILE", "/nowhere/token");
   BOOST_TEST(refusal() ==
-             "COXSWAIN_TOKEN_FILE is '/nowhere/token', which cannot be read; allowed "
-             "is the path of a file that holds the token.");
+             "COXSWAIN_TOKEN_FILE is '/nowhere/token', which cannot be read; expected "
+             "the path of a file that holds the token.");
 
   token_file const empty{" \n"};
   set("COXSWAIN_TOKEN_FILE", empty.path());

@@ -138,9 +138,9 @@ class Sources(Config):
 class Refusals(Config):
 
     def test_what_is_not_known_is_named_with_what_is_near(self):
-        self.assert_refused(["'num_tasks'", "'num-tasks' meant"], "num_tasks = 3")
+        self.assert_refused(["'num_tasks'", "did you mean 'num-tasks'"], "num_tasks = 3")
         self.assert_refused(["coxswain serve", "'kill-grace'"], '[serve]\nkill-grace = "1s"')
-        self.assert_refused(["'server'", "'serve' meant"], "[server]\n")
+        self.assert_refused(["'server'", "did you mean 'serve'"], "[server]\n")
         self.assert_refused(["'overwrite'"], "[put]\noverwrite = true")
         self.assert_refused(["line 2: ", "expected '='"], "\nhello world")
         self.assert_refused(["line 1: ", "expected ']'"], "[serve\nnum-tasks = 1")

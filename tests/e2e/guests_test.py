@@ -245,7 +245,7 @@ class Programs(GuestsTest):
 
         task.signal(signal.SIGKILL)
 
-        task.line("coxswain task has gone", "err")
+        task.line("for which this program acts has ended", "err")
         self.wait_for_status("the failure", lambda s: s["error"])
 
     def test_a_program_with_a_wrong_secret_is_refused(self):

@@ -159,7 +159,7 @@ class Launched(EndToEnd):
     def test_who_hosts_has_to_know_how_many_tasks_there_are(self):
         self.at = {}
         self.assert_ended(self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true"),
-                          USAGE, "how many tasks the job has is not known")
+                          USAGE, "the number of tasks is unknown")
 
     def test_what_the_launcher_does_not_say_is_named_at_once(self):
         self.at = {}

@@ -52,7 +52,7 @@ class Reload(EndToEnd):
         for path, text, word in ((self.tokens, "captain new\n", "line 1"),
                                  (self.tokens, "\n", "contains no token"),
                                  (config, 'log-level = "loud"\n', "invalid value 'loud'"),
-                                 (config, "log-levl = 1\n", "'log-level' meant")):
+                                 (config, "log-levl = 1\n", "did you mean 'log-level'")):
             with self.subTest(text=text):
                 before = path.read_text()
                 path.write_text(text)

@@ -45,13 +45,13 @@ class Roles(EndToEnd):
                 self.assertEqual(done.code, REFUSED, done.err)
                 self.assertIn("PERMISSION_DENIED", done.err)
                 self.assertIn("role 'reader' may not", done.err)
-                self.assertIn("it needs 'operator'", done.err)
+                self.assertIn("that needs a token of role 'operator'", done.err)
 
     def test_only_a_worker_is_a_task(self):
         for token in ("look", "steer"):
             worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": token})
             self.assertNotEqual(worker.wait(), 0)
-            self.assertIn("may not join; it needs 'worker'", worker.err)
+            self.assertIn("may not join; that needs a token of role 'worker'", worker.err)
 
         worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": "pull"})
         self.assertEqual(worker.wait(), 0, worker.said())

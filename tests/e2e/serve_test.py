@@ -246,7 +246,7 @@ class Ends(EndToEnd):
         waiter.signal(signal.SIGSTOP)  # it will not read its goodbye
 
         coordinator.signal(signal.SIGTERM)
-        coordinator.line("goodbye", "err")
+        coordinator.line("sending the reason", "err")
         coordinator.signal(signal.SIGTERM)
 
         self.assertEqual(coordinator.wait(), 128 + signal.SIGTERM)

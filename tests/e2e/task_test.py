@@ -302,7 +302,7 @@ class Calls(TaskTest):
         task.signal(signal.SIGKILL)
 
         self.assertEqual(select.select([caller], [], [], LIMIT)[0], [caller])
-        task.line("coxswain task has gone", "err")
+        task.line("for which this program acts has ended", "err")
 
     def test_garbage_ends_its_connection_and_nothing_else(self):
         task, _ = self.waiting()
@@ -465,7 +465,7 @@ class Command(TaskTest):
 
         self.assertEqual(old.wait(), REFUSED, old.said())
         self.assertIn("coxswain barrier: FAILED_PRECONDITION: task 0", old.err)
-        self.assertIn("was replaced", old.err)
+        self.assertIn("replaced", old.err)
 
     def test_wrong_usage(self):
         self.at = {}

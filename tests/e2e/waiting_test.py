@@ -27,7 +27,7 @@ class Waiting(EndToEnd):
         line = task.line("unreachable", "err")
 
         self.assertLess(time.monotonic() - began, 5 * SLOWNESS)  # 400 ms where nothing else runs
-        self.assertIn(f"at {self.at['COXSWAIN_ADDRESS']} for ", line)
+        self.assertIn(f"at {self.at['COXSWAIN_ADDRESS']} unreachable for ", line)
         self.assertIn("Connection refused; giving up in ", line)
         self.assertTrue(line.startswith("coxswain task: "), line)
         self.assertEqual(task.wait(), UNAVAILABLE, task.said())
@@ -47,7 +47,7 @@ class Waiting(EndToEnd):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
         task = self.start_task(1, 2, "--host-if-task-0", "--connect-timeout", "1s")
 
-        task.line(f"at {self.at['COXSWAIN_ADDRESS']} (in the process of task 0) for ", "err")
+        task.line(f"at {self.at['COXSWAIN_ADDRESS']} (in the process of task 0) unreachable for ", "err")
 
         task.wait()
 

@@ -49,7 +49,8 @@ ENVIRONMENT
   --take-over and the conditions of cas have none, because they decide what is
   destroyed.
   COXSWAIN_ADDRESS is the coordinator's address, and COXSWAIN_TOKEN the job's
-  token. Without them the launcher's values are used (see coxswain detect), else
+  token. Without them, the values are those of the launcher (coxswain detect),
+  else
   those of your jobs on this machine (see coxswain jobs).
 
 CONFIGURATION

@@ -123,7 +123,7 @@ recording kept in memory has digests of events only.
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
   coxswain replay job.recording --until 12.5s
-  coxswain replay --compare recordings/*    # does this version behave the same?
+  coxswain replay --compare recordings/*  # does this version behave the same?
 
 )";
 

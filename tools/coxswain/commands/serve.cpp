@@ -336,7 +336,7 @@ With --http the job is also served over HTTP; the line on standard output then h
 "page".
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks
   /metrics                     counters and gauges, for Prometheus
-  /barrier/NAME                503 with the missing tasks; 200 once it was passed
+  /barrier/NAME                503 with the missing tasks; 200 once passed
   /api/v1/state                the job, as coxswain status --json
   /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
   /api/v1/events[?after=N&severity=warning&last=N]

@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(no_word_of_a_wrong_line_is_told_since_it_may_be_a_token) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_without_tokens_is_refused) {
-  BOOST_TEST(refusal(" \n") == "--token-file: 'tokens' holds no token");
-  BOOST_TEST(refusal("# none\n") == "--token-file: 'tokens' holds no token");
+  BOOST_TEST(refusal(" \n") == "--token-file: 'tokens' contains no token");
+  BOOST_TEST(refusal("# none\n") == "--token-file: 'tokens' contains no token");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
