@@ -73,7 +73,7 @@ class Roles(EndToEnd):
         self.tokens.write_text("reader look\n")
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--", "true")
         self.assertEqual(run.code, USAGE, run.said())
-        self.assertIn("no worker's token", run.err)
+        self.assertIn("no token of role worker", run.err)
 
 
 if __name__ == "__main__":
