@@ -621,6 +621,18 @@ BOOST_AUTO_TEST_CASE(cancelled_calls_leave_nothing_behind) {
   BOOST_TEST(h.brain().look(h.now).barriers.empty());
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_kept_of_tasks_outside_the_job) {
+  household h{1};
+  auto const c = h.connect();
+  for (std::int32_t task = 1; task < 100; ++task) {
+    auto asked = household::by(task);
+    asked.self = incarnation{static_cast<std::uint64_t>(task) + 1000};
+    BOOST_TEST(h.code(h.call(c, method::register_task, asked)) == "INVALID_ARGUMENT");
+  }
+  h.entrance().check_invariants();
+  BOOST_TEST(h.entrance().task_sessions() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(calls_without_a_register_are_refused) {
   household h{1};
   auto const c = h.connect();
@@ -636,7 +648,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(strict_door_test)
 
-BOOST_AUTO_TEST_CASE(who_is_no_participant_fails_the_barrier_for_all) {
+BOOST_AUTO_TEST_CASE(a_non_participant_fails_the_barrier_for_all) {
   household h{3, true};
   auto const all = h.start(3);
   auto with = [](request asked) {
@@ -691,7 +703,7 @@ BOOST_AUTO_TEST_CASE(a_restart_beside_a_live_holder_fails_the_job) {
   BOOST_TEST(h.code(poll) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_holder_is_replaced_without_being_asked) {
+BOOST_AUTO_TEST_CASE(a_recoverable_holder_is_replaced_without_a_probe) {
   household h{2, true, {.recoverable = true}};
   auto const all = h.start(2);
   auto again = household::by(0);

@@ -313,6 +313,7 @@ void door::check_invariants() const {
     auto const at = calls.find(one.to.stream);
     invariant(at != calls.end() && at->second == id, "a connection knows its calls");
   }
+  for (auto const& [_, all] : by_task_) invariant(!all.empty(), "a known task has sessions");
   for (auto const& [self, s] : sessions_) {
     invariant(s->self == self, "an incarnation is found");
     auto const& of_task = by_task_.at(s->task.value);

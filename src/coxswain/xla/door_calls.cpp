@@ -18,9 +18,6 @@ constexpr duration timeout_min = 1s;
 // What jaxlib up to 0.4.35 waits at, after a register that does not wait.
 constexpr std::string_view first_generation_barrier = "PjRT_Client_Connect";
 
-// What JAX's preemption manager waits for as long as the job runs. It blocks nobody.
-constexpr std::string_view preemption_key = "RECEIVED_PREEMPTION_NOTICE";
-
 constexpr std::string_view jobs_default_name = "jax_worker";
 
 duration timeout_of(std::optional<duration> given) {

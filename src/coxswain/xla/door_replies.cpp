@@ -17,8 +17,6 @@ constexpr int restarts_max = 8;
 // The outcomes of its last barriers that a task may ask for again.
 constexpr std::size_t done_max = 8;
 
-constexpr std::string_view preemption_key = "RECEIVED_PREEMPTION_NOTICE";
-
 template <class T>
 T const* as(core::answer const& what) {
   return std::get_if<T>(&what.value);
@@ -271,7 +269,7 @@ void door::answer_failed(open_call const& one, status const& why) {
       return answer(one, by_service({errc::internal, shutdown_text(why)}));
     case method::barrier: {
       bool const differs = why.code() == errc::invalid_argument &&
-                           text.find("differs from the waiting tasks in participants") != text.npos;
+                           text.find(core::differs_from_waiting) != text.npos;
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
       status const said = differs ? status{why.code(), conflict + text} : why;

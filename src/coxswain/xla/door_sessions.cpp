@@ -37,7 +37,7 @@ task_session* door::find(request const& asked, connection_id on) const {
   }
   if (asked.task) {
     auto const at = by_task_.find(task_id{asked.task->id}.value);
-    if (at == by_task_.end() || at->second.empty()) return nullptr;
+    if (at == by_task_.end()) return nullptr;
     auto const& all = at->second;
     // The newest of equals.
     return *std::max_element(all.begin(), all.end(), [&](auto const* one, auto const* other) {
@@ -211,7 +211,9 @@ void door::drop(time_point now, task_session& s) {
     core_.session_lost(now, std::exchange(s.core, {}), core::loss::closed);
   }
   unbind(s);
-  std::erase(by_task_.at(s.task.value), &s);
+  auto const of_task = by_task_.find(s.task.value);
+  std::erase(of_task->second, &s);
+  if (of_task->second.empty()) by_task_.erase(of_task);  // clients can name any number
   sessions_.erase(s.self);
 }
 

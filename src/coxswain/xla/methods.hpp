@@ -35,6 +35,10 @@ inline constexpr std::size_t methods = static_cast<std::size_t>(method::report_e
   return m >= method::insert_key_value && m <= method::delete_key_value;
 }
 
+// The key that JAX's preemption manager waits for as long as the job runs. That wait blocks no
+// task.
+inline constexpr std::string_view preemption_key = "RECEIVED_PREEMPTION_NOTICE";
+
 // The name of the third generation, such as "RegisterTask".
 [[nodiscard]] std::string_view name(method m) noexcept;
 

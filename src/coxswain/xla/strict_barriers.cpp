@@ -6,41 +6,54 @@
 
 namespace coxswain::xla {
 
+// Moves it to the recent ones.
+strict_barriers::round* strict_barriers::find(std::string const& name) {
+  if (auto const at = recent_.find(name); at != recent_.end()) return &at->second;
+  auto node = older_.extract(name);
+  return node ? &recent_.insert(std::move(node)).position->second : nullptr;
+}
+
+strict_barriers::round& strict_barriers::add(std::string const& name) {
+  if (recent_.size() >= names_max) {
+    older_ = std::exchange(recent_, {});
+    for (auto at = older_.begin(); at != older_.end();) {
+      auto const one = at++;
+      if (one->second.is_open) recent_.insert(older_.extract(one));
+    }
+  }
+  return recent_[name];
+}
+
 strict_barriers::verdict strict_barriers::call(std::string const& name, std::int64_t counter) {
-  auto const [at, is_new] = rounds_.try_emplace(name);
-  round& r = at->second;
-  if (is_new || (!r.is_open && counter == r.counter + 1)) {
-    r = {counter, true, {}, false};
+  round* r = find(name);
+  if (!r || (!r->is_open && counter == r->counter + 1)) {
+    if (!r) r = &add(name);
+    *r = {counter, true, {}, false};
     return verdict::arrive;
   }
-  if (counter != r.counter) return verdict::mismatch;
-  if (r.is_open) return verdict::arrive;
-  // Of a round that has passed, this task's former process had the outcome.
-  return r.outcome.ok() ? verdict::mismatch : verdict::is_over;
+  if (counter != r->counter) return verdict::mismatch;
+  if (r->is_open) return verdict::arrive;
+  // After success, an earlier process of this task has the outcome.
+  return r->outcome.ok() ? verdict::mismatch : verdict::is_over;
 }
 
 void strict_barriers::spoil(std::string const& name, status why, bool is_mismatch) {
-  auto const [at, is_new] = rounds_.try_emplace(name);
-  round& r = at->second;
-  if (!is_new && !r.is_open) {
-    if (is_mismatch) return;  // the round is over, and stays what it was
-    ++r.counter;
+  round* r = find(name);
+  if (r && !r->is_open) {
+    if (is_mismatch) return;  // the outcome of a closed round stays
+    ++r->counter;
   }
-  r.is_open = false;
-  r.outcome = std::move(why);
-  r.is_mismatch = is_mismatch;
+  if (!r) r = &add(name);
+  r->is_open = false;
+  r->outcome = std::move(why);
+  r->is_mismatch = is_mismatch;
 }
 
 void strict_barriers::end(std::string const& name, std::int64_t counter, status outcome) {
-  auto const at = rounds_.find(name);
-  if (at == rounds_.end() || !at->second.is_open || at->second.counter != counter) return;
-  at->second.is_open = false;
-  at->second.outcome = std::move(outcome);
-}
-
-strict_barriers::round const* strict_barriers::find(std::string const& name) const {
-  auto const at = rounds_.find(name);
-  return at == rounds_.end() ? nullptr : &at->second;
+  round* const r = find(name);
+  if (!r || !r->is_open || r->counter != counter) return;
+  r->is_open = false;
+  r->outcome = std::move(outcome);
 }
 
 status strict_barriers::counters_differ(std::string_view name, std::int64_t expected,

@@ -1,10 +1,11 @@
 #pragma once
-// What XLA's service demands of barriers and the core does not, for `--xla-strict` only: it counts
-// the rounds of each name, fails all who are at a round when somebody comes with another counter,
-// or who is no participant, and knows the outcome of a name's last round for ever.
+// The rules of XLA's service for barriers that the core does not have, for `--xla-strict` only: it
+// counts the rounds of each name, and fails a whole round if a task calls with another counter or
+// is no participant. It remembers the last outcome of at least `names_max` names.
 
 #include "coxswain/base/status.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,35 +15,42 @@ namespace coxswain::xla {
 
 class strict_barriers {
  public:
+  static constexpr std::size_t names_max = 50'000;
+
   struct round {
     std::int64_t counter{};
     bool is_open{};
-    status outcome{};    // of one that is not open
-    bool is_mismatch{};  // it failed since counters differ: no BarrierError then
+    status outcome{};    // of a closed round
+    bool is_mismatch{};  // it failed because counters differ: its error has no BarrierError
   };
 
   enum class verdict : std::uint8_t {
     arrive,    // in the open round, or in a new one, which it opens
     is_over,   // the round has ended: `round::outcome`
-    mismatch,  // all who are at the round fail, and so does this caller
+    mismatch,  // the round fails for all its callers and this one
   };
 
   // A call with this counter has come.
   [[nodiscard]] verdict call(std::string const& name, std::int64_t counter);
 
-  // The open round fails, or none is open and the next one has failed already.
+  // The open round fails; if none is open, the next one has failed already.
   void spoil(std::string const& name, status why, bool is_mismatch);
 
   // A round has ended.
   void end(std::string const& name, std::int64_t counter, status outcome);
 
-  // Null: there was none of this name.
-  [[nodiscard]] round const* find(std::string const& name) const;
+  // Null: no round of this name is known.
+  [[nodiscard]] round* find(std::string const& name);
 
   static status counters_differ(std::string_view name, std::int64_t expected, std::int64_t got);
 
  private:
-  std::unordered_map<std::string, round> rounds_;
+  using rounds = std::unordered_map<std::string, round>;
+
+  round& add(std::string const& name);
+
+  rounds recent_;  // at most names_max, and the open ones
+  rounds older_;   // used less recently than all of those
 };
 
 }  // namespace coxswain::xla

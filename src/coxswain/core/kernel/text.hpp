@@ -24,6 +24,10 @@ namespace coxswain::core {
 // The error for a client that names a job other than the one served.
 [[nodiscard]] std::string another_job(std::string_view wanted, std::string_view served);
 
+// In the error of a barrier whose callers differ; the door for JAX translates that error.
+inline constexpr std::string_view differs_from_waiting =
+    " differs from the waiting tasks in participants or barrier kind";
+
 struct task_ranges {
   std::string text;     // "3,17-24,900"
   std::uint32_t cut{};  // how many tasks the text leaves out

@@ -138,8 +138,7 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
   } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
     status const why{errc::invalid_argument, round_text(*b) + ": task " +
                                                  std::to_string(c.task->value) +
-                                                 " differs from the waiting tasks in "
-                                                 "participants or barrier kind"};
+                                                 std::string{differs_from_waiting}};
     // Only a participant can fail the round; then both sides get the error.
     if (!b->round.expected().index_of(*c.task)) return calls_.refuse(c, why);
     fail_round(c.now, *b, why, c.task);
