@@ -1,5 +1,5 @@
 #pragma once
-// What a process of the benchmark may be besides the baseline: the coordinator, as shipped, with
+// The roles of a benchmark process besides the baseline: the coordinator, as shipped, with
 // its default options but for those that make the job; a real client; the load of a workload. Each
 // gets its options, writes results as lines of JSON to standard output, and reads commands from
 // standard input, until that ends. All throw bench_error, and the libraries' exceptions.

@@ -26,7 +26,7 @@ enum class task_state : std::uint8_t {
 // "never connected", "joining", "connected", "failed", "left", "returning".
 [[nodiscard]] std::string_view name(task_state state) noexcept;
 
-// What the coordinator knows about a task that a barrier waits for.
+// A task that a barrier waits for, as the coordinator knows it.
 struct missing_task {
   task_id task{};
   task_state state{task_state::never_connected};

@@ -105,7 +105,7 @@ class agent {
   void take_completions(std::vector<agent_completion>& into);
   void take_events(std::vector<agent_event>& into);
 
-  // What the coordinator stated in its HelloReply; none before the session exists.
+  // The coordinator's HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
     return session_;
   }

@@ -25,7 +25,7 @@ struct agent_options {
   std::uint64_t seed{};
 };
 
-// What to do with the transport, after writing the agent's earlier bytes as far as possible without
+// A command for the transport, after writing the agent's earlier bytes as far as possible without
 // waiting. `close` also ends an attempt to open one; after it, do not report anything about that
 // transport to the agent.
 enum class agent_command : std::uint8_t { open, close };

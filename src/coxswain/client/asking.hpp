@@ -78,7 +78,7 @@ class cancellation {
   connection::place where_;
 };
 
-// What a call throws that its caller has cancelled. The code is operation_aborted.
+// The exception of a call that its caller has cancelled; its code is operation_aborted.
 [[nodiscard]] error cancelled_by_caller(boost::system::error_code code);
 
 [[nodiscard]] std::exception_ptr failure_of(boost::system::error_code outcome,

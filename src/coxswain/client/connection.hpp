@@ -30,7 +30,7 @@ namespace coxswain::detail {
 
 using progress_callback = std::function<void(core::barrier_progress const&)>;
 
-// What a question waits for.
+// The event that completes a question.
 struct question {
   enum class kind : std::uint8_t {
     call,     // the answer to `request`
@@ -84,7 +84,7 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
-  // What the coordinator stated in its HelloReply; none before the session exists.
+  // The coordinator's HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
     return agent_.session();
   }

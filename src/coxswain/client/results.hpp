@@ -20,7 +20,7 @@ struct process {
   friend auto operator<=>(process const&, process const&) = default;
 };
 
-// What a session may do.
+// The permissions of a session.
 using core::role;
 
 // While a barrier waits: see barrier_options.

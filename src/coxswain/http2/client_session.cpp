@@ -15,7 +15,7 @@
 namespace coxswain::http2 {
 namespace {
 
-// What a stream came to that ended without trailers.
+// The outcome of a stream that ended without trailers.
 status outcome_of(error_code why, int http_status, bool is_grpc) {
   if (why == error_code::no_error && http_status != 0 && (http_status != 200 || !is_grpc)) {
     return {errc_of_http(http_status), "the peer answered with HTTP status " +
@@ -198,7 +198,7 @@ void client_session::add(stream& to, std::string_view message) {
   hold(to.messages.own_bytes());
 }
 
-// Ends a call of which nothing more is wanted.
+// Resets the stream of a cancelled call.
 void client_session::give_up(stream_id which, stream& of, status why) {
   of.is_cancelled = true;
   reset(which, error_code::cancel);

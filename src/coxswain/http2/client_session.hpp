@@ -1,12 +1,12 @@
 #pragma once
-// The client's side of a gRPC connection: calls, each with one message or with several in either
-// direction, and what comes of them. Does no I/O and reads no clock:
+// The client's side of a gRPC connection: calls, each with one message or several in either
+// direction, and their outcomes. Does no I/O and reads no clock:
 //
 //   stream = c.start({.path = "/package.Service/Method"}, message);
 //   while (c.wants_write()) c.append_output(out, bytes_max);
 //   c.receive(now, bytes, events);
 //
-// Not thread-safe. Not here: timeouts, which the caller counts; trying again; sockets.
+// Not thread-safe. Not here: timeouts, which are the caller's; retries; sockets.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/http2/events.hpp"
@@ -24,12 +24,12 @@
 
 namespace coxswain::http2 {
 
-// How a call is begun. The texts are copied.
+// The options of a call. The texts are copied.
 struct call_start {
   std::string_view path;  // "/package.Service/Method"
   std::string_view authority{"localhost"};
-  std::optional<duration> timeout{};  // what the server is told of it
-  bool compresses{};                  // messages go through gzip where that makes them shorter
+  std::optional<duration> timeout{};  // sent to the server, not enforced here
+  bool compresses{};                  // with gzip, where that makes messages shorter
   bool stays_open{};                  // messages may follow the first
 };
 
@@ -39,36 +39,36 @@ struct reply_message {
   std::string message;
 };
 
-// A call has ended, and nothing of it follows.
+// A call has ended; it has no further events.
 struct call_ended {
   stream_id stream;
-  status outcome;       // OK, or what the server said, or what became of the connection's stream
+  status outcome;       // OK, the server's error, or that of the stream
   std::string details;  // of grpc-status-details-bin
-  bool is_unseen{};     // the server has not looked at it: it may be begun again
+  bool is_unseen{};     // the server has not processed it: it can be repeated
 };
 
 using client_event = std::variant<reply_message, call_ended, ping_answer, peer_goodbye>;
 
 class client_session final : public session {
  public:
-  // Throws std::bad_alloc. Of the limits those on messages, headers, PING and SETTINGS matter.
-  // `meter` counts memory_bytes() as in transit, as long as the session is.
+  // Throws std::bad_alloc. Uses the limits on messages, headers, PING and SETTINGS.
+  // `meter` counts memory_bytes() as in transit while the session lives.
   explicit client_session(limits const& l = limits{}, memory_meter* meter = nullptr);
   ~client_session() override;
 
-  // Begins a call with its first message. Nothing if the connection takes no more of them: the
-  // server has said goodbye, or there are no more streams.
+  // Starts a call with its first message. Nothing if the connection takes no more calls: after the
+  // server's GOAWAY, or when all stream ids are used.
   [[nodiscard]] std::optional<stream_id> start(call_start const& how, std::string_view message);
 
-  // One more message of a call that stays open; `is_last`: none follows. Ignored if the call has
-  // ended.
+  // Sends another message of a call that stays open; `is_last`: none follows. Ignored if the call
+  // has ended.
   void send(stream_id of, std::string_view message, bool is_last = false);
 
-  // Gives a call up: the server is told. No event follows, but one that `receive` has still to hand
-  // out because the call has ended already.
+  // Cancels a call, also at the server. No event follows, unless the call has already ended and
+  // `receive` has yet to report that.
   void cancel(stream_id which);
 
-  // Takes the input and adds what was found to `events`.
+  // Takes the input and adds its events to `events`.
   void receive(time_point now, std::string_view input, std::vector<client_event>& events);
 
   // Calls that have not ended.
@@ -83,9 +83,9 @@ class client_session final : public session {
     encoding message_encoding{encoding::none};
     bool compresses{};
     bool is_closing{};    // no message is added
-    bool is_cancelled{};  // nobody wants to hear of it
-    bool is_grpc{true};   // as far as its headers say
-    int http_status{};    // zero as long as it is not known
+    bool is_cancelled{};  // its events are dropped
+    bool is_grpc{true};   // according to its headers
+    int http_status{};    // zero until it is known
     std::size_t header_bytes{};
     std::optional<errc> code{};  // of the trailers
     std::string text;
@@ -114,9 +114,9 @@ class client_session final : public session {
   }
 
   std::unordered_map<stream_id, stream> streams_;
-  std::vector<client_event> waiting_;    // that were not found in input
+  std::vector<client_event> waiting_;    // events without input
   std::vector<client_event>* events_{};  // during receive
-  bool is_closed_to_calls_{};            // the server has said goodbye
+  bool is_closed_to_calls_{};            // after the server's GOAWAY
 };
 
 }  // namespace coxswain::http2

@@ -8,7 +8,7 @@
 
 namespace coxswain::http2 {
 
-// What is before each block.
+// The header of each block.
 struct alignas(std::max_align_t) counted_memory::block {
   block* before;
   block* behind;

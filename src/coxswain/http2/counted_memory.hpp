@@ -1,9 +1,9 @@
 #pragma once
-// The memory of one nghttp2 session, counted. It comes from operator new, so that a new-handler may
-// find some when there is none.
+// The memory of one nghttp2 session, counted. It comes from operator new, so that a new-handler can
+// free some.
 //
-// When an allocation fails, nghttp2 1.52 may free things twice. So from then on nothing is freed,
-// and nothing allocated, until all goes at once with this: such a session must not be deleted.
+// When an allocation fails, nghttp2 1.52 can free a block twice. So after that nothing is freed or
+// allocated until the destructor frees all blocks: such a session must not be deleted.
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What sessions of both sides find in their input.
+// Events of sessions of both sides.
 
 #include "coxswain/http2/session.hpp"
 #include "coxswain/http2/stream_id.hpp"
@@ -9,12 +9,12 @@
 
 namespace coxswain::http2 {
 
-// The answer to a ping.
+// A ping was acknowledged.
 struct ping_answer {
   std::uint64_t payload;
 };
 
-// The peer has sent GOAWAY: it does not serve streams after `last`, and goes on with all others.
+// The peer has sent GOAWAY: it serves no streams after `last`, and continues with all others.
 struct peer_goodbye {
   stream_id last;
   error_code why;

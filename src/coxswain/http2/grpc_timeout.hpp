@@ -9,7 +9,7 @@
 
 namespace coxswain::http2 {
 
-// Nothing if it is not one. What no duration can express is `without_limit`.
+// Nothing if the text is malformed. A timeout beyond the longest duration is `without_limit`.
 [[nodiscard]] std::optional<duration> parse_grpc_timeout(std::string_view text) noexcept;
 
 // The shortest timeout that can be written and is not below `timeout`; negative ones count as zero.

@@ -9,9 +9,8 @@
 
 namespace coxswain::http2 {
 
-// What was compressed. RESOURCE_EXHAUSTED: it has more than `bytes_max` bytes; no more than that,
-// and what a buffer doubles to below it, is ever allocated. INTERNAL: it is no gzip, is cut off, or
-// has something behind it.
+// Decompresses. RESOURCE_EXHAUSTED: the content exceeds `bytes_max` bytes; no larger buffer is ever
+// allocated. INTERNAL: the input is not gzip, is truncated, or has trailing bytes.
 [[nodiscard]] result<std::string> gunzip(std::string_view compressed, std::size_t bytes_max);
 
 // Throws std::bad_alloc.

@@ -1,5 +1,5 @@
 #pragma once
-// Messages that are to be sent on one stream, each with its prefix, and how much of them was sent.
+// The unsent messages of one stream, each with its prefix.
 // Not here: when (session).
 
 #include "coxswain/base/bytes.hpp"
@@ -16,21 +16,21 @@ class outgoing {
  public:
   outgoing() = default;
 
-  // A message that consists of `text` and, behind it, `value`, which is referred to and not copied.
+  // A message of `text` followed by `value`, which is shared and not copied.
   outgoing(std::string text, bytes value, bool is_compressed);
 
-  // One more message, behind the others.
+  // Adds a message.
   void add(std::string_view message, bool is_compressed);
 
-  // What is left to be sent.
+  // The number of unsent bytes.
   [[nodiscard]] std::size_t left() const noexcept {
     return prefix_bytes_ + text_.size() + value_.size() - sent_;
   }
 
-  // How much of it is memory of its own.
+  // The memory of its own, without shared values.
   [[nodiscard]] std::size_t own_bytes() const noexcept { return text_.size(); }
 
-  // Appends the next `count` bytes, of which so many are left, to `out`.
+  // Appends the next `count` unsent bytes to `out`. There must be that many.
   void take(std::size_t count, std::string& out);
 
  private:

@@ -11,7 +11,7 @@ namespace coxswain::http2 {
 // characters of UTF-8, and ends with "..." then.
 [[nodiscard]] std::string percent_encoded(std::string_view text, std::size_t bytes_max);
 
-// What is no %XX stays as it is.
+// Malformed sequences stay unchanged.
 [[nodiscard]] std::string percent_decoded(std::string_view text);
 
 }  // namespace coxswain::http2

@@ -1,5 +1,5 @@
 #pragma once
-// How often something may happen: so many times at once, and so many a second over time.
+// A token bucket: a burst, and a rate per second.
 
 #include "coxswain/base/time.hpp"
 
@@ -13,7 +13,7 @@ class rate_limit {
   rate_limit(std::uint32_t burst, std::uint32_t per_second) noexcept
       : interval_{duration{1s} / per_second}, span_{interval_ * burst} {}
 
-  // It happens once more. False if that is too often.
+  // Takes a token. False if there is none.
   [[nodiscard]] bool allows(time_point now) noexcept {
     paid_until_ = std::max(paid_until_, now - span_) + interval_;
     return paid_until_ <= now;

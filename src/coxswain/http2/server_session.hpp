@@ -1,12 +1,12 @@
 #pragma once
-// The server's side of a gRPC connection: unary calls that come in, whole, and their replies. Does
+// The server's side of a gRPC connection: complete unary calls, and their replies. Does
 // no I/O and reads no clock:
 //
-//   taken = s.receive(now, bytes, events);   what was found in the bytes
+//   taken = s.receive(now, bytes, events);   the events in the bytes
 //   s.reply(stream, message);                or s.fail(stream, code, text, details)
 //   while (s.wants_write()) s.append_output(out, bytes_max);
 //
-// A call that is no proper one is answered here, and nobody hears of it. Not thread-safe. Not here:
+// Malformed calls are answered here and cause no event. Not thread-safe. Not here:
 // what calls mean (xla), deadlines of calls, sockets.
 
 #include "coxswain/base/status.hpp"
@@ -27,7 +27,7 @@
 
 namespace coxswain::http2 {
 
-// A request has come, whole. It is open until reply, fail, or an event `cancelled`.
+// A complete request. It is open until reply, fail, or an event `call_cancelled`.
 struct call {
   stream_id stream;
   std::string path;
@@ -35,7 +35,7 @@ struct call {
   std::optional<duration> timeout;  // how long the client waits; clients round it up
 };
 
-// The client does not wait for the reply of an open call any more.
+// The client no longer waits for the reply to an open call.
 struct call_cancelled {
   stream_id stream;
   error_code why;
@@ -45,41 +45,41 @@ using server_event = std::variant<call, call_cancelled, ping_answer, peer_goodby
 
 class server_session final : public session {
  public:
-  // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit, as long as the session is.
+  // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit while the session lives.
   explicit server_session(limits const& l = limits{}, memory_meter* meter = nullptr);
   ~server_session() override;
 
-  // Takes input, adds what was found to `events`, and returns how much was taken: all of it, unless
-  // `events` has events_at_once or more now. What was not taken comes first the next time.
+  // Takes input, adds its events to `events`, and returns how many bytes were taken: all, unless
+  // `events` has events_at_once or more now. Pass the rest first in the next call.
   std::size_t receive(time_point now, std::string_view input, std::vector<server_event>& events);
 
-  // Answers an open call with a message: `text` and, behind it, `value`, which is not copied before
-  // it is sent. False if there is no such call any more.
+  // Answers an open call with a message: `text` followed by `value`, which is shared until it is
+  // sent. False if the call is no longer open.
   bool reply(stream_id to, std::string text, bytes value = {});
 
-  // Answers it with an error. The text is cut if the client could not take it all; `details` have
-  // up to `details_bytes_max` bytes, or are left out.
+  // Answers it with an error. The text is cut to the client's limit; `details` of more than
+  // `details_bytes_max` bytes are left out.
   bool fail(stream_id to, errc code, std::string_view text, std::string_view details = {});
 
-  // The announced length of the oldest request that waits for leave to arrive; zero if none does.
+  // The announced length of the oldest request that waits for `allow`; zero if none does.
   [[nodiscard]] std::size_t asks_for() const noexcept;
 
   // Lets it arrive. Where its memory cannot be had, std::bad_alloc ends nothing: it still asks.
   void allow();
 
-  // There are events without further input: `receive` has them.
+  // Whether `receive` has events without further input.
   [[nodiscard]] bool has_events() const noexcept { return !waiting_.empty(); }
 
-  // Requests that have begun to arrive, or are not answered yet, or whose reply is not sent yet.
+  // Calls that are arriving, open, or have an unsent reply.
   [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
 
-  // What the client calls itself in its first request; empty before that.
+  // The user agent of the client's first request; empty before that.
   [[nodiscard]] std::string const& user_agent() const noexcept { return user_agent_; }
 
  private:
   enum class phase : std::uint8_t { headers, body, delivered, answered };
 
-  // A call, from its first header until the stream is closed.
+  // A call, from its first header until its stream is closed.
   struct stream : boost::intrusive::list_base_hook<> {
     stream(stream_id which, std::size_t message_bytes_max) noexcept
         : id{which}, body{message_bytes_max} {}
@@ -88,12 +88,12 @@ class server_session final : public session {
     phase now{phase::headers};
     bool is_post{};
     bool is_grpc{};
-    bool is_half_closed{};  // nothing follows
-    bool is_allowed{};      // to be larger than what may come unasked
+    bool is_half_closed{};  // its client sends nothing more
+    bool is_allowed{};      // to exceed the limit of requests without `allow`
     bool has_bad_timeout{};
     encoding message_encoding{encoding::none};
     std::uint32_t header_bytes{};
-    std::uint32_t withheld{};  // bytes that came and for which no others may come
+    std::uint32_t withheld{};  // received bytes for which the window was not reopened
     std::string path;
     std::optional<duration> timeout;
     message_decoder body;
@@ -134,7 +134,7 @@ class server_session final : public session {
   boost::intrusive::list<stream> streams_;
   asking_list asking_;  // the oldest first
   std::string user_agent_;
-  std::vector<server_event> waiting_;    // that were not found in input
+  std::vector<server_event> waiting_;    // events without input
   std::vector<server_event>* events_{};  // during receive
   std::size_t arriving_bytes_{};         // of requests that are not allowed
   rate_limit resets_;

@@ -147,7 +147,7 @@ struct session_callbacks {
         self.headers_sent(id_of(frame), (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0);
       } else if (frame->hd.type == NGHTTP2_GOAWAY && self.error_.empty() &&
                  frame->goaway.error_code != NGHTTP2_NO_ERROR) {
-        // nghttp2 says by itself what is wrong with the peer.
+        // nghttp2 reports the peer's error by itself.
         self.error_ = text_of(frame->goaway.opaque_data, frame->goaway.opaque_data_len);
       }
     });

@@ -1,11 +1,11 @@
 #pragma once
-// What both sides of an HTTP/2 connection have in common: nghttp2's session, without I/O. Bytes
-// come in, bytes go out, and time is an argument. A peer that breaks the protocol, or floods, is
-// sent a GOAWAY, and the session ends. Not thread-safe. Not here: what streams mean
+// The common part of both sides of an HTTP/2 connection: nghttp2's session, without I/O. Bytes in,
+// bytes out, and time is an argument. A peer that breaks the protocol, or floods, gets a GOAWAY,
+// and the session ends. Not thread-safe. Not here: the meaning of streams
 // (server_session, client_session).
 //
-// Nothing is sent before somebody takes it: ask `wants_write` after every other call. All that is
-// not noexcept throws std::bad_alloc, and the session has ended then.
+// Output waits until `append_output`: check `wants_write` after every other call. Functions that
+// are not noexcept throw std::bad_alloc; then the session has ended.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/time.hpp"
@@ -43,11 +43,11 @@ enum class error_code : std::uint32_t {
   enhance_your_calm = 11,
 };
 
-// A field of a block of headers that is sent.
+// A header field to send.
 struct header_field {
   std::string_view name;
   std::string_view value;
-  bool is_unique{};  // hardly sent again: not kept in the table of headers
+  bool is_unique{};  // rarely sent again: not kept in the header table
 };
 
 class session {
@@ -55,39 +55,39 @@ class session {
   session(session const&) = delete;
   session& operator=(session const&) = delete;
 
-  // Appends what is to be written next: frames, up to `bytes_max` bytes and one frame more.
+  // Appends the next output: frames, up to `bytes_max` bytes and one frame more.
   void append_output(std::string& out, std::size_t bytes_max);
 
-  // There is something to be written now.
+  // Whether there is output.
   [[nodiscard]] bool wants_write() const noexcept;
 
-  // Input is of use. When nothing is to be written either, the connection is to be closed.
+  // Whether input is accepted. If not, close the connection once there is no output.
   [[nodiscard]] bool wants_read() const noexcept;
 
-  // Why the peer is not listened to any more; empty if nothing is wrong.
+  // Why input is no longer accepted; empty if there is no error.
   [[nodiscard]] std::string const& error() const noexcept { return error_; }
 
-  // A sign of life is asked for: the answer is an event.
+  // Sends a PING; its acknowledgement is an event.
   void ping(std::uint64_t payload);
 
   // GOAWAY. Streams of the peer after `last`, which is one of them, zero, or the highest stream_id,
-  // are not served: those that are open end without an event. With the highest one, all are served
-  // that the peer begins before it hears of it.
+  // are not served: open ones end without an event. With the highest id, all streams that the peer
+  // begins before it receives the GOAWAY are served.
   void go_away(stream_id last, error_code code, std::string_view text);
 
-  // Bytes of messages that were to be sent and are not in any output yet.
+  // Bytes of messages that are not in any output yet.
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return unsent_bytes_; }
 
-  // The peer has closed its windows: only it keeps messages from being sent. An owner cuts it off
-  // if `sent_bytes` stays the same for too long.
+  // Whether only the peer's closed windows hold back messages. The owner closes the connection if
+  // `sent_bytes` stays the same for too long.
   [[nodiscard]] bool waits_for_window() const noexcept {
     return unsent_bytes_ > 0 && !wants_write();
   }
 
-  // Bytes of messages that went into outputs, since the beginning.
+  // Total bytes of messages in all outputs so far.
   [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
 
-  // The heap memory that the session holds, values of others not counted.
+  // The heap memory of the session, without shared values.
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
     return library_memory_.bytes() + message_bytes_;
   }
@@ -102,7 +102,7 @@ class session {
   // Whatever of `input` comes before an end; all of it must have been taken before.
   void feed(time_point now, std::string_view input);
 
-  // What was found in the input. An exception ends the session, and `feed` throws it on.
+  // Callbacks for the input. An exception ends the session; `feed` rethrows it.
   virtual void headers_begun(stream_id of, bool is_first) = 0;
   virtual void header_found(stream_id of, std::string_view name, std::string_view value) = 0;
   virtual void headers_ended(stream_id of, bool ends_stream) = 0;
@@ -130,10 +130,10 @@ class session {
     int before_{std::uncaught_exceptions()};
   };
 
-  // What is to be sent of a stream, and whether it is the last of it.
+  // The unsent messages of a stream, and whether they are its last.
   struct source {
     outgoing* messages{};
-    bool ends{};          // nothing will be added
+    bool ends{};          // no message will be added
     bool has_trailers{};  // `send_trailers` follows
   };
   virtual source source_of(stream_id of) = 0;
@@ -144,21 +144,21 @@ class session {
   // False for streams that our GOAWAY has excluded.
   [[nodiscard]] bool is_served(stream_id which) const noexcept { return which <= last_served_; }
 
-  // The stream's messages have become more.
+  // A message was added to the stream.
   void account(std::size_t added) noexcept { unsent_bytes_ += added; }
-  // A stream with so many unsent bytes is gone.
+  // A stream with this many unsent bytes is gone.
   void forget(std::size_t unsent) noexcept { unsent_bytes_ -= unsent; }
 
   // Memory of messages.
   void hold(std::size_t count) noexcept { message_bytes_ += count; }
   void let_go(std::size_t count) noexcept { message_bytes_ -= count; }
 
-  // Ends it for a peer that does too much of something.
+  // Ends the session of a peer that exceeds a rate limit.
   void refuse_flood(std::string_view of_what);
 
   void reset(stream_id which, error_code why);
 
-  // Lets the peer send so many bytes more: on the connection, on the stream.
+  // Opens the window by this many bytes: of the connection, of the stream.
   void consume(std::size_t count);
   void consume(stream_id of, std::size_t count);
   void widen_window(stream_id of, std::size_t bytes);
@@ -169,14 +169,14 @@ class session {
   // There is more to send of a stream for which `source_of` had nothing.
   void resume(stream_id which);
 
-  // The messages of a stream of a server go out when nothing of others is to be sent.
+  // Gives a server's stream the lowest priority: its messages follow those of all others.
   void yield_to_others(stream_id which);
 
   // The beginning of a response, and all of it unless messages follow; what ends it if there are.
   void submit_response(stream_id of, std::span<header_field const> fields, bool has_messages);
   void submit_trailers(stream_id of, std::span<header_field const> fields);
 
-  // What belongs to an open stream.
+  // The object of an open stream.
   void remember(stream_id of, void* what);
   [[nodiscard]] void* remembered(stream_id of) const noexcept;
 
@@ -201,8 +201,8 @@ class session {
   rate_limit pings_;
   rate_limit settings_;
   stream_id last_served_{std::numeric_limits<std::int32_t>::max()};
-  bool is_refused_{};  // nothing is read any more
-  bool is_over_{};     // nor written
+  bool is_refused_{};  // input is ignored
+  bool is_over_{};     // and there is no more output
   std::string error_;
   std::exception_ptr thrown_;
   std::string* out_{};  // during append_output

@@ -1,6 +1,6 @@
 #pragma once
-// How the outcome of a call is written into trailers: grpc-status, grpc-message and
-// grpc-status-details-bin. Not here: who sends them (server_session, client_session).
+// The outcome of a call as trailers: grpc-status, grpc-message and
+// grpc-status-details-bin. Not here: sending them (server_session, client_session).
 
 #include "coxswain/base/status.hpp"
 
@@ -14,7 +14,7 @@ namespace coxswain::http2 {
 // 8,192 bytes.
 inline constexpr std::size_t header_block_bytes_max = 8'000;
 
-// What HTTP/2 counts for each field besides its name and value.
+// The overhead that HTTP/2 counts for each field besides its name and value.
 inline constexpr std::size_t field_overhead_bytes = 32;
 
 // Longer details are left out.

@@ -1,5 +1,5 @@
 #pragma once
-// What calls are known by within one connection.
+// The id of a call within one connection.
 
 #include "coxswain/base/ids.hpp"
 

@@ -54,7 +54,7 @@ namespace coxswain::server {
 // The token of a worker; empty if there is none.
 [[nodiscard]] std::string worker_token(std::vector<core::credential> const& among);
 
-// What a connection may speak: our own protocol, gRPC as JAX processes do, or whichever it begins
+// The protocols of a connection: our own, gRPC as JAX processes speak it, or whichever it begins
 // with.
 enum class protocols : std::uint8_t { native, jax, both };
 
@@ -81,7 +81,7 @@ class dispatch : private xla::core_port {
   static constexpr std::size_t quanta_beyond_share = 4;
   static constexpr std::int64_t iteration_steps = 6 * quantum;
 
-  // What happened to received bytes: all were taken, and more may follow; or some are kept. Then no
+  // The fate of received bytes: all were taken, and more may follow; or some are kept. Then no
   // more may be passed before `go_on` has returned `all`.
   enum class taken : std::uint8_t {
     all,

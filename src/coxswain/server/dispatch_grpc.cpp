@@ -1,5 +1,5 @@
-// Connections that speak gRPC: between their bytes and the door (xla). The core hears of them by
-// the door only, so recordings have nothing of HTTP/2.
+// Connections that speak gRPC, between their bytes and the door (xla). The core gets their input
+// only through the door, so recordings contain nothing of HTTP/2.
 
 #include "coxswain/server/line.hpp"
 #include "coxswain/xla/outcome.hpp"
@@ -14,11 +14,11 @@
 namespace coxswain::server {
 namespace {
 
-// What is encoded before it is written; more waits in the session.
+// Limit of encoded, unwritten output; more waits in the session.
 constexpr std::size_t queued_max = 256 * 1024;
 constexpr std::size_t output_at_once = 64 * 1024;
 
-// The first bytes, by which the decoder of frames knew that it is no frame.
+// The first bytes, which the frame decoder has consumed.
 constexpr std::string_view preface_begin = "PRI ";
 
 constexpr auto no_token =
@@ -91,8 +91,8 @@ bool dispatch::refuse_native(time_point now, connection_id from, line& on) {
   return true;
 }
 
-// Its first bytes are those of HTTP/2. Where a token is needed, calls are refused until the time
-// for a Hello is over.
+// The first bytes are those of HTTP/2. Where a token is required, calls are refused until the Hello
+// timeout.
 void dispatch::begin_grpc(time_point now, connection_id from, line& on) {
   std::string first{preface_begin};
   first += on.decoder.take_rest();
@@ -107,7 +107,7 @@ void dispatch::begin_grpc(time_point now, connection_id from, line& on) {
   hear_grpc(now, from, on, first);
 }
 
-// What is not taken within the quantum waits for the next one.
+// Input beyond the quantum waits for the next one.
 dispatch::taken dispatch::hear_grpc(time_point now, connection_id from, line& on,
                                     std::string_view input) {
   grpc_line& g = *on.grpc;
@@ -166,7 +166,7 @@ void dispatch::take_events(time_point now, connection_id from, line& on) {
   events_->all.clear();
 }
 
-// A large request comes when there is memory for it.
+// A large request is received when there is memory for it.
 void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
   grpc_line& g = *on.grpc;
   while (g.session.asks_for() != 0 && has_room_for_frame(g.session.asks_for())) {
@@ -178,7 +178,7 @@ void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
   large_frames_.wait(from, deadline_after(now, stalled_peer_timeout_));
 }
 
-// `on` is null for sessions of tasks. A connection that is not served has none.
+// `on` is null for sessions of tasks, which only connections with the door have.
 void dispatch::tell_door(time_point now, line const* on, core::outgoing const& what) {
   auto const* const bye = std::get_if<core::goodbye>(&what.what->value);
   if (on == nullptr || on->grpc->is_served || bye == nullptr) return door_.sent(now, what);
@@ -223,7 +223,8 @@ void dispatch::apply_effects(time_point now) {
   for (auto& one : effects_) {
     try {
       make_effective(now, one);
-    } catch (std::exception const&) {  // out of memory: the client asks again elsewhere
+    } catch (std::exception const&) {  // out of memory: the client repeats the call on another
+                                       // connection
       if (auto const* const r = std::get_if<xla::reply>(&one)) {
         if (auto* const on = find(r->to.on)) on->out.abandon();
       }
@@ -232,7 +233,7 @@ void dispatch::apply_effects(time_point now) {
   effects_.clear();
 }
 
-// Encodes as much as may be queued. When a goodbye was said and is on its way, the outbox ends.
+// Encodes up to the limit of the queue. After the last byte of a farewell the outbox ends.
 void dispatch::pump(time_point now, connection_id to, line& on) {
   grpc_line& g = *on.grpc;
   try {
@@ -250,7 +251,7 @@ void dispatch::pump(time_point now, connection_id to, line& on) {
   look_at_window(now, to, on);
 }
 
-// A peer that takes nothing of what waits for it reads nothing, whatever its kernel takes.
+// A peer with a closed window does not read, even if its kernel accepts bytes.
 void dispatch::look_at_window(time_point now, connection_id to, line& on) {
   bool const waits = on.grpc->session.waits_for_window();
   auto const sent = on.grpc->session.sent_bytes();

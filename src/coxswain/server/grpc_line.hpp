@@ -1,5 +1,5 @@
 #pragma once
-// A connection that speaks gRPC, as dispatch knows it: frames and streams, and what was not taken.
+// The state of a connection that speaks gRPC: its HTTP/2 session, and unread input.
 
 #include "coxswain/http2/server_session.hpp"
 #include "coxswain/server/options.hpp"
@@ -20,13 +20,13 @@ struct grpc_line {
 
   http2::server_session session;
   std::string unread;          // input that waits for its quantum
-  std::uint64_t sent_bytes{};  // of messages, when the peer was last found not to take them
-  bool is_served{};            // the door knows it; else every call is refused
+  std::uint64_t sent_bytes{};  // of messages, when the window was last checked
+  bool is_served{};            // by the door; else every call is refused
   bool waits_for_memory{};     // with a large request
-  bool leaves{};               // it was said goodbye: ends when that is written
+  bool leaves{};               // ends when its farewell is written
 };
 
-// What the door is told of the server's options.
+// The door's part of the server's options.
 [[nodiscard]] xla::door_options door_options_of(options const& o, time_point now);
 
 }  // namespace coxswain::server

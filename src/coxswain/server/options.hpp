@@ -20,9 +20,9 @@ namespace coxswain::server {
 // and bring no token. The listeners of `options::listen` serve them too, unless tokens are
 // configured.
 struct xla_options {
-  // Further addresses, as in `options::listen`, for JAX processes only. Whoever reaches one may act
-  // for any task. The file of a Unix socket is for this user only. TCP addresses need client
-  // certificates, `allow` or `insecure`.
+  // Further addresses, as in `options::listen`, for JAX processes only. A process that reaches one
+  // can act for any task. The file of a Unix socket is for this user only. TCP addresses need
+  // client certificates, `allow` or `insecure`.
   std::vector<std::string> listen;
 
   // The hosts that may connect to the TCP addresses of `listen`: "10.0.0.0/8", "fd00::/8", "::1".

@@ -39,10 +39,10 @@ std::size_t connections_max(options const& o) {
 
 status not_guarded(std::string const& where) {
   return {errc::failed_precondition,
-          "Whoever reaches " + where +
-              " may act for any task, since JAX's own client sends no token. Listen on a Unix "
-              "socket, ask for client certificates, name the hosts that may connect (xla.allow), "
-              "or allow it explicitly (xla.insecure)."};
+          "Any process that reaches " + where +
+              " can act for any task, since JAX's own client sends no token. Listen on a Unix "
+              "socket, require client certificates, list the allowed hosts (xla.allow), or allow "
+              "it explicitly (xla.insecure)."};
 }
 
 std::size_t kept_for_known_hosts(std::size_t places) {

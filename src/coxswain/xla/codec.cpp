@@ -69,7 +69,7 @@ constexpr numbers numbers_of(method_path of) {
   return {};
 }
 
-// Calls `use` for each field. False: these are no fields, or `use` says that one is malformed.
+// Calls `use` for each field. False: these are not fields, or `use` found a malformed one.
 template <class Use>
 bool each_field(std::string_view message, Use use) {
   while (!message.empty()) {

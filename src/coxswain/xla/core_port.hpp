@@ -1,7 +1,7 @@
 #pragma once
-// What the door puts into the coordinator's core: its inputs, as far as the door has any. Whoever
-// implements it records them, so that a recording holds nothing of HTTP/2. The core never calls
-// back: what it says comes to `door::sent`.
+// The inputs that the door gives to the coordinator's core. The implementation records them, so
+// that a recording contains nothing of HTTP/2. The core never calls back: its output is passed to
+// `door::sent`.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"

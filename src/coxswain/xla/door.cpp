@@ -10,12 +10,12 @@
 namespace coxswain::xla {
 namespace {
 
-// A client that is silent for this part of the heartbeat timeout is pinged. What it sends is told
-// to the core for its tasks no more often than after the other part.
+// A client that is silent for a third of the heartbeat timeout is pinged. Its signs of life are
+// passed to the core for its tasks at most once in an eighth of it.
 constexpr int ping_part = 3;
-constexpr int told_part = 8;
+constexpr int report_part = 8;
 
-// What an open call takes, besides its name.
+// The memory of an open call, besides its name.
 constexpr std::size_t call_bytes = sizeof(open_call) + 96;
 
 std::size_t cost_of(open_call const& one) {
@@ -43,7 +43,7 @@ void door::opened(time_point now, connection_id on, std::string peer,
   made->core = on;
   made->peer = std::move(peer);
   made->secret = secret;
-  made->heard = made->told = now;
+  made->heard = made->reported = now;
   carriers_.emplace(on.value, made.get());
   auto& c = *clients_.emplace(on, std::move(made)).first->second;
   core::hello_args hello;
@@ -116,7 +116,7 @@ void door::cancelled(time_point now, call_id which, bool disowned) {
   if (one.of.what == method::poll_for_error) {
     s->poll = {};
     forget_call(id);
-    // Clients take back a poll only when they are torn down.
+    // Clients cancel a poll only when they are torn down.
     if (!disowned && s->is == standing::joined) detach(now, *s, core::loss::closed);
     return;
   }
@@ -138,7 +138,7 @@ bool door::counts_as_life(client const& c, task_session const& s) const {
 }
 
 void door::tell_life(time_point now, client& c) {
-  c.told = now;
+  c.reported = now;
   core_.heard(now, c.core);
   for (task_session* const s : c.tasks) {
     if (counts_as_life(c, *s)) core_.heard(now, s->core);
@@ -150,7 +150,7 @@ void door::heard(time_point now, connection_id from) {
   if (at == clients_.end()) return;
   client& c = *at->second;
   c.heard = now;
-  if (now - c.told >= options_.heartbeat_timeout / told_part) tell_life(now, c);
+  if (now - c.reported >= options_.heartbeat_timeout / report_part) tell_life(now, c);
 }
 
 void door::pong(time_point now, connection_id from) {
@@ -170,7 +170,7 @@ void door::lost(time_point now, connection_id on, core::loss how) {
       drop(now, *s);
       continue;
     }
-    // Without a poll it reconnects for its next heartbeat only.
+    // A client without a poll reconnects only for its next heartbeat.
     bool const polls = s->poll != request_id{} && calls_.at(s->poll).to.on == on;
     detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
   }
@@ -307,7 +307,7 @@ void door::check_invariants() const {
     bool const is_poll = s && s->poll == id;
     bool const waits = s && std::count(s->heartbeats.begin(), s->heartbeats.end(), id) == 1;
     bool const is_paged = one.pages != nullptr;
-    invariant(is_sent || is_poll || waits || is_paged, "somebody will answer an open call");
+    invariant(is_sent || is_poll || waits || is_paged, "an open call will be answered");
     if (one.to.stream == 0) continue;
     auto const& calls = clients_.at(one.to.on)->calls;
     auto const at = calls.find(one.to.stream);

@@ -1,12 +1,12 @@
 #pragma once
-// The door for unmodified JAX processes: calls of XLA's coordination service become requests of
-// sessions that the door opens in the core, and what the core says becomes replies. It decides
-// nothing that the core decides. No I/O, no clock; time is an argument:
+// The door for unmodified JAX processes: translates calls of XLA's coordination service into
+// requests of sessions that it opens in the core, and the core's output into replies. All decisions
+// are the core's. No I/O, no clock; time is an argument:
 //
 //   d.opened(now, connection, peer, secret);      a connection speaks gRPC
-//   d.called(now, {connection, stream}, ...);     a call has come, whole
+//   d.called(now, {connection, stream}, ...);     a whole call was received
 //   d.sent(now, outgoing);                        the core sends something to a session of the door
-//   d.advance(now);                               what is due at `next_deadline`
+//   d.advance(now);                               runs everything due at `next_deadline`
 //   d.take_effects(into);                         replies, pings, farewells
 //
 // Each incarnation of a task has a session of the core; see task_session. Not thread-safe. Not
@@ -45,9 +45,9 @@ namespace coxswain::xla {
 struct door_options {
   std::string job;
   std::uint32_t num_tasks{1};
-  std::string token;         // a worker's, if the core wants one
-  bool recoverable{};        // tasks that do not say whether they are
-  bool strict{};             // behave as upstream where its tests expect it
+  std::string token;         // a worker's, if the core requires one
+  bool recoverable{};        // the default of tasks that do not state it
+  bool strict{};             // behave like upstream where its tests require it
   duration alive_timeout{};  // of GetAliveTasks
   duration heartbeat_timeout{};
   duration session_time{};        // after a loss, the core has ended a session by then
@@ -64,12 +64,12 @@ class door {
   door(door const&) = delete;
   door& operator=(door const&) = delete;
 
-  // The connection, which the core knows, speaks gRPC: it says Hello there. `peer` is its address
-  // for people, `secret` is random and nobody else's.
+  // The connection, which the core knows, speaks gRPC: opens a session for it. `peer` is its
+  // address for people, `secret` is random and used for nothing else.
   void opened(time_point now, connection_id on, std::string peer,
               core::session_secret const& secret);
 
-  // What a call is: `timeout` is how long its client waits.
+  // A received call; its client waits for `timeout`.
   struct call {
     call_id id;
     std::string_view path;
@@ -80,20 +80,20 @@ class door {
   };
   void called(time_point now, call const& what);
 
-  // The client waits no longer for a call. `disowned`: because we said goodbye, and it comes again.
+  // The client no longer waits for a call. `disowned`: because of our GOAWAY; it will be repeated.
   void cancelled(time_point now, call_id which, bool disowned);
 
-  // Bytes came in; and: the answer to a ping did.
+  // Bytes were received; and: a ping was acknowledged.
   void heard(time_point now, connection_id from);
   void pong(time_point now, connection_id from);
 
-  // The connection is gone. Before the core is told.
+  // The connection is gone. To be called before the core's `lost`.
   void lost(time_point now, connection_id on, core::loss how);
 
-  // The core sends something to a session of the door; nothing happens if it is none.
+  // The core sends something to a session; ignored unless the door opened it.
   void sent(time_point now, core::outgoing const& what);
 
-  // An iteration of the loop begins: listings may go on by some pages.
+  // A loop iteration begins: listings can continue by some pages.
   void begin() noexcept { pages_left_ = pages_per_iteration; }
 
   [[nodiscard]] std::optional<time_point> next_deadline() const;
@@ -102,10 +102,10 @@ class door {
   // Swapped with `into`, which is cleared first.
   void take_effects(std::vector<effect>& into);
 
-  // The core wants another token from now on.
+  // The core requires this token from now on.
   void use_token(std::string token) { options_.token = std::move(token); }
 
-  // What was answered, by method: calls, and those of them that failed.
+  // Answered calls by method, and how many of them failed.
   struct count {
     std::uint64_t calls{};
     std::uint64_t failed{};
@@ -162,7 +162,6 @@ class door {
   void note_idle(time_point now, task_session& s);
   void drop_detached(time_point now);
   void answer_poll(task_session& s, outcome how);
-  void answer_heartbeat(time_point now, task_session& s, call_id to);
   [[nodiscard]] bool counts_as_life(client const& c, task_session const& s) const;
   void tell_life(time_point now, client& c);
 

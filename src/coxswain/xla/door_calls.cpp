@@ -1,4 +1,4 @@
-// What becomes of each method: the core's request that it is.
+// The core's request for each method.
 
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/xla/client_label.hpp"
@@ -11,11 +11,11 @@
 namespace coxswain::xla {
 namespace {
 
-// Our words arrive so much before the client's own deadline.
+// Our errors arrive this long before the client's own deadline.
 constexpr duration before_deadline = 5s;
 constexpr duration timeout_min = 1s;
 
-// What jaxlib up to 0.4.35 waits at, after a register that does not wait.
+// The barrier at which jaxlib up to 0.4.35 waits after RegisterTask.
 constexpr std::string_view first_generation_barrier = "PjRT_Client_Connect";
 
 constexpr std::string_view jobs_default_name = "jax_worker";
@@ -25,7 +25,7 @@ duration timeout_of(std::optional<duration> given) {
   return std::max<duration>(*given - before_deadline, timeout_min);
 }
 
-// A shutdown timeout of zero means that nobody is waited for. Clients round what they send.
+// With a shutdown timeout of zero the task leaves alone. Clients round the timeout they send.
 duration leave_timeout_of(std::optional<duration> given) {
   constexpr duration rounding = 250ms;
   if (!given) return core::timeout_default;
@@ -106,7 +106,7 @@ void door::register_task(arrived const& a) {
   s.join = s.open.back();
 }
 
-// Upstream does not ask the holder: whoever is not recoverable fails, and with it the job.
+// Upstream does not probe the holder: a holder that is not recoverable fails, and with it the job.
 void door::evict_holder(arrived const& a, task_id task) {
   auto const at = by_task_.find(task.value);
   if (at == by_task_.end()) return;
@@ -210,8 +210,7 @@ void door::barrier(arrived const& a) {
   submit(a.now, std::move(one), s->task, std::move(meet));
 }
 
-// The same call again, as after a connection that was closed: it takes the place of the one that
-// waits, or has its outcome.
+// A repeated call, as after a lost connection: it replaces the waiting one, or gets its outcome.
 bool door::repeats_barrier(arrived const& a, task_session& s) {
   request const& asked = a.asked;
   for (request_id const id : s.open) {
@@ -242,7 +241,7 @@ bool door::repeats_barrier(arrived const& a, task_session& s) {
   return false;
 }
 
-// True if the call is answered: it fails, and perhaps the round.
+// True if the call was answered: it fails, and possibly the round with it.
 bool door::breaks_strict_rules(arrived const& a, task_session& s) {
   request const& asked = a.asked;
   bool const takes_part = asked.tasks.empty() || std::any_of(asked.tasks.begin(), asked.tasks.end(),
@@ -266,7 +265,7 @@ bool door::breaks_strict_rules(arrived const& a, task_session& s) {
                                        ") called the barrier: " + core::shortened(asked.name, 800)};
   }
   strict_->spoil(asked.name, why, takes_part);
-  // All who wait there are answered with what spoiled it (`met`).
+  // All waiting callers get the same error (`met`).
   open_call none;
   none.of = {method::cancel_barrier, a.of.of};
   none.by = &a.by;
@@ -281,7 +280,7 @@ void door::cancel_barrier(arrived const& a) {
   open_call one = new_call(a, *s);
   one.name = a.asked.name;
   one.counter = a.asked.counter;
-  // Clients say counter zero whatever it is.
+  // Clients always send counter zero.
   submit(a.now, std::move(one), s->task, core::cancel_barrier_args{std::move(a.asked.name), {}});
 }
 
@@ -327,7 +326,7 @@ void door::keys(arrived const& a) {
 void door::directory(arrived const& a) {
   bool const removes = a.of.what == method::delete_key_value;
   bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
-  if (removes && is_root) return answer_ok(a);  // as upstream, it removes nothing
+  if (removes && is_root) return answer_ok(a);  // like upstream, removes nothing
   open_call one = new_call(a, key_carrier(a));
   one.pages = std::make_unique<paged>(memory_.get());
   one.pages->directory = std::move(a.asked.name);

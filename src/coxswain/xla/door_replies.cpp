@@ -1,4 +1,4 @@
-// What the core says, as replies to the calls that wait for it.
+// The core's output as replies to waiting calls.
 
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/xla/codec.hpp"
@@ -10,11 +10,11 @@
 namespace coxswain::xla {
 namespace {
 
-// A large listing whose keys change meanwhile begins anew so often; then its pages are of several
-// moments.
+// How often a large listing starts again because its keys changed; after that its pages show
+// different moments.
 constexpr int restarts_max = 8;
 
-// The outcomes of its last barriers that a task may ask for again.
+// How many outcomes of barriers are kept for repeated calls of a task.
 constexpr std::size_t done_max = 8;
 
 template <class T>
@@ -29,14 +29,14 @@ state state_of(core::snapshot::task const& one) {
   return one.state == task_state::failed ? state::error : state::disconnected;
 }
 
-// Programs look for the words "heartbeat timeout" when a task was lost meanwhile.
+// Programs look for the words "heartbeat timeout" when a task was lost.
 std::string shutdown_text(status const& why) {
   bool const is_lost = why.message().find(name(errc::unavailable)) != std::string::npos;
   return "Shutdown barrier has failed" + std::string{is_lost ? " after a heartbeat timeout" : ""} +
          ".\nBarrier result: '" + why.text() + "'";
 }
 
-// A text that Protobuf accepts.
+// A text that Protobuf accepts: valid UTF-8.
 std::string proper(std::string_view text) {
   auto made = core::shortened(text, text_bytes_max);
   if (!core::is_utf8(made))
@@ -134,7 +134,8 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
     }
     case method::barrier: met(one, what); break;
     case method::watch_tasks:
-      if (what->outcome.code() == errc::invalid_argument) {  // it watched another coordinator
+      if (what->outcome.code() ==
+          errc::invalid_argument) {  // it had a version of another coordinator
         open_call again{one.to, one.of, one.by, one.name};
         forget_call(id);
         return submit(now, std::move(again), std::nullopt, core::watch_tasks_args{});
@@ -175,7 +176,7 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
     answer_failed(one, outcome);
   }
   if (!has_left) return;
-  // Its session acknowledges the reply, so that nobody waits for that, and ends.
+  // Its session ends; that also acknowledges the reply.
   if (s.core != connection_id{}) send(now, s, {}, std::nullopt, core::bye_args{});
   end_session(now, s, standing::left, {errc::cancelled, "the task has left"});
 }
@@ -253,7 +254,7 @@ encoded_reply door::listed_tasks(open_call const& for_call, core::answer const& 
   return {{}, made};
 }
 
-// Which texts and payloads clients look for (section 4 of the protocol).
+// With the texts and payloads that clients look for (semantics D38).
 void door::answer_failed(open_call const& one, status const& why) {
   std::string const& text = why.message();
   switch (one.of.what) {
@@ -294,7 +295,7 @@ void door::answer_failed(open_call const& one, status const& why) {
   answer(one, by_service(why));
 }
 
-// True if another page is asked for, or the call begins anew.
+// True if another page was requested, or the listing starts again.
 bool door::goes_on(time_point now, request_id id, core::answer const& what) {
   open_call& one = calls_.at(id);
   paged& pages = *one.pages;
@@ -360,14 +361,14 @@ void door::next_page(time_point now, request_id id) {
   send(now, *one.by, next, std::nullopt, std::move(list));
 }
 
-// All sessions are told in one message.
+// All sessions get the same message.
 void door::job_failed(core::answer_ptr const& what) {
   if (error_of_ == what) return;
   error_of_ = what;
   error_ = std::get<job_error>(what->value);
 }
 
-// How the job's failure is said to a task, or to nobody in particular.
+// The job's failure as the outcome for a task; without one, for any caller.
 outcome door::failure_for(generation of, std::optional<task_id> task) const {
   failure const& cause = error_->cause;
   culprit who;
@@ -389,8 +390,8 @@ outcome door::failure_for(generation of, std::optional<task_id> task) const {
   return by_service(of, {code, std::move(text)}, who);
 }
 
-// JAX agrees on a step by itself when this key appears, whose value is when the process ends. The
-// core is told that the task is no obstacle to its own agreement.
+// JAX agrees on a step by itself when this key appears; its value is the time of the preemption.
+// For the core's own agreement the task answers at once, with step 0.
 void door::freeze(time_point now, task_session& s, std::uint64_t agreement) {
   auto const silent = [&] {
     open_call none;

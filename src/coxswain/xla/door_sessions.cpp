@@ -1,4 +1,4 @@
-// The sessions of tasks: who calls, on which connection it is bound, and how it ends.
+// Sessions of tasks: finding the caller, binding to connections, and their end.
 
 #include "coxswain/xla/client_label.hpp"
 #include "coxswain/xla/codec.hpp"
@@ -9,10 +9,10 @@
 namespace coxswain::xla {
 namespace {
 
-// Incarnations that have left or ended are remembered, beside as many as the job has tasks.
+// How many incarnations that have left or ended are remembered, in addition to one per task.
 constexpr std::size_t idle_max = 1'024;
 
-// Of those, the best one to be meant by a call that names a task only.
+// The session with the highest rank is meant by a call that names only a task.
 int rank(task_session const& s, connection_id on) {
   int const at_home = s.bound == on ? 1 : 0;
   switch (s.is) {
@@ -29,7 +29,7 @@ task_session* door::find_self(incarnation self) const {
   return at == sessions_.end() ? nullptr : at->second.get();
 }
 
-// By the incarnation, if the call says one; else by the task; else the only one of the connection.
+// By the incarnation, if the call has one; else by the task; else the only one of the connection.
 task_session* door::find(request const& asked, connection_id on) const {
   if (asked.self != incarnation{}) {
     task_session* const s = find_self(asked.self);
@@ -123,7 +123,7 @@ void door::unbind(task_session& s) {
   s.bound = {};
 }
 
-// The task is on this connection from now on; if its own was lost, it is back.
+// Binds the task to this connection; resumes its session if its connection was lost.
 void door::bind(time_point now, task_session& s, client& to) {
   if (s.is == standing::left || s.is == standing::ended) return;
   auto const at = clients_.find(s.bound);
@@ -148,7 +148,7 @@ void door::resume(time_point now, task_session& s, client const& by) {
   send(now, s, {}, std::nullopt, std::move(again));
 }
 
-// The core has lost its connection: the task is suspect, if it has joined.
+// Reports a lost connection to the core: a joined task becomes suspect.
 void door::detach(time_point now, task_session& s, core::loss how) {
   if (s.core == connection_id{}) return;
   carriers_.erase(s.core.value);
@@ -158,7 +158,7 @@ void door::detach(time_point now, task_session& s, core::loss how) {
   detached_.emplace_back(now, s.self);
 }
 
-// Those of them that have not come back.
+// Forgets the sessions that were not resumed in time.
 void door::drop_detached(time_point now) {
   while (!detached_.empty() &&
          deadline_after(detached_.front().first, options_.session_time) <= now) {
@@ -179,7 +179,7 @@ void door::note_idle(time_point now, task_session& s) {
   }
 }
 
-// The core has ended the session, or is told to. What waits for it is answered.
+// The session has ended, or ends now. Its open calls are answered.
 void door::end_session(time_point now, task_session& s, standing as, status const& why) {
   s.is = as;
   s.why_ended = why;
@@ -198,7 +198,7 @@ void door::end_session(time_point now, task_session& s, standing as, status cons
   note_idle(now, s);
 }
 
-// Nothing of it is remembered. If the core has the session, it ends.
+// Forgets the session, and ends it in the core.
 void door::drop(time_point now, task_session& s) {
   for (request_id const id : std::exchange(s.heartbeats, {})) forget_call(id);
   for (request_id const id : std::exchange(s.open, {})) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the door wants done on the connections of its clients, as data.
+// The door's effects on the connections of its clients, as data.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
@@ -25,12 +25,12 @@ struct reply {
   encoded_reply what{};
 };
 
-// The client is asked for a sign of life: `door::pong`.
+// Requests a sign of life from the client: `door::pong`.
 struct ping {
   connection_id to;
 };
 
-// Nothing more follows: the connection is to be closed when all before is written.
+// The last effect of a connection: close it when all earlier output is written.
 struct farewell {
   connection_id to;
   status why;

@@ -33,7 +33,7 @@ inline void append_fixed64(std::string& out, unsigned field, std::uint64_t value
   out += to_little_endian(value);
 }
 
-// What precedes the content of a text or a message, which then follows.
+// The tag and length of a text or message; its content must follow.
 inline void append_head(std::string& out, unsigned field, std::size_t content_bytes) {
   append_varint(out, field << 3 | 2);
   append_varint(out, content_bytes);

@@ -1,6 +1,6 @@
 #pragma once
-// What XLA's coordination service is asked and replies, as plain data: one set of structs for both
-// generations of its protocol, which differ in field numbers only.
+// Requests and replies of XLA's coordination service, as plain data: one set of structs for both
+// generations of its protocol, which differ only in field numbers.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
@@ -21,10 +21,10 @@ struct task_name {
   friend bool operator==(task_name const&, task_name const&) = default;
 };
 
-// The union of all requests: which fields count depends on the method. What is not on the wire has
-// the value that Protobuf gives it.
+// The union of all requests; the method decides which fields are used. A field that is not on the
+// wire has Protobuf's default.
 struct request {
-  // Who asks. The second generation names nobody where it is about keys.
+  // The caller. Requests of the second generation about keys have none.
   std::optional<task_name> task;
   incarnation self{};                    // of the caller; zero: not stated
   std::optional<incarnation> service{};  // that the caller knows; none: its generation states none

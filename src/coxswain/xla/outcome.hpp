@@ -1,7 +1,7 @@
 #pragma once
 // How a call fails: a code, a text, and payloads, which matter more than the code. A client that
-// finds the payload CoordinationServiceError believes that the service has spoken; without it, it
-// blames the network. Payloads travel as one Protobuf message, in the trailer
+// finds the payload CoordinationServiceError takes the error as the service's; without it, as a
+// network failure. Payloads travel as one Protobuf message, in the trailer
 // grpc-status-details-bin. Not here: base64 and percent coding (http2).
 
 #include "coxswain/base/ids.hpp"
@@ -29,10 +29,10 @@ struct outcome {
   friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-// Who is to blame, in CoordinationServiceError.
+// The task at fault, in CoordinationServiceError.
 struct culprit {
   std::optional<task_id> task{};
-  bool is_reported{};  // it said so itself
+  bool is_reported{};  // the task reported the error itself
 };
 
 // Without a payload: as if the network had failed, or where upstream sends none.

@@ -1,8 +1,8 @@
 #pragma once
-// What the door knows of its clients: of connections, of incarnations of tasks, and of open calls.
-// A connection is no task: several agents of a process share one, and a task's calls may move to
-// another. So each incarnation of a task has a session of the core, and each connection one more,
-// for calls that name nobody. Private to xla.
+// The door's state: connections, incarnations of tasks, and open calls. A connection is not a task:
+// several agents of a process share one, and a task's calls can move to another. So each
+// incarnation of a task has a session in the core, and each connection has one for calls without a
+// caller. Private to xla.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/fifo.hpp"
@@ -37,18 +37,18 @@ struct carrier {
 // A connection.
 struct client : carrier {
   std::string peer;
-  core::session_secret secret{};  // of which its tasks' are made: nobody is told them
+  core::session_secret secret{};  // those of its tasks are derived from it; never sent
   std::uint64_t sessions_made{};
   boost::unordered_flat_map<std::int32_t, request_id> calls;  // by stream
   std::vector<task_session*> tasks;
-  time_point heard;  // the last sign of life
-  time_point told;   // the same, as far as the core knows of it for the tasks
-  bool is_over{};    // it was said goodbye
+  time_point heard;     // the last sign of life
+  time_point reported;  // the last one that was passed to the core for the tasks
+  bool is_over{};       // it got a farewell
 };
 
 enum class standing : std::uint8_t { joining, joined, left, ended };
 
-// How a barrier ended that this task was at.
+// The outcome of a barrier of this task.
 struct done_round {
   std::string name;
   std::int64_t counter{};
@@ -74,7 +74,7 @@ struct task_session : carrier {
   status why_ended;
 };
 
-// A directory that is listed or removed page by page.
+// A listing or removal of a directory, page by page.
 struct paged {
   explicit paged(memory_meter* meter) noexcept : counted{meter} {}
   std::string directory;
@@ -85,7 +85,7 @@ struct paged {
   transit_bytes counted;
 };
 
-// A call that is not answered. If `to.stream` is zero nobody waits for it.
+// A call without a reply yet. If `to.stream` is zero, no client waits for it.
 struct open_call {
   call_id to{};
   method_path of{};

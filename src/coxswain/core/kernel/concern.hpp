@@ -71,7 +71,7 @@ class concern {
 // Properties that all requests waiting in one concern share.
 struct wait_traits {
   operation request;
-  // What its task is blocked on; none: the task can continue.
+  // The wait that blocks its task; none: the task can continue.
   std::optional<blocking_calls::wait> blocks_for;
   // The waiting party: the task that its session acts for, a joining task, or the session itself.
   enum class party : std::uint8_t { task, joining_task, session } of{party::task};
