@@ -136,14 +136,14 @@ std::string quoted_for_shell(std::string_view text) {
   return quoted + "'";
 }
 
-// Where other machines find it: all addresses are those of this host's name.
+// A wildcard address as other machines reach it: by this host's name.
 std::string with_host_name(std::string const& listener) {
   auto const parsed = net::endpoint::parse(listener).value();
   if (parsed.host() != "0.0.0.0" && parsed.host() != "::") return listener;
   return fmt::format("{}:{}", asio::ip::host_name(), parsed.port());
 }
 
-// As a shell reads it.
+// As exports for a shell.
 void print_environment(server::options const& of, listening const& at) {
   environment_variables all{{"COXSWAIN_ADDRESS", with_host_name(at.own.front())},
                             {"COXSWAIN_JOB", of.core.job},

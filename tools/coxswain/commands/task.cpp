@@ -68,8 +68,8 @@ client_options member(task_command const& given) {
   return as;
 }
 
-// Where the command finds the coordinator if it is an unmodified JAX program. What --xla-listen
-// says is the coordinator's, whose host we know. Empty: we do not know, but who started us may.
+// The coordinator's address for an unmodified JAX program: the port of --xla-listen on the
+// coordinator's host. Empty: it is unknown here, but the environment can contain it.
 std::string jax_address_for(task_command const& given, client_options const& as) {
   auto const& listeners = given.coordinator.server.xla.listen;
   if (!listeners.empty()) {
@@ -101,9 +101,9 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   auto const* const inherited = std::getenv("JAX_COORDINATOR_ADDRESS");
   if (given.joins_itself && options.jax_address.empty() && inherited == nullptr) {
     throw program_error{exit_code::usage,
-                        "--jax: a JAX program can show neither a token nor a certificate. Say with "
-                        "--xla-listen where the coordinator serves it, or set "
-                        "JAX_COORDINATOR_ADDRESS."};
+                        "--jax: a JAX program can send neither a token nor a certificate; give the "
+                        "coordinator's address for JAX programs with --xla-listen, or set "
+                        "JAX_COORDINATOR_ADDRESS"};
   }
   return options;
 }

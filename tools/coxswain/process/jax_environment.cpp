@@ -54,7 +54,7 @@ environment_variables jax_process_variables(std::uint32_t task, std::uint32_t nu
                             // These would contradict them.
                             {"SLURM_STEP_NUM_TASKS", ""},
                             {"OMPI_MCA_orte_hnp_uri", ""}};
-  // Without these JAX does not take the others for Slurm's. It does not use them.
+  // Without these JAX does not detect Slurm. It does not use their values.
   for (auto const& [name, value] :
        {std::pair{"SLURM_JOB_ID", "0"}, std::pair{"SLURM_STEP_NODELIST", "localhost"}}) {
     if (!is_set(name)) all.emplace_back(name, value);

@@ -5,8 +5,8 @@
 // JAX takes the address from JAX_COORDINATOR_ADDRESS. Process 0 starts a service of its own, which
 // stays unused: JAX_COORDINATOR_BIND_ADDRESS gives it a free port of this machine. JAX has no
 // variables for the two numbers but those of launchers that it detects. We set Slurm's: they are
-// plain numbers, and other than Open MPI's they do not make MPI libraries look for a daemon. A
-// SLURM_JOB_ID that is there stays.
+// plain numbers, and unlike Open MPI's they do not make MPI libraries look for a daemon. An
+// existing SLURM_JOB_ID stays.
 
 #include "coxswain/server/options.hpp"
 
@@ -19,12 +19,10 @@ namespace coxswain::tools {
 
 using environment_variables = std::vector<std::pair<std::string, std::string>>;
 
-// Whether a coordinator serves JAX programs anywhere: they bring neither a token nor TLS.
+// Whether a coordinator serves JAX programs, which send no token and do not use TLS.
 [[nodiscard]] bool serves_jax(server::options const& of);
 
-// The addresses at which it listens (server::addresses), by purpose: those of --listen, and those
-// of
-// --xla-listen.
+// The coordinator's addresses (server::addresses) by purpose: --listen and --xla-listen.
 struct listening {
   listening(server::options const& of, std::vector<std::string> const& addresses);
 
@@ -32,14 +30,14 @@ struct listening {
   std::vector<std::string> jax;
 };
 
-// The one of them for JAX programs. Empty: there is none.
+// The address for JAX programs. Empty: there is none.
 [[nodiscard]] std::string jax_address(server::options const& of, listening const& at);
 
-// The variables for `address`. If it is empty they are unset.
+// The variables for `address`; if it is empty, they are to be unset.
 [[nodiscard]] environment_variables jax_address_variables(std::string const& address);
 
-// Those for the numbers of a process. `local_task` counts the tasks of a machine: JAX gives each of
-// them one GPU.
+// The variables for the numbers of a process. `local_task` counts the tasks of a machine: JAX gives
+// each of them one GPU.
 [[nodiscard]] environment_variables jax_process_variables(std::uint32_t task,
                                                           std::uint32_t num_tasks,
                                                           std::uint32_t local_task);
