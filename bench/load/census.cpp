@@ -3,7 +3,7 @@
 #include "bench_error.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "coxswain/wire/recording.hpp"

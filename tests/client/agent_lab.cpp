@@ -1,6 +1,6 @@
 #include "tests/client/agent_lab.hpp"
 
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 #include "tests/texts/noted.hpp"
 
 #include <boost/test/unit_test.hpp>

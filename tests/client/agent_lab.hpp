@@ -2,7 +2,7 @@
 // An agent in virtual time, and a hand that plays the coordinator. Everything the agent puts out is
 // shown as one line of text, in the order: messages sent, commands, completions, events.
 
-#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent/agent.hpp"
 
 #include <string>
 #include <vector>

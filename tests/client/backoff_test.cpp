@@ -1,4 +1,4 @@
-#include "coxswain/client/backoff.hpp"
+#include "coxswain/client/agent/backoff.hpp"
 
 #include <boost/test/unit_test.hpp>
 

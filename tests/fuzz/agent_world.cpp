@@ -1,6 +1,6 @@
 #include "tests/fuzz/agent_world.hpp"
 
-#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent/agent.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "tests/fuzz/any_wish.hpp"

@@ -3,7 +3,7 @@
 // frames.
 
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/server/recorder.hpp"
+#include "coxswain/server/recording/recorder.hpp"
 
 #include <optional>
 #include <string>

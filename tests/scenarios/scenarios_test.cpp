@@ -2,7 +2,7 @@
 // `-- --update` it writes what came out instead, to be read as a diff; with `-- --record=DIR` it
 // keeps recordings there.
 
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 #include "tests/scenarios/transcript.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -2,7 +2,7 @@
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/server/dispatch.hpp"
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/xla/codec.hpp"
 

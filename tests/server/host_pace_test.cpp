@@ -1,4 +1,4 @@
-#include "coxswain/server/host_pace.hpp"
+#include "coxswain/server/admission/host_pace.hpp"
 
 #include <boost/test/unit_test.hpp>
 

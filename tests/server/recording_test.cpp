@@ -3,10 +3,10 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"
 #include "coxswain/server/dispatch.hpp"
-#include "coxswain/server/placeholders.hpp"
-#include "coxswain/server/recorder.hpp"
-#include "coxswain/server/replay.hpp"
-#include "coxswain/server/settings.hpp"
+#include "coxswain/server/recording/placeholders.hpp"
+#include "coxswain/server/recording/recorder.hpp"
+#include "coxswain/server/recording/replay.hpp"
+#include "coxswain/server/recording/settings.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // What a core says, as a number: the same for all that do the same.
 
-#include "coxswain/server/running_digest.hpp"
+#include "coxswain/server/recording/running_digest.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 // Peers that have not said Hello: how many a host may have, who gives way, and what wrong tokens
 // cost.
 
-#include "coxswain/server/strangers.hpp"
+#include "coxswain/server/admission/strangers.hpp"
 #include "tests/server/house.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -4,7 +4,7 @@
 #include "tests/server/version_1.hpp"
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/dispatch.hpp"
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>

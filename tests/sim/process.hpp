@@ -1,7 +1,7 @@
 #pragma once
 // A simulated process: an agent, the script that makes its calls, and the link that it uses.
 
-#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent/agent.hpp"
 #include "tests/sim/network.hpp"
 #include "tests/sim/script.hpp"
 

@@ -1,6 +1,6 @@
 #include "tests/sim/world.hpp"
 
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 
 #include <algorithm>
 #include <array>

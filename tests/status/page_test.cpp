@@ -1,7 +1,7 @@
 // The status page over real sockets, with peers that behave.
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 #include "tests/status/page_house.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 #include "coxswain/client/connection.hpp"
 
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <random>
 #include <utility>

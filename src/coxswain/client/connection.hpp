@@ -9,7 +9,7 @@
 // after which it may only be destroyed: what belongs to Asio ends with the last coroutine.
 
 #include "coxswain/base/sync_points.hpp"
-#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent/agent.hpp"
 #include "coxswain/client/options.hpp"
 #include "coxswain/client/transport.hpp"
 #include "coxswain/client/waiter.hpp"

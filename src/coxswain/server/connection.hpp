@@ -7,11 +7,11 @@
 #include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
+#include "coxswain/server/admission/host_pace.hpp"
+#include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
-#include "coxswain/server/host_pace.hpp"
 #include "coxswain/server/intake.hpp"
 #include "coxswain/server/release_clock.hpp"
-#include "coxswain/server/strangers.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "coxswain/server/dispatch.hpp"
 
+#include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/line.hpp"
-#include "coxswain/server/rejections.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>

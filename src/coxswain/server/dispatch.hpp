@@ -34,7 +34,7 @@
 #include "coxswain/server/large_frames.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
-#include "coxswain/server/recorder.hpp"
+#include "coxswain/server/recording/recorder.hpp"
 #include "coxswain/server/wait_counts.hpp"
 #include "coxswain/xla/core_port.hpp"
 #include "coxswain/xla/door.hpp"

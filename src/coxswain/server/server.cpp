@@ -3,10 +3,10 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
+#include "coxswain/server/admission/reception.hpp"
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
-#include "coxswain/server/reception.hpp"
 
 #include <malloc.h>
 

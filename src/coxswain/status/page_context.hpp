@@ -2,8 +2,8 @@
 // The state shared by the connections of a page.
 
 #include "coxswain/net/asio.hpp"
-#include "coxswain/server/host_pace.hpp"
-#include "coxswain/server/rejections.hpp"
+#include "coxswain/server/admission/host_pace.hpp"
+#include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/status/gatekeeper.hpp"
 #include "coxswain/status/job_picture.hpp"
 #include "coxswain/status/live_feed.hpp"

@@ -7,7 +7,7 @@
 
 #include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"
-#include "coxswain/server/recording_file.hpp"
+#include "coxswain/server/recording/recording_file.hpp"
 #include "coxswain/status/page.hpp"
 
 #include <exception>

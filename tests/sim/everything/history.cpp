@@ -1,6 +1,6 @@
 #include "tests/sim/everything/history.hpp"
 
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <algorithm>
 #include <cstdint>

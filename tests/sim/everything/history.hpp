@@ -2,7 +2,7 @@
 // The history of a simulated job, as seen by its processes and by an observer without faults
 // (auditor). The rules check it. Not here: the rules, and how it is made (job).
 
-#include "coxswain/client/agent_messages.hpp"
+#include "coxswain/client/agent/agent_messages.hpp"
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"
 

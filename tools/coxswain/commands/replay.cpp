@@ -7,7 +7,7 @@
 #include "terminal/harmless_text.hpp"
 #include "text/status_text.hpp"
 
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

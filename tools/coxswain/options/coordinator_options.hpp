@@ -6,7 +6,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/options.hpp"
-#include "coxswain/server/recording_file.hpp"
+#include "coxswain/server/recording/recording_file.hpp"
 #include "coxswain/status/options.hpp"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,7 @@
 #include "process/user_directory.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/server/recording_file.hpp"
+#include "coxswain/server/recording/recording_file.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

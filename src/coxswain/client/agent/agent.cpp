@@ -1,6 +1,6 @@
-#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent/agent.hpp"
 
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <algorithm>
 #include <cassert>

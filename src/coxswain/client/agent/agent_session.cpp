@@ -1,8 +1,8 @@
 // The agent's session: handshake, pushes, loss, signs of life, the end.
 
-#include "coxswain/client/agent.hpp"
-#include "coxswain/client/agent_terms.hpp"
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent.hpp"
+#include "coxswain/client/agent/agent_terms.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <algorithm>
 #include <utility>

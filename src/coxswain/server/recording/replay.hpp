@@ -3,8 +3,8 @@
 // output with the recorded digests.
 
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/server/placeholders.hpp"
-#include "coxswain/server/running_digest.hpp"
+#include "coxswain/server/recording/placeholders.hpp"
+#include "coxswain/server/recording/running_digest.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstdint>

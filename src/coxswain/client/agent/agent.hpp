@@ -34,9 +34,9 @@
 //
 // Times must not go backwards. Not thread-safe.
 
-#include "coxswain/client/agent_messages.hpp"
-#include "coxswain/client/backoff.hpp"
-#include "coxswain/client/call_table.hpp"
+#include "coxswain/client/agent/agent_messages.hpp"
+#include "coxswain/client/agent/backoff.hpp"
+#include "coxswain/client/agent/call_table.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 

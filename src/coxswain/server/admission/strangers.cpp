@@ -1,4 +1,4 @@
-#include "coxswain/server/strangers.hpp"
+#include "coxswain/server/admission/strangers.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "coxswain/server/recording_file.hpp"
+#include "coxswain/server/recording/recording_file.hpp"
 
 #include "coxswain/base/error.hpp"
 

@@ -1,8 +1,8 @@
-#include "coxswain/server/recorder.hpp"
+#include "coxswain/server/recording/recorder.hpp"
 
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/base/text_numbers.hpp"
-#include "coxswain/server/settings.hpp"
+#include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 

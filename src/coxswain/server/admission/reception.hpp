@@ -10,8 +10,8 @@
 
 #include "coxswain/net/address_range.hpp"
 #include "coxswain/net/tls_context.hpp"
+#include "coxswain/server/admission/handshakes.hpp"
 #include "coxswain/server/connections.hpp"
-#include "coxswain/server/handshakes.hpp"
 #include "coxswain/server/listener.hpp"
 #include "coxswain/server/statistics.hpp"
 

@@ -1,7 +1,7 @@
-#include "coxswain/server/handshakes.hpp"
+#include "coxswain/server/admission/handshakes.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
-#include "coxswain/server/rejections.hpp"
+#include "coxswain/server/admission/rejections.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "coxswain/server/settings.hpp"
+#include "coxswain/server/recording/settings.hpp"
 
 #include "coxswain/base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "coxswain/client/call_table.hpp"
+#include "coxswain/client/agent/call_table.hpp"
 
 #include <algorithm>
 #include <cassert>

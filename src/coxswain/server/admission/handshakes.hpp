@@ -10,9 +10,9 @@
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/tls_stream.hpp"
+#include "coxswain/server/admission/host_pace.hpp"
+#include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
-#include "coxswain/server/host_pace.hpp"
-#include "coxswain/server/strangers.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "coxswain/server/rejections.hpp"
+#include "coxswain/server/admission/rejections.hpp"
 
 #include "coxswain/wire/codec.hpp"
 

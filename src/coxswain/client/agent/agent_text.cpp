@@ -1,4 +1,4 @@
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "coxswain/server/placeholders.hpp"
+#include "coxswain/server/recording/placeholders.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"

@@ -1,4 +1,4 @@
-#include "coxswain/client/agent_terms.hpp"
+#include "coxswain/client/agent/agent_terms.hpp"
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/ranges.hpp"

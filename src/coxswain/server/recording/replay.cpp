@@ -1,7 +1,7 @@
-#include "coxswain/server/replay.hpp"
+#include "coxswain/server/recording/replay.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/server/settings.hpp"
+#include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "coxswain/server/reception.hpp"
+#include "coxswain/server/admission/reception.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
-#include "coxswain/server/rejections.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "coxswain/server/running_digest.hpp"
+#include "coxswain/server/recording/running_digest.hpp"
 
 #include "coxswain/base/little_endian.hpp"
 

@@ -9,8 +9,8 @@
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/server/options.hpp"
-#include "coxswain/server/placeholders.hpp"
-#include "coxswain/server/running_digest.hpp"
+#include "coxswain/server/recording/placeholders.hpp"
+#include "coxswain/server/recording/running_digest.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstddef>

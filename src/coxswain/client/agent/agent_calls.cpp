@@ -1,7 +1,7 @@
 // The agent's calls: opening, sending, taking back, deadlines.
 
-#include "coxswain/client/agent.hpp"
-#include "coxswain/client/agent_text.hpp"
+#include "coxswain/client/agent/agent.hpp"
+#include "coxswain/client/agent/agent_text.hpp"
 
 #include <algorithm>
 #include <cassert>
