@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(each_request_needs_one_role) {
   workers::expect(role::worker);
 }
 
-BOOST_AUTO_TEST_CASE(a_role_includes_the_lesser_ones) {
+BOOST_AUTO_TEST_CASE(a_role_includes_all_lower_roles) {
   BOOST_TEST(permission(role::worker, put_args{}).ok());
   BOOST_TEST(permission(role::operator_, put_args{}).ok());
   BOOST_TEST(permission(role::operator_, get_args{}).ok());
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_role_is_found_by_its_name) {
   BOOST_TEST(!role_named(""));
 }
 
-BOOST_AUTO_TEST_CASE(a_credential_is_found_by_its_whole_token) {
+BOOST_AUTO_TEST_CASE(credential_lookup_compares_the_whole_token) {
   std::vector<credential> const known{{role::reader, "a"}, {role::worker, "ab"}};
 
   BOOST_TEST(credential_of(known, "a").value() == 0u);

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
   BOOST_TEST((open[open.observer()].hello->given == core::role::worker));
 }
 
-BOOST_AUTO_TEST_CASE(each_call_is_refused_to_a_lesser_role_and_only_to_it) {
+BOOST_AUTO_TEST_CASE(each_call_is_refused_to_lower_roles_only) {
   for (auto const mine : {core::role::reader, core::role::operator_, core::role::worker}) {
     for_each_call([&](core::request const& what) {
       int const who = session(std::string{name(mine)});
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(each_call_is_refused_to_a_lesser_role_and_only_to_it) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_session_lives_on) {
+BOOST_AUTO_TEST_CASE(a_session_survives_a_refused_request) {
   int const reader = session("reader");
   int const op = session("operator");
   c.put(op, "k", "1");
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_refused_session_lives_on) {
   BOOST_TEST(c.value(get) == "1");
 }
 
-BOOST_AUTO_TEST_CASE(a_reader_may_name_fewer_keys_in_a_call) {
+BOOST_AUTO_TEST_CASE(a_reader_has_a_lower_limit_of_keys_per_call) {
   c.put(session("operator"), "k", "1");
   int const reader = session("reader");
   int const worker = session("worker");
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_reader_may_name_fewer_keys_in_a_call) {
   expect_words(c.text(refused), {"1025 keys", "keys_per_reader_call_max is 1024"});
 }
 
-BOOST_AUTO_TEST_CASE(a_reader_may_have_fewer_requests_open) {
+BOOST_AUTO_TEST_CASE(a_reader_has_a_lower_limit_of_open_requests) {
   int const reader = session("reader");
   int const worker = session("worker");
   for (int i = 0; i < 256; ++i) {
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
   BOOST_TEST(c.code(c.inspect(reader)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(replaced_tokens_are_asked_of_newcomers_only) {
+BOOST_AUTO_TEST_CASE(replaced_tokens_apply_to_new_sessions_only) {
   int const before = session("worker");
 
   BOOST_TEST((c.brain()
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(replaced_tokens_are_asked_of_newcomers_only) {
   BOOST_TEST(contains(c.goodbye(session("operator")), "UNAUTHENTICATED"));
 }
 
-BOOST_AUTO_TEST_CASE(an_operator_cancels_a_barrier_of_workers) {
+BOOST_AUTO_TEST_CASE(an_operator_can_cancel_a_barrier_of_workers) {
   int const zero = session("worker");
   c.join({zero, 0}, 100);
   auto const waits = c.barrier({zero, 0}, "b");

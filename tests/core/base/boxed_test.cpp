@@ -11,7 +11,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(boxed_test)
 
-BOOST_AUTO_TEST_CASE(a_copy_is_a_value_of_its_own) {
+BOOST_AUTO_TEST_CASE(a_copy_is_an_independent_value) {
   boxed<std::string> const first{"a"};
   boxed<std::string> second{first};
   second->push_back('b');
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_copy_is_a_value_of_its_own) {
   BOOST_TEST((first == second));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_moved_from_may_be_given_another_value) {
+BOOST_AUTO_TEST_CASE(a_moved_from_box_can_be_assigned_again) {
   boxed<std::string> first{"a"};
   boxed<std::string> const second{std::move(first)};
   first = boxed<std::string>{"b"};
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(what_was_moved_from_may_be_given_another_value) {
   BOOST_TEST(*first == "b");
 }
 
-BOOST_AUTO_TEST_CASE(it_makes_a_variant_as_small_as_a_pointer_and_stands_for_its_value) {
+BOOST_AUTO_TEST_CASE(a_boxed_alternative_takes_one_pointer_in_a_variant) {
   struct large {
     char text[1000]{};
   };

@@ -12,7 +12,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(bytes_test)
 
-BOOST_AUTO_TEST_CASE(they_are_what_was_given_whatever_their_length) {
+BOOST_AUTO_TEST_CASE(bytes_of_any_length_keep_their_content) {
   for (std::size_t const size : {0u, 1u, 15u, 16u, 511u, 512u, 513u, 5000u}) {
     std::string const content(size, 'x');
     bytes const copied{content};
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(they_are_what_was_given_whatever_their_length) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(they_count_once_while_somebody_owns_them) {
+BOOST_AUTO_TEST_CASE(shared_bytes_count_once_while_owned) {
   for (std::size_t const size : {0u, 512u, 513u}) {
     auto const meter = std::make_shared<memory_meter>(10'000);
     {
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(they_count_once_while_somebody_owns_them) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_owned_does_not_count_as_in_transit) {
+BOOST_AUTO_TEST_CASE(owned_bytes_do_not_count_as_in_transit) {
   auto const meter = std::make_shared<memory_meter>(10'000);
   bytes const plain{std::string(600, 'x'), meter};
   auto const counted = [&] { return std::pair{meter->used(), meter->transit()}; };
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(what_is_owned_does_not_count_as_in_transit) {
   BOOST_TEST((counted() == two{0, 0}));
 }
 
-BOOST_AUTO_TEST_CASE(the_core_may_own_three_quarters_and_transit_takes_what_it_leaves) {
+BOOST_AUTO_TEST_CASE(the_core_owns_up_to_three_quarters_and_transit_gets_the_rest) {
   memory_meter meter{1'000};
   BOOST_TEST(meter.owned_max() == 750u);
 

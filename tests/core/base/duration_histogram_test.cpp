@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_bound_belongs_to_the_bucket_below_it) {
   BOOST_TEST(h.counts()[2] == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_longer_than_all_bounds_has_a_bucket_of_its_own) {
+BOOST_AUTO_TEST_CASE(durations_above_all_bounds_have_their_own_bucket) {
   duration_histogram h;
   h.record(300s);
   h.record(300s + 1ns);

@@ -19,7 +19,7 @@ void expect(fifo<T> const& all, std::vector<T> const& expected) {
 
 BOOST_AUTO_TEST_SUITE(fifo_test)
 
-BOOST_AUTO_TEST_CASE(what_comes_first_goes_first) {
+BOOST_AUTO_TEST_CASE(elements_leave_in_insertion_order) {
   fifo<std::string> all;
   BOOST_TEST(all.empty());
   for (char const* const one : {"a", "b", "c"}) all.push_back(one);
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(what_comes_first_goes_first) {
   expect(all, {"b", "c"});
 }
 
-BOOST_AUTO_TEST_CASE(what_has_gone_is_destroyed_at_once) {
+BOOST_AUTO_TEST_CASE(a_popped_element_is_destroyed_at_once) {
   fifo<std::shared_ptr<int>> all;
   auto const one = std::make_shared<int>(1);
   all.push_back(std::shared_ptr<int>{one});
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(what_has_gone_is_destroyed_at_once) {
   BOOST_TEST(one.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(some_may_be_taken_out_of_the_middle) {
+BOOST_AUTO_TEST_CASE(elements_can_be_removed_from_the_middle) {
   fifo<int> all;
   for (int i = 0; i < 6; ++i) all.push_back(int{i});
   all.pop_front();
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(some_may_be_taken_out_of_the_middle) {
   expect(all, {1, 3, 5});
 }
 
-BOOST_AUTO_TEST_CASE(it_is_as_a_deque) {
+BOOST_AUTO_TEST_CASE(random_operations_match_a_deque) {
   std::mt19937 random{3};
   fifo<int> all;
   std::deque<int> model;

@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 BOOST_AUTO_TEST_SUITE(text_numbers_test)
 
-BOOST_AUTO_TEST_CASE(a_text_is_the_same_when_its_numbers_are_put_back) {
+BOOST_AUTO_TEST_CASE(splitting_and_joining_restores_the_text) {
   for (auto const& text :
        {""s, "0"s, "007"s, "00"s, "a0b"s, "task 7 of 10"s, "-1.50"s, "127.0.0.1:1"s,
         "9999999999999999999"s, "18446744073709551615"s, std::string(100, '9'),
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_text_is_the_same_when_its_numbers_are_put_back) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_have_the_same_words) {
+BOOST_AUTO_TEST_CASE(texts_differing_only_in_numbers_share_their_words) {
   std::string numbers;
   auto const words = take_numbers_out("task 7 of 10", numbers);
 
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_have_the_same_words) {
   BOOST_TEST(words != take_numbers_out("task 7", numbers));
 }
 
-BOOST_AUTO_TEST_CASE(a_text_whose_numbers_are_missing_is_none) {
+BOOST_AUTO_TEST_CASE(a_text_with_missing_numbers_is_rejected) {
   std::string numbers;
   auto const words = take_numbers_out("task 7 of 1000", numbers);
 
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_text_whose_numbers_are_missing_is_none) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(numbers_of_any_size_are_taken_as_they_were_appended) {
+BOOST_AUTO_TEST_CASE(numbers_of_any_size_are_read_back_in_order) {
   for (std::uint64_t const number :
        {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, std::uint64_t{1} << 63,
         std::numeric_limits<std::uint64_t>::max()}) {
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(numbers_of_any_size_are_taken_as_they_were_appended) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_number_that_does_not_end_is_none) {
+BOOST_AUTO_TEST_CASE(an_unterminated_number_is_rejected) {
   std::string const endless(20, '\x80');
   for (std::size_t size = 0; size <= endless.size(); ++size) {
     auto left = std::string_view{endless}.substr(0, size);

@@ -22,14 +22,14 @@ BOOST_AUTO_TEST_CASE(every_unit_is_converted) {
   BOOST_TEST(gives(without_limit - 1ns, without_limit - 1ns));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_too_long_never_comes) {
+BOOST_AUTO_TEST_CASE(a_duration_too_long_to_represent_is_unlimited) {
   BOOST_TEST(gives(without_limit, without_limit));
   BOOST_TEST(gives(std::chrono::hours::max(), without_limit));
   BOOST_TEST(gives(std::chrono::years::max(), without_limit));
   BOOST_TEST(gives(seconds_of_float{std::numeric_limits<double>::infinity()}, without_limit));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_negative_counts_as_zero) {
+BOOST_AUTO_TEST_CASE(negative_durations_count_as_zero) {
   BOOST_TEST(gives(0s, 0s));
   BOOST_TEST(gives(-1ns, 0s));
   BOOST_TEST(gives(duration::min(), 0s));

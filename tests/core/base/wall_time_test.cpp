@@ -13,14 +13,14 @@ constexpr std::int64_t then = 1'795'438'987'212;
 
 BOOST_AUTO_TEST_SUITE(wall_time_test)
 
-BOOST_AUTO_TEST_CASE(moments_are_shown_in_local_time_with_its_offset) {
+BOOST_AUTO_TEST_CASE(times_are_shown_in_local_time_with_the_offset) {
   BOOST_TEST(rfc3339({then, 3600}) == "2026-11-23T14:03:07.212+01:00");
   BOOST_TEST(rfc3339({then, 0}) == "2026-11-23T13:03:07.212+00:00");
   BOOST_TEST(rfc3339({then, -12'600}) == "2026-11-23T09:33:07.212-03:30");
   BOOST_TEST(rfc3339({then, 12 * 3600}) == "2026-11-24T01:03:07.212+12:00");
 }
 
-BOOST_AUTO_TEST_CASE(texts_name_the_date_only_on_another_day) {
+BOOST_AUTO_TEST_CASE(the_date_is_shown_only_on_another_day) {
   wall_time const at{then, 3600};
 
   BOOST_TEST(clock_text(at, at.plus(9h)) == "14:03:07.2");

@@ -27,7 +27,7 @@ core::hello_args welcome() { return {.job = "train-7", .attempt = 3, .token = "s
 
 BOOST_AUTO_TEST_SUITE(coordinator_limits_test)
 
-BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) {
+BOOST_AUTO_TEST_CASE(the_hello_reply_states_all_limits_and_periods) {
   auto options = core::config{.version = "1.2.3",
                               .heartbeat_timeout = 90s,
                               .reconnect_grace = 7s,
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) 
   BOOST_TEST(hello.open_requests_max_per_task == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(every_session_has_an_id_and_a_secret_of_its_own, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(every_session_has_its_own_id_and_secret, empty_job<1>) {
   int const a = c.observer();
   int const b = c.observer();
 
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_valid_hello_is_accepted) {
   BOOST_TEST(refusal({}, {}) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(another_protocol_version_is_refused_for_good_and_both_are_named) {
+BOOST_AUTO_TEST_CASE(a_protocol_version_mismatch_is_final_and_names_both) {
   for (std::uint32_t const other : {1, 3}) {
     auto args = welcome();
     args.version = other;
@@ -76,13 +76,13 @@ BOOST_AUTO_TEST_CASE(another_protocol_version_is_refused_for_good_and_both_are_n
   }
 }
 
-BOOST_AUTO_TEST_CASE(another_job_is_refused_for_good_and_both_are_named) {
+BOOST_AUTO_TEST_CASE(a_job_mismatch_is_final_and_names_both) {
   auto args = welcome();
   args.job = "train-8";
   expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "'train-8'", "'train-7'"});
 }
 
-BOOST_AUTO_TEST_CASE(a_client_without_a_job_name_may_look_at_any) {
+BOOST_AUTO_TEST_CASE(a_client_without_a_job_name_can_observe_any_job) {
   auto args = welcome();
   args.job = "";
   BOOST_TEST(refusal(secured(), args) == "none");
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(an_empty_job_is_the_default_one) {
   BOOST_TEST(refusal({}, core::hello_args{.job = "default"}) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_other_errors) {
+BOOST_AUTO_TEST_CASE(token_errors_come_before_all_others) {
   auto args = welcome();
   args.job = "other";
   for (auto const* const token : {"", "sesam", "sesame!", "SESAME", "xxxxxx"}) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(an_unneeded_token_is_ignored) {
   BOOST_TEST(refusal({}, core::hello_args{.token = "whatever"}) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(an_older_attempt_is_refused_for_good_and_a_newer_one_is_told_to_try_again) {
+BOOST_AUTO_TEST_CASE(an_older_attempt_is_refused_and_a_newer_one_must_retry) {
   auto args = welcome();
   args.attempt = 2;
   expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "attempt 2", "attempt 3"});
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {
   expect_words(refusal({}, args), {"INVALID_ARGUMENT:", "257", "label_bytes_max is 256"});
 }
 
-BOOST_AUTO_TEST_CASE(before_hello_frames_are_small_and_after_it_as_large_as_values) {
+BOOST_AUTO_TEST_CASE(the_frame_limit_rises_from_small_to_value_size_at_hello) {
   auto c = cluster::deserted(1);
   auto const bare = c.dial();
   BOOST_TEST(c.brain().frame_bytes_max(bare) == 16u * 1024);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(before_hello_frames_are_small_and_after_it_as_large_as_valu
   BOOST_TEST(c.brain().frame_bytes_max(c[who].connection) == c.brain().options().frame_bytes_max());
 }
 
-BOOST_AUTO_TEST_CASE(whoever_does_not_begin_with_a_handshake_is_sent_away) {
+BOOST_AUTO_TEST_CASE(a_connection_must_begin_with_hello) {
   for (auto const& m :
        {message_of(std::monostate{}), message_of(core::inspect_args{}, 1),
         message_of(core::bye_args{}), message_of(core::cancel_args{request_id{1}}),
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_second_handshake_is_a_protocol_error) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(after_its_goodbye_a_connection_is_not_heard, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(input_after_goodbye_is_ignored, empty_job<1>) {
   auto& brain = c.brain();
   auto const id = brain.connected(t0, "p", {});
   brain.malformed(t0, id, "noise");
@@ -191,7 +191,7 @@ BOOST_FIXTURE_TEST_CASE(after_its_goodbye_a_connection_is_not_heard, empty_job<1
   BOOST_TEST(out.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(after_its_loss_a_connection_is_not_heard, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(input_after_a_lost_connection_is_ignored, empty_job<1>) {
   auto& brain = c.brain();
   auto const id = brain.connected(t0, "p", {});
   brain.lost(t0, id, core::loss::closed);
@@ -207,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(after_its_loss_a_connection_is_not_heard, empty_job<1>) 
   BOOST_TEST(!brain.next_deadline().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(request_ids_rise) {
+BOOST_AUTO_TEST_CASE(request_ids_must_increase) {
   for (std::uint64_t const id : {0u, 1u}) {
     cluster c{1};
     auto m = message_of(core::try_get_args{"k"}, id);
@@ -224,7 +224,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented, job<1>) {
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
+BOOST_AUTO_TEST_CASE(limits_of_keys_names_and_values_are_named_in_refusals) {
   cluster c{1, {.key_bytes_max = 10, .value_bytes_max = 20}};
   std::string const fits(10, 'k');
   std::string const long_one(11, 'k');
@@ -244,8 +244,7 @@ BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
   expect_words(c.text(heavy), {"21 bytes", "value_bytes_max is 20"});
 }
 
-BOOST_AUTO_TEST_CASE(
-    past_the_limit_of_open_requests_the_sender_is_refused_and_others_notice_nothing) {
+BOOST_AUTO_TEST_CASE(the_open_request_limit_affects_only_its_sender) {
   cluster c{2, {.open_requests_max = 4, .open_requests_max_per_task = 2}};
   for (int i = 0; i < 6; ++i) c.get(0, "k" + std::to_string(i));
   BOOST_TEST(c.replies() == "");
@@ -258,7 +257,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(c.get(0, "k")) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
+BOOST_AUTO_TEST_CASE(an_observer_has_the_lower_open_request_limit) {
   cluster c{1, {.open_requests_max = 2, .open_requests_max_per_task = 5}};
   int const o = c.observer();
   c.get(o, "a");
@@ -267,7 +266,7 @@ BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
   BOOST_TEST(c.code(c.get(o, "c")) == "RESOURCE_EXHAUSTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
+BOOST_AUTO_TEST_CASE(unacknowledged_replies_count_against_the_limit) {
   cluster c{1, {.open_requests_max = 4, .open_requests_max_per_task = 0}};
   auto const send = [&](std::uint64_t id) {
     auto m = message_of(core::remove_args{"none"}, id);
@@ -284,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
   BOOST_TEST(c.replies() == "0:OK");
 }
 
-BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_work) {
+BOOST_AUTO_TEST_CASE(barriers_work_after_values_have_filled_their_memory) {
   cluster c{8, {.memory_bytes_max = 1'000'000}};
   int stored = 0;
   while (c.code(c.put(0, "k" + std::to_string(stored), std::string(1000, 'v'))) == "OK") ++stored;
@@ -306,7 +305,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(when_memory_is_used_up_waiting_requests_are_refused_and_leaving_works) {
+BOOST_AUTO_TEST_CASE(out_of_memory_refuses_waiting_requests_but_not_leave) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.brain().memory()->add(74'000);
 
@@ -321,7 +320,7 @@ BOOST_AUTO_TEST_CASE(when_memory_is_used_up_waiting_requests_are_refused_and_lea
   c.brain().memory()->subtract(74'000);
 }
 
-BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
+BOOST_AUTO_TEST_CASE(kept_refusals_use_bounded_memory) {
   cluster c{1, {.memory_bytes_max = 1'000'000}};
   std::string const key(4000, 'k');
   c.put(0, key, "v");
@@ -335,7 +334,7 @@ BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
   c.blink(0);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_some, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_connection_acts_for_tasks_after_its_session_joined, job<1>) {
   int const observer = c.observer();
 
   BOOST_TEST((c.brain().share_of(c[0].connection) == core::share_kind::task));
@@ -343,7 +342,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_
   BOOST_TEST(!c.brain().share_of(connection_id{}));
 }
 
-BOOST_FIXTURE_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions, job<1>) {
+BOOST_FIXTURE_TEST_CASE(simultaneous_deadlines_are_processed_in_batches, job<1>) {
   c.check_less();
   std::array<int, 2> const observers{c.observer(), c.observer()};
   for (int i = 0; i < 6'000; ++i) c.get(observers[i % 2], "k", 1s);

@@ -9,7 +9,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_liveness_test)
 
-BOOST_FIXTURE_TEST_CASE(a_task_that_sends_heartbeats_lives, job<2>) {
+BOOST_FIXTURE_TEST_CASE(heartbeats_keep_a_task_alive, job<2>) {
   BOOST_TEST(c.at(1h).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
 }
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(nonrecoverable_client_dies_error_propagated_to_the_others_a
   BOOST_TEST(c.pushed<job_error>(0).empty());
 }
 
-BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
+BOOST_AUTO_TEST_CASE(any_frame_or_byte_counts_as_a_sign_of_life) {
   enum class sign { heartbeat, request, bytes, cancel };
   for (sign const s : {sign::heartbeat, sign::request, sign::bytes, sign::cancel}) {
     cluster c{1};
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_last_moment_counts, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_deadline_counts, job<1>) {
   c[0].beats = false;
   c.at(100s - 1ns).sleep_without_advance(1ns);
   c.heartbeat(0);  // read before the deadlines of the same iteration run
@@ -70,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_last_moment_counts, job<1>) {
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(silent_observers_end_without_harm, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_silent_observer_ends_without_a_task_failure, job<1>) {
   int const o = c.observer();
   c[o].beats = false;
   BOOST_TEST(c.look().sessions == 2u);
@@ -80,8 +80,7 @@ BOOST_FIXTURE_TEST_CASE(silent_observers_end_without_harm, job<1>) {
   expect_words(c.goodbye(o), {"UNAVAILABLE", "no heartbeat from "});
 }
 
-BOOST_AUTO_TEST_CASE(
-    heartbeat_timeout_without_server_to_client_connection_refuses_what_comes_later) {
+BOOST_AUTO_TEST_CASE(heartbeat_timeout_without_server_to_client_connection_refuses_later_messages) {
   cluster c{2};
   c[0].beats = false;
   c[1].beats = false;
@@ -95,7 +94,8 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(late) == "ABORTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_later_failure, job<3>) {
+BOOST_FIXTURE_TEST_CASE(two_tasks_timing_out_together_give_one_cause_and_one_later_failure,
+                        job<3>) {
   c[0].beats = false;
   c[1].beats = false;
 
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_late
   BOOST_TEST(told[0].later[0].task->value == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_the_one_before) {
+BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_the_last) {
   cluster c{2};
   c.heartbeat(0);
   c[0].pushes.clear();
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_t
   BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).size() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_push_is_something_written, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_push_counts_as_written, job<2>) {
   c.heartbeat(0);
   c.report_error(1, errc::internal, "boom");
   c[0].pushes.clear();
@@ -128,7 +128,8 @@ BOOST_FIXTURE_TEST_CASE(a_push_is_something_written, job<2>) {
   BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_fails_it_after_the_grace,
+                        job<2>) {
   BOOST_TEST(c.at(10s).lose(0).state_of(0) == "suspect");
   BOOST_TEST((c.look().tasks[0].state == task_state::connected));
 
@@ -139,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fai
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_resume_at_the_last_moment_of_the_grace_saves_the_task, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_resume_at_the_end_of_the_grace_keeps_the_task, job<2>) {
   c.at(10s).lose(0).at(12s - 1ns);
   BOOST_TEST(c.sleep_without_advance(1ns).resume(0).at(90s).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_grace_of_zero_fails_a_task_at_once) {
   BOOST_TEST(c.pushed<job_error>(1).size() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides, job<2>) {
+BOOST_FIXTURE_TEST_CASE(after_a_connection_timeout_the_heartbeat_deadline_applies, job<2>) {
   c[0].beats = false;
   BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).state_of(0) == "suspect");
 
@@ -165,20 +166,20 @@ BOOST_FIXTURE_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_deci
   expect_words(c.at(100s).error(), {"task 0: UNAVAILABLE", "no heartbeat from task", "for 100 s"});
 }
 
-BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_shorten_the_wait_after_an_unreachable_connection) {
+BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_apply_after_a_connection_timeout) {
   cluster c{2, {.reconnect_grace = 0s}};
   c[0].beats = false;
   BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).at(100s - 1ns).error() == "none");
   BOOST_TEST(c.at(100s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) {
+BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_in_full) {
   cluster c{2, {.heartbeat_timeout = 3s, .reconnect_grace = 10s}};
   BOOST_TEST(c.lose(0).at(10s - 1ns).error() == "none");
   BOOST_TEST(c.at(10s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(each_loss_begins_a_grace_of_its_own, job<2>) {
+BOOST_FIXTURE_TEST_CASE(each_lost_connection_starts_a_new_grace, job<2>) {
   for (int i = 0; i < 5; ++i) {
     c.lose(0).pass(1900ms).resume(0);
   }
@@ -193,7 +194,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_resume_the_heartbeat_timeout_counts_from_the_res
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_suspect_arrival_does_not_block_a_round, job<2>) {
   auto const first = c.barrier(0, "b");
   c.lose(0);
 
@@ -231,21 +232,21 @@ BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) 
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(an_observer_that_says_bye_is_simply_gone, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_observer_that_says_bye_fails_nothing, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.bye(o).look().sessions == 1u);
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_end_reported_by_the_launcher_takes_effect_at_once, job<2>) {
   c.task_ended(1, {errc::unavailable, "killed by signal 9"});
 
   expect_words(c.error(), {"task 1: UNAVAILABLE: killed by signal 9"});
   BOOST_TEST(c.state_of(1) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
+BOOST_AUTO_TEST_CASE(a_task_whose_process_exited_with_0_has_finished) {
   for (bool const recoverable : {true, false}) {
     cluster c{3, {.recoverable = recoverable}};
     auto const waits = c.barrier(0, "b");
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_ends_with_0_while_its_task_leaves_is_no_longer_awaited) {
+BOOST_AUTO_TEST_CASE(a_leaving_task_whose_process_exits_with_0_has_left) {
   cluster c{2};
   auto const leaving = c.leave(0);
 
@@ -269,8 +270,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_with_0_while_its_task_leaves_is_no_long
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(
-    a_client_that_says_bye_is_judged_by_the_end_of_its_process_if_that_is_reported) {
+BOOST_AUTO_TEST_CASE(a_reported_exit_decides_how_a_bye_without_leave_counts) {
   auto const reported = core::config{.reports_ends = true};
   {
     cluster c{2, reported};
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no_news) {
+BOOST_AUTO_TEST_CASE(the_exit_of_an_absent_left_or_failed_task_changes_nothing) {
   cluster c{2, {.leave_barrier = false}};
   c.leave(0);
   c.task_ended(0, {errc::unavailable, "exit code 0"}).task_ended(0, {});
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no
   BOOST_TEST(nobody.state_of(0) == "never connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks, job<2>) {
+BOOST_FIXTURE_TEST_CASE(malformed_input_ends_the_session_and_fails_its_tasks, job<2>) {
   c.malformed(0, "length 4294967295 is above the limit");
 
   expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: length 4294967295"});
@@ -328,7 +328,7 @@ BOOST_FIXTURE_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tas
   expect_words(c.resume(0).goodbye(0), {"ABORTED: session ended"});
 }
 
-BOOST_FIXTURE_TEST_CASE(noise_of_an_observer_harms_no_other_session, job<1>) {
+BOOST_FIXTURE_TEST_CASE(malformed_input_of_an_observer_ends_only_its_session, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.malformed(o, "noise").error() == "none");
@@ -341,7 +341,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_for_its_hello, job<1>) {
   expect_words(c.at(10s).goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
 }
 
-BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(partial_hello_bytes_do_not_extend_its_deadline, empty_job<1>) {
   auto const slow = c.dial();
   c.at(9s);
   c.brain().heard(t0 + 9s, slow);
@@ -349,20 +349,20 @@ BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_i
   expect_words(c.at(10s).goodbye_to(slow), {"no Hello within"});
 }
 
-BOOST_FIXTURE_TEST_CASE(after_hello_its_deadline_is_gone, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(hello_disarms_its_deadline, empty_job<1>) {
   c.observer();
 
   BOOST_TEST(c.at(30s).goodbye(0) == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_disconnected, job<2>) {
   BOOST_TEST(c.at(5s).write_blocked(0).at(35s - 1ns).goodbye(0) == "none");
   expect_words(c.at(35s).goodbye(0), {"UNAVAILABLE: the client read nothing for 30 s"});
   BOOST_TEST(!c[0].goodbye->may_resume);
   expect_words(c.error(), {"task 0: UNAVAILABLE: the client read nothing for 30 s"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, job<1>) {
   for (int i = 0; i < 20; ++i) {
     c.write_blocked(0).pass(29s).write_progressed(0);
   }
@@ -373,7 +373,7 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_stalled_report_does_not_extend_the_deadline, 
   BOOST_TEST(c.write_blocked(0).at(20s).write_blocked(0).at(30s).goodbye(0) != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) {
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected_before_hello_too) {
   auto c = cluster::deserted(1, {.hello_timeout = 60s});
   auto const bare = c.dial();
   c.brain().write_blocked(t0, bare);
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_fails_no_task_heard_aft
   BOOST_TEST(c.pass(1s).error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(at_most_one_heartbeat_timeout_is_credited_between_two_signs_of_life) {
+BOOST_AUTO_TEST_CASE(the_stall_credit_between_two_signs_of_life_is_at_most_one_timeout) {
   cluster c{1};
   c[0].beats = false;
   for (int i = 0; i < 3; ++i) {
@@ -413,7 +413,7 @@ BOOST_AUTO_TEST_CASE(at_most_one_heartbeat_timeout_is_credited_between_two_signs
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_sign_of_life_uses_the_credit_up, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_sign_of_life_consumes_the_stall_credit, job<1>) {
   c[0].beats = false;
   c.at(10s).stall(50s);
   c.heartbeat(0);  // at 60 s
@@ -429,12 +429,12 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_graces, job<2>) {
   BOOST_TEST(c.at(7s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_stall_before_the_connection_loss_is_not_credited_to_its_grace, job<2>) {
   BOOST_TEST(c.at(1s).stall(5s).lose(0).at(8s - 1ns).error() == "none");
   BOOST_TEST(c.at(8s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_hello, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_the_hello_deadline, empty_job<1>) {
   auto const dumb = c.dial();
   BOOST_TEST(c.at(5s).stall(7s).goodbye_to(dumb) == "none");
 
@@ -467,13 +467,13 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_never_credited_to_calls, job<2>) {
   BOOST_TEST(c.at(5s).stall(5s).code(at_barrier, at_key) == "DEADLINE_EXCEEDED DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_loop_is_expected_back_within_fifty_milliseconds, job<1>) {
+BOOST_FIXTURE_TEST_CASE(the_loop_must_run_again_within_fifty_milliseconds, job<1>) {
   BOOST_TEST((*c.brain().next_deadline() == t0 + 50ms));
   c.at(1s);
   BOOST_TEST((*c.brain().next_deadline() == t0 + 1s + 50ms));
 }
 
-BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
+BOOST_AUTO_TEST_CASE(a_delay_of_up_to_a_hundred_milliseconds_is_no_stall) {
   for (bool const is_stall : {false, true}) {
     cluster c{1};
     c[0].beats = false;
@@ -488,7 +488,7 @@ BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_idle_coordinator_reports_no_stall, empty_job<1>) {
   BOOST_TEST(!c.brain().next_deadline().has_value());
 
   BOOST_TEST(c.stall(1h).log() == "");

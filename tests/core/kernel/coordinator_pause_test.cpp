@@ -9,7 +9,7 @@ core::config impatient() { return core::config{.heartbeat_timeout = 10s}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_pause_test)
 
-BOOST_AUTO_TEST_CASE(a_paused_session_does_not_fail_for_silence) {
+BOOST_AUTO_TEST_CASE(a_paused_session_has_no_heartbeat_timeout) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.at(5s).reading_paused(0).at(1h).error() == "none");
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_session_has_the_remaining_time) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(a_second_pause_keeps_the_time_of_the_first) {
+BOOST_AUTO_TEST_CASE(a_second_pause_keeps_the_remaining_time_of_the_first) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.at(4s).reading_paused(0).at(11s);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_session_resumed_on_another_connection_is_not_paused) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_FIXTURE_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_no_session, job<1>) {
+BOOST_FIXTURE_TEST_CASE(pausing_a_connection_without_a_session_has_no_effect, job<1>) {
   auto const gone = c[0].connection;
   auto const silent = c.dial();
   c.blink(0);

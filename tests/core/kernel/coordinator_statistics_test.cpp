@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
   BOOST_TEST(name(core::unknown_operation) == "unknown");
 }
 
-BOOST_FIXTURE_TEST_CASE(each_answer_is_counted_by_its_operation_and_code, job<1>) {
+BOOST_FIXTURE_TEST_CASE(each_reply_is_counted_by_operation_and_code, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "a", "2");
   c.put(0, "b", "3");
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_that_waits_is_counted_when_it_is_answered, job
   BOOST_TEST(counted<core::count_barrier_args>(c) == "DEADLINE_EXCEEDED 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_item_that_is_handed_over_answers_a_pop, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_pop_is_counted_when_it_gets_an_item, job<1>) {
   c.pop(0, "q");
   c.push(0, "q", "x");
   c.push(0, "q", "y");
@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(an_item_that_is_handed_over_answers_a_pop, job<1>) {
   BOOST_TEST(counted<core::push_args>(c) == "OK 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_straggler_reply_is_counted, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   c.barrier(1, "b");
@@ -99,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too
   BOOST_TEST(counted<core::barrier_args>(c) == "DEADLINE_EXCEEDED 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancelled, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_superseded_call_is_counted_as_cancelled, job<2>) {
   c.barrier(0, "b");
   c.barrier(0, "b");
   c.leave(0);
@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_request_has_no_outcome, job<2>) {
   BOOST_TEST(counted<core::cancel_args>(c) == "OK 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_unknown_request_is_not_counted_as_a_heartbeat, job<1>) {
   c.send(0, std::monostate{});
 
   BOOST_TEST(counted(c, core::unknown_operation) == "UNIMPLEMENTED 1");
@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(refused_handshakes_are_counted, job<1>) {
   BOOST_TEST(counted<core::resume_args>(c) == "OK 1, ABORTED 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_resent_reply_is_not_counted_again, job<1>) {
   c[0].deaf = true;
   c.put(0, "a", "1");
   c[0].deaf = false;
@@ -146,14 +146,14 @@ BOOST_FIXTURE_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again, job<1>)
   BOOST_TEST(counted<core::put_args>(c) == "OK 1");
 }
 
-BOOST_AUTO_TEST_CASE(silent_sessions_and_unresumed_ones_are_counted_separately) {
+BOOST_AUTO_TEST_CASE(timed_out_and_unresumed_sessions_are_counted_separately) {
   cluster c{2, {.recoverable = true}};
   c[0].beats = false;
   BOOST_TEST(c.lose(1).at(1h).brain().counts().heartbeats_expired == 1u);
   BOOST_TEST(c.brain().counts().graces_expired == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(it_is_counted_how_late_deadlines_were_answered, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_lateness_of_deadline_replies_is_recorded, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   c.get(0, "key", 100ms);
@@ -165,7 +165,7 @@ BOOST_FIXTURE_TEST_CASE(it_is_counted_how_late_deadlines_were_answered, job<2>) 
   BOOST_TEST((lateness.sum() == 3ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_that_is_open_is_not_in_the_history, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_open_round_is_not_in_the_history, job<2>) {
   c.barrier(0, "b");
 
   BOOST_TEST(last_round(c) == "none");
@@ -185,7 +185,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_has_its_last_task_and_lag, job<3>) {
 
 // A host whose tasks all come late, together: by the distance to the arrival before the last, none
 // of them would be late.
-BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_lag_is_theirs, job<16>) {
+BOOST_FIXTURE_TEST_CASE(half_of_the_tasks_being_late_still_gives_a_lag, job<16>) {
   for (int i = 0; i < 8; ++i) c.barrier(i, "b");
   c.at(2s);
   for (int i = 8; i < 16; ++i) c.barrier(i, "b");
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_lag_is_theirs, job<1
   BOOST_TEST((c.look().stragglers[0] == core::snapshot::straggler{task_id{15}, 1, 2s, 2s, 1}));
 }
 
-BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_there_is_no_lag, job<5>) {
+BOOST_FIXTURE_TEST_CASE(most_tasks_being_late_gives_no_lag, job<5>) {
   c.barrier(0, "b");
   c.barrier(1, "b");
   c.at(2s);
@@ -215,7 +215,7 @@ BOOST_FIXTURE_TEST_CASE(the_last_task_of_one_session_is_known, empty_job<2>) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 1s spread 1s lag 1s last 0");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_of_some_tasks_counts_those, job<4>) {
+BOOST_FIXTURE_TEST_CASE(a_round_of_a_subset_counts_its_participants, job<4>) {
   c.barrier(3, "b", 300s, {.among = {1, 3}});
   c.barrier(1, "b", 300s, {.among = {1, 3}});
 
@@ -239,7 +239,7 @@ BOOST_FIXTURE_TEST_CASE(a_failed_round_has_no_last_task, job<3>) {
              "1 b round 1 DEADLINE_EXCEEDED 3 tasks at 10s spread 4s lag 4s last none");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_its_first_caller_spoils_has_no_arrivals) {
+BOOST_AUTO_TEST_CASE(a_round_failed_by_its_first_caller_has_no_arrivals) {
   cluster c{2, {.gather_bytes_max = 1}};
   c.barrier(0, "b", 300s, {.gather = "xx"});
 
@@ -262,11 +262,11 @@ BOOST_AUTO_TEST_CASE(a_cancelled_arrival_does_not_count_and_a_repeated_one_count
   BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 9s spread 6s lag 5s last 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_left_by_all_is_not_counted, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_round_that_all_callers_cancelled_is_not_counted, job<2>) {
   BOOST_TEST(last_round(c.cancel(c.barrier(0, "b"))) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_were_open) {
+BOOST_AUTO_TEST_CASE(rounds_are_counted_by_outcome_and_duration) {
   cluster c{2};
   c.at(1s);
   c.barrier(0, "b");
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_we
   BOOST_TEST((counts.barrier_wait.sum() == 6s));
 }
 
-BOOST_FIXTURE_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers, job<1>) {
+BOOST_FIXTURE_TEST_CASE(round_numbers_in_the_history_span_all_names, job<1>) {
   c.barrier(0, "a");
   c.barrier(0, "b");
   c.barrier(0, "a");
@@ -291,14 +291,14 @@ BOOST_FIXTURE_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers, job<1>) {
   BOOST_TEST(last_round(c) == "3 a round 2 OK 1 tasks at 0s spread 0s lag 0s last none");
 }
 
-BOOST_FIXTURE_TEST_CASE(joins_leaves_and_count_barriers_are_no_rounds, job<1>) {
+BOOST_FIXTURE_TEST_CASE(joins_leaves_and_count_barriers_are_not_in_the_history, job<1>) {
   c.count_barrier(0, "b", 1);
   c.leave(0);
 
   BOOST_TEST(last_round(c) == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_job_error_ends_open_rounds_with_its_cause, job<2>) {
   c.barrier(0, "b");
   c.at(1s);
   c.report_error(1, errc::data_loss, "boom");
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause, job<2>)
   BOOST_TEST(last_round(c) == "1 b round 1 INTERNAL 2 tasks at 1s spread 0s lag 0s last none");
 }
 
-BOOST_FIXTURE_TEST_CASE(stragglers_are_shown_beside_the_rounds, job<2>) {
+BOOST_FIXTURE_TEST_CASE(stragglers_are_listed_with_the_rounds, job<2>) {
   for (int i = 0; i < 3; ++i) {
     c.barrier(0, "b");
     c.pass(2s);

@@ -71,7 +71,7 @@ BOOST_FIXTURE_TEST_CASE(callbacks_called_on_destruction_with_cancelled, job<1>) 
   BOOST_TEST(c.stop().code(get) == "CANCELLED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_join_that_waits_ends_aborted, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_waiting_join_ends_aborted, empty_job<2>) {
   c.observer();
   auto const join = c.join({0, 0}, 1);
 
@@ -103,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(a_second_stop_changes_nothing, job<1>) {
   expect_words(c.goodbye(0), {"first"});
 }
 
-BOOST_FIXTURE_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop, job<3>) {
+BOOST_FIXTURE_TEST_CASE(after_a_stop_nothing_fails_and_no_deadline_is_armed, job<3>) {
   c.lose(0);
   c.barrier(1, "b", 5s, {.progress_every = 1s});
   c[2].beats = false;
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_completes_waiting_leaves_and_fails_no_task, job<2
   BOOST_TEST(c.state_of(1) == "connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_suspect_sessions_open_calls_end_with_it, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_stop_ends_the_open_calls_of_a_suspect_session, job<2>) {
   c.barrier(0, "b");
   BOOST_TEST(c.lose(0).stop().look().sessions == 0u);
   BOOST_TEST(c.look().barriers.empty());

@@ -11,7 +11,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(counted_answer_test)
 
-BOOST_AUTO_TEST_CASE(an_answer_and_its_values_count_while_somebody_holds_them) {
+BOOST_AUTO_TEST_CASE(an_answer_and_its_values_count_while_referenced) {
   auto const memory = std::make_shared<memory_meter>(1'000'000);
   core::listing_answer listing;
   listing.entries.push_back({std::string(1'000, 'k'), bytes{std::string(5'000, 'v'), memory}, 7});
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
 }
 
 // Only what the core owns decides what it answers.
-BOOST_FIXTURE_TEST_CASE(a_listing_on_its_way_is_not_the_cores, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_listing_in_transit_is_not_charged_to_the_core, job<1>) {
   c.put(0, std::string(1'000, 'k'), "v");
   c.heartbeat(0);
   auto const before = c.look().memory_bytes;

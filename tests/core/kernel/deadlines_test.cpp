@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_due_deadline_stays_armed_until_it_is_disarmed) {
   BOOST_TEST(!d.due_at(start + 2s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(of_equal_times_the_one_that_was_armed_first_is_due_first) {
+BOOST_AUTO_TEST_CASE(equal_deadlines_are_due_in_arming_order) {
   deadlines d;
   std::vector<alarm> alarms(5);
   for (std::uint64_t const i : {3u, 1u, 4u, 0u, 2u}) d.arm(alarms[i], item(1s, i));
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(of_equal_times_the_one_that_was_armed_first_is_due_first) {
   BOOST_TEST((drain(d, alarms, 1s) == std::vector<std::uint64_t>{3, 1, 4, 0, 2}));
 }
 
-BOOST_AUTO_TEST_CASE(arming_again_moves_a_deadline_and_puts_it_behind_its_equals) {
+BOOST_AUTO_TEST_CASE(rearming_moves_a_deadline_behind_equal_ones) {
   deadlines d;
   std::vector<alarm> alarms(3);
   for (std::uint64_t i = 0; i < 3; ++i) d.arm(alarms[i], item(1s, i));
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(disarming_an_unarmed_deadline_does_nothing) {
   BOOST_TEST(d.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_slot_is_used_again_by_another_alarm) {
+BOOST_AUTO_TEST_CASE(a_slot_is_reused_by_another_alarm) {
   deadlines d;
   alarm a;
   alarm b;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_slot_is_used_again_by_another_alarm) {
   BOOST_TEST(d.due_at(start + 2s)->subject == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_time_is_never_due_before_it_comes) {
+BOOST_AUTO_TEST_CASE(the_latest_time_point_is_not_due_early) {
   deadlines d;
   alarm a;
   d.arm(a, {time_point::max(), due::round, 1});

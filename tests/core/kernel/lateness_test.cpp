@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(lateness_test)
 
-BOOST_AUTO_TEST_CASE(nothing_answered_was_not_late) {
+BOOST_AUTO_TEST_CASE(without_answers_the_lateness_is_zero) {
   lateness l;
 
   BOOST_TEST(l.answered() == 0u);
@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(nothing_answered_was_not_late) {
   BOOST_TEST((l.max() == 0ns));
 }
 
-BOOST_AUTO_TEST_CASE(one_answer_is_its_own_percentile) {
+BOOST_AUTO_TEST_CASE(the_percentile_of_one_answer_is_that_answer) {
   lateness l;
   l.record(3ms);
 
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(one_answer_is_its_own_percentile) {
   BOOST_TEST((l.max() == 3ms));
 }
 
-BOOST_AUTO_TEST_CASE(the_percentile_leaves_out_the_worst_hundredth) {
+BOOST_AUTO_TEST_CASE(the_percentile_excludes_the_worst_one_percent) {
   lateness l;
   for (int i = 1; i <= 100; ++i) l.record(std::chrono::milliseconds{i});
 
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(the_percentile_leaves_out_the_worst_hundredth) {
   BOOST_TEST((l.max() == 100ms));
 }
 
-BOOST_AUTO_TEST_CASE(the_percentile_is_of_the_last_4096_and_the_maximum_of_all) {
+BOOST_AUTO_TEST_CASE(the_percentile_covers_the_last_4096_and_the_maximum_all) {
   lateness l;
   l.record(10s);
   for (int i = 0; i < 4095; ++i) l.record(1ms);

@@ -29,7 +29,7 @@ void add(open_requests& to, std::uint64_t id) { to.add(request_id{id}, numbered(
 
 BOOST_AUTO_TEST_SUITE(open_requests_test)
 
-BOOST_AUTO_TEST_CASE(a_request_is_taken_once) {
+BOOST_AUTO_TEST_CASE(a_request_can_be_taken_once) {
   open_requests all;
   add(all, 5);
 
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(ids_may_leave_gaps) {
   BOOST_TEST(all.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_is_sent_again_finds_its_place) {
+BOOST_AUTO_TEST_CASE(a_resent_request_is_inserted_in_order) {
   open_requests all;
   for (auto const id : {2u, 4u, 6u, 8u, 9u}) add(all, id);
   static_cast<void>(all.take(request_id{4}));
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_sent_again_finds_its_place) {
   BOOST_TEST(all.size() == 7u);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_as_a_map_whatever_is_added_and_taken) {
+BOOST_AUTO_TEST_CASE(random_operations_match_a_map) {
   std::mt19937 random{17};
   for (int round = 0; round < 200; ++round) {
     open_requests all;

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(an_empty_origin_has_no_label_and_no_address) {
   BOOST_TEST(nobody.peer() == "");
 }
 
-BOOST_AUTO_TEST_CASE(copies_share_their_texts) {
+BOOST_AUTO_TEST_CASE(copies_share_their_strings) {
   origin const one{"host:1", "127.0.0.1:40000"};
   origin const other = one;
 

@@ -10,7 +10,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(rare_string_test)
 
-BOOST_AUTO_TEST_CASE(an_empty_one_costs_no_more_than_a_pointer) {
+BOOST_AUTO_TEST_CASE(an_empty_rare_string_is_pointer_sized) {
   rare_string const none;
   rare_string const empty{std::string{}};
 
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(an_empty_one_costs_no_more_than_a_pointer) {
   BOOST_TEST(empty.cost() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_text_stays_as_it_is_and_is_counted) {
+BOOST_AUTO_TEST_CASE(a_text_is_kept_unchanged_and_counted) {
   rare_string first{std::string(100, 'x')};
   rare_string const second{std::move(first)};
 

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(every_reply_is_counted_and_pushes_are_not) {
   BOOST_TEST(d.sent() == "1 2 0 0");
 }
 
-BOOST_AUTO_TEST_CASE(replies_that_are_kept_are_forgotten_when_acknowledged) {
+BOOST_AUTO_TEST_CASE(kept_replies_are_dropped_when_acknowledged) {
   desk d;
   for (std::uint64_t i = 1; i <= 4; ++i) d.reply(i, i != 2);
   BOOST_TEST(d.s().kept.size() == 3u);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(replies_that_are_kept_are_forgotten_when_acknowledged) {
   BOOST_TEST(d.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(replies_that_were_not_sent_cannot_be_acknowledged) {
+BOOST_AUTO_TEST_CASE(unsent_replies_cannot_be_acknowledged) {
   desk d;
   d.reply(1, true);
 
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(replies_that_were_not_sent_cannot_be_acknowledged) {
   BOOST_TEST(d.s().kept.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(ids_rise_strictly_and_may_leave_gaps) {
+BOOST_AUTO_TEST_CASE(ids_increase_strictly_and_may_leave_gaps) {
   desk d;
 
   BOOST_TEST(!d.all->admit(d.s(), request_id{0}));
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
   BOOST_TEST(d.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(while_detached_only_replies_that_are_kept_survive) {
+BOOST_AUTO_TEST_CASE(while_detached_only_kept_replies_survive) {
   desk d;
   d.s().attached = {};
   d.reply(1, true);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(while_detached_only_replies_that_are_kept_survive) {
   BOOST_TEST(d.s().replies_sent == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_sends_kept_replies_again_in_their_old_order_and_counts_on) {
+BOOST_AUTO_TEST_CASE(a_resume_resends_kept_replies_in_order_and_continues_counting) {
   desk d;
   for (std::uint64_t i = 1; i <= 5; ++i) d.reply(i, true);
   static_cast<void>(d.sent());
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_resume_sends_kept_replies_again_in_their_old_order_and_co
   BOOST_TEST((d.s().kept.front().request == request_id{5}));
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_names_unknown_requests_and_only_those_may_be_repeated) {
+BOOST_AUTO_TEST_CASE(only_requests_that_a_resume_names_unknown_may_be_resent) {
   desk d;
   for (std::uint64_t const i : {1u, 2u, 3u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
   d.reply(1, true);
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(kept_text_is_counted_as_memory) {
   BOOST_TEST(d.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_erased_session_gives_its_memory_back_and_hears_nothing_more) {
+BOOST_AUTO_TEST_CASE(an_erased_session_frees_its_memory_and_gets_no_messages) {
   desk d;
   d.reply(1, true);
   session_id const gone = d.id;
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(an_erased_session_gives_its_memory_back_and_hears_nothing_m
   BOOST_TEST(d.sent() == "");
 }
 
-BOOST_AUTO_TEST_CASE(sessions_that_end_with_the_coordinator_give_their_memory_back) {
+BOOST_AUTO_TEST_CASE(destroying_the_table_frees_the_memory_of_its_sessions) {
   desk d;
   d.reply(1, true);
   d.all->park(d.s(), request_id{2}, at_key("k"));

@@ -26,7 +26,7 @@ cluster tasks_and_readers(std::uint32_t tasks) {
 
 BOOST_AUTO_TEST_SUITE(shares_test)
 
-BOOST_AUTO_TEST_CASE(a_session_may_hold_its_share_and_one_thing_in_any_case) {
+BOOST_AUTO_TEST_CASE(a_session_may_hold_its_share_and_always_one_object) {
   memory_meter const memory{limit};
   core::shares all;
   share mine;
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_session_may_hold_its_share_and_one_thing_in_any_case) {
                {"a session of tasks", "750000 bytes", "1/4"});
 }
 
-BOOST_AUTO_TEST_CASE(all_of_a_kind_may_hold_their_share_together) {
+BOOST_AUTO_TEST_CASE(the_share_of_a_kind_is_limited_in_total) {
   memory_meter const memory{limit};
   core::shares all;
   share reader;
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(all_of_a_kind_may_hold_their_share_together) {
   BOOST_TEST(all.common_room(observer, 1, memory).ok());
 }
 
-BOOST_AUTO_TEST_CASE(parked_gets_of_observers_leave_barriers_their_memory) {
+BOOST_AUTO_TEST_CASE(parked_gets_of_observers_do_not_starve_barriers) {
   cluster c = tasks_and_readers(2);
   std::vector<int> observers;
   for (int i = 0; i < 8; ++i) observers.push_back(c.observer());
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(parked_gets_of_observers_leave_barriers_their_memory) {
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(open_rounds_count_and_a_task_may_open_its_share_of_them) {
+BOOST_AUTO_TEST_CASE(open_rounds_count_against_the_share_of_their_task) {
   cluster c{
       1'000,
       core::config{.join_barrier = false, .memory_bytes_max = limit, .open_requests_max = 100'000}};

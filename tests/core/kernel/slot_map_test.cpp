@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(objects_are_found_until_they_are_erased) {
   BOOST_TEST(m.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(no_id_is_zero_and_zero_finds_nothing) {
+BOOST_AUTO_TEST_CASE(zero_is_never_an_id) {
   map m;
 
   BOOST_TEST(m.find(session_id{}) == nullptr);
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(no_id_is_zero_and_zero_finds_nothing) {
   BOOST_TEST(m.find(session_id{}) == nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(an_id_is_not_used_again_for_the_successor_in_its_slot) {
+BOOST_AUTO_TEST_CASE(a_reused_slot_gives_a_new_id) {
   map m;
   session_id const old = m.insert("old");
   m.erase(old);
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(an_id_is_not_used_again_for_the_successor_in_its_slot) {
   BOOST_TEST(*m.find(successor) == "new");
 }
 
-BOOST_AUTO_TEST_CASE(the_id_that_a_slot_gives_next_finds_nothing_before) {
+BOOST_AUTO_TEST_CASE(the_next_id_of_a_slot_finds_nothing_until_given) {
   map m;
   session_id const first = m.insert("a");
   m.erase(first);
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(the_id_that_a_slot_gives_next_finds_nothing_before) {
   BOOST_TEST(*m.find(guessed) == "b");
 }
 
-BOOST_AUTO_TEST_CASE(a_thousand_lives_of_one_slot_have_a_thousand_ids) {
+BOOST_AUTO_TEST_CASE(a_slot_reused_a_thousand_times_gives_a_thousand_ids) {
   map m;
   std::set<session_id> ids;
   for (int i = 0; i < 1000; ++i) {
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_lives_of_one_slot_have_a_thousand_ids) {
   BOOST_TEST(m.size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(ids_that_were_never_given_find_nothing) {
+BOOST_AUTO_TEST_CASE(ids_never_given_find_nothing) {
   map m;
   session_id const a = m.insert("a");
 
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(ids_that_were_never_given_find_nothing) {
   BOOST_TEST(m.find(session_id{UINT64_MAX}) == nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(all_are_visited_by_slot_and_may_be_erased_by_their_visit) {
+BOOST_AUTO_TEST_CASE(visiting_goes_by_slot_and_may_erase_the_visited_object) {
   map m;
   session_id const a = m.insert("a");
   m.insert("b");
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(all_are_visited_by_slot_and_may_be_erased_by_their_visit) {
   BOOST_TEST(m.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(an_erased_thing_is_destroyed_at_once) {
+BOOST_AUTO_TEST_CASE(an_erased_object_is_destroyed_at_once) {
   slot_map<session_id, std::shared_ptr<int>> m;
   auto const thing = std::make_shared<int>(1);
   session_id const id = m.insert(thing);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(an_erased_thing_is_destroyed_at_once) {
   BOOST_TEST(thing.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_beside_a_map_finds_things_by_the_same_ids) {
+BOOST_AUTO_TEST_CASE(a_side_table_uses_the_ids_of_its_map) {
   map all;
   slot_table<session_id, std::string> beside;
   auto const first = all.insert("a");

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_quoted) {
   BOOST_TEST(quoted(std::string(200, 'x')) == "'" + std::string(200, 'x') + "'");
 }
 
-BOOST_AUTO_TEST_CASE(a_long_name_is_cut_and_never_inside_a_letter) {
+BOOST_AUTO_TEST_CASE(a_long_name_is_cut_between_characters) {
   BOOST_TEST(quoted(std::string(201, 'x')) == "'" + std::string(197, 'x') + "...'");
 
   for (std::size_t before = 188; before <= 200; ++before) {
@@ -72,11 +72,11 @@ BOOST_AUTO_TEST_CASE(tasks_are_listed_as_ranges) {
   BOOST_TEST(ranges(tasks({0, 2, 4})).cut == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_largest_task_ids_are_no_range_with_the_smallest) {
+BOOST_AUTO_TEST_CASE(the_largest_and_smallest_task_ids_form_no_range) {
   BOOST_TEST(ranges(tasks({0, UINT32_MAX})).text == "0,4294967295");
 }
 
-BOOST_AUTO_TEST_CASE(ranges_are_cut_at_the_limit_and_say_how_many_tasks_are_left_out) {
+BOOST_AUTO_TEST_CASE(ranges_cut_at_the_limit_count_the_omitted_tasks) {
   auto const odd = tasks({1, 3, 5, 7, 9});
 
   BOOST_TEST(ranges(odd, 9).text == "1,3,5,7,9");
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(ranges_are_cut_at_the_limit_and_say_how_many_tasks_are_left
   BOOST_TEST(ranges(odd, 0).cut == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(a_range_that_does_not_fit_is_left_out_whole) {
+BOOST_AUTO_TEST_CASE(a_range_that_does_not_fit_is_omitted_whole) {
   auto const r = ranges(tasks({1, 10, 11, 12, 13}), 5);
 
   BOOST_TEST(r.text == "1");
   BOOST_TEST(r.cut == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(four_kibibytes_are_the_usual_limit) {
+BOOST_AUTO_TEST_CASE(the_default_limit_is_four_kibibytes) {
   std::vector<task_id> even(10'000);
   for (std::uint32_t i = 0; i < even.size(); ++i) even[i] = task_id{2 * i};
 
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(invalid_utf8_is_detected) {
   BOOST_TEST(is_utf8(std::string_view{"a\0b", 3}));
 }
 
-BOOST_AUTO_TEST_CASE(overlong_cut_surrogate_and_too_large_are_not_utf8) {
+BOOST_AUTO_TEST_CASE(overlong_truncated_surrogate_and_too_large_sequences_are_invalid_utf8) {
   for (std::string_view const bad :
        {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x41", "\xe0\x9f\xbf", "\xe0\xa0",
         "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80",

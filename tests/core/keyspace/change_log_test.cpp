@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(the_changes_after_a_version_are_found) {
   BOOST_TEST(l.after(3) == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many) {
+BOOST_AUTO_TEST_CASE(the_oldest_changes_are_dropped_above_the_count_limit) {
   log l{{2, 1000}};
   for (auto const* const key : {"a", "b", "c"}) l.add(key);
 
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many) {
   BOOST_TEST(l.changes.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many_bytes_but_not_the_last) {
+BOOST_AUTO_TEST_CASE(the_oldest_changes_are_dropped_above_the_byte_limit_except_the_last) {
   log l{{100, 10}};
   l.add("a", "1234");
   l.add("b", "1234");
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many_bytes_but_
   BOOST_TEST(l.after(2) == "forgotten");
 }
 
-BOOST_AUTO_TEST_CASE(a_log_without_room_remembers_nothing) {
+BOOST_AUTO_TEST_CASE(a_log_of_capacity_zero_keeps_nothing) {
   log l{{0, 0}};
   l.add("a");
 
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_log_without_room_remembers_nothing) {
   BOOST_TEST(l.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(forgotten_changes_cost_nothing) {
+BOOST_AUTO_TEST_CASE(dropped_changes_use_no_memory) {
   log l;
   l.add("a", "value");
   l.add("b", "value");

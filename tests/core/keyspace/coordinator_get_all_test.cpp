@@ -11,7 +11,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_get_all_test)
 
-BOOST_FIXTURE_TEST_CASE(get_all_gives_all_values_in_the_order_asked, job<1>) {
+BOOST_FIXTURE_TEST_CASE(get_all_returns_values_in_request_order, job<1>) {
   c.put_all(0, {{"a", "1"}, {"b", "2"}});
 
   auto const both = c.get_all(0, {"b", "/a/", "b"});
@@ -22,7 +22,7 @@ BOOST_FIXTURE_TEST_CASE(get_all_gives_all_values_in_the_order_asked, job<1>) {
   BOOST_TEST(c.listing(c.get_all(0, {})) == "");
 }
 
-BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_order_they_come) {
+BOOST_AUTO_TEST_CASE(get_all_waits_for_all_keys_in_any_order) {
   for (std::vector<std::string> const& order :
        {std::vector<std::string>{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}}) {
     cluster c{2};
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_or
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_wants_all_values_at_the_same_time, job<2>) {
+BOOST_FIXTURE_TEST_CASE(get_all_needs_all_values_at_the_same_time, job<2>) {
   auto const both = c.get_all(1, {"a", "b"});
   c.put(0, "a", "1");
   c.remove(0, "a");
@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(get_all_wants_all_values_at_the_same_time, job<2>) {
   BOOST_TEST(c.listing(both) == "a=3 b=2");
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key, job<3>) {
+BOOST_FIXTURE_TEST_CASE(get_all_keeps_its_place_among_other_gets_of_a_key, job<3>) {
   c.get(2, "k");
   c.get_all(0, {"k"});
   c.get(1, "k");
@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key, j
   BOOST_TEST(c.after(c.put(2, "k", "v")).replies() == "2:OK 2:OK 0:OK 1:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_missing, job<1>) {
+BOOST_FIXTURE_TEST_CASE(get_all_timeout_names_and_counts_the_missing_keys, job<1>) {
   c.put(0, "b", "2");
   auto const all = c.get_all(0, {"a", "b", "c"}, 1s);
 
@@ -75,7 +75,7 @@ BOOST_FIXTURE_TEST_CASE(get_all_names_no_more_than_16_missing_keys, job<1>) {
   BOOST_TEST(!contains(c.text(all), "k/116"));
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_may_be_cancelled_and_ends_with_its_session, job<1>) {
+BOOST_FIXTURE_TEST_CASE(get_all_ends_when_cancelled_or_with_its_session, job<1>) {
   int const o = c.observer();
   auto const one = c.get_all(0, {"a", "b"});
   BOOST_TEST(c.after(c.get_all(o, {"a", "b"})).look().waiting_gets == 2u);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(get_all_has_limits) {
   BOOST_TEST(c.code(c.get_all(0, {"a", ""})) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
+BOOST_AUTO_TEST_CASE(the_keys_of_a_waiting_get_all_count_as_memory) {
   cluster c{1, {.memory_bytes_max = 1'000'000}};
   std::vector<std::string> const keys(500, std::string(40, 'k'));
   std::vector<call> open;
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
 }
 
-BOOST_AUTO_TEST_CASE(gets_that_still_wait_at_the_end_give_their_memory_back) {
+BOOST_AUTO_TEST_CASE(destruction_frees_the_memory_of_waiting_gets) {
   auto const memory = std::make_shared<memory_meter>(1'000'000);
   {
     core::joint_gets all{memory};
@@ -161,13 +161,13 @@ BOOST_AUTO_TEST_CASE(gets_that_still_wait_at_the_end_give_their_memory_back) {
   BOOST_TEST(memory->used() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_in_get_all_is_shown_as_waiting_for_a_key, job<2>) {
   c.get_all({1, 1}, {"address/0"});
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"waits for key 'address/0'"});
 }
 
-BOOST_FIXTURE_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_get_all_of_ten_thousand_keys_put_in_order_is_cheap, job<1>) {
   c.check_less();
   std::vector<std::string> keys;
   for (int i = 0; i < 10'000; ++i) keys.push_back("k/" + std::to_string(i));
@@ -200,7 +200,7 @@ struct woken_gets {
   std::vector<call> all;
 };
 
-BOOST_AUTO_TEST_CASE(a_put_that_wakes_large_get_alls_looks_at_few_keys_at_once) {
+BOOST_AUTO_TEST_CASE(a_put_checks_a_bounded_number_of_keys_of_woken_get_alls) {
   woken_gets w{8};
 
   BOOST_TEST(w.waiting() == 8);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_put_that_wakes_large_get_alls_looks_at_few_keys_at_once) 
   BOOST_TEST(w.waiting() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_removal_looks_at_a_bounded_number_of_keys_for_woken_get_alls) {
+BOOST_AUTO_TEST_CASE(a_removal_checks_a_bounded_number_of_keys_of_woken_get_alls) {
   woken_gets w{20};
 
   w.c.remove(0, "last");
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_ends_get_alls_that_were_woken) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_woken_get_all_may_end_before_it_is_checked, job<2>) {
   c.check_less();
   std::vector<std::string> keys{"last"};
   while (keys.size() < 1'000) keys.push_back("k/" + std::to_string(keys.size()));

@@ -32,8 +32,7 @@ BOOST_FIXTURE_TEST_CASE(insert_key_value_duplicate_overwrite, job<1>) {
   BOOST_TEST(c.value(c.get(0, "test_key")) == "overwritten");
 }
 
-BOOST_AUTO_TEST_CASE(
-    default_constructor_allows_overwrite_upstream_while_here_each_put_says_so_and_default_is_no) {
+BOOST_AUTO_TEST_CASE(default_constructor_allows_overwrite_upstream_but_a_put_does_not_by_default) {
   BOOST_TEST(!core::put_args{}.overwrite);
 }
 
@@ -44,7 +43,8 @@ BOOST_AUTO_TEST_CASE(explicit_constructor_allow_overwrite_true_is_a_put_that_ove
   BOOST_TEST(c.value(c.get(0, "k")) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(explicit_constructor_allow_overwrite_false_is_a_put_that_does_not, job<1>) {
+BOOST_FIXTURE_TEST_CASE(explicit_constructor_allow_overwrite_false_is_a_put_without_overwrite,
+                        job<1>) {
   c.put(0, "k", "1");
   BOOST_TEST(c.code(c.put(0, "k", "1")) == "ALREADY_EXISTS");
 }
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(get_key_value_dir_non_directory_key_returns_empty_list) {
   BOOST_TEST(dir_with({"dir"}) == "OK:");
 }
 
-BOOST_AUTO_TEST_CASE(get_prefix_no_exact_match_lists_below_a_directory_that_is_no_key) {
+BOOST_AUTO_TEST_CASE(get_prefix_no_exact_match_lists_below_a_directory_that_is_not_a_key) {
   BOOST_TEST(dir_with({"dir/1", "dir/2/3", "dis"}) == "OK:dir/1=v dir/2/3=v");
 }
 
@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(delete_key_value_directory, job<1>) {
   BOOST_TEST(c.listing(c.list(0, "test_dir/")) == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(delete_directory_deletes_prefix_but_not_what_only_begins_alike, job<1>) {
+BOOST_FIXTURE_TEST_CASE(delete_directory_deletes_prefix_but_no_longer_sibling_names, job<1>) {
   for (auto const* const key : {"test_dir", "test_dir/a", "test_dir/b/c", "test_dir_other/key"}) {
     c.put(0, key, "v");
   }
@@ -205,7 +205,7 @@ BOOST_FIXTURE_TEST_CASE(delete_prefix_exact_match_removes_the_key_itself, job<1>
   BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(delete_prefix_no_exact_match_removes_what_is_below, job<1>) {
+BOOST_FIXTURE_TEST_CASE(delete_prefix_no_exact_match_removes_the_keys_below, job<1>) {
   c.put(0, "b/1", "v");
   c.put(0, "bb", "v");
   BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 1u);
@@ -218,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(increment_key_value_simple_success, job<1>) {
 }
 
 // Sharp edge 32: what an increment made, the next one can add to.
-BOOST_FIXTURE_TEST_CASE(a_counter_goes_on_beyond_32_bits, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_counter_continues_beyond_32_bits, job<1>) {
   c.increment(0, "n", 2'147'483'647);
   c.increment(0, "n", 1);
   auto const sum = c.increment(0, "n", 1);

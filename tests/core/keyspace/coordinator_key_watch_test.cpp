@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_key_watch_test)
 
-BOOST_FIXTURE_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_returns_the_changes_below_a_directory_in_order, job<1>) {
   c.put(0, "d/a", "1");
   c.put(0, "e/b", "2");
   c.put(0, "d", "3");
@@ -24,7 +24,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order, jo
   BOOST_TEST(told->changes[4].version == 7u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_is_told_the_present_one, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_returns_the_current_one, job<1>) {
   BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 0");
   c.put(0, "k", "v");
   BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 1");
@@ -79,7 +79,7 @@ BOOST_FIXTURE_TEST_CASE(refused_changes_wake_no_watch, job<1>) {
   BOOST_TEST(c.changes(watch) == "k=- to 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_owned_key_that_vanishes_is_a_change, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_removal_of_an_ephemeral_key_is_a_change, job<2>) {
   c.put_owned(0, "d/alive", "v");
   c.put(0, "d/plain", "v");
   auto const watch = c.watch_keys(1, "d", 2);
@@ -96,7 +96,7 @@ void put_five_owned(cluster& c) {
   for (auto const* const key : {"d/a", "d/b", "d/c", "d/d", "d/e"}) c.put_owned(0, key, "v");
 }
 
-BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_go_page_by_page) {
+BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_are_removed_in_pages) {
   cluster c{2, with_pages_of_two()};
   put_five_owned(c);
   auto const first = c.watch_keys(1, "d", 5);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_go_page_by_page) {
   BOOST_TEST((c.brain().next_deadline() > t0));
 }
 
-BOOST_AUTO_TEST_CASE(many_tasks_that_end_at_once_have_one_page_removed_between_two_advances) {
+BOOST_AUTO_TEST_CASE(tasks_ending_together_share_one_page_of_removals_per_iteration) {
   cluster c{3, with_pages_of_two()};
   put_five_owned(c);
   c.put_owned(1, "d/0", "v");
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(many_tasks_that_end_at_once_have_one_page_removed_between_t
   BOOST_TEST(c.listing(c.list(2, "d")) == "");
 }
 
-BOOST_AUTO_TEST_CASE(whoever_names_an_ephemeral_key_of_an_ended_task_does_not_find_it) {
+BOOST_AUTO_TEST_CASE(an_ephemeral_key_of_an_ended_task_is_not_found_by_name) {
   cluster c{2, with_pages_of_two()};
   put_five_owned(c);
   c.task_ended(0, {errc::internal, "killed"});
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(whoever_names_an_ephemeral_key_of_an_ended_task_does_not_fi
 }
 
 // A get of several keys that waits sees no key of a task that has ended meanwhile.
-BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_removed) {
+BOOST_AUTO_TEST_CASE(a_waiting_get_ignores_an_ephemeral_key_pending_removal) {
   cluster c{2, with_pages_of_two()};
   put_five_owned(c);
   auto const all = c.get_all(1, {"other", "d/e"});
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_
   c.advance_once();
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_came) {
+BOOST_AUTO_TEST_CASE(a_watch_examines_a_bounded_number_of_changes_and_returns_its_position) {
   cluster c{1, {.changes_looked_at_max = 3}};
   for (int i = 0; i < 4; ++i) c.put(0, "busy", "v", true);
   c.put(0, "quiet/k", "1");
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_
   BOOST_TEST(c.code(c.watch_keys(0, "quiet", 5)) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_watch_the_same_get_one_shared_answer, job<3>) {
+BOOST_FIXTURE_TEST_CASE(watches_of_the_same_directory_share_one_answer, job<3>) {
   auto const one = c.watch_keys(1, "d", 0);
   auto const two = c.watch_keys(2, "d", 0);
   auto const root = c.watch_keys(2, "", 0);
@@ -172,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_watch_the_same_get_one_shared_answer, job<3>) 
   BOOST_TEST(c.changes(root) == "d/k=v to 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
+BOOST_AUTO_TEST_CASE(a_removal_below_watched_directories_gives_each_watch_its_own_changes) {
   cluster c{1, {.page_entries_max = 2'000}};
   c.check_less();
   std::vector<call> watches;
@@ -200,7 +200,7 @@ BOOST_FIXTURE_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing, job<
 }
 
 // So that who watches a quiet directory of a busy job does not fall behind.
-BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_returns_its_position, job<2>) {
   auto const watch = c.watch_keys(1, "quiet", 0, 10s);
   c.put(0, "busy", "1");
   c.put(0, "busy", "2", true);
@@ -209,20 +209,20 @@ BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came, job<2>) 
   BOOST_TEST(c.at(10s).changes(watch) == "to 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_with_timeout_zero_asks_what_there_is_now, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_with_timeout_zero_returns_at_once, job<1>) {
   c.put(0, "a", "1");
   auto const nothing = c.watch_keys(0, "b", 0, 0s);
   BOOST_TEST(c.at(0s).changes(nothing) == "to 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_waits_without_limit_unless_it_says_otherwise) {
+BOOST_AUTO_TEST_CASE(a_watch_has_no_timeout_by_default) {
   BOOST_TEST((core::watch_keys_args{}.timeout == without_limit));
   cluster c{1};
   auto const watch = c.watch_keys(0, "", 0);
   BOOST_TEST(c.at(2h).code(watch) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
+BOOST_AUTO_TEST_CASE(a_long_history_is_returned_in_batches) {
   cluster c{1, {.changes_per_answer_max = 2, .change_bytes_per_answer_max = 1000}};
   for (int i = 1; i <= 3; ++i) c.put(0, "k", std::to_string(i), true);
   c.put(0, "k", std::string(999, 'x'), true);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
   BOOST_TEST(c.changes(c.watch_keys(0, "k", 4)) == "k=5 to 5");
 }
 
-BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
+BOOST_AUTO_TEST_CASE(a_change_larger_than_an_answer_is_returned_alone) {
   cluster c{1, {.change_bytes_per_answer_max = 100}};
   std::string const large(200, 'x');
   c.put(0, "d/large", large);
@@ -246,8 +246,7 @@ BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 1)) == "d/small=1 to 2");
 }
 
-BOOST_AUTO_TEST_CASE(
-    of_many_changes_at_once_a_watch_that_waits_is_told_no_more_than_an_answer_holds) {
+BOOST_AUTO_TEST_CASE(a_waiting_watch_gets_at_most_one_full_answer_of_many_changes) {
   cluster c{1, {.changes_per_answer_max = 2}};
   auto const watch = c.watch_keys(0, "d", 0);
 
@@ -257,7 +256,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 2)) == "d/c=3 d/d=4 to 4");
 }
 
-BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with_the_present_one) {
+BOOST_AUTO_TEST_CASE(a_forgotten_version_is_out_of_range_with_the_current_one) {
   cluster c{1, {.changes_max = 3}};
   for (int i = 1; i <= 5; ++i) c.put(0, "k", std::to_string(i), true);
 
@@ -268,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with
   expect_words(c.text(old), {"version 5", "list"});
 }
 
-BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_any_case) {
+BOOST_AUTO_TEST_CASE(up_to_64_mib_of_changes_are_kept_and_always_the_last) {
   cluster c{1, {.change_bytes_max = 100}};
   c.put(0, "k", std::string(50, '1'));
   c.put(0, "k", std::string(48, '2'), true);
@@ -280,7 +279,7 @@ BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_an
 }
 
 // One removal may be more changes than are remembered.
-BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
+BOOST_AUTO_TEST_CASE(a_waiting_watch_that_is_overrun_is_out_of_range) {
   cluster c{2, {.changes_max = 3}};
   c.put_all(0, {{"d/1", ""}, {"d/2", ""}, {"d/3", ""}, {"d/4", ""}});
   auto const watch = c.watch_keys(1, "d", 4);
@@ -290,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
   BOOST_TEST(c.changes(watch) == "OUT_OF_RANGE to 8");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_that_waits_is_not_overrun_by_changes_elsewhere) {
+BOOST_AUTO_TEST_CASE(a_waiting_watch_is_not_overrun_by_changes_elsewhere) {
   cluster c{2, {.changes_max = 3}};
   auto const watch = c.watch_keys(1, "d", 0);
   for (int i = 0; i < 10; ++i) c.put(0, "e", "v", true);
@@ -314,7 +313,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 // The history yields to values: it may not be the reason why one is refused.
-BOOST_AUTO_TEST_CASE(old_changes_are_forgotten_when_their_memory_is_needed) {
+BOOST_AUTO_TEST_CASE(old_changes_are_dropped_when_their_memory_is_needed) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.put(0, "a", std::string(60'000, 'x'));
   BOOST_TEST(c.after(c.remove(0, "a")).brain().memory()->used() > 60'000u);
@@ -339,7 +338,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_is_executed_again_after_a_resume, job<2>) {
   BOOST_TEST(c.changes(waits) == "d=3 to 3");
 }
 
-BOOST_FIXTURE_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_left, job<2>) {
+BOOST_FIXTURE_TEST_CASE(watches_continue_after_a_job_error_and_after_their_task_left, job<2>) {
   auto const of_dead = c.watch_keys({0, 0}, "k", 0);
   auto const watch = c.watch_keys(1, "k", 0);
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(watch) == "waits");
@@ -360,7 +359,7 @@ BOOST_FIXTURE_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops, job<
   expect_words(c.text(watch), {"is stopping", "maintenance"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_and_one_whose_session_ends_wait_no_longer, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_ends_when_cancelled_or_with_its_session, job<1>) {
   int const o = c.observer();
   auto const one = c.watch_keys(0, "", 0);
   c.watch_keys(o, "d", 0);
@@ -368,7 +367,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_and_one_whose_session_ends_wait_no_lon
   BOOST_TEST(c.after(c.put(0, "d", "v")).code(one) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_another_of_the_same_directory_alone, job<1>) {
+BOOST_FIXTURE_TEST_CASE(cancelling_a_watch_does_not_affect_another_of_the_directory, job<1>) {
   auto const first = c.watch_keys(0, "d", 0);
   auto const second = c.watch_keys(0, "d", 0);
   c.cancel(first);
@@ -390,7 +389,7 @@ void put_some(cluster& c, std::vector<std::string> const& keys) {
   for (auto const& key : keys) c.put(0, key, "v");
 }
 
-BOOST_AUTO_TEST_CASE(a_listing_comes_in_pages_each_of_one_moment) {
+BOOST_AUTO_TEST_CASE(each_page_of_a_listing_is_a_consistent_snapshot) {
   cluster c{1, {.page_entries_max = 2, .page_bytes_max = 1000}};
   put_some(c, {"d/a", "d/b", "d/d", "d/e", "da"});
   auto const first = page_after(c, "", std::nullopt);
@@ -414,7 +413,7 @@ BOOST_AUTO_TEST_CASE(a_listing_comes_in_pages_each_of_one_moment) {
   BOOST_TEST(c.body<core::listing_answer>(page_after(c, "d/c", 5))->entries.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_one_are_forgotten) {
+BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_page_are_dropped) {
   cluster c{1, {.changes_max = 3}};
   put_some(c, {"d/1", "d/2", "d/3", "d/4", "d/5"});
 
@@ -423,7 +422,7 @@ BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_one_are
   BOOST_TEST(c.code(page_after(c, "d/1", 6)) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(a_remove_ends_after_a_page_and_is_continued_behind_it) {
+BOOST_AUTO_TEST_CASE(a_remove_tree_removes_a_page_and_continues_after_it) {
   cluster c{1, {.page_entries_max = 2}};
   put_some(c, {"d", "d/a", "d/b", "d/c", "other"});
   auto const watch = c.send(0, core::watch_keys_args{"d", 5, 1s});

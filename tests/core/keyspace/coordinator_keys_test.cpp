@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(get_key_value_delayed_response_before_timeout_success, j
   c.at(20s);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_value_at_the_deadline_itself_still_counts, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_value_put_at_the_deadline_counts, job<2>) {
   auto const one = c.get(0, "k", 10s);
   c.at(10s - 1ns).sleep_without_advance(1ns);
   BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
@@ -87,7 +87,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_iteratio
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_get_without_limit_waits_on, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_get_without_timeout_keeps_waiting, job<2>) {
   auto const one = c.get(0, "k", without_limit);
   BOOST_TEST(c.at(2h).code(one) == "waits");
 
@@ -102,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(cancel_get_key_value_success, job<1>) {
   BOOST_TEST(c.replies() == "0:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_order, job<3>) {
+BOOST_FIXTURE_TEST_CASE(set_overwrite_and_increment_wake_all_waiters_in_order, job<3>) {
   c.get(2, "k");
   c.get(0, "k");
   c.get(1, "k");
@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in
   BOOST_TEST(c.after(c.increment(0, "n", 5)).value(on_counter) == "5");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_value_wanted_by_many_is_held_once, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_value_read_by_many_gets_is_stored_once, job<3>) {
   auto const a = c.get(0, "k");
   auto const b = c.get(1, "k");
   c.put(2, "k", std::string(10'000, 'x'));
@@ -121,20 +121,20 @@ BOOST_FIXTURE_TEST_CASE(one_value_wanted_by_many_is_held_once, job<3>) {
   BOOST_TEST(c.brain().memory()->used() < 12'000u);
 }
 
-BOOST_FIXTURE_TEST_CASE(only_those_who_wait_for_that_key_are_woken, job<2>) {
+BOOST_FIXTURE_TEST_CASE(only_waiters_of_that_key_are_woken, job<2>) {
   auto const other = c.get(0, "k/1");
   auto const parent = c.get(0, "k");
   BOOST_TEST(c.after(c.put(1, "k2", "v")).code(other) == "waits");
   BOOST_TEST(c.code(parent) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_delete_wakes_nobody_and_a_refused_put_neither, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_delete_or_refused_put_wakes_no_waiter, job<2>) {
   auto const waits = c.get(0, "k");
   c.remove(1, "k");
   BOOST_TEST(c.after(c.put(1, std::string("k\0", 2), "v")).code(waits) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_that_are_the_same_path_are_the_same_key, job<1>) {
+BOOST_FIXTURE_TEST_CASE(equivalent_paths_are_the_same_key, job<1>) {
   auto const waits = c.get(0, "//a/b//");
   BOOST_TEST(c.after(c.put(0, "/a//b", "v")).value(waits) == "v");
   BOOST_TEST(c.value(c.try_get(0, "a/b")) == "v");
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(keys_that_are_the_same_path_are_the_same_key, job<1>) {
   BOOST_TEST(c.code(c.try_get(0, "a/b")) == "NOT_FOUND");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_key_is_a_path_of_utf8_and_not_empty, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_key_is_a_non_empty_utf8_path, job<1>) {
   for (std::string const& bad : {std::string{}, std::string{"//"}, std::string("a\0b", 3),
                                  std::string{"\xff"}, std::string{"a/\xc0\x80"}}) {
     BOOST_TEST(c.code(c.put(0, bad, "v")) == "INVALID_ARGUMENT");
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(the_root_can_be_listed_where_upstream_lists_nothing_replace
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_page_of_a_listing_is_no_longer_than_a_frame) {
+BOOST_AUTO_TEST_CASE(a_page_of_a_listing_fits_in_a_frame) {
   cluster c{1, {.value_bytes_max = 1000}};
   for (int i = 0; i < 70; ++i) c.put(0, "d/" + std::to_string(i), std::string(1000, 'x'));
 
@@ -267,7 +267,7 @@ BOOST_FIXTURE_TEST_CASE(key_value_delete_directory, job<1>) {
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "test_dir_other/key=v");
 }
 
-BOOST_FIXTURE_TEST_CASE(remove_leaves_what_is_below_the_key, job<1>) {
+BOOST_FIXTURE_TEST_CASE(remove_keeps_the_keys_below, job<1>) {
   for (auto const* const key : {"d", "d/a", "d/b/c"}) c.put(0, key, "v");
 
   auto const removed = c.remove(0, "/d/");
@@ -280,7 +280,7 @@ BOOST_FIXTURE_TEST_CASE(remove_leaves_what_is_below_the_key, job<1>) {
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "d/a=v d/b/c=v");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_root_is_no_key_to_remove, job<1>) {
+BOOST_FIXTURE_TEST_CASE(the_root_cannot_be_removed_as_a_key, job<1>) {
   c.put(0, "a", "1");
   for (auto const* const root : {"", "/"}) {
     BOOST_TEST(c.code(c.remove(0, root)) == "INVALID_ARGUMENT");
@@ -288,7 +288,7 @@ BOOST_FIXTURE_TEST_CASE(the_root_is_no_key_to_remove, job<1>) {
   BOOST_TEST(c.look().keys == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(removing_the_root_needs_all, job<1>) {
+BOOST_FIXTURE_TEST_CASE(removing_everything_needs_the_all_option, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b/c", "2");
   for (auto const* const root : {"", "/"}) {
@@ -304,7 +304,7 @@ BOOST_FIXTURE_TEST_CASE(removing_the_root_needs_all, job<1>) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(every_key_has_a_version_that_rises_with_every_change_of_any_key, job<1>) {
+BOOST_FIXTURE_TEST_CASE(key_versions_increase_with_every_change_of_any_key, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b", "1");
   auto const a1 = c.body<core::value_answer>(c.try_get(0, "a"))->version;
@@ -335,7 +335,7 @@ BOOST_FIXTURE_TEST_CASE(keys_outlive_the_session_that_put_them, job<1>) {
   BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_waiting_get_ends_with_its_session, job<1>) {
   int const o = c.observer();
   c.get(o, "k");
   BOOST_TEST(c.after(c.get(o, "l")).look().waiting_gets == 2u);
@@ -344,7 +344,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer, job<1>) {
   BOOST_TEST(c.at(2s).look().waiting_gets == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_key_may_be_waited_for_twice_by_one_task, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_task_can_wait_for_the_same_key_twice, job<1>) {
   auto const one = c.get(0, "k", 60s);
   auto const two = c.get(0, "k", 60s);
   BOOST_TEST(c.after(c.put(0, "k", "v")).value(one) == "v");

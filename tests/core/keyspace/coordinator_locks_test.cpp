@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(a_lock_times_out_and_is_then_not_taken, job<2>) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(only_the_owner_unlocks_and_with_its_token, job<2>) {
+BOOST_FIXTURE_TEST_CASE(unlock_needs_the_owner_and_its_token, job<2>) {
   c.lock(0, "a");
 
   BOOST_TEST(c.code(c.unlock(1, "a", 1)) == "PERMISSION_DENIED");
@@ -71,7 +71,7 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_not_reentrant, job<1>) {
   BOOST_TEST(c.version(again) == "2");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_owner_keeps_its_lock_and_its_end_releases_it) {
+BOOST_AUTO_TEST_CASE(a_lock_survives_suspicion_and_is_released_when_its_session_ends) {
   cluster c{2, {.reconnect_grace = 10s, .recoverable = true}};
   c.lock(0, "a");
   auto const waits = c.lock(1, "a");
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_owner_keeps_its_lock_and_its_end_releases_it) {
   BOOST_TEST(c.pass(1ns).version(waits) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_queue_positions, job<3>) {
   c.lock(0, "a");
   auto const first = c.lock(1, "a");
   auto const second = c.lock(2, "a");
@@ -95,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting,
   BOOST_TEST(c.code(second) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
+BOOST_AUTO_TEST_CASE(a_lock_with_an_undelivered_reply_is_released) {
   cluster c{2, {.reconnect_grace = 10s}};
   c.lock(0, "a");
   auto const given_up = c.lock(1, "a");
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "3");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_waits_no_longer, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_request_stops_waiting, job<3>) {
   c.lock(0, "a");
   auto const given_up = c.lock(1, "a");
   auto const next = c.lock(2, "a");
@@ -118,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_waits_no_longer, job<3>) {
   BOOST_TEST(c.version(next) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(observers_lock_and_their_end_releases, job<1>) {
+BOOST_FIXTURE_TEST_CASE(observers_can_lock_and_release_when_their_session_ends, job<1>) {
   int const o = c.observer();
   BOOST_TEST(c.version(c.lock(o, "a")) == "1");
   auto const waits = c.lock(0, "a");
@@ -127,7 +127,7 @@ BOOST_FIXTURE_TEST_CASE(observers_lock_and_their_end_releases, job<1>) {
   BOOST_TEST(c.bye(o).version(waits) == "2");
 }
 
-BOOST_AUTO_TEST_CASE(readers_may_not_lock) {
+BOOST_AUTO_TEST_CASE(readers_cannot_lock) {
   auto c = cluster::deserted(1, {.credentials = {{core::role::reader, "r"}}});
   core::hello_args reader{.token = "r"};
   int const r = c.hello(reader);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(readers_may_not_lock) {
   BOOST_TEST(c.code(c.unlock(r, "a", 1)) == "PERMISSION_DENIED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waits_and_leaves_locks_with_their_owners, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_requests_and_keeps_owned_locks, job<3>) {
   c.lock(0, "a");
   auto const waits = c.lock(1, "a");
   BOOST_TEST(c.after(c.report_error(2, errc::internal, "broken")).code(waits) == "CANCELLED");
@@ -169,7 +169,7 @@ BOOST_FIXTURE_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found, job<2>) {
                         "task 0") != std::string::npos);
 }
 
-BOOST_FIXTURE_TEST_CASE(locks_that_are_given_back_cost_nothing, job<1>) {
+BOOST_FIXTURE_TEST_CASE(released_locks_use_no_memory, job<1>) {
   for (int i = 0; i < 20; ++i) c.lock(0, "lock/" + std::to_string(i));
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 20u * 100);
   for (std::uint64_t i = 0; i < 20; ++i) c.unlock(0, "lock/" + std::to_string(i), i + 1);

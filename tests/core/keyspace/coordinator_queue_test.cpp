@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_queue_test)
 
-BOOST_FIXTURE_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed, job<2>) {
+BOOST_FIXTURE_TEST_CASE(items_are_popped_in_push_order, job<2>) {
   BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
   BOOST_TEST(c.count(c.push(1, "/q/", "b")) == "2");
   BOOST_TEST(c.count(c.push(0, "q", "")) == "3");
@@ -18,7 +18,7 @@ BOOST_FIXTURE_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed, j
   BOOST_TEST(c.look().queued_items == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first, job<3>) {
+BOOST_FIXTURE_TEST_CASE(waiting_pops_are_served_in_arrival_order, job<3>) {
   auto const second = c.pop(2, "q");
   auto const third = c.pop(1, "q");
   BOOST_TEST(c.look().waiting_pops == 2u);
@@ -30,7 +30,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_fir
   BOOST_TEST(c.after(c.push(0, "q", "b")).value(third) == "b");
 }
 
-BOOST_FIXTURE_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barriers, job<1>) {
+BOOST_FIXTURE_TEST_CASE(queues_keys_and_barriers_have_separate_namespaces, job<1>) {
   auto const waits = c.pop(0, "q/1", 60s);
   c.put(0, "q/1", "key");
   BOOST_TEST(c.after(c.push(0, "q", "item")).code(waits) == "waits");
@@ -39,7 +39,7 @@ BOOST_FIXTURE_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barr
   BOOST_TEST(c.value(c.pop(0, "q")) == "item");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_queues_name_follows_the_rules_of_keys, job<1>) {
+BOOST_FIXTURE_TEST_CASE(queue_names_follow_the_rules_of_keys, job<1>) {
   for (std::string const& bad :
        {std::string{}, std::string{"//"}, std::string("a\0b", 3), std::string{"\xff"}}) {
     BOOST_TEST(c.code(c.push(0, bad, "v")) == "INVALID_ARGUMENT");
@@ -48,7 +48,7 @@ BOOST_FIXTURE_TEST_CASE(a_queues_name_follows_the_rules_of_keys, job<1>) {
   BOOST_TEST(c.text(c.pop(0, "")) == "the queue's name is empty");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pop_times_out_and_then_takes_nothing, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_timed_out_pop_takes_nothing, job<1>) {
   auto const one = c.pop(0, "the/queue", 1s);
   BOOST_TEST(c.at(1s - 1ns).code(one) == "waits");
   BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
@@ -72,7 +72,7 @@ BOOST_FIXTURE_TEST_CASE(push_and_pop_need_no_task, job<1>) {
   BOOST_TEST(c.after(c.push(o, "q", "a")).value(waits) == "a");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_item_with_a_lost_reply_is_resent_to_the_same_pop, job<2>) {
   c.push(1, "q", "a");
   c.push(1, "q", "b");
   c[0].deaf = true;
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop
   BOOST_TEST(c.code(c.pop(0, "q", 0s)) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_push_with_a_lost_reply_is_not_repeated, job<1>) {
   c[0].deaf = true;
   auto const push = c.push(0, "q", "a");
   c[0].deaf = false;
@@ -105,7 +105,7 @@ BOOST_FIXTURE_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_
   BOOST_TEST(c.code(other) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(items_that_a_dead_consumer_never_acknowledged_go_back_to_their_places) {
+BOOST_AUTO_TEST_CASE(unacknowledged_items_of_a_dead_consumer_return_to_their_positions) {
   cluster c{1};
   int const dead = c.observer();
   for (auto const* const item : {"a", "b", "c", "d"}) c.push(0, "q", item);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(items_that_a_dead_consumer_never_acknowledged_go_back_to_th
   BOOST_TEST(c.value(c.pop(0, "q")) == "d");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_item_of_a_dead_consumer_goes_to_the_next_waiter_at_once, job<2>) {
   int const dead = c.observer();
   c[dead].deaf = true;
   c.push(0, "q", "a");
@@ -132,7 +132,7 @@ BOOST_FIXTURE_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits, jo
   BOOST_TEST(c.lose(dead).at(2s).value(waits) == "a");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consumer, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_never_returns, job<1>) {
   int const o = c.observer();
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(o, "q")) == "a");
@@ -140,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_con
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
 }
 
-BOOST_FIXTURE_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_back, job<1>) {
+BOOST_FIXTURE_TEST_CASE(bye_acknowledges_received_items_and_returns_the_others, job<1>) {
   int const o = c.observer();
   c.push(0, "q", "a");
   c.push(0, "q", "b");
@@ -154,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_bac
 }
 
 // The client took the call back while the reply was on its way, and will ignore it.
-BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_its_reply_is_on_its_way_gives_the_item_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_with_its_reply_in_transit_returns_the_item, job<2>) {
   c.push(0, "q", "a");
   c[0].deaf = true;
   auto const one = c.pop(0, "q");
@@ -165,7 +165,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_its_reply_is_on_its_way_gives_the_
   c[0].deaf = false;
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_disconnected_gives_the_item_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_disconnected_returns_the_item, job<2>) {
   auto const one = c.pop(0, "q");
   auto const lost = c.pop(0, "q");
   c.lose(0);
@@ -175,14 +175,14 @@ BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_disconnected_gives_the_item_back, 
   BOOST_TEST(c.value(c.pop(1, "q")) == "a");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_item_received_before_a_resume_is_not_returned, job<1>) {
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
 
   BOOST_TEST(c.blink(0).look().queued_items == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_job_error_cancels_waiting_pops_and_queues_keep_working, job<2>) {
   auto const waits = c.pop(1, "q");
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
   expect_words(c.text(waits), {"task 0", "killed"});
@@ -201,13 +201,13 @@ BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_l
   BOOST_TEST(c.stop().code(stays) == "CANCELLED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_waiting_in_pop_is_shown_as_waiting_for_an_item, job<2>) {
   c.pop({1, 1}, "work");
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"waits for queue 'work'"});
 }
 
-BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
+BOOST_AUTO_TEST_CASE(items_count_as_memory_and_push_fails_when_it_is_full) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   BOOST_TEST(c.after(c.push(0, "q", std::string(50'000, 'x'))).look().memory_bytes >= 50'000u);
 
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
   c.pop(0, "q");
 }
 
-BOOST_AUTO_TEST_CASE(when_memory_is_used_up_a_pop_may_take_an_item_but_not_wait) {
+BOOST_AUTO_TEST_CASE(when_memory_is_full_a_pop_can_take_an_item_but_not_wait) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.push(0, "q", "a");
   c.brain().memory()->add(99'000);  // as the server does for what it queues
@@ -235,14 +235,14 @@ BOOST_AUTO_TEST_CASE(when_memory_is_used_up_a_pop_may_take_an_item_but_not_wait)
   c.brain().memory()->subtract(99'000);
 }
 
-BOOST_AUTO_TEST_CASE(an_item_is_no_larger_than_a_value_may_be) {
+BOOST_AUTO_TEST_CASE(an_item_has_the_size_limit_of_a_value) {
   cluster c{1, {.value_bytes_max = 5}};
   BOOST_TEST(c.code(c.push(0, "q", "123456")) == "RESOURCE_EXHAUSTED");
   BOOST_TEST(c.code(c.push(0, "q", "12345")) == "OK");
   c.pop(0, "q");
 }
 
-BOOST_FIXTURE_TEST_CASE(empty_queues_cost_nothing, job<1>) {
+BOOST_FIXTURE_TEST_CASE(empty_queues_use_no_memory, job<1>) {
   for (int i = 0; i < 100; ++i) {
     std::string const queue = "q/" + std::to_string(i);
     c.push(0, queue, "a");

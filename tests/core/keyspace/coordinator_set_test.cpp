@@ -12,7 +12,7 @@ core::expected_value value(std::string v) { return v; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_set_test)
 
-BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_give_the_keys_new_version, job<1>) {
+BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_return_the_new_version, job<1>) {
   BOOST_TEST(c.version(c.put(0, "k", "a")) == "1");
   BOOST_TEST(c.version(c.append(0, "k", "b")) == "2");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", version(2), "c")) == "3");
@@ -21,7 +21,7 @@ BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_give_the_keys_new_version
   BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "k"))->version == 3u);
 }
 
-BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_if_the_key_is_as_expected, job<1>) {
+BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_when_the_expectation_holds, job<1>) {
   BOOST_TEST(c.version(c.compare_and_set(0, "/k/", absent{}, "one")) == "1");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", version(1), "two")) == "2");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", value("two"), "")) == "3");
@@ -30,7 +30,7 @@ BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_if_the_key_is_as_expected, job<1>
   BOOST_TEST(c.value(c.get(0, "k")) == "four");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_refused_compare_and_set_brings_what_the_key_has, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_refused_compare_and_set_returns_the_current_value, job<1>) {
   c.put(0, "k", "held");
 
   auto const exists = c.compare_and_set(0, "k", absent{}, "v");
@@ -58,12 +58,12 @@ BOOST_FIXTURE_TEST_CASE(compare_and_set_of_a_missing_key_is_not_found, job<1>) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(compare_and_set_must_say_what_it_expects, job<1>) {
+BOOST_FIXTURE_TEST_CASE(compare_and_set_needs_an_expectation, job<1>) {
   BOOST_TEST(c.code(c.compare_and_set(0, "k", std::monostate{}, "v")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.compare_and_set(0, "", absent{}, "v")) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(of_two_who_compare_and_set_the_same_version_one_succeeds, job<2>) {
+BOOST_FIXTURE_TEST_CASE(one_of_two_compare_and_sets_of_a_version_succeeds, job<2>) {
   c.put(0, "k", "v");
   auto const one = c.compare_and_set(0, "k", version(1), "zero");
   auto const two = c.compare_and_set(1, "k", version(1), "one");
@@ -72,7 +72,7 @@ BOOST_FIXTURE_TEST_CASE(of_two_who_compare_and_set_the_same_version_one_succeeds
   BOOST_TEST(c.value(two) == "zero");
 }
 
-BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_those_who_wait, job<2>) {
+BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_waiters, job<2>) {
   auto const a = c.get(1, "a");
   auto const b = c.get(1, "b");
   c.compare_and_set(0, "a", absent{}, "1");
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_those_who_wait, job<2>) 
 }
 
 // The first try succeeded: sent again it would be refused, if it were executed again.
-BOOST_AUTO_TEST_CASE(compare_and_set_and_append_whose_replies_were_lost_took_effect_once) {
+BOOST_AUTO_TEST_CASE(compare_and_set_and_append_apply_once_when_their_replies_are_lost) {
   cluster c{2};
   c[0].deaf = true;
   auto const set = c.compare_and_set(0, "k", absent{}, "v");
@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty
   BOOST_TEST(c.code(c.append(0, "", "x")) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stays) {
+BOOST_AUTO_TEST_CASE(append_beyond_the_value_limit_is_refused_and_changes_nothing) {
   cluster c{1, {.value_bytes_max = 5}};
   c.append(0, "k", "123");
   BOOST_TEST(c.code(c.append(0, "k", "45")) == "OK");
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stay
   BOOST_TEST(c.value(c.get(0, "k")) == "12345");
 }
 
-BOOST_FIXTURE_TEST_CASE(put_all_stores_all_values_and_gives_the_last_version, job<1>) {
+BOOST_FIXTURE_TEST_CASE(put_all_stores_all_values_and_returns_the_last_version, job<1>) {
   BOOST_TEST(c.version(c.put_all(0, {{"a", "1"}, {"b/c", "2"}, {"/d/", ""}})) == "3");
   BOOST_TEST(c.listing(c.list(0, "")) == "a=1 b/c=2 d=");
 
@@ -138,7 +138,7 @@ BOOST_FIXTURE_TEST_CASE(put_all_stores_nothing_if_one_key_exists_and_names_the_f
   BOOST_TEST(c.listing(c.list(0, "")) == "b=held c=held");
 }
 
-BOOST_AUTO_TEST_CASE(put_all_with_a_key_that_is_bad_or_there_twice_stores_nothing) {
+BOOST_AUTO_TEST_CASE(put_all_with_an_invalid_or_duplicate_key_stores_nothing) {
   cluster c{1, {.value_bytes_max = 5, .keys_per_call_max = 3}};
   BOOST_TEST(c.code(c.put_all(0, {{"a", "1"}, {"", "2"}})) == "INVALID_ARGUMENT");
   auto const twice = c.put_all(0, {{"a/b", "1"}, {"/a//b", "2"}}, true);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored, job<2>) {
+BOOST_FIXTURE_TEST_CASE(put_all_wakes_waiters_after_all_values_are_stored, job<2>) {
   auto const both = c.get_all(1, {"a", "b"});
   auto const last = c.get(1, "b");
   BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).replies() == "0:OK 1:OK 1:OK");
@@ -182,7 +182,7 @@ BOOST_FIXTURE_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored, job<2>
   BOOST_TEST(c.value(last) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(put_all_whose_reply_was_lost_is_not_told_already_exists, job<1>) {
+BOOST_FIXTURE_TEST_CASE(put_all_with_a_lost_reply_does_not_fail_as_existing, job<1>) {
   c[0].deaf = true;
   auto const put = c.put_all(0, {{"a", "1"}, {"b", "2"}});
   c[0].deaf = false;
@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(put_all_whose_reply_was_lost_is_not_told_already_exists,
   BOOST_TEST(c.blink(0).version(put) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_are_counted_as_they_are_listed, job<1>) {
+BOOST_FIXTURE_TEST_CASE(count_matches_the_listing, job<1>) {
   for (auto const* const key : {"a", "a/1", "a/2/3", "ab", "b"}) c.put(0, key, "v");
 
   BOOST_TEST(c.count(c.count_keys(0, "")) == "5");
@@ -201,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(keys_are_counted_as_they_are_listed, job<1>) {
   BOOST_TEST(c.count(c.count_keys(0, "\xff")) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_ephemeral_key_is_removed_when_its_task_fails, job<2>) {
   c.put_owned(0, "mine", "1");
   c.put(0, "mine/below", "2");
   c.put(0, "plain", "3");
@@ -213,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails, job<
   BOOST_TEST(c.listing(c.list(1, "")) == "mine/below=2 plain=3");
 }
 
-BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_leaves) {
+BOOST_AUTO_TEST_CASE(an_ephemeral_key_is_removed_when_its_task_leaves) {
   cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "zero", "1");
   c.put_owned(1, "one", "1");
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_leaves) {
   BOOST_TEST(c.listing(c.list(1, "")) == "one=1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_suspect_task_stays_until_its_grace_is_over, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_ephemeral_key_of_a_suspect_task_stays_until_the_grace_ends, job<2>) {
   c.put_owned(0, "k", "v");
   c.lose(0);
   BOOST_TEST(c.value(c.try_get(1, "k")) == "v");
@@ -233,7 +233,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_suspect_task_stays_until_its_grace_is_o
   BOOST_TEST(c.code(c.try_get(1, "k")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(who_overwrites_an_owned_key_takes_it_over) {
+BOOST_AUTO_TEST_CASE(overwriting_an_ephemeral_key_changes_its_owner) {
   cluster c{3, {.leave_barrier = false}};
   c.put_owned(0, "to_another", "0");
   c.put_owned(0, "to_nobody", "0");
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(who_overwrites_an_owned_key_takes_it_over) {
   BOOST_TEST(c.listing(c.list(2, "")) == "compared=2 to_nobody=1");
 }
 
-BOOST_AUTO_TEST_CASE(increment_and_append_leave_a_key_to_its_owner) {
+BOOST_AUTO_TEST_CASE(increment_and_append_keep_the_owner) {
   cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "n", "1");
   c.put_owned(0, "log", "a");
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(increment_and_append_leave_a_key_to_its_owner) {
   BOOST_TEST(c.listing(c.list(1, "")) == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_owned_key_that_was_removed_and_put_by_others_stays) {
+BOOST_AUTO_TEST_CASE(an_ephemeral_key_removed_and_put_by_another_client_stays) {
   cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "k", "0");
   c.remove(1, "k");
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(an_owned_key_that_was_removed_and_put_by_others_stays) {
   BOOST_TEST(c.value(c.try_get(1, "k")) == "1");
 }
 
-BOOST_FIXTURE_TEST_CASE(only_a_task_can_own_a_key, job<1>) {
+BOOST_FIXTURE_TEST_CASE(only_a_task_can_put_an_ephemeral_key, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.put_owned(o, "k", "v")) == "FAILED_PRECONDITION");
@@ -280,7 +280,7 @@ BOOST_FIXTURE_TEST_CASE(only_a_task_can_own_a_key, job<1>) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_task_that_fails_after_the_job_did_vanish_too, job<3>) {
+BOOST_FIXTURE_TEST_CASE(ephemeral_keys_are_removed_when_a_task_fails_after_a_job_error, job<3>) {
   c.put_owned(1, "k", "v");
   c.task_ended(0, {errc::internal, "killed"});
   BOOST_TEST(c.value(c.try_get(2, "k")) == "v");

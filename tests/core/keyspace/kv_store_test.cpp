@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_not_utf8_is_invalid) {
 
 // D24: past a limit it is RESOURCE_EXHAUSTED, with the limit's name and value. What counts is the
 // key that is stored: the client measures it so, too.
-BOOST_AUTO_TEST_CASE(a_key_past_the_limit_is_refused_with_the_limits_name) {
+BOOST_AUTO_TEST_CASE(a_key_above_the_limit_is_refused_and_the_limit_named) {
   BOOST_TEST(normal(std::string(100, 'k')) == std::string(100, 'k'));
   BOOST_TEST(normal("/" + std::string(100, 'k') + "//") == std::string(100, 'k'));
 
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(overwriting_insert_fails_without_overwrite_even_for_an_equa
   BOOST_TEST(s.value("a") == "1");
 }
 
-BOOST_AUTO_TEST_CASE(empty_and_binary_values_are_values) {
+BOOST_AUTO_TEST_CASE(values_may_be_empty_or_binary) {
   store s;
   std::string const binary{"\0\xff\n", 3};
 
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(empty_and_binary_values_are_values) {
   BOOST_TEST(s.put("empty", "x") == "ALREADY_EXISTS");
 }
 
-BOOST_AUTO_TEST_CASE(every_change_draws_a_new_version_from_one_counter) {
+BOOST_AUTO_TEST_CASE(all_changes_take_their_version_from_one_counter) {
   store s;
   auto const first = s.keys.put("a", "1", false)->version;
   auto const second = s.keys.put("b", "1", false)->version;
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(get_prefix_with_directory_format) {
   BOOST_TEST(s.list("") == "a/9 b b. b/1 b/2 b/3/4 b/3/5 b0 c/0");
 }
 
-BOOST_AUTO_TEST_CASE(a_listing_stops_when_its_visitor_says_so) {
+BOOST_AUTO_TEST_CASE(a_listing_stops_when_its_visitor_returns_false) {
   store s;
   s.put("d/1", "");
   s.put("d/2", "");
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(delete_prefix_no_match_exact_match_and_no_exact_match) {
   BOOST_TEST(s.remove_tree("di") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_removal_ends_after_so_many_keys_below_and_goes_on_behind_them) {
+BOOST_AUTO_TEST_CASE(a_removal_stops_at_its_key_limit_and_continues_after_it) {
   store s;
   for (auto const* const key : {"d", "d/1", "d/2", "d/3", "d/4", "d0"}) s.put(key, "");
 
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(an_overflow_is_out_of_range_and_changes_nothing) {
   BOOST_TEST(s.add("high", std::numeric_limits<std::int64_t>::min()) == "-1");
 }
 
-BOOST_AUTO_TEST_CASE(waiters_are_taken_in_the_order_in_which_they_came) {
+BOOST_AUTO_TEST_CASE(waiters_are_taken_in_arrival_order) {
   store s;
   s.keys.wait("k", waiter(3));
   s.keys.wait("k", waiter(1));
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(waiters_are_taken_in_the_order_in_which_they_came) {
   BOOST_TEST(s.keys.take_waiters("k").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_waiter_waits_no_longer) {
+BOOST_AUTO_TEST_CASE(a_cancelled_waiter_is_removed) {
   store s;
   auto const first = s.keys.wait("k", waiter(1));
   s.keys.wait("k", waiter(2));
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_waiter_waits_no_longer) {
   BOOST_TEST((s.keys.take_waiters("k") == std::vector<ticket>{waiter(2)}));
 }
 
-BOOST_AUTO_TEST_CASE(all_waiters_are_taken_in_the_order_of_the_keys) {
+BOOST_AUTO_TEST_CASE(take_all_returns_waiters_in_key_order) {
   store s;
   s.keys.wait("z", waiter(1));
   s.keys.wait("a", waiter(2));
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(all_waiters_are_taken_in_the_order_of_the_keys) {
   BOOST_TEST(s.keys.waiting() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_stored_is_counted_and_what_is_removed_is_not) {
+BOOST_AUTO_TEST_CASE(only_stored_keys_and_values_are_counted) {
   store s;
   s.put("a", std::string(1000, 'x'));
   auto const one = s.memory->used();
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(what_is_stored_is_counted_and_what_is_removed_is_not) {
   BOOST_TEST(s.keys.bytes_stored() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_ends_gives_its_memory_back) {
+BOOST_AUTO_TEST_CASE(destroying_the_store_frees_its_memory) {
   auto const memory = std::make_shared<memory_meter>(1'000'000);
   {
     kv_store keys{memory};
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_ends_gives_its_memory_back) {
   BOOST_TEST(memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_somebody_still_holds_is_counted_until_he_lets_go) {
+BOOST_AUTO_TEST_CASE(a_removed_value_is_counted_while_referenced) {
   store s;
   s.put("a", std::string(1000, 'x'));
   auto held = s.keys.find("a")->value;
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_value_that_somebody_still_holds_is_counted_until_he_lets_
   BOOST_TEST(s.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_with_the_limits_name_and_changes_nothing) {
+BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_names_the_limit_and_changes_nothing) {
   store s;
   s.put("old", "1");
   BOOST_TEST(s.put("a", std::string(650'000, 'x')) == "OK");
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_with_the_limits_name_and_change
   BOOST_TEST(s.memory->used() == used);
 }
 
-BOOST_AUTO_TEST_CASE(a_full_store_refuses_to_append_and_to_count) {
+BOOST_AUTO_TEST_CASE(a_full_store_refuses_append_and_increment) {
   store s;
   s.put("text", "1");
   while (s.put("k" + std::to_string(s.keys.size()), std::string(1'000, 'x')) == "OK") continue;
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(a_full_store_refuses_to_append_and_to_count) {
   BOOST_TEST(s.memory->used() == used);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_forgotten_for_a_value_when_others_use_more_than_all_memory) {
+BOOST_AUTO_TEST_CASE(no_change_is_dropped_for_a_value_that_cannot_fit_anyway) {
   auto const memory = std::make_shared<memory_meter>(1'000'000);
   kv_store keys{memory, change_log::limits{10, 1'000}};
   BOOST_TEST(keys.put("k", "1", false).has_value());
@@ -409,7 +409,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_forgotten_for_a_value_when_others_use_more_than_
   memory->subtract(2'000'000);
 }
 
-BOOST_AUTO_TEST_CASE(values_leave_a_sixteenth_of_the_cores_memory_to_others) {
+BOOST_AUTO_TEST_CASE(values_leave_a_sixteenth_of_the_core_memory_free) {
   store s;
   std::size_t stored = 0;
   while (s.put("k" + std::to_string(stored), std::string(10'000, 'x')) == "OK") ++stored;
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_the_key_as_jax_expects_it) {
 }
 
 // D4: what is kept for a client that might resume is at most 1 KiB.
-BOOST_AUTO_TEST_CASE(a_refusal_does_not_repeat_a_key_of_any_length) {
+BOOST_AUTO_TEST_CASE(a_refusal_shortens_a_long_key) {
   store s;
   std::string const key(4096, 'k');
   s.put(key, "1");

@@ -13,7 +13,7 @@ using numbers = std::map<std::string, int, std::less<>>;
 
 BOOST_AUTO_TEST_SUITE(name_index_test)
 
-BOOST_AUTO_TEST_CASE(it_finds_what_the_map_has) {
+BOOST_AUTO_TEST_CASE(lookups_match_the_map) {
   std::mt19937 random{5};
   numbers map;
   name_index<numbers> index;

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(each_queue_is_first_in_first_out) {
   BOOST_TEST(s.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_put_back_comes_to_its_old_place) {
+BOOST_AUTO_TEST_CASE(a_returned_item_gets_its_old_position) {
   shop s;
   for (auto const* const item : {"a", "b", "c"}) s.queues.push("q", item);
   auto const a = *s.queues.pop("q");
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(what_is_put_back_comes_to_its_old_place) {
   BOOST_TEST(s.pop("q") == "c");
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_longest_is_served_first_if_there_is_an_item) {
+BOOST_AUTO_TEST_CASE(the_longest_waiter_is_served_first_when_there_is_an_item) {
   shop s;
   auto const first = s.queues.wait("q", waiter(1));
   s.queues.wait("q", waiter(2));
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(who_waits_longest_is_served_first_if_there_is_an_item) {
   BOOST_TEST(s.queues.waiting() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(all_waiters_can_be_taken) {
+BOOST_AUTO_TEST_CASE(take_all_returns_every_waiter) {
   shop s;
   s.queues.wait("q", waiter(1));
   s.queues.wait("p", waiter(2));
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(all_waiters_can_be_taken) {
   BOOST_TEST(s.pop("r") == "a");
 }
 
-BOOST_AUTO_TEST_CASE(queues_that_end_give_their_memory_back) {
+BOOST_AUTO_TEST_CASE(destroying_queues_frees_their_memory) {
   auto const memory = std::make_shared<memory_meter>(1'000'000);
   {
     queues all{memory};

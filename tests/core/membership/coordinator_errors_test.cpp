@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
 }
 
 // Row 3.34: only the culprit has failed.
-BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_the_culprit_has_failed) {
+BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_it_has_failed) {
   cluster c{3};
   BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).state_of(0) == "failed");
   BOOST_TEST(c.state_of(1) == "connected");
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_and_status_go_on_after_a_job_error, job<2>) {
+BOOST_FIXTURE_TEST_CASE(keys_and_status_work_after_a_job_error, job<2>) {
   c.put(0, "before", "1");
   c.report_error(1, errc::internal, "boom");
 
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(keys_and_status_go_on_after_a_job_error, job<2>) {
   BOOST_TEST(c.code(c.remove_tree(0, "", true)) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_failed_task_itself_may_still_use_keys, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_failed_task_can_still_use_keys, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
   BOOST_TEST(c.code(c.put(0, "post-mortem", "stack")) == "OK");
@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_
   expect_words(c.text(hopeless), {"the job has failed"});
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_come_or_resume_later_are_told_too, job<2>) {
+BOOST_FIXTURE_TEST_CASE(sessions_that_connect_or_resume_later_get_the_job_error, job<2>) {
   c.lose(0);
   c.report_error(1, errc::internal, "boom");
 
@@ -116,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_come_or_resume_later_are_told_too, job<2>) {
   BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_hear_it_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it_by_d19) {
   cluster c{1};
   int const o = c.observer();
   c.report_error(0, errc::internal, "boom");
@@ -147,14 +147,14 @@ BOOST_FIXTURE_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure, job<2
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_failed_task_keeps_its_session_and_its_end_is_no_second_failure, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_failed_tasks_session_is_no_second_failure, job<2>) {
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(c.pass(200s).goodbye(0) == "none");
 
   BOOST_TEST(c.bye(0, true).error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone, job<3>) {
+BOOST_FIXTURE_TEST_CASE(after_a_job_error_the_job_is_over_when_the_last_task_ends, job<3>) {
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(!c.brain().done());
   c.leave(1);
@@ -163,7 +163,7 @@ BOOST_FIXTURE_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gon
   BOOST_TEST(c.bye(2, true).brain().done());
 }
 
-BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_no_news, job<70>) {
+BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<70>) {
   for (int i = 1; i < 70; ++i) c.report_error(i, errc::internal, "boom " + std::to_string(i));
 
   auto const told = c.pushed<job_error>(0);
@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_no_news, job<70>) 
 }
 
 // D24: everything is bounded. What is pushed to everybody is held once, but by all.
-BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_letters, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_characters, job<2>) {
   std::string text;
   while (text.size() < 1'000'000) text += "\xe2\x82\xac";
   c.report_error(0, errc::internal, text);

@@ -53,7 +53,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_the_task_of_its_host, job<2>) {
   BOOST_TEST(c.round(unnamed) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_wrong_guest_secret_is_refused, job<2>) {
   grant(c, 0);
   for (auto const& [task, with] : {std::pair{0u, std::string{"0123456789abcdeX"}},
                                    {0u, std::string{}},
@@ -66,7 +66,7 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_may_work) {
+BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_has_the_worker_role) {
   auto options = core::config{.credentials = {{core::role::worker, "pull"}}};
   auto c = cluster::deserted(1, options);
   int const host = c.hello(core::hello_args{.token = "pull"});
@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_may_work) {
   BOOST_TEST(c.round(c.barrier(g, "b")) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_grant_needs_a_task_a_good_secret_and_no_guest, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_grant_needs_a_task_and_a_valid_secret_and_cannot_come_from_a_guest,
+                        job<1>) {
   BOOST_TEST(c.code(c.send(c.observer(), core::grant_args{secret})) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(grant(c, 0, std::string(15, 's'))) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(grant(c, 0, std::string(65, 's'))) == "INVALID_ARGUMENT");
@@ -92,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_grant_needs_a_task_a_good_secret_and_no_guest, job<1>)
   expect_words(c.text(by_guest), {"only the session that joined as task 0"});
 }
 
-BOOST_AUTO_TEST_CASE(a_new_grant_or_none_ends_the_guests_of_the_old_one) {
+BOOST_AUTO_TEST_CASE(replacing_or_withdrawing_a_grant_ends_its_guests) {
   for (std::string const& next : {std::string{"fedcba9876543210"}, std::string{}}) {
     cluster c{2};
     grant(c, 0);
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_new_grant_or_none_ends_the_guests_of_the_old_one) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_no_other_task, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_guest_cannot_act_for_another_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   for (auto const& refused : {c.barrier({g, 1}, "b"), c.join({g, 1}, 7), c.reset({g, 1}, 101)}) {
@@ -117,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_no_other_task, job<2>) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_may_have_as_many_requests_open_as_a_session_with_a_task) {
+BOOST_AUTO_TEST_CASE(a_guest_has_the_open_request_limit_of_a_task) {
   cluster c{1, {.open_requests_max = 1, .open_requests_max_per_task = 2}};
   grant(c, 0);
   int const g = guest(c, 0);
@@ -125,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_guest_may_have_as_many_requests_open_as_a_session_with_a_
   BOOST_TEST(c.code(c.get(g, "last")) == "RESOURCE_EXHAUSTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_nobody, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_killed_guest_cancels_its_calls_and_fails_no_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.join({g, 0}, 7);
@@ -147,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_n
   BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_resumes_and_its_calls_have_happened_once, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_resumed_guest_executes_its_calls_once, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.push(1, "work", "item");
@@ -165,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_resumes_and_its_calls_have_happened_once, job<2>
   BOOST_TEST(c.look().queued_items == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_killed_between_effect_and_reply_keeps_the_effect_but_no_item) {
+BOOST_AUTO_TEST_CASE(a_guest_killed_before_its_reply_keeps_effects_but_returns_items) {
   cluster c{2};
   grant(c, 0);
   int const g = guest(c, 0);
@@ -200,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests, 
   expect_words(c.error(), {"task 0: UNAVAILABLE"});
 }
 
-BOOST_AUTO_TEST_CASE(a_host_killed_between_effect_and_reply_of_its_guest) {
+BOOST_AUTO_TEST_CASE(a_host_killed_before_the_reply_of_its_guest_ends_the_guest) {
   cluster c{2, {.recoverable = true}};
   grant(c, 0);
   int const g = guest(c, 0);
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
                {"FAILED_PRECONDITION", "replaced the one this program acts through"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_guest_join_returns_the_join_result_of_its_task, empty_job<2>) {
   int const first = c.observer();
   int const second = c.observer();
   c.join({first, 0}, 100);
@@ -252,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had, empt
   BOOST_TEST(c.look().tasks[0].self.value == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_of_a_latecomer_hears_that_the_job_had_started) {
+BOOST_AUTO_TEST_CASE(a_guest_of_a_late_task_learns_that_the_job_had_started) {
   cluster c{1, {.recoverable = true}};
   kill(c, 0);
   int const next = c.observer();
@@ -265,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_latecomer_hears_that_the_job_had_started) {
   BOOST_TEST(c.body<core::join_answer>(joined)->already_started);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_guests_leave_takes_effect_when_its_host_leaves, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -284,7 +285,7 @@ BOOST_FIXTURE_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leav
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(the_leave_of_a_task_and_its_guests_ends_at_the_earliest_of_their_deadlines) {
+BOOST_AUTO_TEST_CASE(a_leave_ends_at_the_earliest_deadline_of_host_and_guests) {
   for (bool const guest_first : {true, false}) {
     cluster c{2};
     host_all(c, 2);
@@ -298,7 +299,7 @@ BOOST_AUTO_TEST_CASE(the_leave_of_a_task_and_its_guests_ends_at_the_earliest_of_
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_return) {
+BOOST_AUTO_TEST_CASE(the_last_guest_leave_decides_whether_its_task_returns) {
   for (bool const returning : {true, false}) {
     cluster c{2, {.recoverable = true}};
     host_all(c, 2);
@@ -318,7 +319,7 @@ BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_retu
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_host_that_is_to_return_does_so_whatever_its_guests_have_said) {
+BOOST_AUTO_TEST_CASE(the_hosts_return_option_overrides_its_guests) {
   cluster c{1, {.recoverable = true}};
   host_all(c, 1);
   c.leave({guest(c, 0), 0});
@@ -328,7 +329,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_is_to_return_does_so_whatever_its_guests_have_s
   BOOST_TEST(c.state_of(0) == "returning");
 }
 
-BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_is_returning) {
+BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_makes_the_task_returning) {
   cluster c{2, {.recoverable = true}};
   host_all(c, 2);
   c.leave({guest(c, 0), 0}, 300s, true);
@@ -361,7 +362,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_and_a_task_without_one_leave_together, job<2>) {
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_second_program_finds_the_task_joined_and_leaves_with_the_others_again) {
+BOOST_AUTO_TEST_CASE(a_second_guest_finds_the_task_joined_and_leaves_again) {
   cluster c{2};
   host_all(c, 2);
   for (int round = 1; round <= 2; ++round) {
@@ -378,7 +379,7 @@ BOOST_AUTO_TEST_CASE(a_second_program_finds_the_task_joined_and_leaves_with_the_
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(only_one_task_has_a_second_program_and_it_leaves_alone, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_second_guest_of_one_task_leaves_alone, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -391,7 +392,7 @@ BOOST_FIXTURE_TEST_CASE(only_one_task_has_a_second_program_and_it_leaves_alone, 
   BOOST_TEST(c.code(c.leave({again, 0})) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(two_programs_at_once_leave_as_one_task, job<2>) {
+BOOST_FIXTURE_TEST_CASE(two_concurrent_guests_leave_as_one_task, job<2>) {
   host_all(c, 1);
   int const a = guest(c, 0);
   int const b = guest(c, 0);
@@ -406,7 +407,7 @@ BOOST_FIXTURE_TEST_CASE(two_programs_at_once_leave_as_one_task, job<2>) {
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_task_has_not_left_while_another_program_of_it_works_on, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_has_not_left_while_another_guest_runs, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const works_on = guest(c, 0);
@@ -443,7 +444,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_t
   BOOST_TEST(c.after(c.leave(1)).code(waits) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_guest_left_has_left, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -458,7 +459,7 @@ BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left, jo
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_hosts_leave_replaces_the_leave_of_its_guests, job<2>) {
   host_all(c, 2);
   auto const by_guest = c.leave({guest(c, 0), 0});
   auto const by_host = c.leave(0);
@@ -470,7 +471,7 @@ BOOST_FIXTURE_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests, job<2>) {
   BOOST_TEST(c.state_of(0) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
+BOOST_AUTO_TEST_CASE(a_guest_is_notified_that_its_host_left) {
   for (bool const returning : {false, true}) {
     cluster c{2, {.recoverable = true}};
     host_all(c, 1);
@@ -517,7 +518,7 @@ BOOST_AUTO_TEST_CASE(a_guest_resets_a_recoverable_task_and_joins_for_its_host) {
   BOOST_TEST(c.after(c.barrier(1, "b")).round(by_host) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task, job<2>) {
+BOOST_FIXTURE_TEST_CASE(ephemeral_keys_of_a_guest_live_as_long_as_the_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.put_owned({g, 0}, "mine", "v");
@@ -529,7 +530,7 @@ BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task, job<2>) 
   BOOST_TEST(c.code(c.try_get(1, "mine")) == "NOT_FOUND");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_guests_get_counts_as_the_tasks_for_deadlocks, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   c.put(a, "other", "v");
@@ -573,7 +574,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_that_comes_during_an_agreement_waits_for_it, job
   BOOST_TEST(stops(c, waits));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobody, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_failed_agreement_or_a_departed_guest_stops_no_task, job<2>) {
   host_all(c, 1);
   int const g = guest(c, 0);
   c.preempt(0, 1);
@@ -589,12 +590,12 @@ BOOST_FIXTURE_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobod
   BOOST_TEST(!stops(c, waits));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_names_no_agreement, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_guest_cannot_answer_an_agreement, job<1>) {
   host_all(c, 1);
   BOOST_TEST(c.code(c.frozen(guest(c, 0), 1, 3)) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_is_told_of_no_agreement, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_guest_gets_no_agreement_push, job<1>) {
   host_all(c, 1);
   int const g = guest(c, 0);
   c.join({g, 0}, 7);

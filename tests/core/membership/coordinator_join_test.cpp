@@ -28,7 +28,7 @@ BOOST_FIXTURE_TEST_CASE(connect_and_shutdown_are_barriers, empty_job<3>) {
   BOOST_TEST(c.after(c.leave(2)).replies() == "0:OK 1:OK 2:OK");
 }
 
-BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_the_clients_affair) {
+BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_left_to_the_client) {
   auto c = cluster::deserted(2);
   c.observer();
   c.observer();
@@ -75,7 +75,7 @@ BOOST_FIXTURE_TEST_CASE(register_with_barrier_timeout, empty_job<2>) {
   BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_failed_join_leaves_nobody_in_error_and_all_may_try_again, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_failed_join_fails_no_task_and_can_be_retried, empty_job<2>) {
   c.observer();
   c.observer();
   c.join({0, 0}, 1, 1s);
@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(the_earliest_deadline_ends_a_join_for_all, empty_job<3>)
   BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_cancelled_join_ends_nobody_elses, empty_job<3>) {
+BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_cancelled_join_affects_no_other, empty_job<3>) {
   c.observer();
   c.observer();
   auto const patient = c.join({0, 0}, 1, 30s);
@@ -108,14 +108,14 @@ BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_cancelled_join_ends_nobody_elses, empt
   BOOST_TEST(c.round(patient) == "round 0 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_FIXTURE_TEST_CASE(when_all_joiners_have_cancelled_nothing_is_left_of_the_join, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_join_cancelled_by_all_leaves_no_state, empty_job<2>) {
   c.observer();
   BOOST_TEST(c.cancel(c.join({0, 0}, 1, 10s)).look().barriers.empty());
   BOOST_TEST(c.at(20s).replies() == "");
 }
 
 // D2: who only looks need not know the name of the job.
-BOOST_AUTO_TEST_CASE(a_session_that_names_no_job_may_look_at_any_but_joins_only_the_default_one) {
+BOOST_AUTO_TEST_CASE(a_session_without_a_job_name_observes_any_job_but_joins_only_the_default) {
   auto c = cluster::deserted(1, core::config{.job = "train"});
   auto const silent = c.observer();
   core::hello_args args{.job = "train"};
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins, empty_
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(while_a_join_is_pending_the_same_task_asking_twice_counts_once) {
+BOOST_AUTO_TEST_CASE(a_repeated_pending_join_counts_once) {
   auto c = cluster::deserted(2);
   c.observer();
   c.observer();
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(while_a_join_is_pending_the_same_task_asking_twice_counts_o
   BOOST_TEST(c.after(c.join({1, 1}, 2)).code(newer) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) {
+BOOST_AUTO_TEST_CASE(a_joining_task_that_ends_in_any_way_no_longer_counts) {
   enum class way { grace, abandoned, bye, malformed, ended, cancelled };
   for (way const w :
        {way::grace, way::abandoned, way::bye, way::malformed, way::ended, way::cancelled}) {
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) 
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_suspect_joiner_still_counts, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_suspect_joining_task_still_counts, empty_job<2>) {
   c.observer();
   c.observer();
   auto const one = c.join({0, 0}, 1);
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
   BOOST_TEST(c.state_of(1) == "never connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_joins_is_acted_for_by_nobody_and_least_by_another_session) {
+BOOST_AUTO_TEST_CASE(no_session_can_act_for_a_task_while_it_joins) {
   auto c = cluster::deserted(2);
   int const joins = c.observer();
   int const other = c.observer();
@@ -284,7 +284,7 @@ BOOST_FIXTURE_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life, job<1>) {
   BOOST_TEST(c.at(10s).error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_loses_its_connection_and_resumes_shows_that_it_lives) {
+BOOST_AUTO_TEST_CASE(a_resume_of_the_holder_is_a_sign_of_life) {
   cluster c{1};
   c[0].beats = false;
   int const newcomer = c.observer();
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_loses_its_connection_and_resumes_shows_that_i
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(the_probe_waits_as_long_as_the_grace_and_at_least_a_second) {
+BOOST_AUTO_TEST_CASE(the_probe_timeout_is_the_grace_and_at_least_a_second) {
   for (auto const& [grace, verdict] : {std::pair{0ms, 1000ms}, {500ms, 1000ms}, {5000ms, 5000ms}}) {
     cluster c{1, {.reconnect_grace = grace}};
     c[0].beats = false;
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(the_probe_waits_as_long_as_the_grace_and_at_least_a_second)
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict, job<1>) {
+BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_its_result, job<1>) {
   c[0].beats = false;
   int const a = c.observer();
   int const b = c.observer();
@@ -318,7 +318,7 @@ BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict, job<1
 }
 
 // D7: every blocking call has a deadline that the coordinator enforces.
-BOOST_FIXTURE_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_newcomers_deadline_ends_its_wait_for_the_probe, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555, 300ms);
 
@@ -329,7 +329,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict, 
 }
 
 // D9: what the coordinator held for a cancelled call is freed, and that includes the question.
-BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_life) {
+BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_newcomer) {
   enum class way { cancelled, bye, grace };
   for (way const w : {way::cancelled, way::bye, way::grace}) {
     cluster c{1, {.reconnect_grace = 3s}};
@@ -362,7 +362,7 @@ BOOST_FIXTURE_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once, job<2>
                            "the connection of task 0 (host0:1000) was lost"});
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_dies_another_death) {
+BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_fails_otherwise) {
   enum class way { bye, malformed, reported, ended, other_task };
   for (way const w : {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
@@ -401,7 +401,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops, job<1
   BOOST_TEST(c.pass(10s).error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_session_may_challenge_its_own_task, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_session_can_rejoin_its_own_task_with_a_new_incarnation, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({0, 0}, 555);
   BOOST_TEST(c.code(asked) == "waits");
@@ -411,7 +411,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_may_challenge_its_own_task, job<1>) {
 }
 
 // A reply before the answer to the Resume would be counted by one side only.
-BOOST_FIXTURE_TEST_CASE(a_session_that_challenged_its_own_task_may_resume, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_session_waiting_to_rejoin_its_own_task_can_resume, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({0, 0}, 555);
   BOOST_TEST(c.blink(0).code(asked) == "ABORTED");
@@ -420,7 +420,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_that_challenged_its_own_task_may_resume, job<1
 }
 
 // Its session was lost together with the reply: a new session of the same process takes over.
-BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task_along, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_moves_its_task, job<2>) {
   c.lose(0);
   int const again = c.observer("host0:1000");
   BOOST_TEST(c.code(c.join({again, 0}, 100)) == "OK");
@@ -431,7 +431,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:OK 2:OK 1:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_for_it, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_cannot_act_for_it, job<2>) {
   int const other = c.observer();
   BOOST_TEST(c.after(c.join({other, 0}, 100)).replies() == "2:OK");
 
@@ -443,7 +443,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_f
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_the_old_session_waits_with_ends_aborted_when_its_task_moves, job<2>) {
+BOOST_FIXTURE_TEST_CASE(waiting_calls_of_the_old_session_end_aborted_when_its_task_moves, job<2>) {
   auto const at_barrier = c.barrier(0, "b");
   auto const at_key = c.get(0, "k");
   auto const at_leave = c.leave(0);
@@ -456,7 +456,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_old_session_waits_with_ends_aborted_when_its_ta
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_no_zombie_but_has_not_joined) {
+BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_refused_as_not_joined) {
   cluster c{2};
   int const other = c.observer();
 
@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_no_zombie_but_has_not
   BOOST_TEST(c.code(c.barrier({0, 1}, "b")) == "FAILED_PRECONDITION");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_session_may_join_many_tasks, empty_job<3>) {
+BOOST_FIXTURE_TEST_CASE(one_session_can_join_many_tasks, empty_job<3>) {
   int const agent = c.observer("agent:1");
   auto const a = c.join({agent, 0}, 1);
   auto const b = c.join({agent, 2}, 2);
@@ -481,7 +481,7 @@ BOOST_FIXTURE_TEST_CASE(one_session_may_join_many_tasks, empty_job<3>) {
   BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_acting_task, empty_job<2>) {
   int const agent = c.observer("agent:1");
   c.join({agent, 0}, 1);
   c.join({agent, 1}, 2);
@@ -491,7 +491,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_f
   BOOST_TEST(c.code(c.put(agent, "k", "v")) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_again) {
+BOOST_AUTO_TEST_CASE(a_session_with_one_task_left_need_not_name_it) {
   auto c = cluster::deserted(2, {.leave_barrier = false});
   int const agent = c.observer("agent:1");
   c.join({agent, 0}, 1);
@@ -503,7 +503,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_a
   BOOST_TEST(c.code(b) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(nobody_may_act_for_a_task_that_is_still_joining, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_request_for_a_joining_task_is_refused, empty_job<2>) {
   c.observer();
   c.join({0, 0}, 1);
 
@@ -553,14 +553,15 @@ BOOST_FIXTURE_TEST_CASE(test_standalone_service_knows_its_tasks_and_their_incarn
   BOOST_TEST(c.code(c.join({c.observer(), 1}, 999)) == "ABORTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_harms_nobody, job<2>) {
+BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_is_refused_without_harm,
+                        job<2>) {
   BOOST_TEST(c.code(c.join({c.observer(), 2}, 1)) == "INVALID_ARGUMENT");
   c.barrier(0, "b");
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");
 }
 
 // D14: initialisation is what people wait at most, so its waiting is logged like any barrier's.
-BOOST_AUTO_TEST_CASE(a_join_that_waits_long_is_logged_every_ten_seconds_with_who_is_missing) {
+BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks) {
   auto c = cluster::deserted(3);
   c.observer();
   c.join({0, 0}, 1, 60s);
@@ -578,7 +579,7 @@ BOOST_AUTO_TEST_CASE(a_join_that_waits_long_is_logged_every_ten_seconds_with_who
 }
 
 // Who is quick to come again would join a coordinator that is about to end.
-BOOST_AUTO_TEST_CASE(nobody_but_its_host_joins_a_coordinator_that_all_have_left) {
+BOOST_AUTO_TEST_CASE(only_the_host_can_join_a_coordinator_that_all_tasks_left) {
   cluster elsewhere{2};
   elsewhere.leave(0);
   elsewhere.leave(1);
@@ -596,7 +597,7 @@ BOOST_AUTO_TEST_CASE(nobody_but_its_host_joins_a_coordinator_that_all_have_left)
   BOOST_TEST(c.code(c.join({1, 1}, 502)) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_join_is_seen_live_with_who_is_missing, empty_job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_waiting_join_is_shown_with_the_missing_tasks, empty_job<3>) {
   c.observer();
   c.join({0, 1}, 1, 60s);
   c.at(5s);

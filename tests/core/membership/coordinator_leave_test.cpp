@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_leave_test)
 
-BOOST_FIXTURE_TEST_CASE(clients_shutdown_successfully_and_nobody_hears_of_an_error, job<3>) {
+BOOST_FIXTURE_TEST_CASE(clients_shutdown_successfully_without_an_error, job<3>) {
   for (int i = 0; i < 3; ++i) c.leave(i);
 
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job
   BOOST_TEST(details->missing == "2");
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_waits_no_longer_than_the_coordinator_allows) {
+BOOST_AUTO_TEST_CASE(a_leave_waits_at_most_the_coordinators_timeout) {
   cluster c{2, {.leave_timeout_max = 10s}};
   auto const patient = c.leave(0, 300s);
   BOOST_TEST(c.at(10s - 1ns).code(patient) == "waits");
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(c.barrier(1, "b")) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leaves_alone_later) {
+BOOST_AUTO_TEST_CASE(tasks_with_a_failed_leave_have_left_and_the_missing_one_leaves_alone) {
   cluster c{2};
   c.leave(0, 5s);
   BOOST_TEST(c.at(5s).state_of(0) == "left");
@@ -126,14 +126,14 @@ BOOST_FIXTURE_TEST_CASE(a_leave_with_timeout_zero_leaves_alone, job<2>) {
   BOOST_TEST(c.code(c.leave(1)) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it, job<3>) {
+BOOST_FIXTURE_TEST_CASE(leaving_alone_as_the_last_task_releases_the_others, job<3>) {
   c.leave(0);
   BOOST_TEST(c.after(c.leave(1, 0s)).replies() == "1:OK");
   BOOST_TEST(c.after(c.leave(2, 0s)).replies() == "2:OK 0:OK");
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_FIXTURE_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits, job<3>) {
+BOOST_FIXTURE_TEST_CASE(leaving_alone_replaces_a_waiting_leave, job<3>) {
   auto const waits = c.leave(0);
   c.leave(1);
   auto const alone = c.leave(0, 0s);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_is_for_ever_by_d3) {
+BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_without_end_by_d3) {
   cluster c{1};
   c.leave(0);
 
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_is_for_
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_second_leave_has_nothing_to_leave, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_second_leave_is_refused, job<1>) {
   c.leave(0);
   c.replies();
 
@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(a_second_leave_has_nothing_to_leave, job<1>) {
   expect_words(c.text(second), {"task 0", "has left"});
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_task_asking_twice_counts_once, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_repeated_leave_of_a_task_counts_once, job<2>) {
   auto const older = c.leave(0, 5s);
   auto const newer = c.leave(0, 60s);
   BOOST_TEST(c.code(older) == "CANCELLED");
@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_task_asking_twice_counts_once, job<2>) {
   BOOST_TEST(c.after(c.leave(1)).code(newer) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_leave_takes_its_arrival_and_its_deadline_along, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_leave_removes_its_arrival_and_deadline, job<3>) {
   auto const patient = c.leave(0, 60s);
   auto const hasty = c.leave(1, 5s);
   BOOST_TEST(c.cancel(hasty).at(6s).code(patient) == "waits");
@@ -189,13 +189,13 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_leave_takes_its_arrival_and_its_deadline_alo
   BOOST_TEST(c.after(c.leave(1)).code(patient) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(when_all_have_cancelled_nobody_leaves, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_leave_cancelled_by_all_leaves_no_state, job<2>) {
   BOOST_TEST(c.cancel(c.leave(0, 5s)).at(20s).error() == "none");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_suspect_leaving_task_leaves_with_the_others, job<2>) {
   auto const one = c.leave(0);
   c.lose(0);
   BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
@@ -204,7 +204,7 @@ BOOST_FIXTURE_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_other
   BOOST_TEST(c.resume(0).code(one) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_task_that_was_told_left_is_never_suspect, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_that_left_never_becomes_suspect, job<2>) {
   c.leave(0);
   c.leave(1);
   BOOST_TEST(c.lose(0).state_of(0) == "left");
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_of_others_that_wait_for_it) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_that_needs_a_task_which_has_left_cannot_be_reached) {
+BOOST_AUTO_TEST_CASE(a_barrier_with_a_participant_that_left_fails) {
   cluster c{2, {.leave_barrier = false}};
   c.leave(0);
 
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_that_needs_a_task_which_has_left_cannot_be_reache
   BOOST_TEST(c.code(c.barrier(1, "b", 300s, {.among = {1}})) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_can_wait_at_a_barrier_and_leave_at_once, job<2>) {
   auto const waiting = c.barrier(0, "b");
   auto const leaving = c.leave(0);
   BOOST_TEST(c.code(waiting) == "waits");
@@ -252,7 +252,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side,
   BOOST_TEST(c.after(c.leave(1)).code(leaving) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled, job<1>) {
+BOOST_FIXTURE_TEST_CASE(waiting_calls_of_a_leaving_task_end_cancelled, job<1>) {
   auto const own = c.get(0, "k");
   int const o = c.observer();
   auto const observers = c.get(o, "k");
@@ -274,7 +274,7 @@ BOOST_FIXTURE_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone, 
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_FIXTURE_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own, job<3>) {
+BOOST_FIXTURE_TEST_CASE(after_a_job_error_a_bye_is_no_failure, job<3>) {
   c.report_error(2, errc::internal, "boom");
 
   BOOST_TEST(c.bye(0, true).bye(1).state_of(0) == "left");
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own, job<3>
   BOOST_TEST(c.error() == "task 2: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_fails_while_it_waits_to_leave_has_failed_and_not_left) {
+BOOST_AUTO_TEST_CASE(a_task_that_fails_while_leaving_has_failed) {
   for (bool const reported : {true, false}) {
     cluster c{2};
     auto const leaving = c.leave(0);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_fails_while_it_waits_to_leave_has_failed_and_no
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_session_that_ends_while_its_task_waits_to_leave_fails_it, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_session_that_ends_while_its_task_leaves_fails_it, job<2>) {
   c.leave(0);
 
   BOOST_TEST(c.bye(0).state_of(0) == "failed");
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(the_coordinator_is_drained_when_every_leave_reply_was_ackno
   BOOST_TEST(c.heartbeat(1).brain().drained());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_ended_session_owes_no_acknowledgement, job<2>) {
   c.leave(0);
   c.leave(1);
   c.bye(0).lose(1);
@@ -323,14 +323,14 @@ BOOST_FIXTURE_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement, job<2>) 
   BOOST_TEST(c.at(2s).brain().drained());
 }
 
-BOOST_FIXTURE_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too, job<2>) {
+BOOST_FIXTURE_TEST_CASE(failed_leaves_await_acknowledgement_too, job<2>) {
   c.leave(0);
   c.report_error(1, errc::internal, "boom");
   BOOST_TEST(!c.brain().drained());
   BOOST_TEST(c.heartbeat(0).brain().drained());
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_missing) {
+BOOST_AUTO_TEST_CASE(a_long_leave_is_logged_and_shown_with_the_missing_tasks) {
   cluster c{3, {.leave_barrier = true}};
   c.leave(0, 0s);
   c.leave(1, 60s);
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_miss
   BOOST_TEST(seen[0].expected == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
+BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_joined) {
   auto c = cluster::deserted(2, {.join_barrier = false});
   c.observer();
   c.join({0, 0}, 1);
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
   expect_words(c.text(leaving), {"1 (never connected)"});
 }
 
-BOOST_FIXTURE_TEST_CASE(observers_cannot_leave, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_observer_cannot_leave, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.leave(o)) == "FAILED_PRECONDITION");

@@ -18,8 +18,7 @@ core::config recoverable() { return core::config{.recoverable = true}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_news_test)
 
-BOOST_AUTO_TEST_CASE(
-    missed_heartbeat_callback_is_executed_if_any_client_goes_away_in_whatever_way) {
+BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_away_in_any_way) {
   enum class way { silent, closed, unreachable, abandoned, malformed, ended };
   for (way const w :
        {way::silent, way::closed, way::unreachable, way::abandoned, way::malformed, way::ended}) {
@@ -61,7 +60,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(news(c, 1) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or_is_only_late) {
+BOOST_AUTO_TEST_CASE(leaving_a_short_outage_or_lateness_is_not_pushed) {
   cluster c{3, {.leave_barrier = false}};
   c.leave(2);
   c.bye(2).lose(1).pass(2s - 1ns);
@@ -73,7 +72,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or
   c.heard(0);
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_hears_it_too_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it_by_d19) {
   auto c = cluster::deserted(2, {.join_barrier = false});
   int const a = c.observer();
   int const b = c.observer();
@@ -85,8 +84,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_hears_it
   BOOST_TEST(c.code(c.join({b, 1}, 2)) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(
-    do_not_allow_poll_for_error_if_task_has_shut_down_hears_it_however_late_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_at_any_time_by_d19) {
   cluster c{2, {.leave_barrier = false}};
   c.leave(1);
   c.pass(200s);
@@ -97,7 +95,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.state_of(1) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_hears_that_of_others_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_others_by_d19) {
   auto c = cluster::deserted(2);
   int const a = c.observer();
   int const b = c.observer();
@@ -113,7 +111,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_hears_that_of_other
   BOOST_TEST(news(c, a) == "task 1 INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_hears_the_next_error_by_d19) {
+BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error_by_d19) {
   auto c = cluster::deserted(2);
   int const a = c.observer();
   int const b = c.observer();
@@ -130,7 +128,7 @@ BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_hears_the_next_error
   BOOST_TEST(news(c.bye(b, true), a) == "task 1 UNAVAILABLE");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_hears_its_own_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_own_by_d19) {
   cluster c{2};
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(news(c, 0) == "task 0 INTERNAL");
@@ -151,7 +149,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_ha
   BOOST_TEST(news(c, again) == "task 0 UNAVAILABLE");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_but_say_goodbye_by_d23) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_goodbye_by_d23) {
   cluster c{1};
   c.stop("maintenance");
 
@@ -175,7 +173,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(news(c, 0) == "task 1 INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(who_was_disconnected_when_it_happened_is_told_once_on_coming_back) {
+BOOST_AUTO_TEST_CASE(a_disconnected_session_gets_the_error_once_when_it_resumes) {
   cluster c{2, {.reconnect_grace = 60s}};
   c.lose(0);
   c.report_error(1, errc::internal, "first");
@@ -187,7 +185,7 @@ BOOST_AUTO_TEST_CASE(who_was_disconnected_when_it_happened_is_told_once_on_comin
 }
 
 // Sharp edge 24: after a failure each kind of call has one code, whoever calls and whoever failed.
-BOOST_AUTO_TEST_CASE(after_a_job_error_the_codes_of_calls_do_not_depend_on_who_asks) {
+BOOST_AUTO_TEST_CASE(after_a_job_error_all_callers_get_the_same_codes) {
   for (int const culprit : {0, 1}) {
     cluster c{3};
     c.report_error(culprit, errc::internal, "boom");
@@ -207,7 +205,7 @@ BOOST_AUTO_TEST_CASE(after_a_job_error_the_codes_of_calls_do_not_depend_on_who_a
 }
 
 // Recoverable tasks: news only of those that are not.
-BOOST_AUTO_TEST_CASE(a_recoverable_task_that_goes_away_is_no_news_in_whatever_way) {
+BOOST_AUTO_TEST_CASE(the_end_of_a_recoverable_task_is_not_pushed) {
   enum class way { silent, closed, abandoned, malformed, ended, reported };
   for (way const w :
        {way::silent, way::closed, way::abandoned, way::malformed, way::ended, way::reported}) {

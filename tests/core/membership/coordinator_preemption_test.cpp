@@ -55,7 +55,7 @@ BOOST_FIXTURE_TEST_CASE(delayed_preemption_no_sync_point_yet, job<1>) {
   BOOST_TEST(freeze(c.at(45min), 0) == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_it, job<3>) {
+BOOST_FIXTURE_TEST_CASE(the_earliest_notice_starts_the_agreement_and_equal_times_join_it, job<3>) {
   c.preempt(0, 0, 30min);
   c.preempt(0, 1, 20min);
   c.preempt(0, 2, 20min + 1ns);
@@ -72,7 +72,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_
   BOOST_TEST(freeze(c.pass(2h), 0) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
+BOOST_AUTO_TEST_CASE(a_notice_with_a_later_time_has_its_own_agreement) {
   cluster c{2, {.recoverable = true}};
   c.preempt(0, 0, 10h);
   c.preempt(0, 1, 20min);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
   BOOST_TEST(freeze(c.at(9h + 45min), 0) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_goes_with_its_task) {
+BOOST_AUTO_TEST_CASE(a_notice_with_a_later_time_ends_with_its_task) {
   cluster c{2, {.recoverable = true}};
   c.preempt(0, 1, 10h);
   c.preempt(0, 0, 1min);
@@ -111,7 +111,7 @@ BOOST_FIXTURE_TEST_CASE(notices_during_an_agreement_join_it_and_later_ones_start
   BOOST_TEST(step(c, second) == 22u);
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_answer_in_time_makes_the_agreement_fail) {
+BOOST_AUTO_TEST_CASE(an_agreement_fails_when_a_task_does_not_answer_in_time) {
   cluster c{3, {.preemption_timeout = 10s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(who_does_not_answer_in_time_makes_the_agreement_fail) {
   BOOST_TEST(c.code(c.frozen(1, 1, 3)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(a_step_after_which_there_is_none_makes_the_agreement_fail) {
+BOOST_AUTO_TEST_CASE(the_largest_possible_step_fails_the_agreement) {
   for (std::uint64_t const last : {UINT64_MAX, UINT64_MAX - 1}) {
     cluster c{2};
     c.preempt(0, 0);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_step_after_which_there_is_none_makes_the_agreement_fail) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
+BOOST_AUTO_TEST_CASE(an_agreement_does_not_wait_for_a_task_that_leaves) {
   cluster c{2, {.leave_barrier = false}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
   BOOST_TEST(step(c, first) == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(shutdown_with_preemption_takes_the_answer_back) {
+BOOST_AUTO_TEST_CASE(shutdown_with_preemption_removes_the_answer) {
   cluster c{2, {.leave_barrier = false}};
   c.preempt(0, 0);
   auto const gone = c.frozen(0, 1, 3);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_preemption_takes_the_answer_back) {
   BOOST_TEST(step(c, c.frozen(1, 1, 1)) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_task_is_waited_for_until_its_verdict) {
+BOOST_AUTO_TEST_CASE(an_agreement_waits_for_a_suspect_task_until_it_fails) {
   cluster c{2, {.reconnect_grace = 2s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
@@ -216,7 +216,7 @@ BOOST_FIXTURE_TEST_CASE(a_notice_before_the_job_has_started_waits_for_it, empty_
   BOOST_TEST(step(c, c.frozen({task, 0}, 1, 0)) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
+BOOST_AUTO_TEST_CASE(an_absent_task_cannot_be_preempted) {
   cluster c{2, {.leave_barrier = false}};
   c.leave(1);
   BOOST_TEST(c.code(c.preempt(0, 2)) == "INVALID_ARGUMENT");
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
   BOOST_TEST(c.code(c.frozen(0, 1, 1)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(who_has_failed_cannot_be_preempted_until_it_is_back) {
+BOOST_AUTO_TEST_CASE(a_failed_task_cannot_be_preempted_until_it_rejoins) {
   cluster c{2, {.recoverable = true}};
   c.report_error(1, errc::internal, "boom");
   auto const refused = c.preempt(0, 1);
@@ -251,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_ne
   BOOST_TEST(step(c, c.frozen(1, 2, 5)) == 6u);
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
+BOOST_AUTO_TEST_CASE(an_agreement_ends_when_no_task_is_left) {
   cluster c{1, {.recoverable = true}};
   c.preempt(c.observer(), 0);
   BOOST_TEST(freeze(c, 0) == 1u);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
   BOOST_TEST(freeze(c, 0) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(who_has_failed_is_not_among_those_who_did_not_answer) {
+BOOST_AUTO_TEST_CASE(a_failed_task_is_not_listed_as_unanswered) {
   cluster c{3, {.recoverable = true, .preemption_timeout = 10s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);

@@ -33,7 +33,7 @@ BOOST_FIXTURE_TEST_CASE(only_a_task_reports_progress, job<1>) {
   BOOST_TEST(c.code(step(c, c.observer(), 1)) == "FAILED_PRECONDITION");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_equal_or_lower_step_is_shown_but_is_no_progress, job<1>) {
   step(c, 0, 7);
   c.at(3s);
   step(c, 0, 7);
@@ -47,7 +47,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress
   BOOST_TEST(shown(c, 0) == "step 6, 0 s old");
 }
 
-BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_anew) {
+BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_without_a_step) {
   cluster c{1, {.recoverable = true}};
   step(c, 0, 7);
   c.report_error(0, errc::internal, "boom");
@@ -58,13 +58,13 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_anew) {
   BOOST_TEST(shown(c, 0) == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_that_fails_says_at_which_step_the_missing_are, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_failed_barrier_names_the_steps_of_missing_tasks, job<2>) {
   step(c, 1, 1200);
   auto const b = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(b), {"1 (connected, last heard", "at step 1200"});
 }
 
-BOOST_AUTO_TEST_CASE(a_task_without_progress_is_named_to_the_nanosecond_and_once) {
+BOOST_AUTO_TEST_CASE(a_task_without_progress_is_reported_once_exactly_at_its_timeout) {
   cluster c{2, watched()};
   c.log();
   c.at(1s);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_task_is_shown_as_overdue_until_its_next_step) {
   BOOST_TEST(shown(c, 0) == "step 8, 0 s old");
 }
 
-BOOST_AUTO_TEST_CASE(each_step_gives_a_task_its_time_again) {
+BOOST_AUTO_TEST_CASE(each_step_restarts_the_progress_timeout) {
   cluster c{1, watched()};
   c.log();
   for (int i = 0; i < 10; ++i) {
@@ -106,14 +106,14 @@ BOOST_AUTO_TEST_CASE(each_step_gives_a_task_its_time_again) {
   expect_words(c.pass(60s).log(), {"task 0", "no progress for 60 s", "step 10"});
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_reports_no_step_at_all_is_not_watched) {
+BOOST_AUTO_TEST_CASE(a_task_that_never_reported_a_step_is_not_watched) {
   cluster c{1, watched()};
   c.log();
 
   BOOST_TEST(c.at(1h).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
+BOOST_AUTO_TEST_CASE(only_the_task_that_holds_up_others_is_reported) {
   cluster c{3, watched()};
   c.log();
   for (int i = 0; i < 3; ++i) step(c, i, 1);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
                                   "task 1"});
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_waits_for_one) {
+BOOST_AUTO_TEST_CASE(a_task_that_had_two_waits_is_excused_while_one_remains) {
   cluster c{2, watched(true)};
   step(c, 0, 1);
   c.get(0, "a");
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_
                                   "for 3.3 min): it is at step 1"});
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_is_one_for_others) {
+BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_excuses_a_task) {
   cluster c{1, watched(true)};
   step(c, 0, 1);
   auto const waiting = c.count_barrier(0, "outside", 2, 1h);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_is_one_for_others) {
   BOOST_TEST(c.at(160s).state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_is_no_wait) {
+BOOST_AUTO_TEST_CASE(a_watch_does_not_excuse_a_task) {
   cluster c{1, watched()};
   step(c, 0, 1);
   c.send(0, core::watch_keys_args{"", {}, 1h});
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_watch_is_no_wait) {
   expect_words(c.at(60s).log(), {"task 0", "no progress for 60 s: it is at step 1"});
 }
 
-BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
+BOOST_AUTO_TEST_CASE(a_step_reported_during_a_wait_restarts_the_timeout) {
   cluster c{2, watched()};
   c.barrier(0, "b", 1h);
   c.at(100s);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
   expect_words(c.at(170s).log(), {"for 70 s (it was waiting or unreachable for 10 s)"});
 }
 
-BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
+BOOST_AUTO_TEST_CASE(the_fail_option_fails_a_task_without_progress) {
   cluster c{2, watched(true)};
   step(c, 1, 1200);
 
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
       "at step 1200; the progress timeout is 60 s");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count) {
+BOOST_AUTO_TEST_CASE(the_progress_timeout_is_suspended_while_a_task_is_suspect) {
   cluster c{1, {.reconnect_grace = 30s, .progress_timeout = 60s, .fail_without_progress = true}};
   step(c, 0, 1);
   BOOST_TEST(c.at(50s).heartbeat(0).lose(0).at(70s).state_of(0) == "suspect");
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count
   BOOST_TEST(c.at(80s).state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
+BOOST_AUTO_TEST_CASE(a_waiting_suspect_task_is_excused_once) {
   cluster c{2, {.reconnect_grace = 30s, .progress_timeout = 60s, .fail_without_progress = true}};
   step(c, 0, 1);
   c.at(10s);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
   BOOST_TEST(c.at(100s).state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_deadline_behind) {
+BOOST_AUTO_TEST_CASE(a_reply_to_an_overdue_suspect_task_leaves_no_deadline) {
   cluster c{2, {.reconnect_grace = 90s, .progress_timeout = 60s}};
   c.get(0, "a");
   c.get(0, "b", 1s);
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_de
   BOOST_TEST(c.state_of(0) == "suspect");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_of_the_loop_is_credited) {
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_the_progress_timeout) {
   cluster c{1, watched(true)};
   step(c, 0, 1);
   BOOST_TEST(c.at(50s).stall(20s).state_of(0) == "connected");
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(tasks_that_have_left_together_are_not_watched) {
   BOOST_TEST(c.at(10min).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
+BOOST_AUTO_TEST_CASE(without_a_timeout_no_task_is_watched) {
   cluster c{1, {.progress_timeout = without_limit}};
   step(c, 0, 1);
   c.log();
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
   BOOST_TEST(c.at(100h).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
+BOOST_AUTO_TEST_CASE(after_a_job_error_no_task_is_reported) {
   cluster c{2, watched(true)};
   step(c, 0, 1);
   c.report_error(1, errc::internal, "boom");
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_step_that_is_reported_after_the_job_has_failed_is_not_watched) {
+BOOST_AUTO_TEST_CASE(a_step_reported_after_a_job_error_is_not_watched) {
   cluster c{2, watched()};
   c.report_error(1, errc::internal, "boom");
   step(c, 0, 1);
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_is_reported_after_the_job_has_failed_is_not_wat
   BOOST_TEST(c.log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_joins_again_by_another_session_is_still_watched) {
+BOOST_AUTO_TEST_CASE(a_task_that_moves_to_another_session_is_still_watched) {
   cluster c{2, watched()};
   step(c, 0, 1);
   c.at(30s);

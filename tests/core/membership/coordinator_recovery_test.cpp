@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(recoverable_client_dies_no_error_propagated) {
   for (int const other : {0, 2}) BOOST_TEST(job_errors(c, other) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(recoverable_worker_failure_not_propagated_however_it_fails) {
+BOOST_AUTO_TEST_CASE(recoverable_worker_failure_not_propagated_for_any_kind_of_failure) {
   enum class way { grace, silent, abandoned, malformed, reported, ended };
   for (way const w :
        {way::grace, way::silent, way::abandoned, way::malformed, way::reported, way::ended}) {
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(recoverable_and_non_recoverable_tasks_fail_differently_in_o
   BOOST_TEST(c.error() == "task 0: INTERNAL: chief");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_may_say_that_it_is_not_recoverable_where_others_are) {
+BOOST_AUTO_TEST_CASE(a_task_can_opt_out_of_being_recoverable) {
   auto c = cluster::deserted(2, recoverable());
   c.join({c.observer(), 0}, 1, 300s, {.recoverable = false});
   c.join({c.observer(), 1}, 2);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_task_may_say_that_it_is_not_recoverable_where_others_are)
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(each_incarnation_says_for_itself_whether_it_is_recoverable) {
+BOOST_AUTO_TEST_CASE(each_incarnation_states_whether_it_is_recoverable) {
   cluster c{1, recoverable()};
   c.report_error(0, errc::internal, "boom");
   int const second = c.observer();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(each_incarnation_says_for_itself_whether_it_is_recoverable)
   BOOST_TEST(c.error() == "task 0: INTERNAL: again");
 }
 
-BOOST_AUTO_TEST_CASE(once_the_job_has_failed_a_recoverable_task_may_not_join_and_is_listed_later) {
+BOOST_AUTO_TEST_CASE(after_a_job_error_a_recoverable_task_cannot_join) {
   auto c = cluster::deserted(3);
   join_some_as_recoverable(c, 3, {1, 2});
   c.report_error(1, errc::internal, "first");
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(once_the_job_has_failed_a_recoverable_task_may_not_join_and
   BOOST_TEST(c.code(c.reset({1, 1}, 101)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
+BOOST_AUTO_TEST_CASE(the_waiting_calls_of_a_failed_recoverable_task_end) {
   cluster c{2, leaving_together()};
   auto const at_barrier = c.barrier(0, "b");
   auto const at_key = c.get(0, "k");
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_task_can_do_nothing_until_it_has_joined_again) {
+BOOST_AUTO_TEST_CASE(a_failed_task_is_refused_until_it_rejoins) {
   cluster c{2, recoverable()};
   c.report_error(0, errc::internal, "boom");
 
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(reset_connected_but_not_in_error_fails) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(reset_names_the_incarnation_that_failed_and_any_session_may_ask) {
+BOOST_AUTO_TEST_CASE(any_session_can_reset_a_failed_incarnation) {
   cluster c{2, recoverable()};
   c.report_error(0, errc::internal, "boom");
 
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_
   BOOST_TEST(c.after(c.reset({0, 0}, 100)).code(own) == "INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_before_all_are_there) {
+BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_rejoins_at_once) {
   auto c = cluster::deserted(3, {.join_barrier = false, .recoverable = true});
   c.join({c.observer(), 0}, 1);
   c.report_error(0, errc::internal, "boom");
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_befo
   BOOST_TEST(!c.body<core::join_answer>(again)->already_started);
 }
 
-BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_and_ends_when_it_is_back) {
+BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_to_return) {
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b");
   c.barrier(1, "b");
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_and_ends_when_i
   BOOST_TEST(c.round(two) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_failed_does_not_count_and_it_calls_again) {
+BOOST_AUTO_TEST_CASE(a_failed_task_must_arrive_again) {
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b");
   c.barrier(1, "b");
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_failed_does_not_count_and_it_cal
   BOOST_TEST(c.after(c.barrier(fresh, "b")).round(zero) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_recoverable_task_still_counts_and_the_round_may_be_released) {
+BOOST_AUTO_TEST_CASE(the_arrival_of_a_suspect_recoverable_task_counts) {
   cluster c{2, recoverable()};
   auto const zero = c.barrier(0, "b");
   c.lose(0);
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_recoverable_task_still_counts_and_the_round_may_b
   BOOST_TEST(c.resume(0).round(zero) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_waits_in_vain_says_which_of_the_missing_have_failed) {
+BOOST_AUTO_TEST_CASE(a_barrier_timeout_names_the_failed_among_the_missing) {
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b", 30s);
   c.report_error(2, errc::internal, "boom");
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_waits_in_vain_says_which_of_the_missing_have_f
   BOOST_TEST((known.at(1).state == task_state::failed));
 }
 
-BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_ends_nobody_elses_round) {
+BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_does_not_end_the_round) {
   cluster c{3, recoverable()};
   auto const patient = c.barrier(0, "b", 60s);
   c.barrier(1, "b", 10s);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_ends_nobody_elses_round) {
   BOOST_TEST(c.at(60s).code(patient) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(when_all_who_had_arrived_have_failed_nothing_is_left_of_the_round) {
+BOOST_AUTO_TEST_CASE(a_round_is_dropped_when_all_arrived_tasks_failed) {
   cluster c{3, recoverable()};
   c.barrier(0, "b");
   c.barrier(1, "b");
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(when_all_who_had_arrived_have_failed_nothing_is_left_of_the
 }
 
 // D13: it takes the earliest round that had not ended when it joined.
-BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_nothing_of_before_it_failed) {
+BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_no_outcome_from_before_its_failure) {
   for (bool const same_incarnation : {false, true}) {
     cluster c{2, recoverable()};
     c.barrier(0, "b", 1s);
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_nothing_of_before_it_failed) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_the_failure_of_a_round_that_was_open_then) {
+BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_the_failure_of_a_round_open_at_its_join) {
   cluster c{2, recoverable()};
   c.barrier(0, "b", 10s);
   c.report_error(1, errc::internal, "boom");
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_takes_the_round_after_those_that_were_relea
   BOOST_TEST(c.after(c.barrier(0, "b")).round(fresh) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_fails_at_once_and_names_the_lost) {
+BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_fails_at_once_and_names_the_lost_task) {
   for (bool const had_arrived : {false, true}) {
     cluster c{3, recoverable()};
     auto const zero = c.barrier(0, "b", 300s, {.fail_when_lost = true});
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_fails_at_once_and_names_the_lost)
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_is_not_opened_while_a_participant_has_failed) {
+BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_cannot_open_with_a_failed_participant) {
   cluster c{3, recoverable()};
   c.report_error(2, errc::internal, "boom");
 
@@ -434,14 +434,14 @@ BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_is_not_opened_while_a_participant
   BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.fail_when_lost = true})) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_does_not_mind_that_of_others) {
+BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_ignores_other_tasks) {
   cluster c{3, recoverable()};
   auto const pair = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
 
   BOOST_TEST(c.after(c.report_error(2, errc::internal, "boom")).code(pair) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_of_a_round) {
+BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_agree_on_fail_when_lost) {
   cluster c{3};
   auto const zero = c.barrier(0, "b", 300s, {.fail_when_lost = true});
 
@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
   BOOST_TEST(c.at(2s).code(zero, one) == "OK OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
+BOOST_AUTO_TEST_CASE(the_leave_continues_when_an_arrived_task_fails) {
   cluster c{3, leaving_together()};
   auto const zero = c.leave(0);
   auto const one = c.leave(1);
@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
   BOOST_TEST(c.after(c.leave(2)).code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
+BOOST_AUTO_TEST_CASE(the_leave_waits_for_a_rejoined_task) {
   cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
   auto const zero = c.leave(0);
@@ -489,7 +489,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
   BOOST_TEST(c.after(c.leave(fresh)).code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
+BOOST_AUTO_TEST_CASE(the_leave_waits_for_a_reset_task) {
   cluster c{2, leaving_together()};
   c.report_error(1, errc::internal, "boom");
   c.reset({1, 1}, 101);
@@ -501,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
   BOOST_TEST(c.after(c.leave({1, 1})).code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
+BOOST_AUTO_TEST_CASE(the_last_task_leaves_at_once_when_all_others_failed) {
   cluster c{3, recoverable()};
   c.report_error(0, errc::internal, "boom");
   c.report_error(1, errc::internal, "boom");
@@ -512,7 +512,7 @@ BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
 }
 
 // Row 3.21: the deadline of the leave concerns those who are waited for.
-BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_failed) {
+BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
   cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
   auto const zero = c.leave(0, 30s);
@@ -522,7 +522,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_fai
 }
 
 // A session of many tasks ends with all of them: each fails for itself.
-BOOST_AUTO_TEST_CASE(when_a_session_of_many_tasks_ends_the_others_go_on_without_all_of_them) {
+BOOST_AUTO_TEST_CASE(the_end_of_a_session_of_many_recoverable_tasks_does_not_end_the_job) {
   auto c = cluster::deserted(4, leaving_together());
   int const host = c.observer("host:1");
   for (std::uint32_t t : {1u, 2u, 3u}) c.join({host, t}, t);

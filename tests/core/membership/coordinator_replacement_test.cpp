@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_newcomer) {
   BOOST_TEST(c.replies() == "2:OK 2:OK 1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(who_was_replaced_is_told_which_task_a_join_must_name) {
+BOOST_AUTO_TEST_CASE(a_replaced_session_learns_which_task_to_name_in_a_join) {
   cluster c{2, recoverable()};
   c.task_ended(0, {errc::internal, "killed"});
   c.join({c.observer(), 0}, 555);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(who_was_replaced_is_told_which_task_a_join_must_name) {
   BOOST_TEST(c.text(unnamed) == "a Join must name its task");
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_of_two_tasks_is_asked_for_one_and_keeps_both) {
+BOOST_AUTO_TEST_CASE(a_probed_holder_of_two_tasks_that_answers_keeps_both) {
   auto c = cluster::deserted(2, recoverable());
   int const both = c.observer();
   c.join({both, 0}, 1);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_recoverable_holder_is_replaced_at_once) {
   BOOST_TEST(c.at(10s).state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(of_several_newcomers_the_newest_takes_the_place) {
+BOOST_AUTO_TEST_CASE(the_newest_of_several_newcomers_replaces_the_holder) {
   silent_holder c;
   auto const first = c.join({c.observer(), 0}, 1);
   c.at(1s);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(of_several_newcomers_the_newest_takes_the_place) {
   BOOST_TEST(c.look().tasks[0].self.value == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_beside_a_holder_that_was_asked_and_is_lost_then_takes_the_place) {
+BOOST_AUTO_TEST_CASE(a_newcomer_replaces_a_probed_holder_whose_connection_is_lost) {
   silent_holder c;
   auto const first = c.join({c.observer(), 0}, 1);
   c.lose(0);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_beside_a_holder_that_was_asked_and_is_lost_then_
   BOOST_TEST(c.code(second) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_another_way) {
+BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_otherwise) {
   enum class way { grace, abandoned, malformed, reported, ended };
   for (way const w : {way::grace, way::abandoned, way::malformed, way::reported, way::ended}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits,
   expect_words(c.text(asked), {"the job has failed", "boom"});
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_that_has_cancelled_replaces_nobody) {
+BOOST_AUTO_TEST_CASE(a_cancelled_newcomer_does_not_replace_the_holder) {
   silent_holder c;
   c.cancel(c.join({c.observer(), 0}, 555));
 
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_that_has_cancelled_replaces_nobody) {
   BOOST_TEST(c.look().tasks[0].self.value == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_whose_own_connection_is_lost_joins_as_a_suspect) {
+BOOST_AUTO_TEST_CASE(a_disconnected_newcomer_joins_as_suspect) {
   silent_holder c;
   int const fresh = c.observer();
   c.at(1s);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_whose_own_connection_is_lost_joins_as_a_suspect)
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_taken_over_without_being_asked) {
+BOOST_AUTO_TEST_CASE(take_over_replaces_a_live_recoverable_holder_without_a_probe) {
   cluster c{2, recoverable()};
   int const fresh = c.observer();
 
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_taken_over_without_being
   BOOST_TEST(c.bye(0).state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_can_neither_be_taken_over_nor_take_over) {
+BOOST_AUTO_TEST_CASE(take_over_needs_recoverable_tasks_on_both_sides) {
   auto c = cluster::deserted(2);
   c.join({c.observer(), 0}, 100);
   c.join({c.observer(), 1}, 101, 300s, {.recoverable = true});
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_can_neither_be_taken_over_no
   BOOST_TEST(c.look().tasks[1].self.value == 101u);
 }
 
-BOOST_AUTO_TEST_CASE(where_nobody_holds_the_task_there_is_nothing_to_take_over) {
+BOOST_AUTO_TEST_CASE(take_over_of_a_free_task_is_a_plain_join) {
   auto c = cluster::deserted(1, recoverable());
   c.observer();
 
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(where_nobody_holds_the_task_there_is_nothing_to_take_over) 
   BOOST_TEST(c.code(c.join({0, 0}, 2, 300s, taking_over)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(who_takes_over_goes_before_those_who_wait_for_the_holder) {
+BOOST_AUTO_TEST_CASE(take_over_comes_before_newcomers_waiting_for_the_probe) {
   silent_holder c;
   auto const patient = c.join({c.observer(), 0}, 1);
 
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(who_takes_over_goes_before_those_who_wait_for_the_holder) {
 }
 
 // Sharp edge 2: two who take over from each other in turn are seen, and neither acts for the other.
-BOOST_AUTO_TEST_CASE(after_each_take_over_only_the_last_one_can_act) {
+BOOST_AUTO_TEST_CASE(after_take_overs_only_the_last_session_can_act) {
   cluster c{2, recoverable()};
   int const second = c.observer();
   c.join({second, 0}, 200, 300s, taking_over);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_roun
   BOOST_TEST(c.round(own) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(replacement_fails_a_round_that_minds_a_loss) {
+BOOST_AUTO_TEST_CASE(replacement_fails_a_round_with_fail_when_lost) {
   cluster c{2, recoverable()};
   auto const one = c.barrier(1, "b", 300s, {.fail_when_lost = true});
 
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newc
   BOOST_TEST(c.after(c.leave(fresh)).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_leave) {
+BOOST_AUTO_TEST_CASE(replacement_of_the_last_missing_task_does_not_release_the_leave) {
   cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const one = c.leave(1);
 
@@ -291,8 +291,7 @@ BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_le
   BOOST_TEST(c.after(c.leave(fresh)).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(
-    replacement_of_a_suspect_ends_what_it_waited_for_and_tells_it_when_it_resumes) {
+BOOST_AUTO_TEST_CASE(replacement_of_a_suspect_ends_its_calls_and_informs_it_at_resume) {
   cluster c{2, recoverable()};
   auto const old = c.barrier(0, "b");
   c.lose(0);
@@ -304,7 +303,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(old) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(replacement_of_one_that_is_connected_and_silent_ends_what_it_waited_for) {
+BOOST_AUTO_TEST_CASE(replacement_of_a_silent_connected_holder_ends_its_calls) {
   silent_holder c;
   auto const old = c.barrier(0, "b");
   c.join({c.observer(), 0}, 555);
@@ -315,7 +314,7 @@ BOOST_AUTO_TEST_CASE(replacement_of_one_that_is_connected_and_silent_ends_what_i
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_goes_on_as_the_new_incarnation) {
+BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_continues_as_the_new_incarnation) {
   cluster c{2, recoverable()};
   auto const old = c.barrier(0, "b");
 
@@ -326,7 +325,7 @@ BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_goes_on_as_the_new_incarnat
 }
 
 // D3: a zombie can do nothing, whatever became of it.
-BOOST_AUTO_TEST_CASE(a_zombie_is_told_that_it_was_replaced_wherever_its_task_went) {
+BOOST_AUTO_TEST_CASE(a_replaced_session_learns_that_it_was_replaced) {
   enum class way { failed, left, taken_over };
   for (way const w : {way::failed, way::left, way::taken_over}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
@@ -347,7 +346,7 @@ BOOST_AUTO_TEST_CASE(a_zombie_is_told_that_it_was_replaced_wherever_its_task_wen
 }
 
 // Clients do not name their task where none is needed.
-BOOST_AUTO_TEST_CASE(a_zombie_cannot_pass_for_an_observer) {
+BOOST_AUTO_TEST_CASE(a_replaced_session_cannot_act_as_an_observer) {
   cluster c{2, recoverable()};
   c.put(1, "k", "v");
   int const fresh = c.observer();
@@ -366,7 +365,7 @@ BOOST_AUTO_TEST_CASE(a_zombie_cannot_pass_for_an_observer) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_still_has_a_task_when_another_was_replaced_goes_on_for_it) {
+BOOST_AUTO_TEST_CASE(a_session_keeps_its_other_tasks_when_one_is_replaced) {
   auto c = cluster::deserted(2, recoverable());
   int const both = c.observer();
   c.join({both, 0}, 100);
@@ -379,7 +378,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_still_has_a_task_when_another_was_replaced_g
   BOOST_TEST(c.code(c.barrier({both, 0}, "b")) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_zombie_that_joins_again_is_none_any_more) {
+BOOST_AUTO_TEST_CASE(a_replaced_session_can_join_again) {
   cluster c{1, recoverable()};
   int const fresh = c.observer();
   c.join({fresh, 0}, 555, 300s, taking_over);

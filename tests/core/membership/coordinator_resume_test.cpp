@@ -20,7 +20,7 @@ std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answer
 
 BOOST_AUTO_TEST_SUITE(coordinator_resume_test)
 
-BOOST_AUTO_TEST_CASE(a_waiting_request_waits_on_and_its_reply_comes_on_the_new_connection) {
+BOOST_AUTO_TEST_CASE(a_waiting_request_survives_a_resume_and_replies_on_the_new_connection) {
   cluster c{2};
   auto const waits = c.barrier(0, "b");
   c.blink(0);
@@ -54,7 +54,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again, job<2>) {
   BOOST_TEST(c.value(get) == "v");
 }
 
-BOOST_AUTO_TEST_CASE(a_get_that_was_woken_while_its_connection_was_lost_is_executed_again) {
+BOOST_AUTO_TEST_CASE(a_get_woken_while_disconnected_is_executed_again) {
   cluster c{2};
   auto const get = c.get(0, "k");
   c.lose(0);
@@ -73,14 +73,14 @@ BOOST_FIXTURE_TEST_CASE(an_increment_is_not_applied_twice, job<1>) {
   BOOST_TEST(c.value(c.try_get(0, "n")) == "5");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_put_is_not_told_already_exists_by_its_own_first_try, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_resent_put_does_not_fail_because_of_its_first_execution, job<1>) {
   c[0].deaf = true;
   auto const put = c.put(0, "k", "v");
   c[0].deaf = false;
   BOOST_TEST(c.blink(0).code(put) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanwhile, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_refused_put_stays_refused_after_the_key_was_removed, job<2>) {
   c.put(1, "k", "old");
   c[0].deaf = true;
   auto const put = c.put(0, "k", "new");
@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(an_arrival_counts_once, job<3>) {
   BOOST_TEST(c.after(c.barrier(2, "b")).round(waits) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowledged, job<2>) {
+BOOST_FIXTURE_TEST_CASE(replies_to_all_changes_are_kept_until_acknowledged, job<2>) {
   c[0].deaf = true;
   std::vector<call> calls;
   calls.push_back(c.put(0, "k", "v"));
@@ -127,7 +127,7 @@ BOOST_FIXTURE_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_ackn
   BOOST_TEST(c.value(c.try_get(1, "n")) == "1");
 }
 
-BOOST_FIXTURE_TEST_CASE(replies_that_arrived_are_not_sent_again, job<1>) {
+BOOST_FIXTURE_TEST_CASE(acknowledged_replies_are_not_resent, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b", "2");
   c.replies();
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(replies_that_arrived_are_not_sent_again, job<1>) {
   BOOST_TEST(c.code(c.put(0, "c", "3")) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order, job<1>) {
+BOOST_FIXTURE_TEST_CASE(lost_replies_are_resent_in_their_order, job<1>) {
   c.put(0, "a", "1");
   c[0].deaf = true;
   auto const b = c.put(0, "b", "2");
@@ -148,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order, j
   BOOST_TEST(c.code(b, d, e) == "OK OK ALREADY_EXISTS");
 }
 
-BOOST_FIXTURE_TEST_CASE(replies_may_be_lost_again_and_again, job<1>) {
+BOOST_FIXTURE_TEST_CASE(replies_can_be_lost_repeatedly, job<1>) {
   c[0].deaf = true;
   auto const sum = c.increment(0, "n", 1);
   for (int i = 0; i < 5; ++i) c.blink(0);
@@ -166,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement, job<1>)
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() == idle);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_not_in_the_list_is_cancelled_or_forgotten, job<2>) {
+BOOST_FIXTURE_TEST_CASE(requests_absent_from_the_resume_list_are_cancelled_or_dropped, job<2>) {
   auto const waits = c.barrier(0, "b");
   c.get(0, "k");
   c[0].deaf = true;
@@ -181,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_not_in_the_list_is_cancelled_or_forgotten, job<2
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() < 600u);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_old_id, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_request_that_never_arrived_is_unknown_and_resent_with_its_id, job<1>) {
   // It was on its way when the connection broke.
   c.lose(0);
   auto const put = c.put(0, "k", "v");
@@ -193,7 +193,7 @@ BOOST_FIXTURE_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_o
   BOOST_TEST(c.code(put) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_comes_again_has_its_remaining_time, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_resent_request_has_its_remaining_time, job<2>) {
   c.lose(0);
   auto const get = c.get(0, "k", 10s);
   c[0].open.at(get.id).sent = true;
@@ -201,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(what_comes_again_has_its_remaining_time, job<2>) {
   BOOST_TEST(c.at(10s).code(get) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unknown, job<1>) {
+BOOST_FIXTURE_TEST_CASE(lower_ids_may_be_resent_only_if_reported_unknown, job<1>) {
   auto const get = c.get(0, "k", 60s);
   c.put(0, "x", "1");
   c.blink(0);
@@ -214,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_un
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_cancelled_instead_is_forgotten, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_is_cancelled_is_dropped, job<1>) {
   auto const get = c.get(0, "k", 60s);
   c[0].deaf = true;
   auto const read = c.try_get(0, "k");
@@ -233,7 +233,7 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_cancelled_instead_is_forgott
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_looks_alive) {
+BOOST_AUTO_TEST_CASE(a_resume_replaces_a_connection_that_still_looks_alive) {
   cluster c{2};
   auto const waits = c.barrier(0, "b");
   auto const old = c[0].connection;
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_lo
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ignored, job<1>) {
+BOOST_FIXTURE_TEST_CASE(input_of_the_replaced_connection_is_ignored, job<1>) {
   auto const old = c[0].connection;
   c[0].connection = {};
   auto const on = c.dial();
@@ -261,7 +261,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_peer_that_is_shown_is_where_the_task_resumed_from, job<1>) {
+BOOST_FIXTURE_TEST_CASE(the_address_shown_is_that_of_the_last_resume, job<1>) {
   c.lose(0);
   c[0].peer = "192.168.7.7:7777";
 
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_id_its_secret_and_the_same_coordinator, job<1>) {
   c.lose(0);
   auto const right = c.resume_of(0);
 
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinato
   BOOST_TEST(c.resume(0).goodbye(0) == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_refused_resume_harms_nobody, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_refused_resume_has_no_effect_on_others, job<1>) {
   auto wrong = c.resume_of(0);
   wrong.secret[0] ^= 0xff;
 
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
 }
 
 // D23: a protocol error is final, since a resume would send the same again.
-BOOST_AUTO_TEST_CASE(a_resume_with_a_list_that_does_not_rise_ends_its_session) {
+BOOST_AUTO_TEST_CASE(a_resume_with_an_unsorted_list_ends_its_session) {
   for (auto const& list : std::vector<std::vector<std::uint64_t>>{{2, 1}, {1, 1}, {0}, {0, 1}}) {
     cluster c{2};
     c.lose(0);
@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(a_resume_with_a_list_that_does_not_rise_ends_its_session) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_that_makes_no_sense_ends_the_connection_that_looks_alive_too) {
+BOOST_AUTO_TEST_CASE(an_invalid_resume_also_ends_the_old_connection) {
   cluster c{1};
   auto args = c.resume_of(0);
   args.open = {request_id{0}};
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(a_resume_that_makes_no_sense_ends_the_connection_that_looks
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_session, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_resume_that_acknowledges_unsent_replies_ends_its_session, job<2>) {
   c.lose(0);
 
   expect_words(resume_with(c, c.resume_of(0), c[0].answered + 1),
@@ -364,7 +364,7 @@ BOOST_FIXTURE_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_that_takes_an_acknowledgement_back_is_late_and_refused_alone) {
+BOOST_AUTO_TEST_CASE(a_resume_with_a_lower_acknowledgement_is_stale_and_refused) {
   cluster c{2};
   c.put(0, "k", "v");
   c.heartbeat(0);
@@ -374,14 +374,14 @@ BOOST_AUTO_TEST_CASE(a_resume_that_takes_an_acknowledgement_back_is_late_and_ref
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error, job<2>) {
+BOOST_FIXTURE_TEST_CASE(acknowledging_unsent_replies_is_a_protocol_error, job<2>) {
   c[0].answered += 1;
   expect_words(c.heartbeat(0).goodbye(0),
                {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_repeated_or_lower_acknowledgement_is_ignored, job<1>) {
   for (int i = 0; i < 4; ++i) c.remove(0, "none");
   c.heartbeat(0);
   auto const used = c.brain().memory()->used();
@@ -392,14 +392,14 @@ BOOST_FIXTURE_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back, job<
   c[0].answered = answered;
 }
 
-BOOST_FIXTURE_TEST_CASE(an_observers_session_may_be_resumed_too, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_observer_session_can_be_resumed, job<1>) {
   int const o = c.observer();
   auto const get = c.get(o, "k");
   c.lose(o).pass(1s).resume(o);
   BOOST_TEST(c.after(c.put(0, "k", "v")).value(get) == "v");
 }
 
-BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_unknown_ones) {
+BOOST_AUTO_TEST_CASE(requests_queued_while_disconnected_follow_the_unknown_ones) {
   cluster c{1};
   c[0].deaf = true;
   auto const read = c.try_get(0, "k");

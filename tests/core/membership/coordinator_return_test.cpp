@@ -9,7 +9,7 @@ core::config recoverable() { return {.recoverable = true}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_return_test)
 
-BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_at_once_while_the_others_work) {
+BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_without_waiting_for_others) {
   cluster c{3, recoverable()};
 
   BOOST_TEST(c.code(c.leave(0, 2s)) == "OK");
@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_at_once_while_the_others_work) {
   BOOST_TEST(!c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_needs_a_finished_task_fails_at_once_without_a_job_error) {
+BOOST_AUTO_TEST_CASE(a_round_with_a_finished_participant_fails_without_a_job_error) {
   for (duration const timeout : {0s, 2s, 300s}) {
     cluster c{4, recoverable()};
     auto const all = c.barrier(1, "all", without_limit);
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_needs_a_finished_task_fails_at_once_without_a_
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_later_round_that_needs_a_finished_task_cannot_be_reached) {
+BOOST_AUTO_TEST_CASE(a_later_round_with_a_finished_participant_fails) {
   cluster c{2, recoverable()};
   c.leave(0);
 
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_later_round_that_needs_a_finished_task_cannot_be_reached)
   expect_words(c.text(hopeless), {"'b' cannot be reached: task 0 has finished"});
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_of_topologies_that_needs_a_finished_task_fails_likewise) {
+BOOST_AUTO_TEST_CASE(a_topology_exchange_with_a_finished_task_fails) {
   cluster c{3, recoverable()};
   auto const open = c.exchange(0, "cpu", {});
   c.leave(2);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_finished_task_may_join_again_before_the_job_is_done) {
   BOOST_TEST(c.after(c.leave(next)).brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_where_the_coordinator_is_told_so) {
+BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_with_the_shutdown_barrier_on) {
   cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const first = c.leave(0);
   BOOST_TEST(c.code(first) == "waits");
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrie
   BOOST_TEST(c.after(c.leave(strict)).code(waits) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
+BOOST_AUTO_TEST_CASE(a_task_has_the_coordinators_default_until_it_joins) {
   auto c = cluster::deserted(2, {.join_barrier = false});
   int const first = c.observer();
   c.join({first, 0}, 1, 300s, {.recoverable = true});
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
   expect_words(c.log(), {"all tasks are recoverable: they leave without waiting for each other"});
 }
 
-BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
+BOOST_AUTO_TEST_CASE(a_returning_task_is_shown_with_its_deadline) {
   auto shown = [](cluster& c) { return c.look().tasks[0].returns_by; };
   cluster c{2, {.started = {1'000'000, 3600}, .return_timeout = 10min, .recoverable = true}};
   BOOST_TEST(!shown(c));
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(rounds_wait_for_the_next_process_of_a_task_that_left_to_ret
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_returning_task_waits_for_ends_cancelled_and_its_arrival_is_taken_back) {
+BOOST_AUTO_TEST_CASE(leaving_to_return_cancels_waiting_calls_and_removes_the_arrival) {
   cluster c{3, recoverable()};
   auto const own = c.barrier(0, "b", without_limit);
   auto const other = c.barrier(1, "b", without_limit);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_a_returning_task_waits_for_ends_cancelled_and_its_arri
   BOOST_TEST(c.look().barriers.at(0).arrived == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_waits_for_a_returning_task_ends_at_its_deadline_and_says_so) {
+BOOST_AUTO_TEST_CASE(a_round_waiting_for_a_returning_task_times_out_and_names_it) {
   cluster c{2, recoverable()};
   c.leave(0, 300s, true);
   auto const waits = c.barrier(1, "b", 30s);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_waits_for_a_returning_task_ends_at_its_deadlin
   expect_words(c.text(waits), {"1 of 2 tasks is missing: 0 (returning"});
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_minds_the_loss_fails_when_a_task_leaves_to_return) {
+BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_fails_when_a_task_leaves_to_return) {
   cluster c{2, recoverable()};
   auto const minds = c.barrier(1, "b", without_limit, {.fail_when_lost = true});
 
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_minds_the_loss_fails_when_a_task_leaves_to_ret
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_returning_task_that_does_not_come_in_time_has_failed) {
+BOOST_AUTO_TEST_CASE(a_returning_task_fails_at_its_deadline) {
   cluster c{2, recoverable()};
   c.leave(0, 300s, true);
   auto const waits = c.barrier(1, "b", without_limit);
@@ -211,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return, j
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_returning_task_but_no_longer_when_it_fails) {
+BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_returning_task_until_it_fails) {
   for (bool const comes : {true, false}) {
     cluster c{2, {.leave_together = true, .recoverable = true}};
     c.leave(0, 300s, true);
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(when_the_job_fails_a_returning_task_has_left) {
   BOOST_TEST(c.at(1h).state_of(0) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(after_a_job_error_nobody_returns) {
+BOOST_AUTO_TEST_CASE(after_a_job_error_no_task_returns) {
   auto c = cluster::deserted(2, recoverable());
   int const one = c.observer();
   int const two = c.observer();
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(after_a_job_error_nobody_returns) {
   BOOST_TEST(c.state_of(0) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(keys_of_a_returning_task_vanish_and_a_query_does_not_wait_for_it) {
+BOOST_AUTO_TEST_CASE(a_returning_task_loses_its_keys_and_alive_queries_skip_it) {
   cluster c{2, recoverable()};
   c.put_owned(0, "k", "v");
   auto const query = c.send(1, core::alive_args{{}, 300s}, 300s);
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(keys_of_a_returning_task_vanish_and_a_query_does_not_wait_f
   BOOST_TEST(c.code(c.try_get(1, "k")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(a_returning_task_is_no_deadlock_and_cannot_be_preempted) {
+BOOST_AUTO_TEST_CASE(a_returning_task_is_not_stuck_and_cannot_be_preempted) {
   cluster c{2, recoverable()};
   c.leave(0, 300s, true);
   c.barrier(1, "b", without_limit);
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_returning_task_is_no_deadlock_and_cannot_be_preempted) {
   BOOST_TEST(c.code(c.preempt(c.observer(), 0)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_while_a_task_is_returning_leaves_nothing_behind) {
+BOOST_AUTO_TEST_CASE(a_stop_while_a_task_is_returning_leaves_no_deadline) {
   cluster c{1, recoverable()};
   c.leave(0, 300s, true);
 

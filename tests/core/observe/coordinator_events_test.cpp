@@ -41,7 +41,7 @@ std::string kinds(cluster& c, call of) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_events_test)
 
-BOOST_FIXTURE_TEST_CASE(events_are_what_is_logged_with_number_and_time, empty_job<1>) {
+BOOST_FIXTURE_TEST_CASE(logged_events_carry_a_number_and_a_time, empty_job<1>) {
   int const o = c.observer("host:1");
   c.at(3s);
   c.join({o, 0}, 1);
@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(events_are_what_is_logged_with_number_and_time, empty_jo
   BOOST_TEST(seen.entries[0].what.text + '\n' + seen.entries[1].what.text + '\n' == c.log());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_from_the_last_event_waits_for_the_next, job<2>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n);
   BOOST_TEST(c.at(1h).code(seen) == "waits");
@@ -69,7 +69,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next, job<2>) {
   BOOST_TEST((events(c, seen).entries[0].at == 1h));
 }
 
-BOOST_FIXTURE_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher, job<2>) {
+BOOST_FIXTURE_TEST_CASE(only_events_of_the_requested_severity_wake_a_watcher, job<2>) {
   auto const seen = watch(c, 0, last(c, 0), severity::error);
   auto const warned = watch(c, 0, last(c, 0), severity::warning);
   BOOST_TEST((only(c.lose(1), warned).kind == event_kind::suspect));
@@ -84,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher, job<2>) {
   BOOST_TEST((told[1].what.task == task_id{1}));
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
+BOOST_AUTO_TEST_CASE(a_request_for_dropped_events_returns_the_number_lost) {
   cluster c{1, {.events_max = 3}};
   auto const n = last(c, 0);
   for (int i = 0; i < 5; ++i) c.blink(0);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
   BOOST_TEST(c.code(watch(c, 0, n, severity::error)) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(the_cause_stays_in_sight_however_much_follows_it) {
+BOOST_AUTO_TEST_CASE(the_job_error_cause_is_kept_after_many_later_events) {
   constexpr int tasks = 300;
   cluster c{tasks, core::config{.events_max = 20}};
   c.check_less();
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(the_cause_stays_in_sight_however_much_follows_it) {
   BOOST_TEST(last.count == 100u);
 }
 
-BOOST_FIXTURE_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_can_request_only_the_last_events_of_each_severity, job<3>) {
   for (int i = 0; i < 3; ++i) c.blink(i);
 
   auto const& all = events(c, c.send(0, core::watch_events_args{{}, severity::info, 0s, 1}, 0s));
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for, j
   BOOST_TEST((all.entries[1].what.kind == event_kind::back));
 }
 
-BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
+BOOST_AUTO_TEST_CASE(events_and_texts_use_wall_clock_time) {
   cluster c{2, {.started = {1'795'438'987'212, 3600}}};
   int const o = c.observer();
   c.at(1s).lose(1).at(3s);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
                {"the connection of task 1 (host1:1001) was lost at 14:03:08.2 and"});
 }
 
-BOOST_FIXTURE_TEST_CASE(an_event_of_the_future_is_refused, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_future_event_number_is_refused, job<1>) {
   auto const future = watch(c, 0, last(c, 0) + 1);
 
   BOOST_TEST(c.code(future) == "INVALID_ARGUMENT");
@@ -163,21 +163,21 @@ BOOST_FIXTURE_TEST_CASE(a_watch_without_events_is_answered_at_its_deadline, job<
   BOOST_TEST(events(c, seen).through == n);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_event_below_the_severity_advances_the_position_at_the_deadline, job<2>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::error, 1s);
   BOOST_TEST(events(c.lose(1).at(1s), seen).through == n + 1);
   BOOST_TEST(events(c, seen).entries.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_event_in_the_iteration_of_the_deadline_is_told, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_event_in_the_iteration_of_the_deadline_is_returned, job<1>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::info, 5s);
   BOOST_TEST((only(c.stall(6s), seen).kind == event_kind::stalled));
   BOOST_TEST(events(c, seen).through == n + 1);
 }
 
-BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
+BOOST_AUTO_TEST_CASE(event_kinds_identify_what_happened_and_to_which_task) {
   auto c = cluster::deserted(2, {.waiting_log_period = 1s});
   int const a = c.observer();
   int const b = c.observer();
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
   BOOST_TEST(kinds(c, watch(c, a)) == "14:0 14:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
 }
 
-BOOST_AUTO_TEST_CASE(however_a_barrier_fails_it_is_one_event) {
+BOOST_AUTO_TEST_CASE(each_barrier_failure_is_one_event) {
   cluster c{3, {.recoverable = true}};
   int const o = c.observer();
   auto const n = last(c, o);
@@ -228,7 +228,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_ends_event_watches_unavailable, job<1>) {
   expect_words(c.text(seen), {"maintenance"});
 }
 
-BOOST_FIXTURE_TEST_CASE(who_waits_for_the_same_gets_one_answer, job<3>) {
+BOOST_FIXTURE_TEST_CASE(equal_event_watches_share_one_answer, job<3>) {
   auto const n = last(c, 0);
   auto const one = watch(c, 0, n);
   auto const two = watch(c, 1, n);
@@ -245,7 +245,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_event_watch_leaves_nothing, job<2>) {
   BOOST_TEST(c.cancel(watch(c, 0, n)).look().memory_bytes == before);
 }
 
-BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
+BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_logged_once_in_ten_seconds) {
   auto c = cluster::deserted(1, {.credentials = {{core::role::worker, "right"}}});
   int const observer = c.hello(core::hello_args{.token = "right"});
   auto const guess = [&](std::string peer) {

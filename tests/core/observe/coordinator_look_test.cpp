@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_look_test)
 
-BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
+BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_an_empty_job) {
   auto c = cluster::deserted(2, {.job = "train", .version = "9.9"});
   c.at(3s);
 
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
   BOOST_TEST(!c.brain().done());
 }
 
-BOOST_FIXTURE_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_heard, job<2>) {
+BOOST_FIXTURE_TEST_CASE(tasks_are_shown_with_their_address_and_last_sign_of_life, job<2>) {
   c[1].beats = false;
   c.at(40s).lose(1).at(41s);
 
@@ -56,7 +56,7 @@ BOOST_FIXTURE_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error, j
   BOOST_TEST(seen.error->cause.task->value == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_others) {
+BOOST_AUTO_TEST_CASE(a_snapshot_lists_one_page_of_open_barriers_and_counts_the_rest) {
   cluster c{3, {.page_entries_max = 2}};
   for (auto const* const name : {"a", "b", "c", "d"}) c.barrier(0, name);
   c.count_barrier(1, "e", 2);
@@ -69,14 +69,14 @@ BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_
   BOOST_TEST(seen.more_barriers == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_looks_at_so_many_participants_and_counts_the_other_barriers) {
+BOOST_AUTO_TEST_CASE(a_snapshot_examines_a_bounded_number_of_participants) {
   cluster c{3, {.participants_per_picture_max = 12}};
   for (auto const* const name : {"a", "b", "c"}) c.barrier(0, name);
   BOOST_TEST(c.after(c.exchange(1, "cuda", {})).look().barriers.size() == 2u);
   BOOST_TEST(c.look().more_barriers == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(inspect_answers_what_look_shows, job<1>) {
+BOOST_FIXTURE_TEST_CASE(inspect_returns_the_snapshot_of_look, job<1>) {
   int const o = c.observer();
   c.put(o, "a/b", "12345");
   auto const get = c.get(o, "missing");
@@ -95,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(inspect_answers_what_look_shows, job<1>) {
   BOOST_TEST(c.code(get) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(how_late_deadlines_were_answered_is_shown, job<1>) {
+BOOST_FIXTURE_TEST_CASE(the_lateness_of_deadline_replies_is_shown, job<1>) {
   c.get(0, "a", 1s);
   BOOST_TEST(c.at(1s).look().deadlines_answered == 1u);
   BOOST_TEST((c.look().lateness_max == 0ns));
@@ -105,13 +105,13 @@ BOOST_FIXTURE_TEST_CASE(how_late_deadlines_were_answered_is_shown, job<1>) {
   BOOST_TEST((c.look().lateness_max == 3ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(cancelled_deadlines_are_not_answered, job<2>) {
+BOOST_FIXTURE_TEST_CASE(cancelled_deadlines_do_not_count_as_late, job<2>) {
   c.cancel(c.barrier(0, "b", 1s));
   c.barrier(0, "b", 5s);
   BOOST_TEST(c.at(2s).look().deadlines_answered == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(looking_changes_nothing, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_snapshot_changes_nothing, job<2>) {
   c.barrier(0, "b", 10s);
   c.at(1s);
 
@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(looking_changes_nothing, job<2>) {
   BOOST_TEST((c.brain().look(t0 + 9s) != c.look()));
 }
 
-BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
+BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_tasks_have_joined_and_ended) {
   auto c = cluster::deserted(2, {.join_barrier = false, .leave_barrier = false});
   c.observer();
   c.observer();
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
   BOOST_TEST(c.after(c.leave({1, 1})).brain().done());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_job_is_not_done_while_somebody_joins, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_job_is_not_done_during_a_join, empty_job<2>) {
   int const first = c.observer();
   c.join({first, 0}, 1);
 
@@ -150,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
   expect_words(c.after(c.leave(0)).log(), {"task 0 (host:1) has left", "all tasks have left"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_barrier_counts_as_passed_after_its_first_released_round, job<2>) {
   auto const history = [&] { return c.brain().history(t0 + c.now(), "b"); };
   BOOST_TEST(history().passed.value == 0u);
   BOOST_TEST(history().open.value == 0u);
@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so, job<2
   BOOST_TEST(history().open.value == 3u);
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page, job<1>) {
+BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_in_pages, job<1>) {
   for (auto const* const key : {"a/1", "a/2", "ab", "b"}) c.put(0, key, "value");
   auto const names = [&](std::string const& prefix, std::string const& after, std::size_t most) {
     std::string all;
@@ -187,7 +187,7 @@ BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page, job<1>) {
   BOOST_TEST(c.brain().keys("", "", 0).version == 4u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_key_is_found_by_any_equivalent_path, job<1>) {
   c.put(0, "a/1", "value");
 
   BOOST_TEST(c.brain().value("/a//1").value().value.view() == "value");
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written, job<1>
   BOOST_TEST((c.brain().value("/").error().code() == errc::invalid_argument));
 }
 
-BOOST_FIXTURE_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_operator_can_post_a_preemption_notice, job<2>) {
   auto const now = t0 + c.now();
 
   BOOST_TEST(c.brain().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());

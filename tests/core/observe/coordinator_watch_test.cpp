@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks, job<40>) 
   BOOST_TEST(steps() == before + 20);
 }
 
-BOOST_AUTO_TEST_CASE(a_snapshot_says_who_is_recoverable) {
+BOOST_AUTO_TEST_CASE(a_snapshot_marks_recoverable_tasks) {
   cluster c{2, loose()};
   c.leave(1);
   c.join({1, 1}, 200, 300s, {.recoverable = true});
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(watch_tasks_returns_new_incarnation) {
   BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
 }
 
-BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_anybody_is_there) {
+BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_any_task_joined) {
   auto c = cluster::deserted(2);
   int const o = c.observer();
 
@@ -131,7 +131,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change
   BOOST_TEST(version(c, seen) > v);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_refused, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_older_version_returns_at_once_and_a_newer_one_is_refused, job<2>) {
   auto const v = version_now(c, 0);
 
   BOOST_TEST(version(c, watch(c, 0, v - 1)) == v);
@@ -142,7 +142,7 @@ BOOST_FIXTURE_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_ref
   BOOST_TEST(c.code(watch(c, 0, UINT64_MAX)) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own, job<2>) {
+BOOST_FIXTURE_TEST_CASE(every_task_change_has_its_own_version, job<2>) {
   auto v = version_now(c, 0);
   auto const rises = [&] { return version_now(c, 0) > std::exchange(v, version_now(c, 0)); };
   BOOST_TEST(!rises());
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own, job<2>)
   BOOST_TEST(rises());
 }
 
-BOOST_FIXTURE_TEST_CASE(the_join_is_seen_as_it_proceeds, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_shows_the_progress_of_the_join, empty_job<2>) {
   int const a = c.observer();
   int const b = c.observer();
   int const o = c.observer();
@@ -183,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(the_join_is_seen_as_it_proceeds, empty_job<2>) {
   BOOST_TEST(tasks(c, last) == "7 connected, 8 connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_snapshot_is_made_for_all_who_want_it, job<3>) {
+BOOST_FIXTURE_TEST_CASE(watchers_share_one_snapshot, job<3>) {
   auto const v = version_now(c, 0);
   auto const one = watch(c, 0, v);
   auto const two = watch(c, 1, v);
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(one_snapshot_is_made_for_all_who_want_it, job<3>) {
   BOOST_TEST((c.answer_to(one) == c.answer_to(three)));
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_iteration_of_a_failure_sees_it) {
+BOOST_AUTO_TEST_CASE(a_watch_expiring_in_the_iteration_of_a_failure_shows_it) {
   cluster c{2, {.reconnect_grace = 5s}};
   c.lose(1);
   auto const seen = watch(c, 0, version_now(c, 0), 5s);
@@ -212,7 +212,7 @@ BOOST_FIXTURE_TEST_CASE(the_snapshot_of_a_failure_has_its_error, job<2>) {
   BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.text() == "DATA_LOSS: bad disk");
 }
 
-BOOST_FIXTURE_TEST_CASE(watches_go_on_after_a_job_error, job<3>) {
+BOOST_FIXTURE_TEST_CASE(watches_continue_after_a_job_error, job<3>) {
   c.report_error(1, errc::internal, "boom");
   auto const seen = watch(c, 0, version_now(c, 0));
   BOOST_TEST(c.code(seen) == "waits");
@@ -222,7 +222,7 @@ BOOST_FIXTURE_TEST_CASE(watches_go_on_after_a_job_error, job<3>) {
   BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed, 102 failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_of_a_task_that_leaves_goes_on) {
+BOOST_AUTO_TEST_CASE(a_watch_of_a_leaving_task_continues) {
   cluster c{2, loose()};
   auto const v = version_now(c, 1);
   c.leave(1);
@@ -271,7 +271,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_nothing, job<2>) {
   BOOST_TEST(c.lose(1).replies() == "0:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_resume, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_watch_with_a_lost_answer_is_answered_again_after_a_resume, job<2>) {
   auto const seen = watch(c, 0, version_now(c, 0));
   c[0].deaf = true;
   c.lose(1).at(1s);
@@ -281,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_r
   BOOST_TEST(tasks(c.blink(0), seen) == "100 connected, 101 connected");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snapshot, job<4>) {
+BOOST_FIXTURE_TEST_CASE(a_watcher_sees_every_version_in_order, job<4>) {
   std::uint64_t last = version_now(c, 0);
   std::string seen;
   auto waiting = watch(c, 0, last);
@@ -299,7 +299,7 @@ BOOST_FIXTURE_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snaps
              "100 connected, 101 suspect, 102 suspect, 103 suspect\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_silent_watcher_is_refused_when_memory_is_used_up) {
+BOOST_AUTO_TEST_CASE(a_watch_without_memory_is_refused) {
   cluster c{1, {.memory_bytes_max = 12'000}};
   auto const v = version_now(c, 0);
   c.put(0, "k", std::string(4'000, 'v'));

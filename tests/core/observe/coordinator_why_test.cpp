@@ -43,7 +43,7 @@ constexpr auto deadlock_text =
 
 BOOST_AUTO_TEST_SUITE(coordinator_why_test)
 
-BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_second_later) {
+BOOST_AUTO_TEST_CASE(a_deadlock_of_two_tasks_is_reported_after_a_tenth_of_a_second) {
   cluster c{2};
   deadlock const d{c};
 
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_s
   BOOST_TEST(c.code(d.a) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_deadlock_delay_starts_with_the_last_wait, job<2>) {
   c.log();
   c.barrier(0, "a");
   c.at(60ms);
@@ -66,7 +66,7 @@ BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait, j
   BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_tasks, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_deadlock_delay_does_not_depend_on_the_task_order, job<2>) {
   c.log();
   c.barrier(1, "b");
   c.at(60ms);
@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_t
   BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_is_told_once, job<4>) {
+BOOST_FIXTURE_TEST_CASE(the_same_deadlock_is_reported_once, job<4>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_is_told_once, job<4>) {
   BOOST_TEST(c.at(5s).log() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_stuck_task_has_its_own_event_kind, job<2>) {
   int const o = c.observer();
   auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
   auto const last = c.body<core::events_answer>(seen)->through;
@@ -99,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind, job<2>) {
   BOOST_TEST((told.level == core::severity::error));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_get_that_nobody_can_answer_is_no_error, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_get_that_no_task_can_answer_does_not_fail, job<1>) {
   int const o = c.observer();
   auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
   auto const last = c.body<core::events_answer>(seen)->through;
@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_that_nobody_can_answer_is_no_error, job<1>) {
   BOOST_TEST((errors == nullptr || errors->entries.empty()), c.code(error));
 }
 
-BOOST_FIXTURE_TEST_CASE(three_tasks_in_a_circle_are_stuck, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cycle_of_three_tasks_is_a_deadlock, job<3>) {
   c.log();
   c.barrier(0, "a", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {1, 2}});
@@ -131,13 +131,13 @@ BOOST_FIXTURE_TEST_CASE(three_tasks_in_a_circle_are_stuck, job<3>) {
        "task 1 waits at barrier 'b' for task 2", "task 2 waits at barrier 'c' for task 0"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_circle_of_two_beside_a_free_third_is_stuck_all_the_same, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cycle_of_two_is_a_deadlock_although_a_third_task_runs, job<3>) {
   deadlock const d{c};
 
   BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_waits_for_a_free_task_is_not_stuck, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_task_waiting_for_a_running_task_is_not_stuck, job<3>) {
   c.log();
   c.barrier(0, "a");
   c.barrier(1, "a");
@@ -148,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(who_waits_for_a_free_task_is_not_stuck, job<3>) {
   BOOST_TEST(!the_only(a).stuck);
 }
 
-BOOST_FIXTURE_TEST_CASE(many_that_wait_alike_are_told_together, job<20>) {
+BOOST_FIXTURE_TEST_CASE(tasks_with_equal_waits_are_reported_together, job<20>) {
   c.log();
   for (int i = 0; i < 19; ++i) c.barrier(i, "step");
   c.leave(19);
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(many_that_wait_alike_are_told_together, job<20>) {
                          "task 19 waits in the shutdown barrier for tasks 0-18"});
 }
 
-BOOST_FIXTURE_TEST_CASE(more_than_eight_ways_to_wait_are_counted, job<10>) {
+BOOST_FIXTURE_TEST_CASE(above_eight_different_waits_only_their_number_is_reported, job<10>) {
   c.log();
   for (int i = 0; i < 10; ++i) {
     auto const next = static_cast<std::uint32_t>((i + 1) % 10);
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(more_than_eight_ways_to_wait_are_counted, job<10>) {
   BOOST_TEST(!contains(told, "task 8 waits"));
 }
 
-BOOST_AUTO_TEST_CASE(a_long_list_of_stuck_tasks_is_cut_and_says_how_many_are_left_out) {
+BOOST_AUTO_TEST_CASE(a_long_list_of_stuck_tasks_is_cut_and_counts_the_rest) {
   cluster c{200, loose()};
   for (int i = 0; i < 200; ++i) {
     if (i % 2 == 0) c.get(i, "k");
@@ -213,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_st
       "supply what is missing or end a task\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_put_of_an_observer_resolves_a_deadlock_and_is_logged, job<1>) {
   c.get(0, "k");
   int const o = c.observer();
   c.at(1s);
@@ -226,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told, job<1>) {
   BOOST_TEST(why(c, o).waits.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it_goes, job<2>) {
+BOOST_FIXTURE_TEST_CASE(pops_with_an_outside_producer_are_stuck_after_it_disconnects, job<2>) {
   int const o = c.observer();
   c.push(o, "work", "1");
   c.pop(0, "work");
@@ -242,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until
                 "task is left to fill; supply what is missing"});
 }
 
-BOOST_AUTO_TEST_CASE(a_producer_that_has_become_the_task_that_waits_helps_nobody) {
+BOOST_AUTO_TEST_CASE(a_producer_that_became_the_waiting_task_no_longer_counts) {
   auto c = cluster::deserted(1, loose());
   int const only = c.observer();
   c.push(only, "work", "1");
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_producer_that_has_become_the_task_that_waits_helps_nobody
   expect_words(c.log(), {"deadlock: task 0 is blocked: task 0 waits for queue 'work'"});
 }
 
-BOOST_FIXTURE_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck, job<1>) {
+BOOST_FIXTURE_TEST_CASE(waiting_observers_are_shown_and_never_stuck, job<1>) {
   int const o = c.observer();
   c.get(o, "k");
   c.count_barrier(o, "ready", 2, 30s);
@@ -276,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck, job<1
   BOOST_TEST(a.waits[1].others == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others, job<2>) {
+BOOST_FIXTURE_TEST_CASE(tasks_at_a_count_barrier_are_listed_with_the_stuck_ones, job<2>) {
   int const o = c.observer();
   c.count_barrier(o, "ready", 4);
   c.count_barrier(1, "ready", 4);
@@ -291,7 +291,7 @@ BOOST_FIXTURE_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others, jo
   BOOST_TEST(a.stuck == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_both, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_task_with_concurrent_calls_is_stuck_only_when_all_wait, job<2>) {
   auto const first = c.get(0, "first");
   auto const second = c.get(0, "second");
   c.put(1, "first", "1");
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_wi
   expect_words(c.log(), {"tasks 0-1 are blocked on each other", "task 0 waits at barrier 'a'"});
 }
 
-BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
+BOOST_AUTO_TEST_CASE(a_new_incarnation_does_not_inherit_concurrent_calls) {
   cluster c{2, recoverable()};
   c.get(0, "first");
   c.get(0, "second");
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
   BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
-BOOST_FIXTURE_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it_is_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_suspect_task_is_not_stuck_until_it_resumes, job<2>) {
   deadlock const d{c};
   c.at(50ms).lose(1);
   c.log();
@@ -328,7 +328,7 @@ BOOST_FIXTURE_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it
   BOOST_TEST(c.log() == "task 1 (host1:1001) is back\n" + std::string{deadlock_text});
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_task_that_died_may_come_back_and_release_others) {
+BOOST_AUTO_TEST_CASE(a_failed_recoverable_task_may_still_release_others) {
   cluster c{2, recoverable()};
   c.task_ended(1, {errc::internal, "killed"});
   c.log();
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_that_died_may_come_back_and_release_othe
   BOOST_TEST(c.at(1s).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_has_not_come_yet_may_do_anything) {
+BOOST_AUTO_TEST_CASE(a_task_that_has_not_joined_may_release_others) {
   auto c = cluster::deserted(2, loose());
   c.observer();
   c.join({0, 0}, 1);
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_has_not_come_yet_may_do_anything) {
   BOOST_TEST(c.at(1s).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
+BOOST_AUTO_TEST_CASE(a_task_that_left_cannot_release_a_get) {
   cluster c{2, loose()};
   c.get(0, "k");
   c.at(1s);
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
              "supply what is missing or end a task\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_round_resolves_a_deadlock_and_is_logged, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -372,7 +372,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told, job<2>) {
                {"Barrier 'a' round 1 failed: cancelled by", "tasks 0-1 are no longer blocked\n"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_deadline_ends_it_and_it_is_told, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_deadline_resolves_a_deadlock_and_is_logged, job<2>) {
   c.barrier(0, "a", 5s);
   c.barrier(1, "b", 9s);
   c.at(5s - 1ns);
@@ -383,7 +383,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_ends_it_and_it_is_told, job<2>) {
   expect_words(c.log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 are no longer blocked"});
 }
 
-BOOST_AUTO_TEST_CASE(of_those_who_were_stuck_only_who_is_still_there_goes_on) {
+BOOST_AUTO_TEST_CASE(only_remaining_tasks_are_reported_as_running_again) {
   cluster c{2, recoverable()};
   deadlock const d{c};
   c.at(1s);
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(of_those_who_were_stuck_only_who_is_still_there_goes_on) {
   BOOST_TEST(c.log() == "task 0 is no longer blocked\n");
 }
 
-BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
+BOOST_AUTO_TEST_CASE(no_task_runs_again_when_all_stuck_tasks_failed) {
   cluster c{2, recoverable()};
   deadlock const d{c};
   c.at(1s);
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
   BOOST_TEST(c.at(3s).log() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_end_of_the_job_is_no_going_on, job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_end_of_the_job_does_not_resolve_a_deadlock, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -417,7 +417,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_the_job_is_no_going_on, job<2>) {
   BOOST_TEST(!contains(c.log(), "again"));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_new_deadlock_of_the_same_tasks_is_reported_again, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.cancel(c.observer(), "a");
@@ -427,7 +427,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew, job<2>) {
   expect_words(c.at(2s).log(), {"task 0 waits at barrier 'later' for task 1"});
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_come_to_a_deadlock_are_told_too, job<3>) {
+BOOST_FIXTURE_TEST_CASE(tasks_joining_a_deadlock_are_reported, job<3>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -436,7 +436,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_come_to_a_deadlock_are_told_too, job<3>) {
   expect_words(c.at(2s).log(), {"tasks 0-2", "task 2 waits at barrier 'c' for tasks 0-1"});
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second, job<12>) {
+BOOST_FIXTURE_TEST_CASE(tasks_joining_a_deadlock_one_by_one_are_reported_once_a_second, job<12>) {
   deadlock const d{c};
   for (int i = 2; i < 12; ++i) {
     c.barrier(i, "a" + std::to_string(i));
@@ -449,7 +449,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_secon
   expect_words(told, {"tasks 0-2 are blocked", "tasks 0-8 are blocked", "tasks 0-11 are blocked"});
 }
 
-BOOST_FIXTURE_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck, job<2>) {
+BOOST_FIXTURE_TEST_CASE(alive_queries_and_topology_exchanges_can_be_stuck, job<2>) {
   c.log();
   c.exchange(0, "gpu", {});
   c.send(1, core::alive_args{{}, 300s}, 300s);
@@ -466,7 +466,7 @@ BOOST_FIXTURE_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuc
   BOOST_TEST(a.waits[1].stuck);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_complete_is_no_wait, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_completed_exchange_is_no_wait, job<2>) {
   c.exchange(0, "gpu", {});
   c.exchange(1, "gpu", {});
   deadlock const d{c};
@@ -478,7 +478,7 @@ BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_complete_is_no_wait, job<2>) {
   BOOST_TEST((a.waits[1].what == kind::barrier));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_work, job<2>) {
+BOOST_FIXTURE_TEST_CASE(an_agreement_on_a_step_is_shown_and_blocks_no_task, job<2>) {
   c.preempt(0, 1);
   c.frozen(0, 1, 7);
   c.log();
@@ -493,7 +493,7 @@ BOOST_FIXTURE_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_hi
   BOOST_TEST(!a.waits[1].stuck);
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_those_who_have_failed) {
+BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_failed_tasks) {
   cluster c{3, recoverable()};
   c.preempt(0, 1);
   c.frozen(0, 1, 7);
@@ -508,7 +508,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_those_who_have_failed) {
   BOOST_TEST((w.remaining == c.brain().options().preemption_timeout));
 }
 
-BOOST_FIXTURE_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_known_of_them, job<4>) {
+BOOST_FIXTURE_TEST_CASE(why_lists_waiting_and_missing_tasks_with_their_state, job<4>) {
   c.send(2, core::report_progress_args{1200});
   c.barrier(0, "epoch", 30s);
   c.at(1s);
@@ -535,7 +535,7 @@ BOOST_FIXTURE_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_know
   BOOST_TEST(!a.waits[1].missing);
 }
 
-BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_for_the_join, empty_job<3>) {
+BOOST_FIXTURE_TEST_CASE(why_shows_tasks_waiting_to_join, empty_job<3>) {
   c.observer();
   c.join({0, 1}, 1, 30s);
   c.at(1s);
@@ -549,7 +549,7 @@ BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_for_the_join, empty_job<3>) {
   BOOST_TEST(!w.stuck);
 }
 
-BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_to_leave, job<2>) {
+BOOST_FIXTURE_TEST_CASE(why_shows_tasks_waiting_to_leave, job<2>) {
   c.leave(0, 30s);
   c.at(1s);
 
@@ -561,7 +561,7 @@ BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_to_leave, job<2>) {
   BOOST_TEST((w.remaining == 29s));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_wait_without_limit_has_no_time_that_remains, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_wait_without_timeout_has_no_remaining_time, job<2>) {
   c.barrier(0, "b", without_limit);
 
   auto const w = the_only(why(c, 1));
@@ -570,7 +570,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_without_limit_has_no_time_that_remains, job<2>) {
   BOOST_TEST(!w.remaining);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_are, job<2>) {
+BOOST_FIXTURE_TEST_CASE(pop_and_get_all_are_shown_as_their_own_kinds, job<2>) {
   c.put(0, "there", "1");
   c.get_all(0, {"there", "missing"});
   c.pop(1, "work");
@@ -586,7 +586,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_a
   BOOST_TEST(a.waits[1].waiting == "1");
 }
 
-BOOST_FIXTURE_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none, job<3>) {
+BOOST_FIXTURE_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_do_not_count, job<3>) {
   int const o = c.observer();
   c.get(2, "k", without_limit);
   c.get(o, "k", without_limit);
@@ -601,7 +601,7 @@ BOOST_FIXTURE_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none, job<3
   BOOST_TEST(!w.remaining);
 }
 
-BOOST_FIXTURE_TEST_CASE(beyond_a_thousand_waits_are_counted, job<1>) {
+BOOST_FIXTURE_TEST_CASE(waits_above_a_thousand_are_only_counted, job<1>) {
   for (int i = 0; i < 1003; ++i) c.get(0, "k" + std::to_string(i));
 
   auto const a = why(c, 0);
@@ -611,7 +611,7 @@ BOOST_FIXTURE_TEST_CASE(beyond_a_thousand_waits_are_counted, job<1>) {
 }
 
 // 500 rounds of 1,000 tasks.
-BOOST_AUTO_TEST_CASE(the_cost_of_why_has_a_bound_however_many_rounds_are_open) {
+BOOST_AUTO_TEST_CASE(the_cost_of_why_is_bounded_with_many_open_rounds) {
   cluster c{1'000};
   c.check_less();
   for (int i = 0; i < 500; ++i) c.barrier(i, "b" + std::to_string(i));
@@ -628,7 +628,7 @@ BOOST_AUTO_TEST_CASE(the_cost_of_why_has_a_bound_however_many_rounds_are_open) {
   BOOST_TEST(a.waits[65].name == "b65");
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
+BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_against_the_bound_of_why) {
   cluster c{3, {.participants_per_picture_max = 1}};
   c.barrier(0, "a");
   c.count_barrier(0, "c", 2);
@@ -645,14 +645,14 @@ BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
 }
 
 // Its other wait may end.
-BOOST_AUTO_TEST_CASE(a_task_of_which_not_every_wait_was_looked_at_is_not_called_stuck) {
+BOOST_AUTO_TEST_CASE(a_task_with_an_unexamined_wait_is_not_reported_stuck) {
   cluster c{2, {.participants_per_picture_max = 1}};
   deadlock const d{c};
   BOOST_TEST(c.pass(1s).log() == "");
   BOOST_TEST(why(c, 0).stuck == "");
 }
 
-BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was_left_out) {
+BOOST_AUTO_TEST_CASE(fully_examined_tasks_are_stuck_although_others_were_omitted) {
   cluster c{4, {.participants_per_picture_max = 20}};
   deadlock const d{c};
   c.barrier(2, "c", 300s, {.among = {2, 3}});
@@ -660,7 +660,7 @@ BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was
   BOOST_TEST(why(c, 0).more == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(tasks_are_shown_however_many_other_clients_wait, job<2>) {
+BOOST_FIXTURE_TEST_CASE(waiting_tasks_are_shown_before_other_clients, job<2>) {
   int const o = c.observer();
   for (int i = 0; i < 1500; ++i) c.get(o, i < 10 ? "shared" : "k" + std::to_string(i));
   c.get(c.observer(), "of another client");
@@ -679,7 +679,7 @@ BOOST_FIXTURE_TEST_CASE(tasks_are_shown_however_many_other_clients_wait, job<2>)
   BOOST_TEST(a.more == 1'001u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_waiting_task_of_many_sessions_costs_one_alarm, job<100>) {
+BOOST_FIXTURE_TEST_CASE(a_waiting_task_of_many_sessions_arms_one_alarm, job<100>) {
   c.check_less();
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 100; ++i) c.barrier(i, "step");

@@ -43,7 +43,7 @@ event_log log_of(int count, std::size_t events_max) {
 
 BOOST_AUTO_TEST_SUITE(event_log_test)
 
-BOOST_AUTO_TEST_CASE(an_empty_log_has_nothing_to_say) {
+BOOST_AUTO_TEST_CASE(an_empty_log_returns_no_events) {
   event_log const log{{10, 1000, 16}, noon};
 
   BOOST_TEST(log.last() == 0u);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(events_are_numbered_from_one_and_keep_their_time) {
   BOOST_TEST(last.count == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(of_many_events_the_last_ones_are_kept) {
+BOOST_AUTO_TEST_CASE(the_last_events_are_kept) {
   event_log log{{3, 1'000'000, 16}, noon};
   for (int i = 1; i <= 10'000; ++i) log.add(i * 1s, told(unlike(i)));
 
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(of_many_events_the_last_ones_are_kept) {
                  " through 10000 lost 3");  // of those long ago, no more are remembered
 }
 
-BOOST_AUTO_TEST_CASE(ten_thousand_alike_events_become_one_line_with_a_count) {
+BOOST_AUTO_TEST_CASE(ten_thousand_similar_events_become_one_with_a_count) {
   event_log log{{100, 1'000'000, 16}, noon};
   log.add(0s, told("the cause", severity::error));
   for (std::uint32_t i = 0; i < 10'000; ++i) {
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_alike_events_become_one_line_with_a_count) {
   BOOST_TEST(all.through == 10'001u);
 }
 
-BOOST_AUTO_TEST_CASE(up_to_sixteen_alike_events_stay_lines_of_their_own) {
+BOOST_AUTO_TEST_CASE(up_to_sixteen_similar_events_stay_separate) {
   event_log log{{100, 1'000'000, 16}, noon};
   for (std::uint32_t i = 0; i < 16; ++i) log.add(0s, about(i, "lost " + std::to_string(i)));
   BOOST_TEST(log.size() == 16u);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(up_to_sixteen_alike_events_stay_lines_of_their_own) {
   BOOST_TEST(all[0].tasks == "0-15,20");
 }
 
-BOOST_AUTO_TEST_CASE(alike_events_more_than_a_minute_apart_stay_lines_of_their_own) {
+BOOST_AUTO_TEST_CASE(similar_events_over_a_minute_apart_stay_separate) {
   event_log log{{100, 1'000'000, 16}, noon};
   for (int i = 0; i < 17; ++i) log.add(i * 1min, told("round 1 failed"));
   BOOST_TEST(log.size() == 1u);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(alike_events_more_than_a_minute_apart_stay_lines_of_their_o
   BOOST_TEST(calm.size() == 17u);
 }
 
-BOOST_AUTO_TEST_CASE(what_differs_in_kind_severity_or_words_is_not_alike) {
+BOOST_AUTO_TEST_CASE(events_differing_in_kind_severity_or_words_are_not_merged) {
   event_log log{{100, 1'000'000, 16}, noon};
   for (int i = 0; i < 10; ++i) {
     log.add(0s, told("x 1"));
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(what_differs_in_kind_severity_or_words_is_not_alike) {
   BOOST_TEST(log.size() == 40u);
 }
 
-BOOST_AUTO_TEST_CASE(each_severity_has_room_of_its_own_and_so_has_the_failure_of_the_job) {
+BOOST_AUTO_TEST_CASE(each_severity_and_the_job_failure_have_separate_capacity) {
   event_log log{{3, 1'000'000, 16}, noon};
   event failed = told("the job has failed", severity::error);
   failed.kind = event_kind::job_failed;
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(each_severity_has_room_of_its_own_and_so_has_the_failure_of
   BOOST_TEST(log.lost(194, severity::info) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_if_asked_for) {
+BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_on_request) {
   event_log log{{10, 1'000'000, 16}, noon};
   log.add(0s, told("e", severity::error));
   for (auto const* const t : {"w", "v", "u"}) log.add(0s, told(t, severity::warning));
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_if_asked_for) {
   BOOST_TEST(text(log.since(5, severity::info, 1)) == "6:j 7:k through 7 lost 0");
 }
 
-BOOST_AUTO_TEST_CASE(the_oldest_are_dropped_and_counted_as_lost_to_who_asks_for_them) {
+BOOST_AUTO_TEST_CASE(dropped_events_are_counted_as_lost) {
   auto const log = log_of(5, 3);
 
   BOOST_TEST(log.size() == 3u);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
   BOOST_TEST(log.since(0, severity::info).lost == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_says_where_to_go_on) {
+BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_returns_the_next_position) {
   event_log log{{10'000, 100'000'000, 16}, noon};
   for (int i = 0; i < 2500; ++i) log.add(0s, told(unlike(i)));
 

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_cheap_answer_is_always_new) {
   BOOST_TEST(m.steps == 512u);
 }
 
-BOOST_AUTO_TEST_CASE(an_expensive_answer_is_shared_for_a_time_by_its_cost) {
+BOOST_AUTO_TEST_CASE(an_expensive_answer_is_shared_for_a_time_that_grows_with_its_cost) {
   maker m;
   auto const first = m.ask(1s, 1'000);
 

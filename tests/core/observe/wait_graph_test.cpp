@@ -92,25 +92,25 @@ riddle any_riddle(std::mt19937& chance) {
 
 BOOST_AUTO_TEST_SUITE(wait_graph_test)
 
-BOOST_AUTO_TEST_CASE(two_that_wait_for_each_other_are_stuck) {
+BOOST_AUTO_TEST_CASE(two_tasks_waiting_for_each_other_are_stuck) {
   riddle r{2, {}, false, {{tasks({0}), tasks({1})}, {tasks({1}), tasks({0})}}};
 
   BOOST_TEST(by_graph(r) == "--");
 }
 
-BOOST_AUTO_TEST_CASE(whoever_waits_for_one_that_acts_goes_on_and_so_do_those_who_wait_for_it) {
+BOOST_AUTO_TEST_CASE(a_running_task_releases_all_direct_and_indirect_waiters) {
   riddle r{3, tasks({0}), false, {{tasks({2}), tasks({1})}, {tasks({1}), tasks({0})}}};
 
   BOOST_TEST(by_graph(r) == "+++");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_missing_is_enough_to_be_stuck) {
+BOOST_AUTO_TEST_CASE(one_stuck_participant_is_enough_to_be_stuck) {
   riddle r{3, tasks({0}), false, {{tasks({1}), tasks({0, 2})}, {tasks({2}), tasks({1})}}};
 
   BOOST_TEST(by_graph(r) == "+--");
 }
 
-BOOST_AUTO_TEST_CASE(one_wait_of_several_that_ends_lets_a_task_go_on) {
+BOOST_AUTO_TEST_CASE(a_task_is_not_stuck_if_one_of_its_waits_can_end) {
   riddle r{3,
            tasks({0}),
            false,
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(one_wait_of_several_that_ends_lets_a_task_go_on) {
   BOOST_TEST(by_graph(r) == "+++");
 }
 
-BOOST_AUTO_TEST_CASE(anybody_who_acts_may_do_what_others_wait_for) {
+BOOST_AUTO_TEST_CASE(a_wait_for_anyone_can_end_while_a_task_runs) {
   riddle r{2, {}, false, {{tasks({0, 1}), {}, true}}};
   BOOST_TEST(by_graph(r) == "--");
 
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(anybody_who_acts_may_do_what_others_wait_for) {
   BOOST_TEST(by_graph(r) == "++");
 }
 
-BOOST_AUTO_TEST_CASE(it_finds_what_looking_again_and_again_finds) {
+BOOST_AUTO_TEST_CASE(the_graph_matches_a_naive_fixpoint) {
   std::mt19937 chance{20'240'601};
   for (int i = 0; i < 20'000; ++i) {
     riddle const r = any_riddle(chance);
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(it_finds_what_looking_again_and_again_finds) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ten_thousand_in_a_circle_and_one_that_acts_are_settled_at_once) {
+BOOST_AUTO_TEST_CASE(a_cycle_of_ten_thousand_tasks_is_resolved_quickly) {
   constexpr std::uint32_t count = 10'000;
   riddle r{count, tasks({0}), false, {}};
   for (std::uint32_t i = 0; i < count; ++i) {
