@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(pushes_are_not_counted) {
   BOOST_TEST(lab.call(t0, core::put_args{"c", "", false}, 300s).out() == "#1 put c | job failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_is_named_where_one_is_needed) {
+BOOST_AUTO_TEST_CASE(calls_that_need_a_task_name_it) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::join_args{incarnation{5}, {}}, 1s);
   lab.a.call(t0, barrier("b"), 1s);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(an_observer_cannot_act_as_a_task) {
   BOOST_TEST(contains(last_words(lab), "barrier 'b': this client is an observer"));
 }
 
-BOOST_AUTO_TEST_CASE(only_a_key_that_is_owned_needs_a_task) {
+BOOST_AUTO_TEST_CASE(only_an_ephemeral_key_needs_a_task) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "v", false, true}, 1s);
   lab.a.call(t0, core::compare_and_set_args{"k", "v", core::absent_value{}, true}, 1s);
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(only_a_key_that_is_owned_needs_a_task) {
   BOOST_TEST(observer.out() == "done #1 FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_tasks) {
+BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_because_a_task_has_one_call_at_a_time) {
   auto lab = agent_lab::open();
   lab.a.call(t0, barrier("b"), 300s);
   BOOST_TEST(lab.call(t0, barrier("c"), 300s).out() == "#1 barrier b 300 s | #2 barrier c 300 s");
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(cancelling_an_unknown_call_does_nothing) {
   BOOST_TEST(lab.out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_deadline) {
+BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_reply_at_a_deadline) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.call(t0, barrier("b"), 5s).out() == "#1 barrier b 5 s");
 
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {
       contains(last_words(lab), "within 5 s; disconnected for 1 s: UNAVAILABLE: connection reset"));
 }
 
-BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_names_the_tries,
+BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_names_the_attempts,
                         agent_lab) {
   a.start(t0);
   a.call(t0, core::get_args{"k", {}}, 3s);
@@ -193,7 +193,7 @@ BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_name
              "yet after 2 tries: UNAVAILABLE: connection refused");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_call_made_before_the_start_has_its_deadline_all_the_same, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_call_made_before_the_start_keeps_its_deadline, agent_lab) {
   a.call(t0, core::get_args{"k", {}}, 3s);
   BOOST_TEST((a.next_deadline() == t0 + 3s));
 
@@ -211,13 +211,13 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_con
   BOOST_TEST(lab.advance(t0 + 5500ms) == "open | done #1 DEADLINE_EXCEEDED | disconnected");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_without_limit_waits_for_ever) {
+BOOST_AUTO_TEST_CASE(a_call_without_timeout_never_expires) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, without_limit).out() == "#1 get k no limit");
   BOOST_TEST((lab.a.next_deadline() == t0 + 2s));  // what it waits for
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_answer_now) {
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_immediate_reply) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 0s);
   BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, -5s).out() == "#1 get k 0 ms | #2 get k 0 ms");
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
   BOOST_TEST(contains(last_words(lab), "101 bytes; the coordinator's limit key_bytes_max is 100."));
 }
 
-BOOST_AUTO_TEST_CASE(a_long_name_is_cut_in_texts) {
+BOOST_AUTO_TEST_CASE(a_long_name_is_cut_in_messages) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{std::string(300, 'k'), {}}, 300s);
 
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_long_name_is_cut_in_texts) {
                  "...': the name has 300 bytes; the coordinator's limit key_bytes_max is 100.");
 }
 
-BOOST_AUTO_TEST_CASE(each_part_of_a_call_for_keys_and_queues_has_its_limit) {
+BOOST_AUTO_TEST_CASE(each_part_of_a_key_or_queue_call_has_a_limit) {
   auto lab = agent_lab::open();
   std::string const key = "/" + std::string(100, 'k') + "/";
   std::string const long_key(101, 'k');
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(each_part_of_a_call_for_keys_and_queues_has_its_limit) {
   BOOST_TEST(!contains(lab.out(), "done"));
 }
 
-BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_limit_is_sent_and_no_larger_one) {
+BOOST_AUTO_TEST_CASE(a_frame_may_have_exactly_the_limit_and_not_more) {
   auto const frame_bytes = [](std::size_t data_bytes) {
     auto args = barrier("b");
     args.gather = true;
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_and_the_session_contin
   BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_queued_call_is_checked_when_the_limits_are_known, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_queued_call_is_checked_once_the_limits_are_known, agent_lab) {
   a.start(t0);
   a.call(t0, core::put_args{"k", std::string(5'001, 'v'), false}, 300s);
   a.call(t0, core::put_args{"k", "v", false}, 300s);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_sent_after_a_period_without_sending) {
   BOOST_TEST(lab.advance(t0 + 14s) == "");
 }
 
-BOOST_AUTO_TEST_CASE(heartbeats_go_on_while_every_second_one_is_answered) {
+BOOST_AUTO_TEST_CASE(heartbeats_continue_while_every_second_one_is_answered) {
   auto lab = agent_lab::open();
   for (int i = 1; i <= 100; ++i) {
     auto const now = t0 + i * 10s;
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(an_idle_client_sends_heartbeats) {
   BOOST_TEST(sent == "10 20 ");
 }
 
-BOOST_AUTO_TEST_CASE(silence_over_one_and_a_half_periods_after_a_heartbeat_is_a_dead_connection) {
+BOOST_AUTO_TEST_CASE(silence_for_one_and_a_half_periods_after_a_heartbeat_ends_the_connection) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.advance(t0 + 10s) == "heartbeat");
   BOOST_TEST(lab.advance(t0 + 20s) == "heartbeat");
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(any_byte_is_a_sign_of_life) {
   BOOST_TEST(lab.advance(t0 + 30s) == "heartbeat");
 }
 
-BOOST_AUTO_TEST_CASE(a_full_transport_that_moves_again_is_a_sign_of_life) {
+BOOST_AUTO_TEST_CASE(a_full_transport_becoming_writable_is_a_sign_of_life) {
   auto lab = agent_lab::open();
   lab.a.advance(t0 + 10s);
   (void)lab.advance(t0 + 20s);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_full_transport_that_moves_again_is_a_sign_of_life) {
   BOOST_TEST(lab.advance(t0 + 39s) == "close | open | disconnected");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_whose_coxswain_task_has_gone_ends_at_once) {
+BOOST_AUTO_TEST_CASE(a_guest_without_its_coxswain_task_process_ends_at_once) {
   auto options = agent_lab::default_options();
   options.hello.acts_for = core::guest_args{task_id{1}, "0123456789abcdef"};
   auto lab = agent_lab::open(options);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_guest_whose_coxswain_task_has_gone_ends_at_once) {
   BOOST_TEST((early.a.end().code() == errc::unavailable));
 }
 
-BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coordinator) {
+BOOST_AUTO_TEST_CASE(the_client_is_fenced_after_the_heartbeat_timeout) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
   lab.reply(t0 + 1s, 99);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coo
   BOOST_TEST(lab.connected(t0 + 31s).out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_fence_may_be_set_by_the_client) {
+BOOST_AUTO_TEST_CASE(the_client_can_set_the_fence_timeout) {
   auto options = agent_lab::default_options();
   options.fence_after = 7s;
   auto lab = agent_lab::open(options);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_fence_may_be_set_by_the_client) {
   BOOST_TEST(lab.advance(t0 + 7s) == "close | ended UNAVAILABLE");
 }
 
-BOOST_AUTO_TEST_CASE(without_a_fence_reconnecting_never_ends) {
+BOOST_AUTO_TEST_CASE(without_a_fence_the_client_reconnects_forever) {
   auto options = agent_lab::default_options();
   options.fence_after = without_limit;
   auto lab = agent_lab::open(options);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(without_a_fence_reconnecting_never_ends) {
   BOOST_TEST(lab.resume(now).a.up());
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_without_heartbeats_gets_none) {
+BOOST_AUTO_TEST_CASE(no_heartbeats_are_sent_if_the_coordinator_wants_none) {
   auto hello = hello_answer();
   hello.heartbeat_period = {};
   hello.heartbeat_timeout = {};
@@ -182,8 +182,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_heartbeats_gets_none) {
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(
-    a_coordinator_without_heartbeats_need_not_answer_the_sign_of_life_it_asked_for) {
+BOOST_AUTO_TEST_CASE(a_probe_reply_needs_no_answer_without_heartbeats) {
   auto hello = hello_answer();
   hello.heartbeat_period = {};
   hello.heartbeat_timeout = {};
@@ -197,7 +196,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(a_job_error_is_handed_on) {
+BOOST_AUTO_TEST_CASE(a_job_error_is_reported_to_the_caller) {
   auto lab = agent_lab::open();
   job_error error;
   error.cause.task = task_id{3};
@@ -207,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_is_handed_on) {
   BOOST_TEST((std::get<agent_events::job_failed>(lab.events().at(0)).what == error));
 }
 
-BOOST_AUTO_TEST_CASE(progress_is_handed_on_while_its_call_is_open) {
+BOOST_AUTO_TEST_CASE(progress_is_reported_while_its_call_is_open) {
   auto lab = agent_lab::open();
   core::barrier_args args;
   args.name = "b";

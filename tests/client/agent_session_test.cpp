@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_replaced_at_once_and_the_session_resum
   BOOST_TEST(lab.out() == "#4 put c ack=2 | done #3 OK");
 }
 
-BOOST_AUTO_TEST_CASE(unknown_requests_are_sent_again_with_the_remaining_time) {
+BOOST_AUTO_TEST_CASE(unknown_requests_are_resent_with_the_remaining_time) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 10s);
   lab.a.call(t0, core::get_args{"b", {}}, 10s);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(unknown_requests_are_sent_again_with_the_remaining_time) {
              "1 s");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_and_nobody_sent_is_sent_once) {
+BOOST_AUTO_TEST_CASE(unsent_requests_unknown_to_the_coordinator_are_sent_once) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.call(t0, core::get_args{"a", {}}, 10s);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
 }
 
 // A coordinator that states what no coordinator can mean would have its clients wait for ever.
-BOOST_AUTO_TEST_CASE(a_hello_reply_that_is_out_of_range_ends_the_session) {
+BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
   constexpr auto longest = wire::stated_time_max;
   constexpr std::uint64_t largest = wire::message_bytes_max;
   auto const end_of = [](auto change) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_hello_reply_that_is_out_of_range_ends_the_session) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(replies_that_were_lost_are_counted_on_after_the_resume) {
+BOOST_AUTO_TEST_CASE(reply_counting_continues_after_a_resume) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::increment_args{"n", 1}, 300s);
   lab.a.call(t0, core::increment_args{"n", 1}, 300s);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(replies_that_were_lost_are_counted_on_after_the_resume) {
   BOOST_TEST(lab.out() == "#3 increment n ack=2 | done #2 OK");
 }
 
-BOOST_AUTO_TEST_CASE(complete_frames_before_a_loss_count_and_half_a_frame_does_not) {
+BOOST_AUTO_TEST_CASE(only_complete_frames_before_a_loss_count) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   lab.a.call(t0, core::get_args{"b", {}}, 300s);
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(complete_frames_before_a_loss_count_and_half_a_frame_does_n
   BOOST_TEST(lab.connected(t0).out() == "resume 2 ack=1 | open | done #1 OK | disconnected");
 }
 
-BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
+BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_in_a_resume_end_as_unknown) {
   constexpr std::size_t many = 20'000;
   auto lab = agent_lab::open();
   for (std::size_t i = 0; i < many; ++i) lab.a.call(t0, core::get_args{"a", {}}, 300s);
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
   BOOST_TEST(last_words(lab).starts_with("outcome unknown"));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_cancelled_and_finds_no_room_in_a_resume_ends_nothing) {
+BOOST_AUTO_TEST_CASE(cancelled_calls_that_do_not_fit_in_a_resume_end_nothing) {
   constexpr std::size_t many = 20'000;
   auto lab = agent_lab::open();
   for (std::size_t i = 0; i < many; ++i) lab.a.call(t0, core::get_args{"a", {}}, 300s);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_cancelled_after_it) {
   BOOST_TEST(lab.out() == "#2 get b 300 s | cancel 3 | reconnected after 0 ms");
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_cancellation_is_cancelled_again_after_a_loss) {
+BOOST_AUTO_TEST_CASE(a_cancellation_crossing_its_reply_is_repeated_after_a_loss) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::pop_args{"q"}, 300s);
   lab.a.cancel(t0, request_id{1});
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_known_to_have_arrived_is_not_repeated) {
 }
 
 // By D2, as a wrong token is.
-BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_try_again) {
+BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_retry) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   for (bool const is_open : {false, true}) {
     agent_lab lab;
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_try_ag
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_rejected_client_whose_session_lasts_tries_again) {
+BOOST_AUTO_TEST_CASE(a_rejected_client_with_a_live_session_retries) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   auto lab = agent_lab::open();
   lab.a.rejected(t0, why);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_rejected_client_whose_session_lasts_tries_again) {
   BOOST_TEST(lab.resume(t0 + 2s).a.up());
 }
 
-BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_means_nothing) {
+BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_is_ignored) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.connect_failed(t0, refused, false);
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_means_nothing) {
   BOOST_TEST(lab.out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
+BOOST_AUTO_TEST_CASE(the_reconnect_backoff_is_at_most_a_quarter_of_the_grace) {
   auto lab = agent_lab::open();
   lab.lose(t0 + 5s);
   auto longest = duration::zero();
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
   BOOST_TEST((longest > 400ms));
 }
 
-BOOST_AUTO_TEST_CASE(one_try_to_reconnect_takes_at_most_half_of_the_grace) {
+BOOST_AUTO_TEST_CASE(a_reconnect_attempt_takes_at_most_half_of_the_grace) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   BOOST_TEST(lab.connected(t0 + 500ms).out() == "resume | open | disconnected");
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(one_try_to_reconnect_takes_at_most_half_of_the_grace) {
   BOOST_TEST(lab.advance(t0 + 1s) == "close");
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again_is_not_retried_in_a_tight_loop) {
+BOOST_AUTO_TEST_CASE(repeatedly_lost_connections_are_retried_with_backoff) {
   auto lab = agent_lab::open();
   auto now = t0;
   unsigned opened = 0;
@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again_is_not_retried_in
   BOOST_TEST(opened < 100u);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_that_lasted_makes_the_next_try_immediate) {
+BOOST_AUTO_TEST_CASE(after_a_stable_connection_the_next_attempt_is_immediate) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.connect_failed(t0, refused, false);
@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(an_outage_is_reported_once) {
   BOOST_TEST(!contains(lab.out(), "disconnected"));
 }
 
-BOOST_AUTO_TEST_CASE(bytes_that_are_no_protocol_end_an_established_session) {
+BOOST_AUTO_TEST_CASE(malformed_input_ends_an_established_session) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   (void)lab.out();
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_protocol_end_an_established_session) {
                       "sent an invalid message"));
 }
 
-BOOST_AUTO_TEST_CASE(another_program_at_the_address_does_not_end_an_established_session) {
+BOOST_AUTO_TEST_CASE(a_foreign_program_at_the_address_does_not_end_an_established_session) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.connected(t0);
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(agent_goodbye)
 
-BOOST_AUTO_TEST_CASE(a_goodbye_that_allows_to_resume_is_reported_once_and_followed) {
+BOOST_AUTO_TEST_CASE(a_goodbye_that_may_resume_is_reported_once_and_the_session_resumed) {
   auto lab = agent_lab::open();
 
   lab.say(t0 + 5s, goodbye(errc::unavailable, "moving", true));
@@ -414,7 +414,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_allows_to_resume_is_reported_once_and_follow
   BOOST_TEST(lab.resume(t0 + 6s).out() == "resume | reconnected after 1 s");
 }
 
-BOOST_AUTO_TEST_CASE(a_goodbye_for_good_ends_the_session) {
+BOOST_AUTO_TEST_CASE(a_final_goodbye_ends_the_session) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   (void)lab.out();
@@ -472,7 +472,7 @@ BOOST_AUTO_TEST_CASE(a_report_that_may_not_have_arrived_does_not_succeed) {
   BOOST_TEST(contains(last_words(lab), "outcome unknown: "));
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_has_ended_cannot_be_resumed) {
+BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   lab.lose(t0);
@@ -490,7 +490,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_has_ended_cannot_be_resumed) {
   BOOST_TEST(contains(last_words(lab, 1), "never sent: "));
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
+BOOST_AUTO_TEST_CASE(a_resume_refused_for_lack_of_room_is_retried) {
   auto lab = agent_lab::open();
   lab.lose(t0 + 5s);
   lab.a.connected(t0 + 5s);
@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(bye_acknowledges_the_reply_to_leave) {
   BOOST_TEST(last_words(lab) == "this client has left the job");
 }
 
-BOOST_AUTO_TEST_CASE(what_comes_after_the_answer_to_leave_is_no_failure) {
+BOOST_AUTO_TEST_CASE(nothing_after_the_reply_to_leave_is_a_failure) {
   for (int what = 0; what < 3; ++what) {
     auto lab = agent_lab::open();
     lab.a.call(t0, core::join_args{}, 300s);
@@ -585,7 +585,7 @@ BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_continues_until_all_have_left) {
   BOOST_TEST(lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_connection_means_that_everybody_has_left) {
+BOOST_AUTO_TEST_CASE(a_refused_connection_while_leaving_completes_the_leave) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::leave_args{}, 300s);
   lab.lose(t0);
@@ -597,7 +597,7 @@ BOOST_AUTO_TEST_CASE(a_refused_connection_means_that_everybody_has_left) {
   BOOST_TEST(lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(a_host_that_does_not_answer_does_not_mean_that_everybody_has_left) {
+BOOST_AUTO_TEST_CASE(an_unreachable_host_while_leaving_does_not_complete_the_leave) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::leave_args{}, 300s);
   lab.lose(t0);
@@ -609,7 +609,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_does_not_answer_does_not_mean_that_everybody_ha
   BOOST_TEST(!lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_that_was_never_sent_is_not_done) {
+BOOST_AUTO_TEST_CASE(an_unsent_leave_is_not_completed) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.call(t0, core::leave_args{}, 300s);
@@ -620,7 +620,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_was_never_sent_is_not_done) {
   BOOST_TEST(!contains(lab.out(), "done"));
 }
 
-BOOST_AUTO_TEST_CASE(other_open_calls_contradict_a_leave) {
+BOOST_AUTO_TEST_CASE(a_leave_is_not_completed_while_other_calls_are_open) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
   lab.a.call(t0, core::leave_args{}, 300s);

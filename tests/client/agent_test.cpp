@@ -19,7 +19,7 @@ bool contains(std::string const& text, std::string const& part) {
 
 BOOST_AUTO_TEST_SUITE(agent_handshake)
 
-BOOST_FIXTURE_TEST_CASE(the_first_try_is_immediate_and_sends_hello, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(the_first_attempt_is_immediate_and_sends_hello, agent_lab) {
   a.start(t0);
   BOOST_TEST(out() == "open");
 
@@ -36,7 +36,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_try_is_immediate_and_sends_hello, agent_lab) {
   BOOST_TEST(a.session()->num_tasks == 4u);
 }
 
-BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_when_it_exists, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_once_it_exists, agent_lab) {
   a.start(t0);
   a.call(t0, core::increment_args{"n", 1}, 300s);
   a.call(t0, core::get_args{"k", {}}, 10s);
@@ -48,7 +48,7 @@ BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_when_it_exists, a
   BOOST_TEST(out() == "#1 increment n | #2 get k 9 s | opened");
 }
 
-BOOST_AUTO_TEST_CASE(connecting_is_tried_with_waits_of_up_to_a_second_until_its_deadline) {
+BOOST_AUTO_TEST_CASE(connecting_is_retried_with_backoff_up_to_a_second_until_its_deadline) {
   auto options = agent_lab::default_options();
   options.connect_timeout = 60s;
   agent_lab lab{options};
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(connect_deadline_is_exact, agent_lab) {
   BOOST_TEST((a.next_deadline() == std::nullopt));
 }
 
-BOOST_FIXTURE_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_connection_attempt_takes_at_most_ten_seconds, agent_lab) {
   a.start(t0);
   BOOST_TEST(out() == "open");
   a.advance(t0 + 10s - 1ns);
@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds, agent_lab)
   BOOST_TEST(out() == "open");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_said_of_a_try_that_was_given_up_is_not_heard, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(results_of_an_abandoned_attempt_are_ignored, agent_lab) {
   a.start(t0);
   a.advance(t0 + 10s);
   BOOST_TEST(out() == "open | close");
@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_said_of_a_try_that_was_given_up_is_not_heard, ag
   BOOST_TEST((a.next_deadline() == next));
 }
 
-BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its_own) {
+BOOST_AUTO_TEST_CASE(a_host_that_never_replied_is_named_without_an_error) {
   auto options = agent_lab::default_options();
   options.connect_timeout = 5s;
   agent_lab lab{options};
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its
              "response to the connection attempt");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_transport_that_moves_in_the_handshake_is_no_answer_to_it, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(transport_progress_does_not_answer_the_handshake, agent_lab) {
   a.start(t0);
   a.connected(t0);
   a.write_progressed(t0 + 9s);
@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_peer_counts_as_no_answer, agent_lab) {
   BOOST_TEST(out() == "close");
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
+BOOST_AUTO_TEST_CASE(a_permanent_refusal_is_final) {
   for (errc const code : {errc::failed_precondition, errc::unauthenticated, errc::invalid_argument,
                           errc::permission_denied}) {
     agent_lab lab;
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_of_protocol_version_1_refuses_in_its_words) {
+BOOST_AUTO_TEST_CASE(a_refusal_of_a_version_1_coordinator_is_shown_unchanged) {
   agent_lab lab;
   lab.a.start(t0);
   lab.a.connected(t0);
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_of_protocol_version_1_refuses_in_its_words) {
   BOOST_TEST(end_of(lab).message() == reason + " (reported by the coordinator at b12:8476)");
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_at_the_end) {
+BOOST_AUTO_TEST_CASE(an_unavailable_coordinator_is_retried_and_named_at_the_deadline) {
   agent_lab lab;
   lab.a.start(t0);
   lab.a.connected(t0);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(contains(end_of(lab).message(), "ABORTED: not now"));
 }
 
-BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
+BOOST_AUTO_TEST_CASE(a_task_count_mismatch_is_refused_naming_both) {
   auto options = agent_lab::default_options();
   options.num_tasks = 8;
   agent_lab lab{options};
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
   BOOST_TEST(contains(end_of(lab).message(), "has 4"));
 }
 
-BOOST_AUTO_TEST_CASE(the_number_of_tasks_that_was_expected_is_welcome) {
+BOOST_AUTO_TEST_CASE(a_matching_task_count_is_accepted) {
   auto options = agent_lab::default_options();
   options.num_tasks = 4;
 
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_tasks_that_was_expected_is_welcome) {
   BOOST_TEST(lab.a.up());
 }
 
-BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
+BOOST_AUTO_TEST_CASE(a_port_of_another_program_is_retried) {
   agent_lab lab;
   lab.a.start(t0);
   BOOST_TEST(lab.connected(t0).out() == "hello | open");
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
   BOOST_TEST(contains(end_of(lab).message(), "does not speak the protocol: The peer speaks HTTP"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_first_message_other_than_a_hello_reply_is_retried, agent_lab) {
   a.start(t0);
   a.connected(t0);
   BOOST_TEST(out() == "hello | open");
@@ -273,7 +273,7 @@ BOOST_FIXTURE_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again, ag
   BOOST_TEST(!a.over());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_refusal_that_allows_another_try_gets_it_whatever_its_code, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_retryable_refusal_is_retried_whatever_its_code, agent_lab) {
   a.start(t0);
   a.connected(t0);
   BOOST_TEST(out() == "hello | open");
@@ -285,8 +285,7 @@ BOOST_FIXTURE_TEST_CASE(a_refusal_that_allows_another_try_gets_it_whatever_its_c
   BOOST_TEST(out() == "open");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connection_lost_in_the_handshake_is_tried_again_without_an_event,
-                        agent_lab) {
+BOOST_FIXTURE_TEST_CASE(a_connection_lost_in_the_handshake_is_retried_without_an_event, agent_lab) {
   a.start(t0);
   a.connected(t0);
   BOOST_TEST(out() == "hello | open");

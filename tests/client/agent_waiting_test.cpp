@@ -67,7 +67,7 @@ time_point next_try(agent_lab& lab) {
 
 BOOST_AUTO_TEST_SUITE(agent_waiting)
 
-BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_missing_is_told) {
+BOOST_AUTO_TEST_CASE(after_two_seconds_a_client_asks_what_its_call_waits_for) {
   auto lab = open(hello_answer());
   BOOST_TEST(lab.call(t0, barrier("b"), 300s).out() == "#1 barrier b 300 s");
   BOOST_TEST((lab.a.next_deadline() == t0 + 2s));
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_mi
   BOOST_TEST(lab.advance(t0 + 2s + 1ns) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_is_asked_about_at_doubling_intervals_of_up_to_thirty_seconds) {
+BOOST_AUTO_TEST_CASE(waiting_queries_repeat_at_doubling_intervals_up_to_thirty_seconds) {
   auto lab = open(hello_answer());
   lab.a.call(t0, core::get_args{"k", {}}, without_limit);
   std::string asked;
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_call_is_asked_about_at_doubling_intervals_of_up_to_thirty
   BOOST_TEST(asked == "2 4 8 16 32 62 92 122 ");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_time_is_not_asked_about) {
+BOOST_AUTO_TEST_CASE(a_call_answered_in_time_causes_no_waiting_query) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.reply(t0 + 2s - 1ns, 1, {{}, core::barrier_answer{}});
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_time_is_not_asked_about) {
   BOOST_TEST((*lab.a.next_deadline() > t0 + 2s));
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later) {
+BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_the_query_is_reported_a_second_later) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   (void)lab.advance(t0 + 2s);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later)
   BOOST_TEST(lab.say(t0 + 4s, waits_for(1, "too late")).out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_question_before_a_loss_is_repeated_after_it) {
+BOOST_AUTO_TEST_CASE(a_waiting_query_lost_with_its_connection_is_repeated) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.a.advance(t0 + 2s);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_question_before_a_loss_is_repeated_after_it) {
   BOOST_TEST(lab.advance(t0 + 3s) == "ask_waiting 1");
 }
 
-BOOST_AUTO_TEST_CASE(watches_wait_for_ever_and_are_left_alone) {
+BOOST_AUTO_TEST_CASE(watches_cause_no_waiting_queries) {
   auto lab = open(hello_answer());
   lab.a.call(t0, core::watch_tasks_args{}, without_limit);
   lab.a.call(t0, core::watch_events_args{}, without_limit);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(watches_wait_for_ever_and_are_left_alone) {
   BOOST_TEST((lab.a.next_deadline() == t0 + 10s));
 }
 
-BOOST_AUTO_TEST_CASE(that_a_pop_waits_is_no_reason_to_warn) {
+BOOST_AUTO_TEST_CASE(a_waiting_pop_is_reported_without_a_warning) {
   auto lab = open(hello_answer());
   lab.a.call(t0, core::pop_args{"q"}, without_limit);
   lab.a.advance(t0 + 2s);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(that_a_pop_waits_is_no_reason_to_warn) {
              "queue 'q' has no item (idle)");
 }
 
-BOOST_AUTO_TEST_CASE(of_many_calls_that_wait_eight_are_asked_about_and_the_others_counted) {
+BOOST_AUTO_TEST_CASE(a_waiting_query_covers_eight_calls_and_counts_the_others) {
   auto lab = open(hello_answer());
   for (int i = 0; i < 500; ++i) lab.a.call(t0, core::get_args{"k", {}}, without_limit);
   (void)lab.out();
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(of_many_calls_that_wait_eight_are_asked_about_and_the_other
              "waiting: 492 more calls have been waiting for a long time (idle)");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) {
+BOOST_AUTO_TEST_CASE(waiting_reports_for_unqueried_calls_are_ignored) {
   auto lab = open(hello_answer());
   lab.a.call(t0, core::get_args{"k", {}}, without_limit);
   (void)lab.out();
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) 
   BOOST_TEST(lab.say(t0, waits_for(2, "unknown")).out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_then_less_often) {
+BOOST_AUTO_TEST_CASE(an_unreachable_coordinator_is_reported_after_two_seconds_and_then_less_often) {
   auto options = agent_lab::default_options();
   options.connect_timeout = 100s;
   agent_lab lab{options};
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {
                        "s\n") != said.npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_process_that_was_the_coordinator_is_named) {
+BOOST_AUTO_TEST_CASE(the_process_that_hosted_the_coordinator_is_named) {
   auto options = agent_lab::default_options();
   options.hosted_by_task = 0;
   agent_lab unmet{options};
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(the_process_that_was_the_coordinator_is_named) {
              "address has refused all connections for 5 s");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_ends_when_its_coordinator_has_refused_for_as_long_as_it_said) {
+BOOST_AUTO_TEST_CASE(a_session_ends_after_refusals_for_the_time_the_coordinator_stated) {
   auto lab = open(returning_within(5s));
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
   lab.lose(t0 + 1s);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_session_ends_when_its_coordinator_has_refused_for_as_long
              "refused all connections for 5 s");
 }
 
-BOOST_AUTO_TEST_CASE(an_attempt_under_way_when_the_return_time_ends_is_waited_for) {
+BOOST_AUTO_TEST_CASE(an_attempt_in_progress_at_the_end_of_the_return_time_is_awaited) {
   auto lab = open(returning_within(5s));
   lab.lose(t0);
   refuse_until(lab, t0, t0 + 4400ms);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_under_way_when_the_return_time_ends_is_waited_fo
   BOOST_TEST(lab.resume(t0 + 5s).a.up());
 }
 
-BOOST_AUTO_TEST_CASE(another_failure_restarts_the_time_of_refusals) {
+BOOST_AUTO_TEST_CASE(another_kind_of_failure_restarts_the_refusal_time) {
   for (bool const is_silent : {true, false}) {
     auto lab = open(returning_within(5s));
     lab.lose(t0);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(another_failure_restarts_the_time_of_refusals) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(before_there_is_a_session_refusals_end_nothing) {
+BOOST_AUTO_TEST_CASE(before_a_session_exists_refusals_end_nothing) {
   agent_lab lab;
   lab.a.start(t0);
 
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(before_there_is_a_session_refusals_end_nothing) {
   BOOST_TEST(!lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(who_says_when_to_give_up_bears_refusals_for_as_long) {
+BOOST_AUTO_TEST_CASE(an_explicit_reconnect_timeout_applies_to_refusals) {
   auto options = agent_lab::default_options();
   options.fence_after = without_limit;
   auto lab = open(returning_within(5s), options);
@@ -294,7 +294,8 @@ BOOST_AUTO_TEST_CASE(who_says_when_to_give_up_bears_refusals_for_as_long) {
   BOOST_TEST(!lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_says_no_time_is_given_up_at_the_heartbeat_timeout) {
+BOOST_AUTO_TEST_CASE(
+    without_a_stated_return_time_refusals_end_the_session_at_the_heartbeat_timeout) {
   auto lab = open(returning_within(0s));
   lab.lose(t0);
 
@@ -305,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_says_no_time_is_given_up_at_the_heartbea
   BOOST_TEST(lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(the_text_after_a_restart_names_what_is_lost) {
+BOOST_AUTO_TEST_CASE(the_message_after_a_restart_names_what_is_lost) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.lose(t0 + 1s);

@@ -10,14 +10,14 @@ using detail::backoff;
 
 BOOST_AUTO_TEST_SUITE(backoff_waits)
 
-BOOST_AUTO_TEST_CASE(first_try_is_at_once) {
+BOOST_AUTO_TEST_CASE(the_first_attempt_has_no_delay) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     backoff b{seed, 10ms, 1s};
     BOOST_TEST((b.next() == duration::zero()));
   }
 }
 
-BOOST_AUTO_TEST_CASE(bounds_double_up_to_the_cap_and_the_whole_range_is_used) {
+BOOST_AUTO_TEST_CASE(bounds_double_up_to_the_cap_and_delays_use_the_whole_range) {
   duration const bounds[] = {10ms, 20ms, 40ms, 80ms, 100ms, 100ms, 100ms};
   duration longest[7]{};
   duration shortest[7];
@@ -39,23 +39,23 @@ BOOST_AUTO_TEST_CASE(bounds_double_up_to_the_cap_and_the_whole_range_is_used) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(cap_may_be_smaller_than_the_first_bound) {
+BOOST_AUTO_TEST_CASE(the_cap_may_be_below_the_first_bound) {
   backoff b{1, 10ms, 1s};
   b.cap(1ms);
   for (int i = 0; i < 1'000; ++i) BOOST_TEST((b.next() <= 1ms));
 }
 
-BOOST_AUTO_TEST_CASE(cap_of_zero_never_waits) {
+BOOST_AUTO_TEST_CASE(a_cap_of_zero_never_waits) {
   backoff b{1, 10ms, 0s};
   for (int i = 0; i < 1'000; ++i) BOOST_TEST((b.next() == duration::zero()));
 }
 
-BOOST_AUTO_TEST_CASE(many_tries_do_not_overflow) {
+BOOST_AUTO_TEST_CASE(many_attempts_do_not_overflow) {
   backoff b{1, 10ms, duration::max()};
   for (int i = 0; i < 1'000; ++i) BOOST_TEST((b.next() >= duration::zero()));
 }
 
-BOOST_AUTO_TEST_CASE(reset_makes_the_next_try_the_first_one) {
+BOOST_AUTO_TEST_CASE(reset_makes_the_next_attempt_the_first) {
   backoff b{1, 10ms, 1s};
   for (int i = 0; i < 10; ++i) (void)b.next();
 

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(all_calls_for_keys_and_queues_work) {
   BOOST_TEST((outcome_of([&] { c.pop("q", 0s); }).code() == errc::deadline_exceeded));
 }
 
-BOOST_AUTO_TEST_CASE(every_call_is_there) {
+BOOST_AUTO_TEST_CASE(every_call_is_available) {
   blocking_client c{options(1)};
   blocking_client other{options(0)};
   auto joining = std::async(std::launch::async, [&] { return other.join(); });
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(many_threads_share_a_client) {
   BOOST_TEST(*all.rbegin() == 800);
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_is_waited_for_as_long_as_asked) {
+BOOST_AUTO_TEST_CASE(waiting_for_a_failure_respects_its_timeout) {
   blocking_client c{options()};
 
   BOOST_TEST(!c.failure(0s));
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_failure_is_waited_for_as_long_as_asked) {
   BOOST_TEST(!c.failure(-1s));
 }
 
-BOOST_AUTO_TEST_CASE(connecting_in_vain_throws) {
+BOOST_AUTO_TEST_CASE(connecting_without_a_coordinator_throws) {
   auto with = options();
   with.connect_timeout = 30ms;
   with.address = "unix:/nowhere/socket";
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(connecting_in_vain_throws) {
   BOOST_TEST(outcome.code() == errc::deadline_exceeded);
 }
 
-BOOST_AUTO_TEST_CASE(a_name_whose_lookup_never_ends_holds_up_neither_the_call_nor_the_end) {
+BOOST_AUTO_TEST_CASE(an_endless_name_lookup_blocks_neither_connect_nor_destruction) {
   client_options lost{"coordinator.endless.invalid:8476"};
   lost.connect_timeout = 10ms;
   auto const outcome = outcome_of([&] { blocking_client{lost}; });

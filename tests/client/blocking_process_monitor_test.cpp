@@ -67,7 +67,7 @@ class fixture {
 
 BOOST_FIXTURE_TEST_SUITE(blocking_process_monitor_test, fixture)
 
-BOOST_AUTO_TEST_CASE(who_is_lost_is_told_and_stale_until_the_client_is_closed) {
+BOOST_AUTO_TEST_CASE(lost_processes_are_reported_and_stale_until_the_client_closes) {
   auto const zero = joined(0, 100);
   auto one = joined(1, 101);
   process const both[] = {{task_id{0}, incarnation{100}}, {task_id{1}, incarnation{101}}};
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(who_is_lost_is_told_and_stale_until_the_client_is_closed) {
   BOOST_TEST(monitor.check_current(both).code() == errc::failed_precondition);
 }
 
-BOOST_AUTO_TEST_CASE(what_comes_while_a_call_runs_is_told_as_one) {
+BOOST_AUTO_TEST_CASE(changes_during_a_callback_are_reported_together) {
   auto const zero = joined(0, 100);
   auto one = joined(1, 101);
   std::promise<void> go_on;

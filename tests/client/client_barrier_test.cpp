@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(data_is_gathered_in_task_order) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_may_be_among_some) {
+BOOST_AUTO_TEST_CASE(a_barrier_can_have_a_subset_of_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     barrier_options const alone{60s, 0};
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_round_can_be_cancelled_for_all) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(observers_count_each_other) {
+BOOST_AUTO_TEST_CASE(observers_meet_at_a_count_barrier) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto one = co_await client::connect(options());
     auto two = co_await client::connect(options());
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(progress_names_the_missing) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_of_barrier_that_minds_a_loss_fails_when_a_recoverable_task_does) {
+BOOST_AUTO_TEST_CASE(every_barrier_with_fail_when_lost_fails_with_a_recoverable_task) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both(recoverable(0));
     barrier_options minding{60s};
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_twice_success_gives_round_one_and_two) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_task_may_wait_at_many_barriers_at_once_and_at_one_only_once) {
+BOOST_AUTO_TEST_CASE(a_task_can_wait_at_many_barriers_but_once_at_each) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const both = [](client& who) -> asio::awaitable<void> {

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(keys_are_put_got_listed_counted_and_removed) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(keys_are_compared_appended_to_and_put_and_got_together) {
+BOOST_AUTO_TEST_CASE(compare_and_set_append_put_all_and_get_all_work) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     auto first = expectation::absent();
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(keys_are_compared_appended_to_and_put_and_got_together) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_key_of_many_is_named) {
+BOOST_AUTO_TEST_CASE(get_all_names_the_missing_key) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     co_await c.put("a", "1");
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_missing_key_of_many_is_named) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(owned_keys_vanish_with_their_task) {
+BOOST_AUTO_TEST_CASE(ephemeral_keys_are_removed_with_their_task) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     co_await a.put("alive/0", "here", key_lifetime::ephemeral);
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(owned_keys_vanish_with_their_task) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_tells_every_change_once) {
+BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_returns_every_change_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     co_await c.put("d/a", "1");
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_tells_every_change_once) {
 }
 
 // More than the coordinator looks through at once.
-BOOST_AUTO_TEST_CASE(a_watch_asks_on_while_what_has_changed_is_elsewhere) {
+BOOST_AUTO_TEST_CASE(a_watch_continues_after_changes_elsewhere) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     std::vector<std::pair<std::string, std::string>> busy;
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_queue_gives_each_item_to_one_caller) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_is_waited_for_tried_and_unlocked) {
+BOOST_AUTO_TEST_CASE(lock_try_lock_and_unlock_work) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto owner = co_await client::connect(options());
     auto next = co_await client::connect(options());
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_waited_for_tried_and_unlocked) {
 }
 
 // Its Bye says how many replies it had received: not this one.
-BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_gives_back_an_item_that_was_on_its_way) {
+BOOST_AUTO_TEST_CASE(destroying_a_client_returns_an_item_in_transit) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     {
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_get_times_out_at_its_deadline) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_what_compresses_well_travels_as_it_is) {
+BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_compressible_values_arrive_unchanged) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     std::string const zeros(1 << 20, '\0');
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_what_compresses_well_trave
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(names_may_be_any_text_and_values_may_be_empty) {
+BOOST_AUTO_TEST_CASE(names_may_be_any_utf8_and_values_may_be_empty) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     std::vector<std::string> const names{"[op=save 17] item/metadata: ready",
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(names_may_be_any_text_and_values_may_be_empty) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
+BOOST_AUTO_TEST_CASE(a_large_value_is_sent_and_received) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
     std::string value(40'000'000, '\0');
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
 }
 
 // There are more keys than fit on a page; the first and the last keep changing together.
-BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_shows_one_moment) {
+BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_is_a_consistent_snapshot) {
   constexpr std::size_t keys = 3'500;
   auto const name = [](std::size_t i) { return "many/" + std::to_string(10'000 + i); };
   bool done = false;

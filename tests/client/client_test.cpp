@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_aw
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(get_env_succeeds_after_init_where_all_that_is_known_is_known_at_once) {
+BOOST_AUTO_TEST_CASE(get_env_succeeds_after_init_because_everything_is_known_at_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     a = co_await client::connect(options(1));
     BOOST_TEST(a.num_tasks() == 2u);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(get_env_succeeds_after_init_where_all_that_is_known_is_know
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(trim_coordination_error_message_coordination_error_says_everything_once) {
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_coordination_error_has_no_repetition) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const late = co_await outcome_of(a.barrier("ckpt", 10ms));
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(trim_coordination_error_message_coordination_error_says_eve
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(trim_coordination_error_message_network_error_says_who_was_lost_and_why_once) {
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_network_error_names_task_and_cause_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     coordinator.stop("preempted");
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_task_whose_own_error_was_not_reset_leaves_with_failed_pre
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_task_that_leaves_has_finished_or_is_to_return) {
+BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_as_finished_or_to_return) {
   auto const test = [this]() -> asio::awaitable<void> {
     a = co_await client::connect(recoverable(0));
     b = co_await client::connect(recoverable(1));
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_that_leaves_has_finished_or_is_to_return
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_to_return_that_is_refused_leaves_the_client_as_it_was) {
+BOOST_AUTO_TEST_CASE(a_refused_leave_to_return_does_not_change_the_client) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     leave_options returning;
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_leave_to_return_that_is_refused_leaves_the_client_as_it_w
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(the_shutdown_barrier_that_fails_says_whom_it_missed) {
+BOOST_AUTO_TEST_CASE(a_failed_shutdown_barrier_names_the_missing_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     std::optional<error> failed;
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(the_shutdown_barrier_that_fails_says_whom_it_missed) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_close_waits_until_the_calls_that_are_open_have_ended) {
+BOOST_AUTO_TEST_CASE(close_waits_for_open_calls_to_end) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     status ended;
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_close_waits_until_the_calls_that_are_open_have_ended) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(calls_of_a_client_that_is_destroyed_end_before_run_returns) {
+BOOST_AUTO_TEST_CASE(calls_of_a_destroyed_client_end_before_run_returns) {
   int ended = 0;
   auto const waits = [&]() -> asio::awaitable<void> {
     auto const outcome = co_await outcome_of(a.barrier("b"));
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_needs_a_task) {
+BOOST_AUTO_TEST_CASE(before_joining_only_calls_without_a_task_work) {
   auto const test = [this]() -> asio::awaitable<void> {
     core::local_topology const no_devices;
     a = co_await client::connect(options(0));
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_n
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(joining_again_changes_nothing_and_leaving_ends_everything) {
+BOOST_AUTO_TEST_CASE(joining_again_has_no_effect_and_leaving_ends_the_session) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const had_started = co_await a.join();
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(joining_again_changes_nothing_and_leaving_ends_everything) 
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_for_an_answer_now_whatever_is_asked) {
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_returns_at_once_for_every_call) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     core::local_topology const no_devices;
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_for_an_answer_now_whatever_is_asked)
 }
 
 // Orbax and JAX use texts like these, and the same one for a barrier and a key.
-BOOST_AUTO_TEST_CASE(the_whole_job_can_be_looked_at) {
+BOOST_AUTO_TEST_CASE(inspect_returns_the_whole_job) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const picture = co_await a.inspect();
@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_calls_and_is_a_failure) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(cancelling_a_join_takes_it_back) {
+BOOST_AUTO_TEST_CASE(cancelling_a_join_removes_its_arrival) {
   auto const test = [this]() -> asio::awaitable<void> {
     a = co_await client::connect(options(0));
     asio::steady_timer timer{io, 20ms};
@@ -480,7 +480,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(client_addresses)
 
-BOOST_AUTO_TEST_CASE(tcp_names_numbers_and_unix_paths) {
+BOOST_AUTO_TEST_CASE(addresses_may_be_names_numbers_or_unix_paths) {
   asio::io_context io{1};
   auto with = server_options(1);
   std::string const path = "/tmp/coxswain-client-test-" + std::to_string(::getpid());
@@ -523,7 +523,7 @@ BOOST_AUTO_TEST_CASE(another_job_or_number_of_tasks_is_refused) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_client_waits_for_a_coordinator_that_is_not_there_yet) {
+BOOST_AUTO_TEST_CASE(a_client_waits_for_a_coordinator_that_starts_later) {
   asio::io_context io{1};
   std::string const path = "/tmp/coxswain-client-late-" + std::to_string(::getpid());
   auto with = server_options(1);

@@ -41,7 +41,7 @@ std::string refusing_address() {
 
 BOOST_FIXTURE_TEST_SUITE(client_waiting, two_clients)
 
-BOOST_AUTO_TEST_CASE(the_join_and_a_barrier_say_for_whom_they_wait) {
+BOOST_AUTO_TEST_CASE(a_waiting_join_or_barrier_names_the_missing_tasks) {
   lines told;
   auto const test = [this, &told]() -> asio::awaitable<void> {
     auto with = options(0);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(client_without_its_coordinator)
 
 // The whole of it: what its HelloReply said counts, and so do its words.
-BOOST_AUTO_TEST_CASE(a_coordinator_that_refuses_is_given_up_after_what_it_said) {
+BOOST_AUTO_TEST_CASE(a_refusing_coordinator_is_given_up_after_the_time_it_stated) {
   asio::io_context io{1};
   lines told;
   auto const test = [&io, &told]() -> asio::awaitable<void> {

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_says_bye_and_ends_its_calls) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_client_goes_on_in_the_one_it_is_moved_to) {
+BOOST_AUTO_TEST_CASE(a_moved_client_continues_in_its_target) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto a = co_await fake.welcome(fake.options());
     client b{std::move(a)};
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(leave_ends_the_session_and_the_work_of_the_context) {
   BOOST_TEST(io.stopped());
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_that_failed_ends_the_session_too) {
+BOOST_AUTO_TEST_CASE(a_failed_leave_also_ends_the_session) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     std::string outcome;
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(leave_succeeds_when_the_coordinator_has_gone) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_job_error_completes_all_who_wait_for_a_failure) {
+BOOST_AUTO_TEST_CASE(a_job_error_completes_all_waits_for_a_failure) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     std::string outcomes[2];
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_completes_all_who_wait_for_a_failure) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(losing_the_coordinator_for_good_is_a_failure) {
+BOOST_AUTO_TEST_CASE(losing_the_coordinator_permanently_is_a_failure) {
   std::vector<std::string> events;
   auto const test = [this, &events]() -> asio::awaitable<void> {
     auto options = fake.options();
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(losing_the_coordinator_for_good_is_a_failure) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(progress_is_told_until_the_call_ends) {
+BOOST_AUTO_TEST_CASE(progress_is_reported_until_the_call_ends) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     std::vector<std::string> missing;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_a_client_reconnects) {
   outside.reset();
 }
 
-BOOST_AUTO_TEST_CASE(a_client_may_end_while_its_own_event_is_told) {
+BOOST_AUTO_TEST_CASE(a_client_may_be_destroyed_by_its_own_event_callback) {
   asio::io_context io{1};
   fake_coordinator fake{io};
   std::optional<client> c;

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_malformed_address_is_refused) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(connecting_in_vain_says_where_how_often_and_why) {
+BOOST_AUTO_TEST_CASE(a_failed_connect_names_address_attempts_and_cause) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto options = fake.options();
     options.connect_timeout = 100ms;
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(views_need_not_outlive_the_call_expression) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_call_is_cancelled_and_leaves_others_alone) {
+BOOST_AUTO_TEST_CASE(cancelling_a_call_does_not_affect_others) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     std::string other;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_is_cancelled_and_leaves_others_alone) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(the_answer_wins_against_a_timer_that_is_late) {
+BOOST_AUTO_TEST_CASE(a_reply_before_a_late_timer_completes_the_call) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     asio::steady_timer timer{io, 60s};
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_slowly_gets_everything) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_step_that_comes_together_with_the_next_freeze_is_not_forgotten) {
+BOOST_AUTO_TEST_CASE(a_step_received_with_the_next_freeze_is_kept) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto options = fake.options();
     auto c = co_await fake.welcome(options);

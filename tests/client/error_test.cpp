@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(an_error_is_a_system_error_with_message_and_details) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_its_caller_cancelled_has_asios_code) {
+BOOST_AUTO_TEST_CASE(a_call_cancelled_by_its_caller_has_the_asio_code) {
   error const e{asio::error::operation_aborted, status{errc::cancelled, "the caller cancelled it"}};
 
   BOOST_TEST((e.code() == asio::error::operation_aborted));
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_its_caller_cancelled_has_asios_code) {
   BOOST_TEST((e.outcome().code() == errc::cancelled));
 }
 
-BOOST_AUTO_TEST_CASE(an_id_is_made_of_any_integer) {
+BOOST_AUTO_TEST_CASE(an_id_can_be_made_from_any_integer) {
   int const number = 7;
   std::size_t const index = 8;
 

@@ -79,7 +79,7 @@ std::string refusal() {
 
 BOOST_AUTO_TEST_SUITE(client_options_test)
 
-BOOST_FIXTURE_TEST_CASE(everything_is_read_from_the_environment, environment) {
+BOOST_FIXTURE_TEST_CASE(all_options_are_read_from_the_environment, environment) {
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_TASK_ID", "3");
   set("COXSWAIN_NUM_TASKS", "4");
@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator,
   BOOST_TEST(!is_same("127.0.0.1:8476", "no address"));
 }
 
-BOOST_FIXTURE_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest, environment) {
+BOOST_FIXTURE_TEST_CASE(a_client_started_by_coxswain_task_is_a_guest, environment) {
   set("COXSWAIN_ADDRESS", "b12:8476");
   set_task();
   set("COXSWAIN_TASK_INCARNATION", "18446744073709551615");
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest, env
   BOOST_TEST(!task_pass::from_environment());
 }
 
-BOOST_FIXTURE_TEST_CASE(outside_of_launchers_only_the_address_is_required, environment) {
+BOOST_FIXTURE_TEST_CASE(without_a_launcher_only_the_address_is_required, environment) {
   set("COXSWAIN_ADDRESS", "unix:/tmp/c");
   set("COXSWAIN_TASK_ID", "");
 
@@ -159,7 +159,7 @@ BOOST_FIXTURE_TEST_CASE(outside_of_launchers_only_the_address_is_required, envir
   BOOST_TEST(options.token.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
+BOOST_AUTO_TEST_CASE(a_missing_address_error_lists_the_allowed_forms) {
   environment const env;
 
   BOOST_TEST(refusal() ==
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
              "coordinator's host:port, [v6]:port or unix:/path.");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_our_variables_do_not_say_the_launcher_does, environment) {
+BOOST_FIXTURE_TEST_CASE(launcher_variables_supply_what_coxswain_variables_do_not, environment) {
   set("SLURM_JOB_ID", "7");
   set("SLURM_STEP_NODELIST", "b[12-13]");
   set("SLURM_NTASKS", "4");
@@ -192,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(what_our_variables_do_not_say_the_launcher_does, environ
   BOOST_TEST((options.attempt == std::nullopt));
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_it, environment) {
+BOOST_FIXTURE_TEST_CASE(a_wrong_launcher_variable_is_ignored_if_ours_is_set, environment) {
   set("JAXOPERATOR_COORDINATOR_ADDRESS", "$(JAXOPERATOR_COORDINATOR_HOST):1234");
   set("JAXOPERATOR_PROCESS_ID", "first");
   BOOST_TEST(refusal() ==
@@ -207,7 +207,8 @@ BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_i
   BOOST_TEST(refusal() == "accepted");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set, environment) {
+BOOST_FIXTURE_TEST_CASE(a_launcher_without_an_address_error_names_the_variable_to_set,
+                        environment) {
   set("OMPI_COMM_WORLD_RANK", "0");
 
   BOOST_TEST(
@@ -218,7 +219,7 @@ BOOST_FIXTURE_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set,
       "example: mpirun -x COXSWAIN_ADDRESS=b12:8476.");
 }
 
-BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allowed) {
+BOOST_AUTO_TEST_CASE(a_malformed_number_error_names_its_value_and_range) {
   for (std::string const value : {"three", "3x", "-1", " 3", "4294967296", "0x3", "3.0"}) {
     environment env;
     env.set("COXSWAIN_ADDRESS", "b12:8476");
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allo
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(no_tasks_are_not_allowed, environment) {
+BOOST_FIXTURE_TEST_CASE(zero_tasks_are_refused, environment) {
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_NUM_TASKS", "0");
 
@@ -245,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_must_be_below_the_number_of_tasks, environment) {
              "COXSWAIN_TASK_ID is '4'; expected 0 to 3, since COXSWAIN_NUM_TASKS is '4'.");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token, environment) {
+BOOST_FIXTURE_TEST_CASE(whitespace_around_the_token_in_a_file_is_ignored, environment) {
   token_file const file{"  se cret\n\n"};
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_TOKEN_FILE", file.path());
@@ -253,8 +254,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token,
   BOOST_TEST(client_options::from_environment().token == "se cret");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_refused,
-                        environment) {
+BOOST_FIXTURE_TEST_CASE(a_missing_empty_or_too_long_token_file_is_refused, environment) {
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_TOKEN_FILE", "/nowhere/token");
   BOOST_TEST(refusal() ==
@@ -272,7 +272,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_r
   BOOST_TEST(refusal().find("cannot be read") != std::string::npos);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_token_and_a_token_file_contradict_each_other, environment) {
+BOOST_FIXTURE_TEST_CASE(a_token_and_a_token_file_together_are_refused, environment) {
   set("COXSWAIN_ADDRESS", "b12:8476");
   set("COXSWAIN_TOKEN", "secret");
   set("COXSWAIN_TOKEN_FILE", "/nowhere");
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_and_a_token_file_contradict_each_other, environm
              "them.");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_token_is_for_the_address_beside_it, environment) {
+BOOST_FIXTURE_TEST_CASE(an_environment_token_applies_to_the_environment_address, environment) {
   set("COXSWAIN_ADDRESS", "127.0.0.1:8476");
   set("COXSWAIN_TOKEN", "secret");
 

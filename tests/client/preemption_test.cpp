@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(shutdown_without_preemption_is_clean_with_and_without_repor
   });
 }
 
-BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_who_never_joined) {
+BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_a_client_that_never_joined) {
   run([this]() -> asio::awaitable<void> {
     client_options const first{coordinator.addresses().front(), task_id{0}};
     a = co_await client::connect(first);
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_who_never_join
   });
 }
 
-BOOST_AUTO_TEST_CASE(preempt_fast_task_and_one_that_is_idle_agrees_without_a_call) {
+BOOST_AUTO_TEST_CASE(preempt_fast_task_agrees_with_an_idle_task) {
   run([this]() -> asio::awaitable<void> {
     co_await join_both();
     for (std::uint64_t step = 0; step <= 100; ++step) {
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(reset_two_different_preempt_times_recorded) {
 }
 
 // Sharp edge 40.
-BOOST_AUTO_TEST_CASE(a_signal_does_what_it_did_before_unless_somebody_wants_notice) {
+BOOST_AUTO_TEST_CASE(a_signal_keeps_its_action_unless_a_notifier_exists) {
   auto const handler = [] {
     struct sigaction now {};
     ::sigaction(SIGUSR2, nullptr, &now);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_signal_to_a_forked_child_ends_it_and_is_no_notice_for_its
   while (!noticed) io.run_one();
 }
 
-BOOST_AUTO_TEST_CASE(a_forked_child_of_who_had_a_notifier_gets_none) {
+BOOST_AUTO_TEST_CASE(a_forked_child_does_not_inherit_a_notifier) {
   { preemption_notifier const over{io.get_executor(), SIGUSR2}; }
   pid_t const child = ::fork();
   if (child == 0) {

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_process_missing_from_a_snapshot_is_lost) {
              "task 1 with incarnation 101 is no longer there: the job has no such task");
 }
 
-BOOST_AUTO_TEST_CASE(who_was_connected_and_is_not_any_more_is_lost_once) {
+BOOST_AUTO_TEST_CASE(a_disconnected_process_is_lost_once) {
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {1, 101, task_state::failed}}))) == "1=101");
   BOOST_TEST(text(table.update(snapshot(3, {{0, 100}, {1, 101, task_state::failed}}))) == "");
   BOOST_TEST(text(table.update(snapshot(4, {{0, 100, task_state::left}, {1, 102}}))) == "0=100");
@@ -83,13 +83,13 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_lost) {
   BOOST_TEST(text(table.update(std::move(suspects))) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_joining_task_was_not_there_and_is_not_lost) {
+BOOST_AUTO_TEST_CASE(a_joining_task_is_not_lost) {
   table.update(snapshot(2, {{0, 100}, {1, 101, task_state::joining}}));
 
   BOOST_TEST(text(table.update(snapshot(3, {{0, 100}, {1, 101, task_state::failed}}))) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_snapshot_is_kept_in_order_and_an_older_one_ignored) {
+BOOST_AUTO_TEST_CASE(an_older_snapshot_is_ignored) {
   table.update(snapshot(3, {{1, 101}, {0, 100}}));
   BOOST_TEST(table.tasks().tasks[0].id == task_id{0});
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_snapshot_is_kept_in_order_and_an_older_one_ignored) {
   BOOST_TEST(table.tasks().version == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_snapshot_again_does_not_take_back_what_was_marked) {
+BOOST_AUTO_TEST_CASE(a_repeated_snapshot_keeps_marked_failures) {
   table.mark_failed(task_id{1}, {errc::internal, "boom"}).value();
 
   BOOST_TEST(text(table.update(snapshot(1, {{0, 100}, {1, 101}}))) == "");
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_task_marked_as_failed_is_lost_and_not_lost_again_by_the_c
 
 // The runtime's part of aborts_acquired_gpu_clique_on_task_failure: who ends what it does with the
 // lost ones, and asks before it begins again.
-BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_is_a_member_that_is_not_current) {
+BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_as_a_stale_member) {
   process const clique[] = {member(0, 100), member(1, 101)};
   BOOST_TEST(table.check_current(clique).ok());
 
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_is_a_member_that
              "task 1 with incarnation 101 is no longer there: the task is failed, INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(an_ok_is_no_failure) {
+BOOST_AUTO_TEST_CASE(marking_with_ok_is_refused) {
   BOOST_TEST(table.mark_failed(task_id{0}, {}).error().code() == errc::invalid_argument);
 }
 

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_numbers_of_any_integer_type) {
   BOOST_TEST(task_list{}.ids().empty());
 }
 
-BOOST_AUTO_TEST_CASE(options_are_made_in_one_expression) {
+BOOST_AUTO_TEST_CASE(options_can_be_built_in_one_expression) {
   diagnostics why;
   auto const barrier = barrier_options{1.5s, 3}.with_fail_when_lost().with_details(why);
 

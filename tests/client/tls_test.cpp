@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(good_client_and_prefix_is_accepted) {
                      named("URI:" + prefix + "worker", prefix)) == status{});
 }
 
-BOOST_AUTO_TEST_CASE(without_prefixes_certificates_of_one_authority_are_enough) {
+BOOST_AUTO_TEST_CASE(without_prefixes_any_certificate_of_the_authority_is_accepted) {
   BOOST_TEST(outcome(trusted.issue({}), trusted.issue({})) == status{});
 }
 
@@ -152,14 +152,14 @@ BOOST_AUTO_TEST_CASE(dns_san_server_dialed_by_name_is_accepted) {
   refused(outcome(by_name, trusted.issue({}), "127.0.0.1"), "its names: DNS:localhost");
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_file_is_told_before_anything_is_tried) {
+BOOST_AUTO_TEST_CASE(a_missing_file_is_reported_before_connecting) {
   auto missing = trusted.issue({});
   missing.ca = "/no/such.pem";
 
   BOOST_TEST(outcome(trusted.issue({}), missing).code() == errc::not_found);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_without_tls_is_told_that_it_is_needed) {
+BOOST_AUTO_TEST_CASE(a_client_without_tls_learns_that_tls_is_required) {
   auto const end = outcome(trusted.issue({}), {});
 
   BOOST_TEST(end.code() == errc::failed_precondition);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_client_without_tls_is_told_that_it_is_needed) {
   BOOST_TEST(logged("does not speak TLS"));
 }
 
-BOOST_AUTO_TEST_CASE(a_client_with_tls_is_told_that_the_coordinator_speaks_none) {
+BOOST_AUTO_TEST_CASE(a_tls_client_learns_that_the_coordinator_speaks_plaintext) {
   auto const end = outcome({}, trusted.issue({}));
 
   BOOST_TEST(end.code() == errc::failed_precondition);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_client_with_tls_is_told_that_the_coordinator_speaks_none)
   BOOST_TEST(logged("speaks TLS; this port does not"));
 }
 
-BOOST_AUTO_TEST_CASE(over_a_unix_socket_tls_is_not_spoken) {
+BOOST_AUTO_TEST_CASE(unix_sockets_do_not_use_tls) {
   std::string const path = "unix:/tmp/coxswain-client-tls-" + std::to_string(::getpid());
   with.listen = {path};
   with.tls = trusted.issue({});
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(over_a_unix_socket_tls_is_not_spoken) {
 }
 
 // The successor's certificate is of an authority that the client did not know when it began.
-BOOST_AUTO_TEST_CASE(a_session_goes_on_with_certificates_that_were_replaced_meanwhile) {
+BOOST_AUTO_TEST_CASE(a_session_resumes_with_replaced_certificates) {
   with.tls = trusted.issue({});
   auto ours = trusted.issue({});
   server::server coordinator{io, with};

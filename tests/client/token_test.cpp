@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_call_begins_when_it_is_launched) {
   BOOST_TEST(found.get() == "copied");
 }
 
-BOOST_AUTO_TEST_CASE(operators_race_and_join_calls) {
+BOOST_AUTO_TEST_CASE(awaitable_operators_race_and_join_calls) {
   auto const test = [this]() -> asio::awaitable<void> {
     asio::steady_timer timer{io, 5ms};
     auto const first = co_await (a.get("k") || timer.async_wait(asio::use_awaitable));
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(a_preemption_notifier_takes_tokens) {
   run(io, as_tuple());
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_cannot_begin_completes_all_the_same) {
+BOOST_AUTO_TEST_CASE(a_call_that_cannot_start_still_completes) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto const too_big = std::numeric_limits<std::size_t>::max();
     auto const sum =

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(exchange_topology_of_two_threads) {
   BOOST_TEST((core::gpu_topology_of(second) == core::gpu_topology{2, 1, 2}));
 }
 
-BOOST_AUTO_TEST_CASE(a_late_exchange_carries_the_figures_of_a_barrier) {
+BOOST_AUTO_TEST_CASE(a_timed_out_exchange_has_the_details_of_a_barrier) {
   join_both();
   auto const late = failure_of([this] { a.exchange_topology("gpu", {}, 20ms); });
   BOOST_TEST(late.code() == errc::deadline_exceeded);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_late_exchange_carries_the_figures_of_a_barrier) {
   BOOST_TEST(late.details()->missing == "1");
 }
 
-BOOST_AUTO_TEST_CASE(a_topology_that_is_too_large_is_refused_before_it_is_sent) {
+BOOST_AUTO_TEST_CASE(a_too_large_topology_is_refused_before_sending) {
   join_both();
   auto large = two_devices("a");
   large.devices[0].debug_text.assign(5'000'000, 't');
@@ -113,12 +113,12 @@ BOOST_AUTO_TEST_CASE(get_network_nodes) {
   BOOST_TEST((network_nodes("") == std::vector<std::string>{}));
 }
 
-BOOST_AUTO_TEST_CASE(a_level_of_the_network_without_a_name_keeps_its_place) {
+BOOST_AUTO_TEST_CASE(an_unnamed_network_level_keeps_its_position) {
   BOOST_TEST((network_nodes("spine,,rack") == std::vector<std::string>{"spine", "", "rack"}));
   BOOST_TEST((network_nodes(",pod,") == std::vector<std::string>{"", "pod", ""}));
 }
 
-BOOST_AUTO_TEST_CASE(this_host_says_its_boot_id_and_its_network) {
+BOOST_AUTO_TEST_CASE(the_local_topology_has_boot_id_and_network) {
   BOOST_TEST(local_topology_of_this_host().network_nodes.empty());
   ::setenv(nodes_variable, "pod,rack", 1);
 

@@ -12,7 +12,7 @@ namespace coxswain::test {
 
 BOOST_FIXTURE_TEST_SUITE(watch_test, two_clients)
 
-BOOST_AUTO_TEST_CASE(tasks_are_alive_when_all_have_asked) {
+BOOST_AUTO_TEST_CASE(alive_tasks_returns_after_all_members_called) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const both = co_await (a.alive_tasks() && b.alive_tasks());
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_watch_of_the_tasks_waits_for_a_change) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(events_come_one_after_the_other_and_not_twice) {
+BOOST_AUTO_TEST_CASE(events_arrive_in_order_and_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     event_watch events{a};
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(events_come_one_after_the_other_and_not_twice) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(the_process_monitor_tells_who_was_lost_until_the_client_ends) {
+BOOST_AUTO_TEST_CASE(the_process_monitor_reports_lost_tasks_until_the_client_ends) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_the_process_monitor) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_at_once) {
+BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_at_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_at_once) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_process_monitor_tells_nothing_more) {
+BOOST_AUTO_TEST_CASE(a_cancelled_process_monitor_reports_nothing_more) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
