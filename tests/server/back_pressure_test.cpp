@@ -46,7 +46,7 @@ std::string lists(std::uint64_t count) {
 
 BOOST_AUTO_TEST_SUITE(back_pressure_test)
 
-BOOST_FIXTURE_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_others_go_on, house) {
+BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affect_others, house) {
   o.listen = {unix_path("million")};
   o.queued_bytes_max = 4'000'000;
   auto other = greeted();
@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_oth
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything_that_it_asked_for_at_once) {
+BOOST_AUTO_TEST_CASE(a_slow_reader_gets_all_replies_to_a_burst_of_requests) {
   for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow-lists")}) {
     house h;
     h.o.listen = {address};
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything_that_it_asked_for_at_once) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(who_asks_without_reading_and_goes_is_heard_to_the_end, house) {
+BOOST_FIXTURE_TEST_CASE(requests_of_a_client_that_disconnects_unread_are_all_processed, house) {
   o.listen = {unix_path("goes")};
   o.queued_bytes_max = 1'000'000;
   auto other = greeted();

@@ -32,7 +32,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(background_server_test, fixture)
 
-BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
+BOOST_AUTO_TEST_CASE(the_server_serves_after_construction) {
   background_server made{for_tasks(1)};
   auto client = connect(made);
 
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
   BOOST_TEST(!made.ask(&server::error).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(what_lives_beside_the_server_runs_on_its_thread) {
+BOOST_AUTO_TEST_CASE(companion_objects_run_on_the_server_thread) {
   background_server made{for_tasks(3)};
   std::thread::id thread;
   std::size_t tasks{};
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(what_lives_beside_the_server_runs_on_its_thread) {
   BOOST_TEST(!made.ask(&server::recording).empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_served_throws) {
+BOOST_AUTO_TEST_CASE(invalid_options_throw) {
   auto o = for_tasks(1);
   o.listen = {"nonsense"};
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_stop_returns_when_the_peers_have_read_their_goodbye) {
   BOOST_TEST(made.ask(&server::look).sessions == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
+BOOST_AUTO_TEST_CASE(a_reported_task_end_takes_effect_at_once) {
   background_server made{for_tasks(1)};
   auto client = connect(made);
   client.greet();
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
   made.wait_done();  // the only task has failed
 }
 
-BOOST_AUTO_TEST_CASE(waiting_ends_when_all_have_left) {
+BOOST_AUTO_TEST_CASE(wait_returns_when_all_tasks_have_left) {
   background_server made{for_tasks(1)};
   auto client = connect(made);
   client.greet();
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(waiting_ends_when_all_have_left) {
   BOOST_TEST((made.ask(&server::look).tasks.at(0).state == task_state::left));
 }
 
-BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
+BOOST_AUTO_TEST_CASE(many_threads_can_call_the_server) {
   background_server made{for_tasks(4)};
   std::vector<std::thread> threads;
   std::atomic<int> answers{};
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
   BOOST_TEST(answers == 400);
 }
 
-BOOST_AUTO_TEST_CASE(the_log_may_call_back) {
+BOOST_AUTO_TEST_CASE(the_log_callback_may_call_the_server) {
   std::atomic<background_server*> pointer{};
   std::atomic<bool> called{};
   auto o = for_tasks(1);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(the_log_may_call_back) {
   pointer = nullptr;
 }
 
-BOOST_AUTO_TEST_CASE(the_destructor_stops) {
+BOOST_AUTO_TEST_CASE(the_destructor_stops_the_server) {
   std::optional<background_server> made{for_tasks(1)};
   auto client = connect(*made);
   client.greet();
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_destructor_stops) {
   destroyer.join();
 }
 
-BOOST_AUTO_TEST_CASE(the_thread_that_makes_it_keeps_its_signals) {
+BOOST_AUTO_TEST_CASE(the_creating_thread_keeps_its_signal_mask) {
   sigset_t before;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
   background_server const made{for_tasks(1)};

@@ -43,7 +43,7 @@ struct graceless_world : world {
 
 BOOST_AUTO_TEST_SUITE(connections_test)
 
-BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_an_iteration, world) {
+BOOST_FIXTURE_TEST_CASE(each_connection_is_written_once_per_iteration, world) {
   auto& stream = add_puppet();
   stream.writes = 0;
   send(try_get_frame(1, "a") + try_get_frame(2, "b") + try_get_frame(3, "c"));
@@ -56,7 +56,7 @@ BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_an_iteration, world) {
   for (std::uint64_t id = 1; id <= 3; ++id) BOOST_TEST(reader.take().id.value == id);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_the_peer_does_not_take_follows_when_it_does, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(unaccepted_bytes_are_written_when_the_peer_reads, blocked_world) {
   run(t0 + 1s);
   BOOST_TEST(stream.written.size() == 3u);
 
@@ -72,7 +72,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_peer_does_not_take_follows_when_it_does, blocke
   BOOST_TEST(reader.take().id.value == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_iteration, world) {
+BOOST_FIXTURE_TEST_CASE(a_fast_reader_does_not_delay_the_iteration, world) {
   auto& stream = add_puppet();
   send(put_frame(1, "k", std::string(60'000, 'v')));
   run();
@@ -120,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
   BOOST_TEST(cut_off());
 }
 
-BOOST_FIXTURE_TEST_CASE(progress_in_the_last_moment_counts, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(write_progress_at_the_deadline_counts, blocked_world) {
   run(t0 + 29s);
   --stream.unread;
 
@@ -129,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(progress_in_the_last_moment_counts, blocked_world) {
   BOOST_TEST(!cut_off());
 }
 
-BOOST_FIXTURE_TEST_CASE(blocked_readers_are_looked_at_three_times, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(blocked_readers_are_checked_three_times, blocked_world) {
   BOOST_TEST((all.next_deadline() == t0 + 10s));
   run(t0 + 10s);
   BOOST_TEST((all.next_deadline() == t0 + 20s));
@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(blocked_readers_are_looked_at_three_times, blocked_world
   BOOST_TEST((all.next_deadline() == t0 + 30s));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_needs_no_visit, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_is_not_checked, blocked_world) {
   unblock(stream, 1 << 20);
   run(t0 + 1s);
 
@@ -167,7 +167,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_goodbye_input_is_drained_until_the_peer_closes, 
   BOOST_TEST(brain.connections() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(after_a_goodbye_a_second_is_enough, world) {
+BOOST_FIXTURE_TEST_CASE(after_a_goodbye_the_linger_is_one_second, world) {
   add_puppet();
   send("this is no protocol");
   run();
@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_goodbye_a_second_is_enough, world) {
   BOOST_TEST(all.size() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_goodbye_that_is_read_late_gets_its_second, world) {
+BOOST_FIXTURE_TEST_CASE(a_late_read_goodbye_still_lingers_for_a_second, world) {
   auto& stream = add_puppet();
   stream.room = 0;
   stream.fill();
@@ -266,7 +266,7 @@ BOOST_FIXTURE_TEST_CASE(input_before_a_failed_write_is_processed, world) {
   BOOST_TEST(brain.look(t0).keys == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(much_input_does_not_starve_others, world) {
+BOOST_FIXTURE_TEST_CASE(heavy_input_of_one_peer_does_not_starve_others, world) {
   auto const& quick = add_puppet();
   int const quick_peer = peers.back().value();
   auto ends = net::tcp_pair();
@@ -299,7 +299,7 @@ BOOST_FIXTURE_TEST_CASE(much_input_does_not_starve_others, world) {
   });
 }
 
-BOOST_FIXTURE_TEST_CASE(all_can_be_ended_at_once, world) {
+BOOST_FIXTURE_TEST_CASE(all_connections_can_be_ended_at_once, world) {
   add_puppet();
   add_puppet();
 
@@ -310,7 +310,7 @@ BOOST_FIXTURE_TEST_CASE(all_can_be_ended_at_once, world) {
   BOOST_TEST(brain.connections() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(how_a_connection_ended) {
+BOOST_AUTO_TEST_CASE(socket_errors_map_to_closed_or_unreachable) {
   auto const with = [](int error) {
     return loss_of({net::transfer::outcome::failed, 0, {error, boost::system::system_category()}});
   };

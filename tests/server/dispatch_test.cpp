@@ -99,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
   d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(frames_may_come_in_any_pieces) {
+BOOST_AUTO_TEST_CASE(frames_may_arrive_in_any_pieces) {
   auto const input = hello_frame() + join_frame(1, 0) + barrier_frame(2, 0, "b");
   for (std::size_t piece = 1; piece <= input.size(); ++piece) {
     world w{1};
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(frames_may_come_in_any_pieces) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_release_goes_to_everybody_and_each_is_named_once, world) {
+BOOST_FIXTURE_TEST_CASE(a_release_reaches_every_participant_once, world) {
   auto const a = greeted();
   auto const b = greeted();
   d().received(now, a, join_frame(1, 0));
@@ -132,7 +132,7 @@ BOOST_FIXTURE_TEST_CASE(a_release_goes_to_everybody_and_each_is_named_once, worl
   write(b);
 }
 
-BOOST_AUTO_TEST_CASE(the_limit_of_a_frame_is_raised_by_the_hello) {
+BOOST_AUTO_TEST_CASE(hello_raises_the_frame_limit) {
   std::string const large(100'000, 'v');
   {
     world w;
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_ends_the_session) {
   BOOST_TEST(w.d().error().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(garbage_ends_the_session_and_what_follows_is_ignored) {
+BOOST_AUTO_TEST_CASE(malformed_input_ends_the_session_and_later_input_is_ignored) {
   world w{1};
   auto const id = w.greeted();
   BOOST_TEST(w.ask(id, join_frame(1, 0)).what.outcome.ok());
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(garbage_ends_the_session_and_what_follows_is_ignored) {
   w.d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(bytes_that_are_no_whole_frame_are_a_sign_of_life) {
+BOOST_AUTO_TEST_CASE(a_partial_frame_is_a_sign_of_life) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
   auto const id = w.greeted();
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_whole_frame_are_a_sign_of_life) {
   BOOST_TEST(contains(w.goodbye(id).why.message(), "no heartbeat from "));
 }
 
-BOOST_FIXTURE_TEST_CASE(input_and_output_of_the_lost_are_nobodys, world) {
+BOOST_FIXTURE_TEST_CASE(input_and_output_of_a_lost_connection_are_dropped, world) {
   auto const id = greeted();
   d().received(now, id, try_get_frame(1, "k"));
   d().lost(now, id, core::loss::closed);
@@ -246,7 +246,7 @@ struct blocked_world : world {
   connection_id id;
 };
 
-BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_nothing_is_cut_off, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_is_disconnected, blocked_world) {
   advance_to(t0 + 10s);
   d().write_blocked(now, id);  // still the same blockage
 
@@ -256,7 +256,7 @@ BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_nothing_is_cut_off, blocked_world) {
   BOOST_TEST(cut_off());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_slowly_is_not_cut_off, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
   advance_to(t0 + 29s);
   d().still_reads(now, id);
   advance_to(t0 + 58s);
@@ -269,7 +269,7 @@ BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_slowly_is_not_cut_off, blocked_world
   BOOST_TEST(cut_off());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reader_that_has_read_everything_is_not_cut_off, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_is_not_disconnected, blocked_world) {
   advance_to(t0 + 29s);
   write(id);
   d().still_reads(now, id);  // nothing is blocked any more
@@ -278,7 +278,7 @@ BOOST_FIXTURE_TEST_CASE(a_reader_that_has_read_everything_is_not_cut_off, blocke
   BOOST_TEST(!cut_off());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_to_all, world) {
+BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_to_all, world) {
   auto const a = greeted();
   auto const b = open();
 
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {
   BOOST_TEST(w.log.back() == "from the shell");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_log_that_throws_does_no_harm, world) {
+BOOST_FIXTURE_TEST_CASE(a_throwing_log_callback_does_no_harm, world) {
   o.log = [](core::event const&) { throw std::runtime_error{"disk full"}; };
   d().report({core::severity::info, "one"});
   d().report({core::severity::info, "two"});
@@ -310,7 +310,7 @@ BOOST_FIXTURE_TEST_CASE(a_log_that_throws_does_no_harm, world) {
   BOOST_TEST(greeted().value != 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_log_may_call_back, world) {
+BOOST_FIXTURE_TEST_CASE(a_log_callback_may_call_the_coordinator, world) {
   o.log = [&](core::event const& e) {
     if (e.text == "stop now") BOOST_TEST((d().put_in(now, core::stopped{"the log says so"}).ok()));
   };
@@ -334,7 +334,7 @@ BOOST_FIXTURE_TEST_CASE(queued_replies_are_counted_as_in_transit, world) {
   BOOST_TEST(d().out(id).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all, world) {
+BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_cannot_use_all_memory, world) {
   o.core.memory_bytes_max = 4'000'000;
   auto const writer = greeted();
   for (std::uint64_t id = 1; id <= 100; ++id) {
@@ -363,7 +363,7 @@ BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all, wo
   for (auto const one : idle) BOOST_TEST(d().out(one).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room, world) {
+BOOST_FIXTURE_TEST_CASE(frames_are_processed_while_their_replies_fit, world) {
   o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
   o.queued_bytes_max = 1'000;
   auto const id = greeted();
@@ -384,8 +384,7 @@ BOOST_FIXTURE_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room, wor
   d().check_invariants();
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_an_iteration,
-                        world) {
+BOOST_FIXTURE_TEST_CASE(a_value_requested_many_times_in_an_iteration_is_held_once, world) {
   o.queued_bytes_max = 300'000;
   auto const writer = greeted();
   for (std::uint64_t id = 1; id <= 100; ++id) {
@@ -404,7 +403,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a
   BOOST_TEST(memory_used() < before + 3 * 110'000 + 64 * 8'000);
 }
 
-BOOST_FIXTURE_TEST_CASE(input_of_an_unwritable_connection_is_processed_to_its_end, world) {
+BOOST_FIXTURE_TEST_CASE(all_input_of_an_unwritable_connection_is_processed, world) {
   o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
   o.queued_bytes_max = 100;
   auto const id = greeted();
@@ -422,7 +421,7 @@ BOOST_FIXTURE_TEST_CASE(input_of_an_unwritable_connection_is_processed_to_its_en
   d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(a_paused_peer_that_becomes_unreachable_is_judged_by_its_last_sign_of_life) {
+BOOST_AUTO_TEST_CASE(a_paused_unreachable_peer_fails_by_its_last_sign_of_life) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
   w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
@@ -444,7 +443,7 @@ BOOST_AUTO_TEST_CASE(a_paused_peer_that_becomes_unreachable_is_judged_by_its_las
   BOOST_TEST(w.d().error().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(who_is_written_more_than_there_is_room_for_gave_no_sign_of_life_by_it) {
+BOOST_AUTO_TEST_CASE(writing_to_a_full_peer_is_no_sign_of_life) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
   w.o.queued_bytes_max = 100;
@@ -465,7 +464,7 @@ BOOST_AUTO_TEST_CASE(who_is_written_more_than_there_is_room_for_gave_no_sign_of_
   BOOST_TEST(w.d().error().has_value());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy, world) {
+BOOST_FIXTURE_TEST_CASE(a_value_sent_to_many_peers_is_not_copied, world) {
   auto const id = greeted();
   d().received(now, id, put_frame(1, "k", std::string(1 << 20, 'v')));
   settle();
@@ -512,7 +511,7 @@ struct full_world : world {
   std::string_view const rest = std::string_view{large}.substr(1'000);
 };
 
-BOOST_FIXTURE_TEST_CASE(large_frames_arrive_as_far_as_there_is_memory, full_world) {
+BOOST_FIXTURE_TEST_CASE(large_frames_are_received_while_memory_permits, full_world) {
   auto const first = connected("w");
   auto const second = connected("w");
   BOOST_TEST((send(first, beginning) == taken::all));
@@ -532,7 +531,7 @@ BOOST_FIXTURE_TEST_CASE(large_frames_arrive_as_far_as_there_is_memory, full_worl
   d().check_invariants();
 }
 
-BOOST_FIXTURE_TEST_CASE(small_frames_need_no_leave, full_world) {
+BOOST_FIXTURE_TEST_CASE(small_frames_need_no_memory_permit, full_world) {
   auto const first = connected("w");
   auto const second = connected("w");
   send(first, beginning);
@@ -545,7 +544,7 @@ BOOST_FIXTURE_TEST_CASE(small_frames_need_no_leave, full_world) {
 }
 
 // There is memory for one; each has 4 s, because the others wait.
-BOOST_FIXTURE_TEST_CASE(a_large_frame_that_finds_no_memory_in_time_is_cut_off, full_world) {
+BOOST_FIXTURE_TEST_CASE(a_large_frame_without_memory_in_time_is_disconnected, full_world) {
   auto const begin = now;
   std::vector<connection_id> all;
   for (int i = 0; i < 4; ++i) {
@@ -570,7 +569,7 @@ BOOST_FIXTURE_TEST_CASE(a_large_frame_that_finds_no_memory_in_time_is_cut_off, f
 }
 
 // A third of the time of a stalled peer, and a second for each MiB.
-BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_cut_off_when_others_wait, full_world) {
+BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_disconnected_when_others_wait, full_world) {
   auto const slow = connected("w");
   send(slow, beginning);
   pass(now + 60s);
@@ -590,7 +589,7 @@ BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_cut_off_when_others_wait, full_wor
   BOOST_TEST(next(other).what.outcome.code() == errc::resource_exhausted);
 }
 
-BOOST_FIXTURE_TEST_CASE(frames_of_readers_are_small, full_world) {
+BOOST_FIXTURE_TEST_CASE(the_reader_role_has_a_small_frame_limit, full_world) {
   auto const reader = connected("r");
   send(reader, beginning);
 
@@ -621,7 +620,7 @@ struct listing_world : full_world {
   std::vector<connection_id> dirty;
 };
 
-BOOST_FIXTURE_TEST_CASE(readers_wait_while_listings_are_not_read, listing_world) {
+BOOST_FIXTURE_TEST_CASE(reader_requests_wait_while_listings_are_unread, listing_world) {
   std::vector<connection_id> all;
   for (int i = 0; i < 20; ++i) all.push_back(idle("r"));
 
@@ -719,14 +718,14 @@ BOOST_FIXTURE_TEST_CASE(
   BOOST_TEST(next(id).what.outcome.ok());
 }
 
-BOOST_FIXTURE_TEST_CASE(exactly_one_quantum_leaves_nothing_that_waits, world) {
+BOOST_FIXTURE_TEST_CASE(exactly_one_quantum_leaves_no_waiting_input, world) {
   auto const id = greeted();
   d().begin();
 
   BOOST_TEST((d().received(now, id, try_gets(1, quantum)) == taken::all));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_message_that_visits_many_keys_is_paid_for_by_those_after_it, world) {
+BOOST_FIXTURE_TEST_CASE(a_message_that_visits_many_keys_delays_the_next_ones, world) {
   auto const id = greeted();
   std::vector<std::string> const many(4 * quantum, "k");
   d().received(now, id, put_frame(1, "k", "v"));
@@ -743,7 +742,7 @@ BOOST_FIXTURE_TEST_CASE(a_message_that_visits_many_keys_is_paid_for_by_those_aft
   BOOST_TEST((d().go_on(now, id) == taken::all));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass, world) {
+BOOST_FIXTURE_TEST_CASE(a_quantum_debt_is_paid_off_by_later_iterations, world) {
   auto const id = greeted();
   std::vector<std::string> const many(4 * quantum, "k");
   d().received(now, id, put_frame(1, "k", "v") + frame(core::get_all_args{many}, 2));
@@ -754,8 +753,7 @@ BOOST_FIXTURE_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass, world) {
   BOOST_TEST((d().go_on(now, id) == taken::all));
 }
 
-BOOST_FIXTURE_TEST_CASE(connections_beyond_their_share_wait_and_others_continue_at_once,
-                        busy_world) {
+BOOST_FIXTURE_TEST_CASE(connections_above_their_share_wait_and_others_continue, busy_world) {
   std::vector<connection_id> hostile;
   for (int i = 0; i < 5; ++i) hostile.push_back(busy(20 * quantum));
   iteration(hostile);  // the second quantum of each
@@ -780,7 +778,7 @@ BOOST_FIXTURE_TEST_CASE(connections_beyond_their_share_wait_and_others_continue_
   BOOST_TEST((d().go_on(now, one) == taken::all));
 }
 
-BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
+BOOST_AUTO_TEST_CASE(a_connection_with_waiting_input_is_not_silent) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
   auto const id = w.greeted();
@@ -800,7 +798,7 @@ BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
 
 core::count_barrier_args barrier_of_two() { return {.name = "two", .count = 2, .timeout = 1s}; }
 
-BOOST_AUTO_TEST_CASE(an_arrival_that_waits_within_its_share_is_in_time) {
+BOOST_AUTO_TEST_CASE(a_queued_arrival_within_its_share_meets_its_deadline) {
   world w{1};
   auto const id = w.greeted();
   w.d().received(w.now, id, join_frame(1, 0));
@@ -851,7 +849,7 @@ BOOST_AUTO_TEST_CASE(many_connections_within_their_share_continue_round_robin) {
   BOOST_TEST(w.d().steps_max() == steps);
 }
 
-BOOST_AUTO_TEST_CASE(tasks_do_not_wait_for_others) {
+BOOST_AUTO_TEST_CASE(tasks_are_not_delayed_by_other_clients) {
   world w{1};
   auto const task = w.greeted();
   w.d().received(w.now, task, join_frame(1, 0));
@@ -865,7 +863,7 @@ BOOST_AUTO_TEST_CASE(tasks_do_not_wait_for_others) {
   BOOST_TEST(w.d().worker_wait_max() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_waits_behind_many_others_is_in_time) {
+BOOST_AUTO_TEST_CASE(input_queued_behind_many_others_meets_its_deadline) {
   world w;
   auto const other = w.greeted();
   w.d().received(w.now, other, frame(barrier_of_two(), 1));
@@ -886,7 +884,7 @@ BOOST_AUTO_TEST_CASE(what_waits_behind_many_others_is_in_time) {
   BOOST_TEST(w.next(other).what.outcome.ok());
 }
 
-BOOST_FIXTURE_TEST_CASE(what_waits_is_lost_with_its_connection, busy_world) {
+BOOST_FIXTURE_TEST_CASE(queued_input_is_dropped_with_its_connection, busy_world) {
   auto const within = busy(3 * quantum);
   auto const beyond = busy(3 * quantum);
   iteration({beyond});

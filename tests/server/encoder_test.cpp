@@ -33,7 +33,7 @@ core::answer_ptr listing_of(std::size_t keys) {
 
 BOOST_FIXTURE_TEST_SUITE(encoder_test, fixture)
 
-BOOST_AUTO_TEST_CASE(a_small_answer_is_to_be_copied) {
+BOOST_AUTO_TEST_CASE(a_small_answer_is_copied) {
   auto const what = value_of(bytes{std::string{"small"}});
 
   auto const& reply = encoded.encode(what);
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_large_value_is_shared_with_the_store) {
   BOOST_TEST(reply.size() == text_of(what).size());
 }
 
-BOOST_AUTO_TEST_CASE(a_large_body_is_counted_once_and_while_it_is_referred_to) {
+BOOST_AUTO_TEST_CASE(a_large_body_is_counted_once_while_referenced) {
   auto const what = listing_of(1'000);
   carried_bytes kept;
 
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_large_body_is_counted_once_and_while_it_is_referred_to) {
   BOOST_TEST(memory->transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(answers_that_come_mixed_are_encoded_once) {
+BOOST_AUTO_TEST_CASE(interleaved_answers_are_encoded_once) {
   std::vector<core::answer_ptr> const four{listing_of(100), listing_of(101), listing_of(102),
                                            listing_of(103)};
   std::vector<bytes> first;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(answers_that_come_mixed_are_encoded_once) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_forgotten_lives_no_longer) {
+BOOST_AUTO_TEST_CASE(a_dropped_answer_is_destroyed) {
   auto const what = listing_of(100);
   (void)encoded.encode(what);
   BOOST_TEST(what.local_use_count() == 2);

@@ -189,7 +189,7 @@ std::string native_hello() {
 
 BOOST_AUTO_TEST_SUITE(grpc_test)
 
-BOOST_AUTO_TEST_CASE(the_first_bytes_decide_which_protocol_is_spoken) {
+BOOST_AUTO_TEST_CASE(the_first_bytes_decide_the_protocol) {
   world w;
   auto& jax = w.connect();
   auto& native = w.connect();
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(the_first_bytes_decide_which_protocol_is_spoken) {
   BOOST_TEST(w.d.is_greeted(native.id));
 }
 
-BOOST_AUTO_TEST_CASE(the_preface_may_come_byte_by_byte) {
+BOOST_AUTO_TEST_CASE(the_preface_may_arrive_byte_by_byte) {
   world w;
   auto& jax = w.connect();
   std::string out;
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_method_leaves_the_connection_open) {
   BOOST_TEST(world::text(jax, w.call(jax, method::register_task, world::by(0))) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(where_tokens_are_needed_calls_are_refused_in_plain_words) {
+BOOST_AUTO_TEST_CASE(calls_without_a_required_token_are_refused_with_the_reason) {
   auto o = with(1);
   o.core.credentials.push_back({core::role::worker, "secret"});
   world w{o};
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(where_tokens_are_needed_calls_are_refused_in_plain_words) {
   BOOST_TEST(world::text(at_own_address, served) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(an_address_for_jax_serves_nobody_else) {
+BOOST_AUTO_TEST_CASE(a_jax_address_serves_only_jax) {
   world w;
   auto& native = w.connect(protocols::jax);
   native.is_native = true;
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(an_address_for_jax_serves_nobody_else) {
   BOOST_TEST(native.is_closed);
 }
 
-BOOST_AUTO_TEST_CASE(large_values_pass_while_heartbeats_are_answered) {
+BOOST_AUTO_TEST_CASE(heartbeats_are_answered_during_large_values) {
   world w;
   auto& jax = w.connect();
   w.call(jax, method::register_task, world::by(0));
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(large_values_pass_while_heartbeats_are_answered) {
   BOOST_TEST(world::text(jax, zipped) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_cut_off) {
+BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_disconnected) {
   world w;
   auto& jax = w.connect();
   w.call(jax, method::register_task, world::by(0));
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_recording_of_jax_processes_replays_without_http2) {
   BOOST_TEST((*again.error == *then.error));
 }
 
-BOOST_AUTO_TEST_CASE(an_orderly_stop_answers_what_waits_and_closes) {
+BOOST_AUTO_TEST_CASE(an_orderly_stop_answers_waiting_calls_and_closes) {
   world w;
   auto& jax = w.connect();
   w.call(jax, method::register_task, world::by(0));

@@ -11,7 +11,7 @@ constexpr time_point t0{std::chrono::hours{1}};
 
 BOOST_AUTO_TEST_SUITE(host_pace_test)
 
-BOOST_AUTO_TEST_CASE(a_tenth_of_a_seconds_worth_may_come_at_once) {
+BOOST_AUTO_TEST_CASE(a_burst_of_a_tenth_of_a_second_is_allowed) {
   host_pace pace{100};
 
   for (int i = 0; i < 10; ++i) BOOST_TEST((pace.begin(t0, "a") == t0));
@@ -22,14 +22,14 @@ BOOST_AUTO_TEST_CASE(a_tenth_of_a_seconds_worth_may_come_at_once) {
   BOOST_TEST((pace.begin(t0 + 10ms, "a") == t0 + 20ms));
 }
 
-BOOST_AUTO_TEST_CASE(asking_in_vain_does_not_count) {
+BOOST_AUTO_TEST_CASE(refused_attempts_do_not_count) {
   host_pace pace{100};
   for (int i = 0; i < 1'000; ++i) static_cast<void>(pace.begin(t0, "a"));
 
   BOOST_TEST((pace.begin(t0 + 10ms, "a") == t0 + 10ms));
 }
 
-BOOST_AUTO_TEST_CASE(in_the_long_run_there_are_as_many_a_second_as_allowed) {
+BOOST_AUTO_TEST_CASE(the_long_term_rate_is_the_limit) {
   host_pace pace{100};
   auto now = t0;
 
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_slow_host_never_waits) {
   for (auto now = t0; now < t0 + 10s; now += 10ms) BOOST_TEST((pace.begin(now, "a") == now));
 }
 
-BOOST_AUTO_TEST_CASE(one_host_does_not_wait_for_another_one) {
+BOOST_AUTO_TEST_CASE(hosts_have_independent_limits) {
   host_pace pace{10};
   for (int i = 0; i < 100; ++i) static_cast<void>(pace.begin(t0, "a"));
 
@@ -63,14 +63,14 @@ BOOST_AUTO_TEST_CASE(an_idle_host_may_burst_again) {
   BOOST_TEST((pace.begin(t0 + 1s, "a") == t0 + 1010ms));
 }
 
-BOOST_AUTO_TEST_CASE(less_than_ten_a_second_leave_one_at_once) {
+BOOST_AUTO_TEST_CASE(a_rate_below_ten_a_second_allows_one_at_once) {
   host_pace pace{1};
 
   BOOST_TEST((pace.begin(t0, "a") == t0));
   BOOST_TEST((pace.begin(t0, "a") == t0 + 1s));
 }
 
-BOOST_AUTO_TEST_CASE(hosts_that_rest_are_forgotten) {
+BOOST_AUTO_TEST_CASE(idle_hosts_are_forgotten) {
   host_pace pace{100};
   auto now = t0;
 

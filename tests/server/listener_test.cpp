@@ -97,7 +97,7 @@ struct world : net::iteration_owner, doorkeeper {
 
 BOOST_AUTO_TEST_SUITE(listener_test)
 
-BOOST_AUTO_TEST_CASE(it_reports_the_chosen_port) {
+BOOST_AUTO_TEST_CASE(a_listener_reports_its_chosen_port) {
   listener const v4{"127.0.0.1:0", {.must_be_private = true}};
   listener const v6{"[::1]:0", {.must_be_private = true}};
 
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(it_reports_the_chosen_port) {
   connect_to(v6.address());
 }
 
-BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_v4_and_v6) {
+BOOST_AUTO_TEST_CASE(the_wildcard_covers_ipv4_and_ipv6) {
   listener const all{":0", {}};
 
   auto const port = all.address().substr(all.address().rfind(':'));
@@ -117,13 +117,13 @@ BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_v4_and_v6) {
   connect_to("[::1]" + port);
 }
 
-BOOST_AUTO_TEST_CASE(names_are_looked_up) {
+BOOST_AUTO_TEST_CASE(host_names_are_resolved) {
   listener const local{"localhost:0", {.must_be_private = true}};
 
   connect_to(local.address());
 }
 
-BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
+BOOST_AUTO_TEST_CASE(a_public_address_is_refused_if_it_must_be_private) {
   for (auto const* address : {":0", "0.0.0.0:0", "[::]:0"}) {
     auto const why = refusal(address);
     BOOST_TEST(why.code() == errc::failed_precondition, address);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_socket_that_was_inherited_is_taken_over) {
+BOOST_AUTO_TEST_CASE(an_inherited_socket_is_used) {
   net::descriptor socket{::socket(AF_INET, SOCK_STREAM, 0)};
   BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
   auto const name = "fd://" + std::to_string(socket.value());
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_socket_that_was_inherited_is_taken_over) {
   BOOST_TEST(all.sockets.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_listening_socket_is_not_taken_over) {
+BOOST_AUTO_TEST_CASE(an_inherited_descriptor_must_be_a_listening_socket) {
   net::socket const idle{::socket(AF_INET, SOCK_STREAM, 0)};
   for (auto const& name :
        {std::string{"fd://"}, std::string{"fd://x"}, std::string{"fd://-1"}, std::string{"fd://3 "},
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(an_address_of_another_host_is_unavailable) {
   BOOST_TEST(contains(why.message(), "This host does not have that address."));
 }
 
-BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_is_removed_at_the_end) {
+BOOST_AUTO_TEST_CASE(a_unix_socket_file_is_removed_on_destruction) {
   directory const d;
   {
     listener const made{d.address(), {.must_be_private = true}};
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_is_removed_at_the_end) {
   BOOST_TEST(!d.exists());
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_took_its_place_is_left_alone) {
+BOOST_AUTO_TEST_CASE(a_replaced_socket_file_is_not_removed) {
   directory const d;
   {
     listener const made{d.address(), {.must_be_private = true}};
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_live_unix_socket_is_unavailable) {
   connect_to(d.address());
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_is_no_socket_is_left_alone) {
+BOOST_AUTO_TEST_CASE(a_file_that_is_not_a_socket_is_not_removed) {
   directory const d;
   std::ofstream{d.file()} << "precious";
 
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_socket_is_left_alone) {
   BOOST_TEST(d.exists());
 }
 
-BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist) {
+BOOST_AUTO_TEST_CASE(a_missing_directory_is_named) {
   auto const why = refusal("unix:/no/such/directory/s");
 
   BOOST_TEST(why.code() == errc::unavailable);
@@ -269,7 +269,7 @@ BOOST_FIXTURE_TEST_CASE(the_whole_backlog_is_accepted, world) {
   BOOST_TEST(sockets.size() == 51u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_shown_by_its_process, world) {
+BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_named_by_its_process, world) {
   directory const d;
   listen(d.address());
   auto const client = connect_to(d.address());
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_shown_by_its_process, world) {
   made.reset();
 }
 
-BOOST_FIXTURE_TEST_CASE(without_descriptors_it_pauses_until_go_on, world) {
+BOOST_FIXTURE_TEST_CASE(without_descriptors_accepting_pauses_until_resumed, world) {
   listen("127.0.0.1:0");
   auto const first = connect_to(made->address());
   run();

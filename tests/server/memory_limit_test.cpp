@@ -25,20 +25,20 @@ std::size_t allowed(std::string groups, std::map<std::string, std::string> files
 
 BOOST_AUTO_TEST_SUITE(memory_limit_test)
 
-BOOST_AUTO_TEST_CASE(without_limits_it_is_the_memory_of_the_machine) {
+BOOST_AUTO_TEST_CASE(without_limits_the_machine_memory_counts) {
   BOOST_TEST(allowed("", {}) == machine);
   BOOST_TEST(allowed("0::/\n", {{"/sys/fs/cgroup/memory.max", "max\n"}}) == machine);
   BOOST_TEST(allowed("0::/user.slice\n", {}) == machine);
 }
 
-BOOST_AUTO_TEST_CASE(a_groups_own_limit_counts) {
+BOOST_AUTO_TEST_CASE(the_limit_of_the_cgroup_counts) {
   BOOST_TEST(allowed("0::/a/b\n", {{"/sys/fs/cgroup/a/b/memory.max", "1000\n"},
                                    {"/sys/fs/cgroup/memory.max", "max\n"}}) == 1000u);
   BOOST_TEST(allowed("11:cpu:/x\n5:hugetlb,memory:/job/7\n0::/\n",
                      {{"/sys/fs/cgroup/memory/job/7/memory.limit_in_bytes", "2000\n"}}) == 2000u);
 }
 
-BOOST_AUTO_TEST_CASE(the_least_of_all_groups_above_counts) {
+BOOST_AUTO_TEST_CASE(the_smallest_limit_of_all_parent_cgroups_counts) {
   BOOST_TEST(allowed("0::/a/b/c", {{"/sys/fs/cgroup/a/b/c/memory.max", "max\n"},
                                    {"/sys/fs/cgroup/a/b/memory.max", "3000\n"},
                                    {"/sys/fs/cgroup/a/memory.max", "2000\n"}}) == 2000u);
@@ -48,14 +48,14 @@ BOOST_AUTO_TEST_CASE(the_least_of_all_groups_above_counts) {
                                       "9223372036854771712\n"}}) == machine);
 }
 
-BOOST_AUTO_TEST_CASE(other_controllers_and_damaged_texts_do_not_count) {
+BOOST_AUTO_TEST_CASE(other_controllers_and_malformed_limits_are_ignored) {
   BOOST_TEST(allowed("4:memory_other:/a\n5:cpu:/a\nnonsense\n:\n\n",
                      {{"/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1"}}) == machine);
   BOOST_TEST(allowed("0::/a", {{"/sys/fs/cgroup/a/memory.max", ""}}) == machine);
   BOOST_TEST(allowed("0::/a", {{"/sys/fs/cgroup/a/memory.max", "0"}}) == machine);
 }
 
-BOOST_AUTO_TEST_CASE(the_address_space_counts) {
+BOOST_AUTO_TEST_CASE(the_address_space_limit_counts) {
   memory_limits by;
   by.machine = machine;
   by.address_space = 500;
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(the_address_space_counts) {
   BOOST_TEST(memory_allowed(by) == 500u);
 }
 
-BOOST_AUTO_TEST_CASE(this_process_may_use_something) {
+BOOST_AUTO_TEST_CASE(the_limit_of_this_process_is_positive) {
   auto const mine = limits_of_this_process();
 
   BOOST_TEST(mine.machine > 0u);

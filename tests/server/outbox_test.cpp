@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_large_value_is_not_copied) {
   BOOST_TEST(all_of(out).size() == 2 * large.size() + pieces[0].iov_len + pieces[2].iov_len);
 }
 
-BOOST_AUTO_TEST_CASE(more_pieces_than_fit_are_written_in_several_writes) {
+BOOST_AUTO_TEST_CASE(pieces_above_the_iovec_limit_take_several_writes) {
   outbox out{memory, roomy};
   numbers expected;
   for (std::uint64_t i = 1; i <= 200; ++i) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(more_pieces_than_fit_are_written_in_several_writes) {
 }
 
 // To move a buffer of 64 MiB took 20 ms.
-BOOST_AUTO_TEST_CASE(no_buffer_grows_far) {
+BOOST_AUTO_TEST_CASE(buffers_have_bounded_size) {
   auto const reply = answer_of({errc::not_found, std::string(3'000, 'x')});
   outbox out{memory, roomy};
   numbers expected;
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(no_buffer_grows_far) {
   BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(the_buffer_is_counted_as_long_as_it_is_held) {
+BOOST_AUTO_TEST_CASE(a_buffer_is_counted_while_held) {
   auto const reply = answer_of({errc::not_found, std::string(1'000, 'x')});
   outbox out{memory, roomy};
   for (std::uint64_t i = 1; i <= 200; ++i) out.push(request_id{i}, reply, encoded);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(the_buffer_is_counted_as_long_as_it_is_held) {
   BOOST_TEST(memory->transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_that_finds_no_room_waits_and_follows_in_order) {
+BOOST_AUTO_TEST_CASE(a_reply_without_room_waits_and_follows_in_order) {
   outbox out{memory, 25'000};
   for (std::uint64_t i = 1; i <= 4; ++i) out.push(request_id{i}, value_of(value(10'000)), encoded);
   out.push(request_id{5}, answer_of({}), encoded);  // would fit, but it is not its turn
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_finds_no_room_waits_and_follows_in_order) {
   BOOST_TEST(out.waiting() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(waiting_replies_are_in_order) {
+BOOST_AUTO_TEST_CASE(waiting_replies_keep_their_order) {
   outbox out{memory, 25'000};
   numbers expected;
   for (std::uint64_t i = 1; i <= 3'000; ++i) {
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
   BOOST_TEST(second.local_use_count() == 2);  // it waits as it is
 }
 
-BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
+BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
   auto const scarce = std::make_shared<memory_meter>(32'000);
   encoder by{scarce};
   scarce->add_transit(30'000);  // of the rest, 1,000 bytes are not for replies
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
   BOOST_TEST(scarce->transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_is_stored_already_needs_no_memory) {
+BOOST_AUTO_TEST_CASE(a_stored_value_needs_no_extra_memory) {
   auto const scarce = std::make_shared<memory_meter>(1'000'000);
   encoder by{scarce};
   owned_bytes const stored{bytes{std::string(900'000, 'v'), scarce}};
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_stored_already_needs_no_memory) {
   BOOST_TEST(scarce->transit() < 1'000u);
 }
 
-BOOST_AUTO_TEST_CASE(the_progress_of_a_barrier_does_not_wait) {
+BOOST_AUTO_TEST_CASE(barrier_progress_does_not_wait) {
   outbox out{memory, 100};
   auto const progress = core::make_answer({{}, core::barrier_progress{}});
   out.push(request_id{}, progress, encoded);
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(the_progress_of_a_barrier_does_not_wait) {
   BOOST_TEST(ids_of(out) == (numbers{0, 1}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_larger_than_the_limit_goes_alone) {
+BOOST_AUTO_TEST_CASE(a_reply_above_the_limit_is_sent_alone) {
   outbox out{memory, 1'000};
   out.push(request_id{1}, value_of(value(50'000)), encoded);
   out.push(request_id{2}, value_of(value(60'000)), encoded);
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(a_reply_larger_than_the_limit_goes_alone) {
   BOOST_TEST(out.queued_bytes() > 60'000u);
 }
 
-BOOST_AUTO_TEST_CASE(after_a_goodbye_nothing_is_added) {
+BOOST_AUTO_TEST_CASE(after_a_goodbye_no_message_is_queued) {
   outbox out{memory, roomy};
   out.push(request_id{1}, answer_of({}), encoded);
   BOOST_TEST(!out.ends());
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(after_a_goodbye_nothing_is_added) {
   BOOST_TEST(out.ends());
 }
 
-BOOST_AUTO_TEST_CASE(a_goodbye_waits_for_its_turn) {
+BOOST_AUTO_TEST_CASE(a_goodbye_follows_queued_replies) {
   outbox out{memory, 100};
   out.push(request_id{1}, value_of(value(500)), encoded);
   out.push(request_id{2}, value_of(value(500)), encoded);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_waits_for_its_turn) {
   BOOST_TEST(ids_of(out) == (numbers{1, 2, 0}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_abandoned_is_empty_and_ends) {
+BOOST_AUTO_TEST_CASE(an_abandoned_outbox_is_empty) {
   outbox out{memory, 1'000};
   for (std::uint64_t i = 1; i <= 5; ++i) out.push(request_id{i}, value_of(value(5'000)), encoded);
   out.written(100, encoded);

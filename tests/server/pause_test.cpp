@@ -55,7 +55,7 @@ struct narrow_world : puppets::world {
 
 BOOST_FIXTURE_TEST_SUITE(pause_test, world)
 
-BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_answered_within_its_room) {
+BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_gets_replies_up_to_its_buffer) {
   BOOST_TEST(out().queued_bytes() <= 1'000u);
   BOOST_TEST(out().waiting() == 1u);
   BOOST_TEST(keys() == 0u);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_peer_must_show_a_sign_of_life) {
   BOOST_TEST(out().ends());
 }
 
-BOOST_AUTO_TEST_CASE(what_was_said_is_heard_when_the_connection_breaks) {
+BOOST_AUTO_TEST_CASE(input_received_before_a_broken_connection_is_processed) {
   send(put_frame(102, "even later", "v"));
   stream.broken = true;
   unblock(stream, 0);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(input_before_the_end_of_the_stream_is_processed_before_the_
   BOOST_TEST(keys() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
+BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_unread_input) {
   BOOST_TEST((brain.put_in(t.now, core::stopped{"enough"}).ok()));
   run();
   unblock(stream, 1 << 20);
@@ -157,8 +157,7 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
 
 // All of it is read in one iteration: a put, which answers forty gets, and then what the peer that
 // waits for them has to say.
-BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when_they_have_room,
-                        narrow_world) {
+BOOST_FIXTURE_TEST_CASE(buffered_input_is_processed_when_waiting_replies_have_room, narrow_world) {
   auto& stream = add_puppet();
   std::string asked;
   for (std::uint64_t i = 1; i <= 40; ++i) asked += frame(core::get_args{"k"}, i);

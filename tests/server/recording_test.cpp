@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_replay_repeats_the_job) {
 }
 
 // What waits in outboxes is in no recording, so it must not decide what the core answers.
-BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_again) {
+BOOST_AUTO_TEST_CASE(a_job_near_its_memory_limit_with_slow_readers_is_replayed_exactly) {
   options scarce;
   scarce.core.memory_bytes_max = 400'000;
   job j{scarce};
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_replay_repeats_owner_inputs) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_the_operator_cancelled_is_cancelled_again) {
+BOOST_AUTO_TEST_CASE(a_round_cancelled_by_the_operator_is_cancelled_in_the_replay) {
   options two;
   two.core.num_tasks = 2;
   job j{two};
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_the_operator_cancelled_is_cancelled_again) {
   BOOST_TEST(r.look().rounds.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(it_can_be_stopped_at_any_moment) {
+BOOST_AUTO_TEST_CASE(a_replay_can_stop_at_any_time) {
   job j;
   auto const task = j.greeted();
   j.now += 5s;
@@ -263,7 +263,7 @@ std::string recorded_barrier() {
   return j.d.recording();
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_is_not_as_it_was_is_found_and_named) {
+BOOST_AUTO_TEST_CASE(a_differing_message_is_detected_and_named) {
   auto const recording = recorded_barrier();
   BOOST_TEST(difference(recording) == "");
   using wire::record_kind;
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_not_as_it_was_is_found_and_named) {
              "2 s: 1 recorded messages are not sent");
 }
 
-BOOST_AUTO_TEST_CASE(another_input_makes_another_message) {
+BOOST_AUTO_TEST_CASE(a_changed_input_changes_a_message) {
   auto const other_key = changed(
       recorded_barrier(), wire::record_kind::message, 4, [](wire::record&, std::string& content) {
         core::put_args put{"k", "1"};  // the value's stand-in: its length
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(another_input_makes_another_message) {
              "1 s: the reply OK to request 3 of connection 4294967296 is not the recorded message");
 }
 
-BOOST_AUTO_TEST_CASE(an_event_that_is_not_as_it_was_is_found_and_named_whatever_its_text) {
+BOOST_AUTO_TEST_CASE(a_differing_event_is_detected_and_named_regardless_of_text) {
   auto const recording = recorded_barrier();
   auto const with = [&](auto change) {
     return difference(changed(recording, wire::record_kind::event, 1, change));
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(an_event_that_is_not_as_it_was_is_found_and_named_whatever_
              }) == "0 s: the recorded event 'old' has no digest: an older version wrote it");
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_recorded_any_more_is_not_compared) {
+BOOST_AUTO_TEST_CASE(messages_after_the_recording_ends_are_not_compared) {
   auto recording = recorded_barrier();
   wire::recording_reader reader{recording};
   std::string cut;
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_recorded_any_more_is_not_compared) {
   BOOST_TEST(r.compared().not_compared == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(values_are_left_out_and_the_replay_is_exact) {
+BOOST_AUTO_TEST_CASE(redacted_values_keep_the_replay_exact) {
   job j;
   auto const one = j.greeted();
   std::uint64_t id = 0;
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(values_are_left_out_and_the_replay_is_exact) {
 }
 
 // Of two requests in one frame the last one counts, and of two values of one request.
-BOOST_AUTO_TEST_CASE(what_hides_in_malformed_frames_is_left_out_and_the_replay_is_exact) {
+BOOST_AUTO_TEST_CASE(redacted_malformed_frames_keep_the_replay_exact) {
   job j;
   auto const one = j.greeted();
   std::uint64_t id = 0;
@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(what_hides_in_malformed_frames_is_left_out_and_the_replay_i
   check_replay(j, recording);
 }
 
-BOOST_AUTO_TEST_CASE(numbers_are_left_out_unless_they_are_counted_with) {
+BOOST_AUTO_TEST_CASE(numbers_are_redacted_unless_incremented) {
   job j;
   auto const one = j.greeted();
   std::uint64_t id = 0;
@@ -426,7 +426,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_left_out_unless_they_are_counted_with) {
   check_replay(j, recording);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_brought_to_barriers_is_left_out_and_the_replay_is_exact) {
+BOOST_AUTO_TEST_CASE(redacted_barrier_data_keeps_the_replay_exact) {
   options three;
   three.core.num_tasks = 3;
   job j{three};
@@ -463,7 +463,7 @@ BOOST_AUTO_TEST_CASE(what_is_brought_to_barriers_is_left_out_and_the_replay_is_e
   check_replay(j, recording);
 }
 
-BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
+BOOST_AUTO_TEST_CASE(one_byte_operands_stay_distinct) {
   options all;
   all.core.num_tasks = 256;
   job j{all};
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
   BOOST_TEST(values.size() == 256u);
 }
 
-BOOST_AUTO_TEST_CASE(secrets_of_sessions_are_left_out_and_the_replay_is_exact) {
+BOOST_AUTO_TEST_CASE(redacted_session_secrets_keep_the_replay_exact) {
   job j;
   core::session_secret secret{};
   std::copy_n("open-poppy-poppy", secret.size(), secret.begin());
@@ -527,7 +527,7 @@ BOOST_AUTO_TEST_CASE(secrets_of_sessions_are_left_out_and_the_replay_is_exact) {
   check_replay(j, recording);
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_request_takes_no_room) {
+BOOST_AUTO_TEST_CASE(a_refused_request_takes_little_recording_space) {
   std::size_t passed_on = 0;
   options o;
   o.core.memory_bytes_max = 16 * 1024 * 1024;
@@ -543,7 +543,7 @@ BOOST_AUTO_TEST_CASE(a_refused_request_takes_no_room) {
   check_replay(j, j.d.recording());
 }
 
-BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
+BOOST_AUTO_TEST_CASE(redacted_tokens_have_the_same_effect) {
   options o;
   o.core.credentials = {{core::role::reader, "open-poppy"}, {core::role::worker, "open-sesame"}};
   job j{o};
@@ -563,7 +563,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
   BOOST_TEST(r.look().keys == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(secrets_of_grants_are_left_out_and_count_as_before) {
+BOOST_AUTO_TEST_CASE(redacted_grant_secrets_have_the_same_effect) {
   options o;
   o.core.credentials = {{core::role::worker, "open-sesame"}};
   job j{o};
@@ -591,7 +591,7 @@ BOOST_AUTO_TEST_CASE(secrets_of_grants_are_left_out_and_count_as_before) {
   BOOST_TEST(r.look().sessions == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(tokens_that_are_replaced_count_as_before) {
+BOOST_AUTO_TEST_CASE(replaced_tokens_have_the_same_effect) {
   options o;
   o.core.credentials = {{core::role::worker, "open-sesame"}};
   job j{o};
@@ -618,7 +618,7 @@ BOOST_AUTO_TEST_CASE(tokens_that_are_replaced_count_as_before) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
-BOOST_AUTO_TEST_CASE(the_oldest_is_lost_when_there_is_no_room) {
+BOOST_AUTO_TEST_CASE(the_oldest_records_are_dropped_without_room) {
   options o;
   o.record_bytes_max = 200'000;
   job j{o};
@@ -640,7 +640,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_is_lost_when_there_is_no_room) {
   BOOST_TEST(r.look().keys == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(that_time_passes_is_told_when_something_is_due) {
+BOOST_AUTO_TEST_CASE(time_is_recorded_when_a_deadline_is_due) {
   job j;
   j.greeted();
   j.settle();
@@ -660,7 +660,7 @@ BOOST_AUTO_TEST_CASE(that_time_passes_is_told_when_something_is_due) {
   BOOST_TEST(times_told() == before + 1);
 }
 
-BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_take_little_room_and_are_read_whole) {
+BOOST_AUTO_TEST_CASE(texts_differing_only_in_numbers_are_stored_compactly) {
   std::string passed_on;
   options o;
   o.record_bytes_max = 128 * 1024;
@@ -694,7 +694,7 @@ BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_take_little_room_and_are_
   BOOST_TEST((kept == told));
 }
 
-BOOST_AUTO_TEST_CASE(a_complete_recording_is_passed_on) {
+BOOST_AUTO_TEST_CASE(a_complete_recording_is_handed_over) {
   std::string passed_on;
   options o;
   o.record_bytes_max = 0;
@@ -713,7 +713,7 @@ BOOST_AUTO_TEST_CASE(a_complete_recording_is_passed_on) {
   BOOST_TEST(!nothing.step().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_off_tells_what_it_has) {
+BOOST_AUTO_TEST_CASE(a_truncated_recording_returns_what_it_has) {
   job j;
   auto const task = j.greeted();
   j.d.received(j.now, task, join_frame(1, 0));
@@ -742,7 +742,7 @@ BOOST_AUTO_TEST_CASE(malformed_recordings_are_refused) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(tokens_are_not_replaced_by_what_is_none) {
+BOOST_AUTO_TEST_CASE(invalid_tokens_do_not_replace_the_tokens) {
   std::string bytes;
   wire::append(bytes, wire::recording_head{});
   wire::record wrong{.kind = wire::record_kind::credentials_replaced, .content = "captain token-1"};
@@ -769,16 +769,16 @@ void check_stand_in(std::string text, std::string_view words) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_nobody_can_have_sent_is_not_made_up) {
+BOOST_AUTO_TEST_CASE(a_replay_refuses_impossible_value_sizes) {
   auto const most = options{}.core.frame_bytes_max();
   check_stand_in(std::to_string(most + 1), "larger than its coordinator took");
 }
 
-BOOST_AUTO_TEST_CASE(what_stands_for_no_value_is_refused) {
+BOOST_AUTO_TEST_CASE(a_placeholder_without_a_value_is_refused) {
   for (auto const* wrong : {"poppy", "5poppy", "-1"}) check_stand_in(wrong, "stands for none");
 }
 
-BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {
+BOOST_AUTO_TEST_CASE(all_core_options_are_recorded) {
   core::config o{
       .job = "j",
       .num_tasks = 7,

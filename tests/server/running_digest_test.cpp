@@ -39,7 +39,7 @@ core::answer picture(std::uint64_t memory, std::string version, std::uint64_t ke
 
 BOOST_AUTO_TEST_SUITE(running_digest_test)
 
-BOOST_AUTO_TEST_CASE(texts_values_versions_and_memory_do_not_count) {
+BOOST_AUTO_TEST_CASE(the_digest_ignores_texts_values_versions_and_memory) {
   BOOST_TEST(of(failed(errc::aborted, "a text", "key 'k'", 5)) ==
              of(failed(errc::aborted, "in other words", "'k'", 5)));
   BOOST_TEST(of(value_of("value", 1)) == of(value_of("other", 1)));
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(texts_values_versions_and_memory_do_not_count) {
              running_digest{}.add(core::event{core::severity::info, "b"}));
 }
 
-BOOST_AUTO_TEST_CASE(codes_numbers_names_and_kinds_count) {
+BOOST_AUTO_TEST_CASE(the_digest_covers_codes_numbers_names_and_kinds) {
   core::answer const different[] = {
       {},
       {{errc::aborted, ""}, {}},
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(codes_numbers_names_and_kinds_count) {
   BOOST_TEST(digests.size() == std::size(different));
 }
 
-BOOST_AUTO_TEST_CASE(whom_an_event_is_about_counts) {
+BOOST_AUTO_TEST_CASE(the_digest_covers_the_subject_of_an_event) {
   using core::severity, core::event_kind;
   core::event const different[] = {
       {severity::info, "", event_kind::failed},
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(whom_an_event_is_about_counts) {
   BOOST_TEST(digests.size() == std::size(different));
 }
 
-BOOST_AUTO_TEST_CASE(the_order_and_the_receivers_of_messages_count) {
+BOOST_AUTO_TEST_CASE(the_digest_covers_message_order_and_receivers) {
   auto const a = core::make_ok_answer(core::stored_answer{1});
   auto const b = core::make_ok_answer(core::stored_answer{2});
   auto const after = [](auto... messages) {
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_order_and_the_receivers_of_messages_count) {
 }
 
 // Recordings outlive versions: these numbers change only with the format.
-BOOST_AUTO_TEST_CASE(digests_are_the_same_everywhere_and_for_ever) {
+BOOST_AUTO_TEST_CASE(the_digest_is_portable_and_stable) {
   BOOST_TEST(of(value_of("value", 1)) == 30525u);
   BOOST_TEST(of(failed(errc::aborted, "", "", 5)) == 43904u);
   BOOST_TEST(of(picture(0, "", 7)) == 29297u);

@@ -51,7 +51,7 @@ struct busy {
 
 BOOST_AUTO_TEST_SUITE(server_lifetime_test)
 
-BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_while_it_serves, busy) {
+BOOST_FIXTURE_TEST_CASE(the_server_can_be_destroyed_while_serving, busy) {
   made.reset();
 
   io->restart();
@@ -61,7 +61,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_while_it_serves, busy) {
   for (auto const& one : clients) one->expect_reset_or_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(the_io_context_ends_first, busy) {
+BOOST_FIXTURE_TEST_CASE(the_io_context_can_be_destroyed_first, busy) {
   clients.clear();
   io.reset();
 
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(the_io_context_is_stopped_and_destroyed_after_the_server
   BOOST_TEST(!run_ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_while_it_stops, busy) {
+BOOST_FIXTURE_TEST_CASE(the_server_can_be_destroyed_while_stopping, busy) {
   made->stop("enough");
   io->restart();
   io->poll();
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_while_it_stops, busy) {
   BOOST_TEST(run_ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_by_its_log, busy) {
+BOOST_FIXTURE_TEST_CASE(the_log_callback_can_destroy_the_server, busy) {
   on_event = [&](core::event const&) { made.reset(); };
   BOOST_TEST((made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}}).ok()));
 
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_by_its_log, busy) {
   BOOST_TEST(job_done);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_server_is_stopped_by_its_log, busy) {
+BOOST_FIXTURE_TEST_CASE(the_log_callback_can_stop_the_server, busy) {
   on_event = [&](core::event const&) {
     on_event = nullptr;
     made->stop("the log says so");
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_stopped_by_its_log, busy) {
   run_until(*io, [&] { return run_ended && job_done; });
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_was_never_run) {
+BOOST_AUTO_TEST_CASE(a_server_can_be_destroyed_without_running) {
   asio::io_context io{1};
   std::optional<server> made{std::in_place, io, options{}};
   auto run = made->run();

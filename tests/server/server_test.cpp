@@ -20,7 +20,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(server_test)
 
-BOOST_FIXTURE_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket, house) {
+BOOST_FIXTURE_TEST_CASE(two_tasks_meet_at_a_barrier_over_every_socket_type, house) {
   o.listen = {"127.0.0.1:0", "[::1]:0", unix_path("kinds")};
   serve();
   for (std::size_t kind = 0; kind < o.listen.size(); ++kind) {
@@ -43,7 +43,7 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket, house
   BOOST_TEST(made->addresses()[2] == unix_path("kinds"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_value_reaches_its_waiter, house) {
+BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, house) {
   auto writer = greeted();
   auto reader = greeted();
   reader.send(frame(core::get_args{"addr/0", 10s}, 1));
@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_reaches_its_waiter, house) {
   BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
 }
 
-BOOST_FIXTURE_TEST_CASE(deadlines_are_kept_to_the_millisecond, house) {
+BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, house) {
   auto client = greeted();
   auto const before = std::chrono::steady_clock::now();
   BOOST_TEST(client.ask(frame(core::get_args{"nothing", 20ms}, 1)).what.outcome.code() ==
@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(deadlines_are_kept_to_the_millisecond, house) {
 
 // Another's message keeps the iteration busy before this one comes, which is read in the same
 // iteration.
-BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_iteration, house) {
+BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, house) {
   std::optional<raw_client> client;
   std::chrono::steady_clock::time_point sent;
   bool is_busy = false;
@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, house)
   until([&] { return made->look().sessions == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails, house) {
+BOOST_FIXTURE_TEST_CASE(malformed_input_gets_a_goodbye_and_fails_the_task, house) {
   auto good = greeted();
   auto bad = greeted();
   join(good, bad);
@@ -116,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails, h
   BOOST_TEST((made->error()->cause.task == task_id{1}));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_comes, house) {
+BOOST_FIXTURE_TEST_CASE(a_length_above_the_limit_is_refused_before_the_payload, house) {
   auto client = connect();
 
   client.send(std::string{"\xff\xff\xff\xff"});
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload
   client.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_of_http_is_answered_in_http, house) {
+BOOST_FIXTURE_TEST_CASE(an_http_request_gets_an_http_reply, house) {
   auto client = connect();
 
   client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
@@ -145,7 +145,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_http_is_answered_in_http, house) {
   BOOST_TEST(logged("The peer speaks HTTP"));
 }
 
-BOOST_AUTO_TEST_CASE(half_a_frame_and_a_close_make_the_task_suspect) {
+BOOST_AUTO_TEST_CASE(a_close_within_a_frame_makes_the_task_suspect) {
   house h{1};
   h.o.core.reconnect_grace = 1h;
   auto client = h.greeted();
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
   h.until([&] { return h.made->look().tasks.at(0).suspect; });
 }
 
-BOOST_AUTO_TEST_CASE(frames_may_come_byte_by_byte) {
+BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
   house h{1};
   auto client = h.connect();
   for (char const byte : hello_frame() + join_frame(1, 0) + put_frame(2, "k", "v")) {
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(frames_may_come_byte_by_byte) {
   BOOST_TEST(client.next().id.value == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(big_values_go_to_slow_readers_whole_and_others_do_not_wait) {
+BOOST_AUTO_TEST_CASE(large_values_reach_slow_readers_without_delaying_others) {
   for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow")}) {
     house h;
     h.o.listen = {address};
@@ -220,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, ho
   BOOST_TEST(other.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_without_room_gets_a_reason_and_may_retry, house) {
+BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_refusal, house) {
   o.connections_max = 2;
   auto first = greeted();
   auto second = greeted();
@@ -244,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_without_room_gets_a_reason_and_may_retry, house
   });
 }
 
-BOOST_FIXTURE_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_are_served, house) {
+BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, house) {
   auto first = greeted();
   auto second = connect();
   second.send(hello_frame());
@@ -262,7 +262,7 @@ BOOST_FIXTURE_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_ar
   BOOST_TEST(count("connections cannot be accepted for now") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_token_opens_the_door, house) {
+BOOST_FIXTURE_TEST_CASE(a_valid_token_admits_a_client, house) {
   o.core.credentials = {{core::role::worker, "sesame"}};
   o.listen = {"0.0.0.0:0"};
   serve();
@@ -276,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_opens_the_door, house) {
   BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
 }
 
-BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
+BOOST_FIXTURE_TEST_CASE(a_replaced_token_admits_new_clients, house) {
   o.core.credentials = {{core::role::worker, "sesame"}};
   serve();
   auto inside = connect();
@@ -295,7 +295,7 @@ BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
               errc::invalid_argument));
 }
 
-BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
+BOOST_FIXTURE_TEST_CASE(session_secrets_are_distinct, house) {
   auto a = connect();
   auto b = connect();
   auto const one = a.greet();
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
   BOOST_TEST(one.coordinator.value != 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_ended_task_is_reported_to_all_at_once, house) {
+BOOST_FIXTURE_TEST_CASE(a_reported_task_end_reaches_all_tasks_at_once, house) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -319,7 +319,7 @@ BOOST_FIXTURE_TEST_CASE(an_ended_task_is_reported_to_all_at_once, house) {
   BOOST_TEST(contains(cause.why.message(), "exit code 3"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it, house) {
+BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_and_ends_when_all_have_read_it, house) {
   o.linger = 1h;
   auto a = greeted();
   auto b = connect();
@@ -344,7 +344,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it, hous
   io.run();  // nothing is left to do
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_those_who_do_not_read, house) {
+BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_peers_that_do_not_read, house) {
   o.linger = 5ms;
   auto client = greeted();
   made->stop("maintenance");
@@ -374,7 +374,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_before_run_ends_run_at_once, house) {
   BOOST_TEST(run_ended);
 }
 
-BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_left_and_know_it) {
+BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_leave_replies_are_acknowledged) {
   house h{1};
   h.o.linger = 1h;
   auto client = h.greeted();
@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_left_and_know_it) {
   BOOST_TEST(!h.run_ended);
 }
 
-BOOST_AUTO_TEST_CASE(the_job_is_done_a_while_after_a_leave_that_nobody_acknowledges) {
+BOOST_AUTO_TEST_CASE(the_job_is_done_soon_after_an_unacknowledged_leave) {
   house h{1};
   h.o.linger = 5ms;
   auto client = h.greeted();
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_a_while_after_a_leave_that_nobody_acknowled
   h.until([&] { return h.job_done; });
 }
 
-BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_meet_at_once) {
+BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_pass_a_barrier) {
   constexpr std::uint32_t many = 500;
   house h{many};
   h.o.listen = {unix_path("many")};
@@ -423,7 +423,7 @@ BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_meet_at_once) {
   BOOST_TEST(h.made->look().sessions == many);
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_refused) {
+BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {
   auto const refusal = [](auto change) {
     asio::io_context io{1};
     options o;

@@ -13,7 +13,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(statistics_test)
 
-BOOST_FIXTURE_TEST_CASE(connections_are_counted_while_they_are_open_and_for_ever, house) {
+BOOST_FIXTURE_TEST_CASE(open_and_total_connections_are_counted, house) {
   o.connections_max = 2;
   auto first = greeted();
   auto second = greeted();
@@ -31,7 +31,7 @@ BOOST_FIXTURE_TEST_CASE(connections_are_counted_while_they_are_open_and_for_ever
   BOOST_TEST(made->statistics().connections_accepted == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_bytes, house) {
+BOOST_FIXTURE_TEST_CASE(received_and_sent_messages_and_bytes_are_counted, house) {
   auto client = greeted();
   auto const before = made->statistics();
   auto const asked = put_frame(1, "key", std::string(1000, 'v'));
@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_by
   BOOST_TEST(after.queued_bytes == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_waits_for_who_does_not_read_is_counted_until_it_is_gone, house) {
+BOOST_FIXTURE_TEST_CASE(replies_queued_for_a_non_reading_peer_are_counted_until_sent, house) {
   o.queued_bytes_max = 2'000'000;
   auto idle = greeted();
   idle.ask(put_frame(1, "dir/key", std::string(1'000'000, 'v')));
@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
 }
 
 // The test's thread is the server's: what it does between two iterations keeps the second waiting.
-BOOST_FIXTURE_TEST_CASE(an_iteration_that_was_due_and_had_to_wait_shows_how_long, house) {
+BOOST_FIXTURE_TEST_CASE(a_delayed_iteration_records_its_delay, house) {
   auto client = greeted();
   client.send(frame(core::get_args{"nothing", 1ms}, 1));
   until([&] { return made->look().waiting_gets == 1; });
@@ -126,7 +126,7 @@ BOOST_FIXTURE_TEST_CASE(iterations_are_counted_and_timed, house) {
   BOOST_TEST((after.iteration_max > duration::zero()));
 }
 
-BOOST_AUTO_TEST_CASE(uptime_and_start_are_of_the_server) {
+BOOST_AUTO_TEST_CASE(uptime_and_start_time_are_those_of_the_server) {
   auto const before = std::chrono::system_clock::now();
   house h;
   h.serve();

@@ -41,13 +41,13 @@ struct guarded_house : house {
 
 BOOST_AUTO_TEST_SUITE(strangers_test)
 
-BOOST_AUTO_TEST_CASE(hosts_are_told_apart_by_their_addresses_without_the_port) {
+BOOST_AUTO_TEST_CASE(hosts_are_distinguished_by_address_without_port) {
   BOOST_TEST(strangers::host_of("10.0.0.7:4242") == "10.0.0.7");
   BOOST_TEST(strangers::host_of("[fe80::1]:4242") == "[fe80::1]");
   BOOST_TEST(strangers::host_of("unix: process 7 of user 0") == "");
 }
 
-BOOST_AUTO_TEST_CASE(strangers_are_counted_by_host_until_they_greet_or_leave) {
+BOOST_AUTO_TEST_CASE(connections_without_hello_are_counted_by_host) {
   strangers all;
   all.came(connection_of(1), "a");
   all.came(connection_of(2), "a");
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(strangers_are_counted_by_host_until_they_greet_or_leave) {
   BOOST_TEST(all.crowd() == "b");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_oldest_silent_one_gives_way_to_a_newcomer_of_its_host, small_house) {
+BOOST_FIXTURE_TEST_CASE(the_oldest_silent_connection_yields_to_a_new_one_of_its_host, small_house) {
   add_silent(4);
   until([&] { return made->statistics().connections == 4; });
 
@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(the_oldest_silent_one_gives_way_to_a_newcomer_of_its_hos
              "127.0.0.1"));
 }
 
-BOOST_FIXTURE_TEST_CASE(however_many_are_silent_a_client_comes_in_at_once, small_house) {
+BOOST_FIXTURE_TEST_CASE(a_client_is_admitted_despite_many_silent_connections, small_house) {
   auto first = greeted();
   for (int i = 0; i < 100; ++i) {
     add_silent(1);
@@ -101,7 +101,7 @@ BOOST_FIXTURE_TEST_CASE(however_many_are_silent_a_client_comes_in_at_once, small
   BOOST_TEST(count("closed before Hello") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(one_whose_hello_is_not_read_yet_does_not_give_way, small_house) {
+BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_house) {
   o.strangers_per_host_max = 2;
   auto first = connect();
   auto second = connect();
@@ -127,7 +127,7 @@ BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_house) {
   BOOST_TEST(refused() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_last_places_are_for_known_hosts, house) {
+BOOST_FIXTURE_TEST_CASE(the_last_slots_are_reserved_for_known_hosts, house) {
   o.connections_max = 64;
   o.listen = {"127.0.0.1:0", "[::1]:0"};
   std::deque<raw_client> all;
@@ -139,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(the_last_places_are_for_known_hosts, house) {
   BOOST_TEST(connect(0).goodbye().why.code() == errc::resource_exhausted);
 }
 
-BOOST_FIXTURE_TEST_CASE(many_of_one_host_may_connect_before_they_say_hello, house) {
+BOOST_FIXTURE_TEST_CASE(one_host_can_open_many_connections_before_hello, house) {
   o.core.num_tasks = 300;
   o.connections_max = 640;
   std::deque<raw_client> all;
@@ -150,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(many_of_one_host_may_connect_before_they_say_hello, hous
   BOOST_TEST(made->statistics().connections_refused == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(wrong_tokens_of_a_host_are_told_so_ten_times_a_second, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(wrong_token_replies_are_limited_to_ten_a_second_per_host, guarded_house) {
   auto const begun = std::chrono::steady_clock::now();
   std::deque<raw_client> all;
   for (int i = 0; i < 6; ++i) all.push_back(guess());
@@ -161,7 +161,7 @@ BOOST_FIXTURE_TEST_CASE(wrong_tokens_of_a_host_are_told_so_ten_times_a_second, g
              "one at once, then one in 100 ms");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_right_token_does_not_wait_for_wrong_ones, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(a_valid_token_is_not_delayed_by_wrong_ones, guarded_house) {
   std::deque<raw_client> all;
   for (int i = 0; i < 20; ++i) all.push_back(guess());
 
@@ -172,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(a_right_token_does_not_wait_for_wrong_ones, guarded_hous
   BOOST_TEST(count("refused") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(peers_that_wait_to_hear_of_their_wrong_token_give_way, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(peers_waiting_for_a_wrong_token_reply_can_be_evicted, guarded_house) {
   o.connections_max = 8;
   std::deque<raw_client> all;
   for (std::uint64_t i = 1; i <= 40; ++i) {

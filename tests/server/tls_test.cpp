@@ -102,7 +102,7 @@ struct tls_house : house {
 
 BOOST_FIXTURE_TEST_SUITE(server_tls, tls_house)
 
-BOOST_AUTO_TEST_CASE(a_job_works_as_it_does_without) {
+BOOST_AUTO_TEST_CASE(a_job_works_over_tls) {
   auto first = dial(worker);
   auto second = dial(worker);
   BOOST_TEST_REQUIRE(first.greet());
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_job_works_as_it_does_without) {
   BOOST_TEST(logged("clients are asked for certificates"));
 }
 
-BOOST_AUTO_TEST_CASE(what_came_with_the_end_of_the_handshake_is_read) {
+BOOST_AUTO_TEST_CASE(input_received_with_the_end_of_the_handshake_is_read) {
   auto client = dial(worker);
   BOOST_TEST_REQUIRE(client.shake_hands());  // done, before the server has read its last part
   client.send(hello_frame());
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_came_with_the_end_of_the_handshake_is_read) {
   BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
 }
 
-BOOST_AUTO_TEST_CASE(both_sides_are_told_why_a_certificate_is_refused) {
+BOOST_AUTO_TEST_CASE(both_sides_learn_why_a_certificate_is_refused) {
   authority const other{"another authority"};
   auto stranger = other.issue({"stranger"});
   stranger.ca = trusted.file();
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_refuses_the_server_is_logged) {
   until([&] { return logged("none of the authorities that it knows has signed"); });
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_without_tls_gets_a_goodbye_with_the_reason) {
+BOOST_AUTO_TEST_CASE(a_plaintext_peer_gets_a_goodbye_with_the_reason) {
   auto plain = connect();
   plain.send(hello_frame());
 
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_peer_without_tls_gets_a_goodbye_with_the_reason) {
   BOOST_TEST(logged("does not speak TLS"));
 }
 
-BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_plain_http) {
+BOOST_AUTO_TEST_CASE(a_plain_http_request_gets_a_plain_http_reply) {
   for (std::string const method : {"GET", "POST", "HEAD", "PUT"}) {
     auto plain = connect();
     plain.send(method + " /metrics HTTP/1.1\r\nHost: b12\r\n\r\n");
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_plain_http) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(tls_to_a_plain_listener_is_logged) {
+BOOST_AUTO_TEST_CASE(tls_on_a_plaintext_listener_is_logged) {
   o.tls = {};
   auto client = dial(worker);
 
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(tls_to_a_plain_listener_is_logged) {
   until([&] { return logged("The peer speaks TLS; this port does not"); });
 }
 
-BOOST_AUTO_TEST_CASE(unix_sockets_stay_plain) {
+BOOST_AUTO_TEST_CASE(unix_sockets_do_not_use_tls) {
   o.listen = {unix_path("tls"), "127.0.0.1:0"};
 
   auto client = greeted(0);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(an_endless_handshake_is_disconnected) {
 }
 
 // Nothing of the coordinator is made for them.
-BOOST_AUTO_TEST_CASE(whose_handshake_is_not_done_is_no_connection) {
+BOOST_AUTO_TEST_CASE(an_unfinished_handshake_is_not_counted_as_a_connection) {
   auto silent = connect();
   until([&] { return made->statistics().handshakes == 1; });
 
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(whose_handshake_is_not_done_is_no_connection) {
   BOOST_TEST(made->statistics().connections_accepted == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(handshakes_count_as_connections_where_there_is_a_limit) {
+BOOST_AUTO_TEST_CASE(handshakes_count_against_the_connection_limit) {
   o.connections_max = 2;
   o.strangers_per_host_max = 2;
   auto silent = connect();
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(handshakes_count_as_connections_where_there_is_a_limit) {
   BOOST_TEST(made->statistics().connections_refused == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(handshakes_of_one_host_keep_their_pace) {
+BOOST_AUTO_TEST_CASE(handshakes_of_one_host_are_rate_limited) {
   o.handshakes_per_second_max = 20;
   auto const begun = std::chrono::steady_clock::now();
 
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(handshakes_of_one_host_keep_their_pace) {
 }
 
 // Those that were reset take no descriptors, and nobody waits for them.
-BOOST_AUTO_TEST_CASE(a_handshake_that_waits_for_its_turn_ends_when_its_peer_goes) {
+BOOST_AUTO_TEST_CASE(a_delayed_handshake_ends_when_its_peer_disconnects) {
   o.handshakes_per_second_max = 1;
   auto first = connect();
   auto second = connect();
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_handshake_that_waits_for_its_turn_ends_when_its_peer_goes
   until([&] { return made->statistics().handshakes == 1; });
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_does_not_wait_for_those_that_went_before_it) {
+BOOST_AUTO_TEST_CASE(a_handshake_does_not_wait_for_disconnected_peers) {
   o.handshakes_per_second_max = 2;
   std::deque<raw_client> gone;
   for (int i = 0; i < 20; ++i) gone.push_back(connect());
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(a_peer_does_not_wait_for_those_that_went_before_it) {
   BOOST_TEST((std::chrono::steady_clock::now() - begun < 9s), "it waits half a second");
 }
 
-BOOST_AUTO_TEST_CASE(silent_handshakes_give_way_when_they_are_a_second_old) {
+BOOST_AUTO_TEST_CASE(silent_handshakes_can_be_evicted_after_a_second) {
   o.connections_max = 4;
   auto first = connect();
   auto second = connect();
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(silent_handshakes_give_way_when_they_are_a_second_old) {
   first.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(many_handshakes_at_once_are_all_done) {
+BOOST_AUTO_TEST_CASE(many_concurrent_handshakes_complete) {
   serve();
   std::deque<tls_client> all;
   for (int i = 0; i < 60; ++i) all.emplace_back(io, made->addresses().at(0), worker);
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(many_handshakes_at_once_are_all_done) {
   BOOST_TEST(made->statistics().connections == 60u);
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_waits_for_no_handshake) {
+BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_handshakes) {
   auto silent = connect();
   until([&] { return made->statistics().handshakes == 1; });
 
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(a_stop_waits_for_no_handshake) {
   silent.expect_reset_or_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_server_may_be_destroyed_in_the_middle_of_handshakes) {
+BOOST_AUTO_TEST_CASE(a_server_can_be_destroyed_during_handshakes) {
   auto silent = connect();
   auto hesitant = connect();
   hesitant.send("\x16\x03\x01\x02");
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_server_may_be_destroyed_in_the_middle_of_handshakes) {
   hesitant.expect_reset_or_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_new_certificate_is_shown_without_a_restart) {
+BOOST_AUTO_TEST_CASE(a_new_certificate_is_used_without_a_restart) {
   auto before = dial(worker);
   BOOST_TEST_REQUIRE(before.greet());
   static_cast<void>(trusted.issue({"successor", "DNS:elsewhere"}, &o.tls));
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_new_certificate_is_shown_without_a_restart) {
   before.send(join_frame(1, 0));  // who is in stays in
 }
 
-BOOST_AUTO_TEST_CASE(the_files_are_looked_at_now_and_then) {
+BOOST_AUTO_TEST_CASE(the_certificate_files_are_checked_periodically) {
   o.tls.reload_period = 10ms;
   BOOST_TEST(dial(worker).greet());
 
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(the_files_are_looked_at_now_and_then) {
   BOOST_TEST(dial(worker).greet());
 }
 
-BOOST_AUTO_TEST_CASE(files_that_are_no_good_change_nothing_but_are_named) {
+BOOST_AUTO_TEST_CASE(invalid_certificate_files_are_reported_and_ignored) {
   o.tls.reload_period = 10ms;
   BOOST_TEST(dial(worker).greet());
   std::ofstream{o.tls.cert, std::ios::trunc} << "half a certif";
@@ -382,13 +382,13 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_good_change_nothing_but_are_named) {
   BOOST_CHECK_THROW(made->reload_certificates(), error);
 }
 
-BOOST_AUTO_TEST_CASE(all_may_reach_a_listener_that_asks_for_certificates) {
+BOOST_AUTO_TEST_CASE(a_listener_with_client_certificates_may_be_public) {
   o.listen = {":0"};
 
   BOOST_CHECK_NO_THROW((server{io, o}));
 }
 
-BOOST_AUTO_TEST_CASE(a_listener_that_asks_for_none_is_no_protection) {
+BOOST_AUTO_TEST_CASE(a_tls_listener_without_client_certificates_needs_a_token) {
   o.listen = {":0"};
   o.tls.ca.clear();
 
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(a_listener_that_asks_for_none_is_no_protection) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(half_of_the_files_is_no_plain_listener) {
+BOOST_AUTO_TEST_CASE(an_incomplete_set_of_tls_files_is_refused) {
   o.tls.key.clear();
 
   BOOST_CHECK_EXCEPTION((server{io, o}), error,

@@ -27,7 +27,7 @@ std::string recorded() {
 
 BOOST_AUTO_TEST_SUITE(version_1_test)
 
-BOOST_AUTO_TEST_CASE(a_client_of_version_1_is_refused_in_words_that_it_understands) {
+BOOST_AUTO_TEST_CASE(a_version_1_client_gets_a_readable_refusal) {
   constexpr time_point t0{1000s};
   dispatch d{{}, incarnation{77}, t0};
   auto const client = d.open(t0, "10.0.0.1:5", core::session_secret{});
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_client_of_version_1_is_refused_in_words_that_it_understan
   BOOST_TEST(next_bytes(d.out(client)) == "\0\0\0"s + static_cast<char>(message.size()) + message);
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_of_version_1_is_refused_and_both_formats_are_named) {
+BOOST_AUTO_TEST_CASE(a_version_1_recording_is_refused_naming_both_formats) {
   std::string why;
   try {
     replay r{recorded()};
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_recording_of_version_1_is_refused_and_both_formats_are_na
              "program knows version 3.");
 }
 
-BOOST_AUTO_TEST_CASE(a_translated_recording_of_version_1_says_the_same) {
+BOOST_AUTO_TEST_CASE(a_translated_version_1_recording_replays_identically) {
   auto const recording = test::from_version_1(recorded());
   replay r{recording};
   while (r.step()) continue;

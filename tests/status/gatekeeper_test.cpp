@@ -26,7 +26,7 @@ http_request with_host(std::optional<std::string> host) {
 
 BOOST_AUTO_TEST_SUITE(gatekeeper_test)
 
-BOOST_AUTO_TEST_CASE(without_a_token_loopback_is_asked_by_its_own_names_only) {
+BOOST_AUTO_TEST_CASE(without_a_token_only_loopback_host_names_are_accepted) {
   gatekeeper const gate{{}, at(80)};
   for (auto const* const host : {"localhost", "localhost:9000", "LOCALHOST:1", "127.0.0.1",
                                  "127.1.2.3:80", "[::1]", "[::1]:80"}) {
@@ -39,14 +39,14 @@ BOOST_AUTO_TEST_CASE(without_a_token_loopback_is_asked_by_its_own_names_only) {
   BOOST_TEST(gate.checked_host(with_host(std::nullopt)).ok());  // no browser is so old
 }
 
-BOOST_AUTO_TEST_CASE(a_token_or_an_address_for_all_makes_the_host_a_matter_of_taste) {
+BOOST_AUTO_TEST_CASE(with_a_token_or_a_public_address_any_host_name_is_accepted) {
   gatekeeper const with_tokens{tokens(), at(80)};
   gatekeeper const for_all{{}, {false, false, false, 80}};
   BOOST_TEST(with_tokens.checked_host(with_host("job.example")).ok());
   BOOST_TEST(for_all.checked_host(with_host("10.0.0.1:80")).ok());
 }
 
-BOOST_AUTO_TEST_CASE(a_page_may_ask_its_own_server_only) {
+BOOST_AUTO_TEST_CASE(a_page_can_use_only_its_own_origin) {
   auto asked = with_host("localhost:80");
   BOOST_TEST(gatekeeper::checked_origin(asked).ok());
   for (auto const* const origin : {"http://localhost:80", "https://LOCALHOST:80"}) {
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_page_may_ask_its_own_server_only) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_token_gives_its_role) {
+BOOST_AUTO_TEST_CASE(a_token_grants_its_role) {
   gatekeeper const gate{tokens(), at(80)};
   http_request asked;
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
   BOOST_TEST((gate.role_of({}).value() == core::role::worker));
 }
 
-BOOST_AUTO_TEST_CASE(where_anyone_may_look_a_token_is_needed_to_act) {
+BOOST_AUTO_TEST_CASE(with_anonymous_reading_a_token_is_needed_to_act) {
   gatekeeper gate{tokens(), {true, false, false, 80, true}};
   http_request asked;
 
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(where_anyone_may_look_a_token_is_needed_to_act) {
   BOOST_TEST((gate.role_of(asked).value() == core::role::operator_));
 }
 
-BOOST_AUTO_TEST_CASE(replaced_tokens_end_the_cookies_of_those_that_are_gone) {
+BOOST_AUTO_TEST_CASE(replacing_tokens_invalidates_their_cookies) {
   gatekeeper gate{tokens(), at(80)};
   http_request stays;
   http_request goes;
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(replaced_tokens_end_the_cookies_of_those_that_are_gone) {
   BOOST_TEST(gate.log_in("steer", {3}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_does_not_show_it) {
+BOOST_AUTO_TEST_CASE(a_cookie_represents_its_token_without_revealing_it) {
   gatekeeper gate{tokens(), at(8477)};
   BOOST_TEST((gate.log_in("wrong", {}).error().code() == errc::unauthenticated));
 
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_doe
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_oldest_login_is_forgotten_first) {
+BOOST_AUTO_TEST_CASE(the_oldest_login_is_dropped_first) {
   gatekeeper gate{tokens(), at(1)};
   http_request asked;
   asked.cookie = gate.log_in("look", {1}).value().substr(0, 43);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_login_is_forgotten_first) {
   BOOST_TEST(gate.role_of(asked).has_error());
 }
 
-BOOST_AUTO_TEST_CASE(without_tokens_a_certificate_is_needed_where_it_is_asked_for) {
+BOOST_AUTO_TEST_CASE(without_tokens_a_required_certificate_admits) {
   gatekeeper const gate{{}, {false, true, true, 443}};
   http_request asked;
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(without_tokens_a_certificate_is_needed_where_it_is_asked_fo
   BOOST_TEST((gate.role_of(asked).value() == core::role::worker));
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_replaces_no_token) {
+BOOST_AUTO_TEST_CASE(a_certificate_does_not_replace_a_token) {
   gatekeeper const gate{tokens(), {false, true, true, 443}};
   http_request asked;
   asked.is_certified = true;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_replaces_no_token) {
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
 }
 
-BOOST_AUTO_TEST_CASE(a_cookie_of_https_stays_there) {
+BOOST_AUTO_TEST_CASE(a_cookie_set_over_https_is_secure) {
   gatekeeper gate{tokens(), {false, true, false, 443}};
 
   BOOST_TEST(gate.log_in("look", {}).value().ends_with("; Secure"));

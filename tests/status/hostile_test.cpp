@@ -12,7 +12,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(hostile_test)
 
-BOOST_FIXTURE_TEST_CASE(a_connection_without_http_gets_an_error_and_is_closed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_non_http_connection_gets_an_error_and_is_closed, page_house) {
   for (auto const* const bytes :
        {"\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nHost\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
@@ -27,7 +27,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_without_http_gets_an_error_and_is_closed, p
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_coordinator_client_on_the_page_port_is_redirected, page_house) {
   open();
   server::raw_client lost{io, shown->address()};
 
@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator, 
   lost.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_path_that_is_no_text_is_refused, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_path_that_is_not_utf8_is_refused, page_house) {
   BOOST_TEST(get("/api/v1/keys/%ff").code == 400);
   BOOST_TEST(get("/api/v1/keys/%00").code == 400);
   BOOST_TEST(get("/barrier/%e2%82").code == 400);
@@ -58,14 +58,14 @@ BOOST_FIXTURE_TEST_CASE(a_foreign_host_is_refused_on_loopback_without_a_token, p
   BOOST_TEST(has(r.body, "'evil.example'"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_header_without_end_is_cut_off, page_house) {
+BOOST_FIXTURE_TEST_CASE(an_endless_header_is_disconnected, page_house) {
   auto peer = visit();
   peer.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x'));
   BOOST_TEST(peer.next().code == 431);
   peer.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_body_that_is_too_long_is_not_read, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_too_long_body_is_not_read, page_house) {
   auto peer = visit();
   peer.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
   BOOST_TEST(peer.next().code == 413);
@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(a_body_that_is_too_long_is_not_read, page_house) {
   BOOST_TEST(chunked.next().code == 413);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_has_its_time_however_often_a_byte_of_it_comes, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_request_timeout_is_not_extended_by_further_bytes, page_house) {
   page_options.request_timeout = 30ms;
   auto slow = visit();
   auto silent = visit();
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(excess_connections_get_an_error, page_house) {
   BOOST_TEST(get("/api/v1/state").code == 200);
 }
 
-BOOST_FIXTURE_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes, page_house) {
+BOOST_FIXTURE_TEST_CASE(slow_clients_do_not_take_the_slots_of_probes, page_house) {
   page_options.connections_max = 3;
   page_options.probe_connections_max = 2;
   std::deque<http_peer> guests;
@@ -148,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes, page_hou
   guests.back().expect_end();  // a later probe took its place
 }
 
-BOOST_FIXTURE_TEST_CASE(unread_texts_do_not_accumulate, page_house) {
+BOOST_FIXTURE_TEST_CASE(unread_responses_do_not_accumulate, page_house) {
   page_options.text_bytes_max = 1;
   BOOST_TEST(get("/api/v1/state").code == 200);  // nothing waited before it
   page_options.picture_age_max = 1h;             // the picture holds a text
@@ -159,7 +159,7 @@ BOOST_FIXTURE_TEST_CASE(unread_texts_do_not_accumulate, page_house) {
   BOOST_TEST(full.get("/livez").code == 200);
 }
 
-BOOST_FIXTURE_TEST_CASE(half_a_request_and_an_end_is_no_request, page_house) {
+BOOST_FIXTURE_TEST_CASE(an_incomplete_request_is_dropped, page_house) {
   for (auto const* const bytes :
        {"", "G", "GET / HTTP/1.1\r\nHost: localhost\r\n",
         "POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"}) {
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(half_a_request_and_an_end_is_no_request, page_house) {
   until([&] { return shown->connections() == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(the_job_continues_meanwhile, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_job_continues_during_hostile_requests, page_house) {
   page_options.connections_max = 20;
   std::deque<http_peer> guests;
   for (int i = 0; i < 30; ++i) {

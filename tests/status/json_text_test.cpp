@@ -14,7 +14,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(json_text_test)
 
-BOOST_AUTO_TEST_CASE(numbers_are_written_as_people_write_them) {
+BOOST_AUTO_TEST_CASE(numbers_are_written_in_plain_decimal) {
   BOOST_TEST(serialized(milliseconds_of(339'512us)) == "339.512");
   BOOST_TEST(serialized(milliseconds_of(1us)) == "0.001");
   BOOST_TEST(serialized(milliseconds_of(100s)) == "100000");
@@ -29,12 +29,12 @@ BOOST_AUTO_TEST_CASE(numbers_are_written_as_people_write_them) {
              "18446744073709551615");
 }
 
-BOOST_AUTO_TEST_CASE(what_json_has_no_number_for_is_null) {
+BOOST_AUTO_TEST_CASE(non_finite_numbers_become_null) {
   BOOST_TEST(serialized(json::value(std::numeric_limits<double>::infinity())) == "null");
   BOOST_TEST(serialized(json::value(std::numeric_limits<double>::quiet_NaN())) == "null");
 }
 
-BOOST_AUTO_TEST_CASE(any_text_comes_back) {
+BOOST_AUTO_TEST_CASE(any_text_round_trips) {
   std::string text;
   for (int c = 0; c < 128; ++c) text += static_cast<char>(c);
   text += "ä漢";

@@ -54,7 +54,7 @@ struct world {
 
 BOOST_AUTO_TEST_SUITE(live_feed_test)
 
-BOOST_FIXTURE_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_each_severity, world) {
+BOOST_FIXTURE_TEST_CASE(the_first_message_has_the_job_and_200_events_of_each_severity, world) {
   events = 500;
   BOOST_TEST(look());
   live_feed::place me;
@@ -70,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_eac
   BOOST_TEST(!feed.next(me));
 }
 
-BOOST_FIXTURE_TEST_CASE(then_comes_only_what_has_changed, world) {
+BOOST_FIXTURE_TEST_CASE(later_messages_have_only_changes, world) {
   look();
   live_feed::place me;
   told(me);
@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(then_comes_only_what_has_changed, world) {
   BOOST_TEST(!feed.next(me));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_passing_of_time_is_no_change, world) {
+BOOST_FIXTURE_TEST_CASE(elapsed_time_alone_is_no_change, world) {
   job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
   why.waits.push_back({});
   look();
@@ -140,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(watchers_at_the_same_position_share_one_text, world) {
   BOOST_TEST((feed.next(a) == feed.next(b)));
 }
 
-BOOST_FIXTURE_TEST_CASE(that_a_task_is_overdue_is_news_and_that_time_passes_is_not, world) {
+BOOST_FIXTURE_TEST_CASE(a_task_becoming_overdue_is_a_change, world) {
   job.tasks[1].progress = core::task_progress{7, 1s, false};
   look();
   live_feed::place me;
@@ -156,7 +156,7 @@ BOOST_FIXTURE_TEST_CASE(that_a_task_is_overdue_is_news_and_that_time_passes_is_n
   BOOST_TEST(update.at("tasks").at(0).at("no_progress").as_bool());
 }
 
-BOOST_FIXTURE_TEST_CASE(of_the_finished_rounds_only_new_ones_are_told, world) {
+BOOST_FIXTURE_TEST_CASE(only_new_finished_rounds_are_sent, world) {
   job.rounds.push_back({1, "b", round_number{1}, 1s, 3, errc::ok, 2ms, 1ms, task_id{2}});
   look();
   live_feed::place me;
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(of_the_finished_rounds_only_new_ones_are_told, world) {
   BOOST_TEST(update.at("rounds").at(0).at("outcome") == "ABORTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(no_more_than_100_barriers_are_told, world) {
+BOOST_FIXTURE_TEST_CASE(at_most_100_barriers_are_sent, world) {
   look();
   live_feed::place me;
   told(me);
@@ -184,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(no_more_than_100_barriers_are_told, world) {
   BOOST_TEST(update.at("barriers_more") == 50);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_change_of_what_everybody_waits_for_is_told, world) {
+BOOST_FIXTURE_TEST_CASE(a_change_of_the_missing_tasks_is_sent, world) {
   look();
   live_feed::place me;
   told(me);
@@ -193,7 +193,7 @@ BOOST_FIXTURE_TEST_CASE(a_change_of_what_everybody_waits_for_is_told, world) {
   BOOST_TEST(told(me).at("why").at("stuck") == "task 1 can never go on");
 }
 
-BOOST_AUTO_TEST_CASE(texts_count_as_long_as_somebody_holds_them) {
+BOOST_AUTO_TEST_CASE(messages_are_counted_while_referenced) {
   text_pool texts{10};
   auto const one = texts.share("12345");
   BOOST_TEST(!texts.is_full());

@@ -176,7 +176,7 @@ std::string violations(std::string const& text) {
 
 BOOST_AUTO_TEST_SUITE(metrics_test)
 
-BOOST_AUTO_TEST_CASE(every_line_is_one_of_the_text_format) {
+BOOST_AUTO_TEST_CASE(every_line_follows_the_text_format) {
   auto const text = some_text();
   BOOST_TEST(text.ends_with('\n'));
   strict_reader reader;
@@ -187,12 +187,12 @@ BOOST_AUTO_TEST_CASE(every_line_is_one_of_the_text_format) {
   BOOST_TEST(reader.types.size() > 30u);
 }
 
-BOOST_AUTO_TEST_CASE(promtool_has_no_complaint) {
+BOOST_AUTO_TEST_CASE(promtool_accepts_the_metrics) {
   BOOST_TEST(violations(some_text()) == "");
   BOOST_TEST(violations(metrics({}, {}, {})) == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_version_and_the_start_are_told) {
+BOOST_AUTO_TEST_CASE(version_and_start_time_are_reported) {
   auto const text = some_text();
 
   BOOST_TEST(family(text, "build_info") ==
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_histogram_counts_each_bucket_with_those_below_it) {
              "coxswain_barrier_wait_seconds_bucket{le=\"+Inf\"} 2\n");
 }
 
-BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
+BOOST_AUTO_TEST_CASE(every_counter_is_reported) {
   auto const text = some_text();
 
   for (auto const* const line : {"job_failed 1",
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_the_process_takes_goes_by_the_usual_names) {
+BOOST_AUTO_TEST_CASE(process_metrics_have_the_standard_names) {
   auto const text = some_text();
 
   for (auto const* const line :
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(what_the_process_takes_goes_by_the_usual_names) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(this_process_is_measured) {
+BOOST_AUTO_TEST_CASE(process_metrics_are_those_of_this_process) {
   auto const now = usage_of_this_process();
 
   BOOST_TEST(now.cpu_seconds > 0);
@@ -362,11 +362,11 @@ BOOST_AUTO_TEST_CASE(this_process_is_measured) {
   BOOST_TEST(since_start < 24 * 60 * 60);
 }
 
-BOOST_AUTO_TEST_CASE(a_job_that_has_not_failed_is_reported_as_such) {
+BOOST_AUTO_TEST_CASE(the_job_error_metric_is_zero_without_an_error) {
   BOOST_TEST(contains_line(metrics({}, {}, {}), "coxswain_job_failed 0"));
 }
 
-BOOST_AUTO_TEST_CASE(there_are_as_many_series_whatever_the_size_of_the_job) {
+BOOST_AUTO_TEST_CASE(the_number_of_series_does_not_depend_on_the_job_size) {
   auto large = some_job();
   large.tasks.resize(10'000);
 

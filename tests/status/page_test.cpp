@@ -21,8 +21,7 @@ std::string bearer(std::string const& token) { return "Authorization: Bearer " +
 
 BOOST_AUTO_TEST_SUITE(page_test)
 
-BOOST_FIXTURE_TEST_CASE(probes_are_told_whether_the_loop_runs_and_connections_are_taken,
-                        page_house) {
+BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_house) {
   for (auto const* const path : {"/livez", "/readyz", "/healthz"}) {
     auto const r = get(path);
     BOOST_TEST(r.code == 200);
@@ -34,7 +33,7 @@ BOOST_FIXTURE_TEST_CASE(probes_are_told_whether_the_loop_runs_and_connections_ar
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_coordinator_that_stops_is_alive_but_not_ready, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_stopping_coordinator_is_alive_but_not_ready, page_house) {
   auto const client = greeted();  // whose goodbye lingers
   open();
   made->stop("test");
@@ -46,7 +45,7 @@ BOOST_FIXTURE_TEST_CASE(a_coordinator_that_stops_is_alive_but_not_ready, page_ho
   BOOST_TEST(has(all.body, "[-]listeners failed"));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_page_is_at_the_root_and_may_do_only_what_it_needs, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_page_at_the_root_has_a_strict_content_policy, page_house) {
   auto const r = get("/");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/html; charset=utf-8\r\n"));
@@ -79,14 +78,14 @@ BOOST_FIXTURE_TEST_CASE(the_job_is_shown_as_json, page_house) {
   BOOST_TEST(has(get("/api/v1/why").body, "\"stuck\":null"));
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_counted_is_told_to_prometheus, page_house) {
+BOOST_FIXTURE_TEST_CASE(prometheus_metrics_are_served, page_house) {
   auto const r = get("/metrics");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/plain; version=0.0.4"));
   BOOST_TEST(has(r.body, "coxswain_tasks{"));
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_are_shown_by_name_and_with_values_when_asked_for, page_house) {
+BOOST_FIXTURE_TEST_CASE(keys_are_listed_and_values_shown_on_request, page_house) {
   auto client = greeted();
   client.send(put_frame(1, "a/b", "12345"));
   client.send(put_frame(2, "a/c d", std::string{"\xff", 1}));
@@ -106,7 +105,7 @@ BOOST_FIXTURE_TEST_CASE(keys_are_shown_by_name_and_with_values_when_asked_for, p
   BOOST_TEST(get("/api/v1/keys?limit=10001").code == 400);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_value_that_is_too_long_for_a_page_is_left_out, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_value_too_long_for_a_page_is_omitted, page_house) {
   auto client = greeted();
   client.send(put_frame(1, "long", std::string(1024 * 1024 + 1, 'x')));
   client.next();
@@ -116,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_is_too_long_for_a_page_is_left_out, page_ho
   BOOST_TEST(has(one.body, "\"bytes\":1048577,\"value\":null,\"value_too_long\":true"));
 }
 
-BOOST_FIXTURE_TEST_CASE(events_are_shown_from_one_on, page_house) {
+BOOST_FIXTURE_TEST_CASE(events_are_listed_from_a_number_on, page_house) {
   auto client = greeted();
   client.send(join_frame(1, 0));
   until([&] { return made->look().tasks[0].state == task_state::joining; });
@@ -129,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(events_are_shown_from_one_on, page_house) {
   BOOST_TEST(has(get("/api/v1/events?after=0&severity=error").body, "\"events\":["));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_is_503_with_who_is_missing_until_it_was_passed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_barrier_returns_503_with_the_missing_tasks_until_passed, page_house) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -150,7 +149,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_is_503_with_who_is_missing_until_it_was_passed
   BOOST_TEST(passed.body == "barrier 'start up' was passed: round 1\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_head_is_an_answer_without_its_body, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_head_request_returns_no_body, page_house) {
   auto const whole = get("/api/v1/why");
   auto const head = ask("HEAD", "/api/v1/why");
   BOOST_TEST(head.code == 200);
@@ -158,7 +157,7 @@ BOOST_FIXTURE_TEST_CASE(a_head_is_an_answer_without_its_body, page_house) {
   BOOST_TEST(has(head.head, "Content-Length: " + std::to_string(whole.body.size())));
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_not_there_is_answered_with_what_is, page_house) {
+BOOST_FIXTURE_TEST_CASE(an_unknown_path_lists_the_known_ones, page_house) {
   auto const r = get("/api/v2/state");
   BOOST_TEST(r.code == 404);
   for (auto const* const path : {"\"code\":\"NOT_FOUND\"", "'/api/v2/state'", "/api/v1/tasks/NAME",
@@ -168,7 +167,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_not_there_is_answered_with_what_is, page_house) 
   BOOST_TEST(get("/barrier/").code == 404);
 }
 
-BOOST_FIXTURE_TEST_CASE(other_methods_are_told_which_are_allowed, page_house) {
+BOOST_FIXTURE_TEST_CASE(other_methods_get_the_allowed_ones, page_house) {
   auto const r = ask("DELETE", "/api/v1/state");
   BOOST_TEST(r.code == 405);
   BOOST_TEST(has(r.head, "Allow: GET, HEAD\r\n"));
@@ -177,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(other_methods_are_told_which_are_allowed, page_house) {
   BOOST_TEST(has(looked.head, "Allow: POST\r\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(one_connection_serves_many_requests_also_sent_at_once, page_house) {
+BOOST_FIXTURE_TEST_CASE(one_connection_serves_sequential_and_pipelined_requests, page_house) {
   auto peer = visit();
   peer.send(page_house::request("GET", "/livez") + page_house::request("GET", "/nothing") +
             page_house::request("POST", "/login", "Content-Type: application/json\r\n",
@@ -190,7 +189,7 @@ BOOST_FIXTURE_TEST_CASE(one_connection_serves_many_requests_also_sent_at_once, p
   peer.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(one_picture_is_shared_by_all_who_ask_within_its_time, page_house) {
+BOOST_FIXTURE_TEST_CASE(requests_within_the_cache_time_share_a_snapshot, page_house) {
   page_options.picture_age_max = 1h;
   auto const before = get("/api/v1/state").body;
   auto client = greeted();
@@ -216,7 +215,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_only_probes_need_none, guarded) {
   BOOST_TEST(get("/api/v1/state", bearer("look") + "Host: job.example\r\n").code == 400);
 }
 
-BOOST_FIXTURE_TEST_CASE(wrong_tokens_slow_their_host_down, guarded) {
+BOOST_FIXTURE_TEST_CASE(wrong_tokens_delay_their_host, guarded) {
   auto const begin = std::chrono::steady_clock::now();
 
   // Ten a second, of which one may come at once.
@@ -227,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(wrong_tokens_slow_their_host_down, guarded) {
   BOOST_TEST((std::chrono::steady_clock::now() - begin >= 200ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_page_closes_while_the_answer_to_a_wrong_token_waits, guarded) {
+BOOST_FIXTURE_TEST_CASE(the_page_closes_during_a_delayed_wrong_token_reply, guarded) {
   std::vector<http_peer> peers;
   for (int i = 0; i < 3; ++i) {
     peers.push_back(visit());
@@ -240,7 +239,7 @@ BOOST_FIXTURE_TEST_CASE(a_page_closes_while_the_answer_to_a_wrong_token_waits, g
   peers.back().expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reader_looks_and_an_operator_acts, guarded) {
+BOOST_FIXTURE_TEST_CASE(a_reader_can_read_and_an_operator_can_act, guarded) {
   auto const body = R"({"task":0,"in":"1h"})";
   auto const refused = post("/api/v1/preempt", body, bearer("look"));
   BOOST_TEST(refused.code == 403);
@@ -261,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(a_login_needs_no_further_token, guarded) {
   BOOST_TEST(post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_house) {
   open();
   BOOST_TEST(post("/api/v1/preempt", R"({"task":1,"in":"90s"})").body ==
              "{\"task\":1,\"in_ms\":90000}\n");
@@ -277,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay, pa
   BOOST_TEST(has(told, "will be preempted in 90 s"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_is_cancelled_over_http_and_again_in_a_replay, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_house) {
   auto tasks = greeted();
   tasks.send(server::join_frame(1, 0) + server::join_frame(2, 1) +
              server::barrier_frame(3, 0, "step"));
@@ -297,7 +296,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_is_cancelled_over_http_and_again_in_a_replay, pa
   BOOST_TEST(has(get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_visitor_learns_its_role, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_client_learns_its_role, page_house) {
   BOOST_TEST(get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
   guarded h;
   BOOST_TEST(h.get("/api/v1/role").code == 401);
@@ -306,7 +305,7 @@ BOOST_FIXTURE_TEST_CASE(a_visitor_learns_its_role, page_house) {
   BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"b"})", bearer("steer")).code == 409);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_posted_is_looked_at_closely, page_house) {
+BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_house) {
   for (auto const* const body :
        {"", "{", "[]", "{}", R"({"task":-1,"in":"1s"})", R"({"task":"1","in":"1s"})",
         R"({"task":1})", R"({"task":1,"in":5})", R"({"task":1,"in":"soon"})",
@@ -324,7 +323,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_posted_is_looked_at_closely, page_house) {
   BOOST_TEST(!run_ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_drain_is_answered_and_then_stops_the_coordinator, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_drain_is_acknowledged_before_the_coordinator_stops, page_house) {
   auto client = greeted();
   auto const r = post("/api/v1/drain", "{}");
   BOOST_TEST(r.code == 202);
@@ -343,7 +342,7 @@ std::string refusal(page_house& h, std::string const& address) {
   return "";
 }
 
-BOOST_AUTO_TEST_CASE(an_address_without_a_host_is_this_hosts) {
+BOOST_AUTO_TEST_CASE(an_address_without_a_host_is_loopback) {
   for (auto const* const address : {"0", ":0", "127.0.0.1:0"}) {
     page_house h;
     BOOST_TEST(refusal(h, address) == "");
@@ -351,7 +350,7 @@ BOOST_AUTO_TEST_CASE(an_address_without_a_host_is_this_hosts) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_guarded_address_without_a_host_is_that_of_all) {
+BOOST_AUTO_TEST_CASE(a_protected_address_without_a_host_is_the_wildcard) {
   for (auto const* const address : {"0", ":0"}) {
     guarded h;
     BOOST_TEST(refusal(h, address) == "");
@@ -360,7 +359,7 @@ BOOST_AUTO_TEST_CASE(a_guarded_address_without_a_host_is_that_of_all) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(others_may_reach_it_only_with_a_token_or_when_told_so) {
+BOOST_AUTO_TEST_CASE(a_public_page_needs_a_token_or_an_explicit_option) {
   page_house h;
   BOOST_TEST(has(refusal(h, "0.0.0.0:0"), "FAILED_PRECONDITION: Other hosts can reach"));
   page_house open;
@@ -370,7 +369,7 @@ BOOST_AUTO_TEST_CASE(others_may_reach_it_only_with_a_token_or_when_told_so) {
   BOOST_TEST(refusal(with_token, "0.0.0.0:0") == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_cannot_be_listened_on_is_named, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_listen_failure_names_the_address, page_house) {
   open();
   page_house other;
   BOOST_TEST(has(refusal(other, shown->address()), "Is it used already?"));
@@ -380,7 +379,7 @@ BOOST_FIXTURE_TEST_CASE(what_cannot_be_listened_on_is_named, page_house) {
   BOOST_TEST(has(refusal(fourth, "nonsense"), "INVALID_ARGUMENT"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_page_may_go_before_its_visitors, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_page_can_be_destroyed_before_its_connections, page_house) {
   auto idle = visit();
   idle.send(page_house::request("GET", "/livez"));
   idle.next();

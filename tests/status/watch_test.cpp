@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(three_watchers_get_the_same) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_page_of_another_origin_is_refused) {
+BOOST_AUTO_TEST_CASE(a_request_from_another_origin_is_refused) {
   quick_house h;
   browser foreign{h, "Origin: http://evil.example\r\n"};
   BOOST_TEST(foreign.welcome().code == 403);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_page_of_another_origin_is_refused) {
   BOOST_TEST(own.welcome().code == 101);
 }
 
-BOOST_AUTO_TEST_CASE(with_tokens_a_watcher_needs_one) {
+BOOST_AUTO_TEST_CASE(a_watcher_needs_a_token_if_tokens_are_set) {
   quick_house h;
   h.page_options.credentials = {{core::role::reader, "look"}};
   browser nobody{h};
@@ -137,13 +137,13 @@ BOOST_AUTO_TEST_CASE(with_tokens_a_watcher_needs_one) {
   BOOST_TEST(somebody.welcome().code == 101);
 }
 
-BOOST_FIXTURE_TEST_CASE(without_an_upgrade_it_is_said_that_one_is_needed, quick_house) {
+BOOST_FIXTURE_TEST_CASE(a_request_without_upgrade_gets_426, quick_house) {
   auto const r = get("/api/v1/live");
   BOOST_TEST(r.code == 426);
   BOOST_TEST(has(r.head, "Upgrade: websocket"));
 }
 
-BOOST_AUTO_TEST_CASE(a_watcher_that_speaks_is_shown_the_door) {
+BOOST_AUTO_TEST_CASE(a_watcher_that_sends_a_message_is_closed) {
   quick_house h;
   browser b{h};
   b.next();
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_watcher_that_speaks_is_shown_the_door) {
   BOOST_TEST(browser::code_of(b.next()) == 1008);
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_is_too_long_is_not_read) {
+BOOST_AUTO_TEST_CASE(a_too_long_message_is_not_read) {
   quick_house h;
   browser b{h};
   b.next();
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_too_long_is_not_read) {
   BOOST_TEST(browser::code_of(b.next()) == 1009);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_frame_ends_the_connection) {
+BOOST_AUTO_TEST_CASE(an_invalid_frame_ends_the_connection) {
   quick_house h;
   for (auto const* const bytes :
        {"\xff\xff\xff\xff\xff", "\x81\x05hello", "\x83\x80\x00\x00\x00"}) {
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(pings_are_answered_and_a_goodbye_is_returned) {
   h.until([&] { return h.shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(a_watcher_that_does_not_read_is_cut_off) {
+BOOST_AUTO_TEST_CASE(a_watcher_that_does_not_read_is_disconnected) {
   quick_house h{100'000};
   h.page_options.answer_timeout = 30ms;
   auto peer = h.visit();
@@ -195,14 +195,14 @@ BOOST_AUTO_TEST_CASE(a_watcher_that_does_not_read_is_cut_off) {
   h.until([&] { return h.shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(a_watcher_that_has_vanished_is_noticed) {
+BOOST_AUTO_TEST_CASE(a_vanished_watcher_is_detected) {
   quick_house h;
   h.page_options.idle_timeout = 30ms;
   browser b{h};
   h.until([&] { return h.shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(a_page_may_go_before_its_watchers) {
+BOOST_AUTO_TEST_CASE(the_page_can_be_destroyed_before_its_watchers) {
   quick_house h;
   browser b{h};
   b.next();
