@@ -34,7 +34,7 @@ class client_fixture : protected c_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(client_test, client_fixture)
 
-BOOST_AUTO_TEST_CASE(a_program_in_c_lives_as_a_task) {
+BOOST_AUTO_TEST_CASE(a_c_program_runs_as_a_task) {
   server::options alone;
   alone.core.num_tasks = 1;
   server::background_server small{alone};
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_client_knows_its_task) {
   BOOST_TEST(task == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_call_waits_for_is_logged) {
+BOOST_AUTO_TEST_CASE(a_waiting_call_is_logged_with_what_it_waits_for) {
   struct log {
     std::promise<std::string> first;
     bool is_told{};
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_overwritten_only_if_asked) {
   BOOST_TEST(read(c.get(), "k") == "3");
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_key_is_not_found_or_waited_for) {
+BOOST_AUTO_TEST_CASE(a_missing_key_is_not_found_or_awaited) {
   auto const c = connected(options());
   coxswain_bytes* value = nullptr;
 
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_returns_its_round_or_names_the_missing) {
   BOOST_TEST(round == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(alive_tasks_are_those_that_ask) {
+BOOST_AUTO_TEST_CASE(alive_tasks_returns_the_tasks_that_called) {
   auto const zero = joined(0);
   auto const one = joined(1);
   auto const ask = [](coxswain_client* c) {
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(alive_tasks_are_those_that_ask) {
   BOOST_TEST(last.incarnation == coxswain_client_incarnation(one.get()));
 }
 
-BOOST_AUTO_TEST_CASE(an_error_is_reported_and_only_a_failure_is_one) {
+BOOST_AUTO_TEST_CASE(an_ok_status_cannot_be_reported_as_an_error) {
   auto const zero = joined(0);
 
   BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_OK, c_string("fine"))) ==
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(an_error_is_reported_and_only_a_failure_is_one) {
               status{errc::data_loss, "disk"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_job_may_have_started_before) {
+BOOST_AUTO_TEST_CASE(a_late_join_reports_that_the_job_had_started) {
   auto const zero = joined(0);
   bool had_started = true;
 
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_job_may_have_started_before) {
   BOOST_TEST(had_started);
 }
 
-BOOST_AUTO_TEST_CASE(options_of_an_older_header_are_understood) {
+BOOST_AUTO_TEST_CASE(options_of_an_older_header_are_accepted) {
   auto how = options(1);
   how.struct_size = offsetof(coxswain_client_options, num_tasks);
   how.num_tasks = 99;  // beyond what that header knew
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(options_of_an_older_header_are_understood) {
   BOOST_TEST(connected(how).get());
 }
 
-BOOST_AUTO_TEST_CASE(options_of_a_newer_header_are_understood_while_they_say_nothing_new) {
+BOOST_AUTO_TEST_CASE(options_of_a_newer_header_are_accepted_if_new_fields_are_unset) {
   struct {
     coxswain_client_options known;
     std::uint64_t added;
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(options_of_a_newer_header_are_understood_while_they_say_not
              "INVALID_ARGUMENT: the options say something that this library is too old for");
 }
 
-BOOST_AUTO_TEST_CASE(wrong_options_are_named) {
+BOOST_AUTO_TEST_CASE(invalid_options_are_named) {
   auto unsized = options();
   unsized.struct_size = 0;
   BOOST_TEST(refusal(unsized) ==
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_named) {
   BOOST_TEST(refusal(nowhere).starts_with("DEADLINE_EXCEEDED: "));
 }
 
-BOOST_AUTO_TEST_CASE(null_is_refused_where_something_is_needed) {
+BOOST_AUTO_TEST_CASE(null_is_refused_for_required_arguments) {
   auto const c = connected(options());
   auto const how = options();
 
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(null_is_refused_where_something_is_needed) {
              "INVALID_ARGUMENT: the list of tasks is NULL");
 }
 
-BOOST_AUTO_TEST_CASE(null_is_nothing_where_nothing_is_needed) {
+BOOST_AUTO_TEST_CASE(null_is_accepted_for_optional_arguments) {
   BOOST_TEST(coxswain_status_code(nullptr) == COXSWAIN_OK);
   coxswain_status_destroy(nullptr);
   BOOST_TEST(coxswain_bytes_view(nullptr).size == 0u);
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(null_is_nothing_where_nothing_is_needed) {
   BOOST_TEST(told(coxswain_monitor_stop(nullptr)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(closing_ends_what_other_threads_wait_for) {
+BOOST_AUTO_TEST_CASE(closing_ends_the_calls_of_other_threads) {
   auto const c = connected(options());
   auto waiting = std::async(std::launch::async, [&] {
     coxswain_bytes* value = nullptr;

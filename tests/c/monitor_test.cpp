@@ -141,7 +141,7 @@ class pause_fixture : protected monitor_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(monitor_test, monitor_fixture)
 
-BOOST_AUTO_TEST_CASE(all_processes_are_told_in_order_and_each_change_with_who_was_lost) {
+BOOST_AUTO_TEST_CASE(processes_are_reported_in_order_and_changes_with_the_lost_ones) {
   auto const zero = joined_as(0, 100);
   auto const m = watched(zero.get());
   BOOST_TEST((seen.until("0=3") == std::vector<std::string>{"0=3 1=1"}));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure) {
   BOOST_TEST(only_zero.acquire(m.get()) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_that_was_found_here) {
+BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_marked_locally) {
   auto const zero = joined_as(0, 100);
   auto const one = joined_as(1, 101);
   clique both{{{0, 100}, {1, 101}}};
@@ -265,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(empty_task_state_is_no_op_for_a_task_that_is_marked_as_f
   BOOST_TEST((seen.until("0=") == std::vector<std::string>{"0=3 1=4:boom"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_is_closed_ends_its_monitor) {
+BOOST_AUTO_TEST_CASE(closing_a_client_ends_its_monitor) {
   auto zero = joined_as(0, 100);
   auto const m = watched(zero.get());
   seen.until("0=3");
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_closed_ends_its_monitor) {
              "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_stops_ends_the_monitor) {
+BOOST_AUTO_TEST_CASE(a_stopping_coordinator_ends_the_monitor) {
   auto const zero = joined_as(0, 100);
   auto const m = watched(zero.get());
   seen.until("0=3");

@@ -174,13 +174,13 @@ BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
   BOOST_TEST(each < 2048U);
 }
 
-BOOST_AUTO_TEST_CASE(one_more_of_a_hundred_tasks_of_a_session_costs_less_than_400_bytes) {
+BOOST_AUTO_TEST_CASE(an_additional_task_of_a_session_costs_less_than_400_bytes) {
   std::size_t const each = (size(10'000) - size(2'000)) / 8'000;
   BOOST_TEST_MESSAGE(each << " bytes for each more task");
   BOOST_TEST(each < 400U);
 }
 
-BOOST_AUTO_TEST_CASE(who_was_told_much_takes_no_more_than_before) {
+BOOST_AUTO_TEST_CASE(a_task_uses_no_more_memory_after_many_messages) {
   job j{with_short_memory()};
   j.join();
   j.ask_much(7, 4);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_allocates_nothing) {
   for (int i = 0; i < 4; ++i) BOOST_TEST(j.say_that_it_lives(7) == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_allocates_a_bounded_number_of_times_for_each_task) {
+BOOST_AUTO_TEST_CASE(allocations_per_barrier_task_are_bounded) {
   auto o = with_short_memory();
   o.record_bytes_max = server::options{}.record_bytes_max;
   job j{o};

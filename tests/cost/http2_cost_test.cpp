@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(allocations_of_a_call_are_counted) {
   BOOST_TEST(failures == calls * 7u);
 }
 
-BOOST_AUTO_TEST_CASE(an_idle_connection_and_a_waiting_call_hold_little) {
+BOOST_AUTO_TEST_CASE(an_idle_connection_and_a_waiting_call_use_little_memory) {
   connection one;
   BOOST_TEST(one.memory_bytes() < 32'000u);
   BOOST_TEST(one.bytes_per_waiting_call(1'000) < 700u);

@@ -117,7 +117,7 @@ void run_beside_a_job(server::options options, Attack attack) {
 
 BOOST_AUTO_TEST_SUITE(hostile_peers)
 
-BOOST_AUTO_TEST_CASE(nonsense_gets_a_goodbye_that_says_what_was_wrong) {
+BOOST_AUTO_TEST_CASE(malformed_input_gets_a_goodbye_with_the_reason) {
   auto const attack = [](asio::io_context& io, std::uint16_t port) -> asio::awaitable<void> {
     std::string const garbage{"\x00\x00\x00\x04\xff\xff\xff\xff", 8};
     tcp::socket a = co_await dial(io, port);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(nonsense_gets_a_goodbye_that_says_what_was_wrong) {
   run_beside_a_job(server::options{}, attack);
 }
 
-BOOST_AUTO_TEST_CASE(five_thousand_connections_that_say_nothing_are_ended) {
+BOOST_AUTO_TEST_CASE(five_thousand_silent_connections_are_closed) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;

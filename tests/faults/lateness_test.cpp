@@ -65,7 +65,7 @@ asio::awaitable<void> run(std::string address, server::server& coordinator, int&
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_barrier_in_vain_is_answered_at_its_deadline_never_before_and_hardly_after) {
+BOOST_AUTO_TEST_CASE(a_barrier_timeout_is_never_early_and_hardly_late) {
   asio::io_context io{1};
   server::options options;
   options.core.num_tasks = 2;

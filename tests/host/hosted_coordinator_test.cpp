@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(the_process_of_task_0_is_the_coordinator_of_all) {
   other.join();
 }
 
-BOOST_AUTO_TEST_CASE(the_coordinator_is_the_one_that_the_task_wants_to_meet) {
+BOOST_AUTO_TEST_CASE(the_coordinator_has_the_configured_identity) {
   auto me = task_of_two(0, "b12:8476");
   me.job = "night";
   me.attempt = 3;
@@ -74,17 +74,17 @@ BOOST_AUTO_TEST_CASE(the_coordinator_is_the_one_that_the_task_wants_to_meet) {
   BOOST_TEST((core.credentials.front().as == core::role::worker));
 }
 
-BOOST_AUTO_TEST_CASE(it_listens_at_the_port_of_the_address_where_others_can_reach_it) {
+BOOST_AUTO_TEST_CASE(a_public_address_listens_on_its_port) {
   BOOST_TEST(listeners_at("b12:8476") == std::vector<std::string>{":8476"});
   BOOST_TEST(listeners_at("[2001:db8::1]:8476") == std::vector<std::string>{":8476"});
 }
 
-BOOST_AUTO_TEST_CASE(it_listens_on_an_address_that_only_this_machine_can_reach) {
+BOOST_AUTO_TEST_CASE(a_loopback_address_listens_on_loopback) {
   BOOST_TEST(listeners_at("127.0.0.1:8476") == std::vector<std::string>{"127.0.0.1:8476"});
   BOOST_TEST(listeners_at("unix:/tmp/c") == std::vector<std::string>{"unix:/tmp/c"});
 }
 
-BOOST_AUTO_TEST_CASE(a_variable_says_where_it_listens) {
+BOOST_AUTO_TEST_CASE(the_listen_variable_overrides_the_address) {
   variable const jax{"JAX_COORDINATOR_BIND_ADDRESS", "[::]:99"};
   BOOST_TEST(listeners_at("b12:8476") == std::vector<std::string>{"[::]:99"});
 
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_variable_says_where_it_listens) {
   BOOST_TEST(listeners_at("b12:8476") == (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/c"}));
 }
 
-BOOST_AUTO_TEST_CASE(others_may_not_reach_it_without_a_token) {
+BOOST_AUTO_TEST_CASE(a_public_listener_needs_a_token) {
   auto const me = task_of_two(0, "b12:0");
   BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
                         [](error const& e) { return e.code() == errc::failed_precondition; });
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(others_may_not_reach_it_without_a_token) {
   BOOST_TEST(open.get() != nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_is_there_already_is_used) {
+BOOST_AUTO_TEST_CASE(a_running_coordinator_is_used) {
   auto me = task_of_two(0, socket_address() + "-there");
   me.num_tasks = 1;
   hosted_coordinator first{me};
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_is_there_already_is_used) {
   job.leave();
 }
 
-BOOST_AUTO_TEST_CASE(what_a_coordinator_that_is_there_has_against_the_job_is_said) {
+BOOST_AUTO_TEST_CASE(a_running_coordinator_of_another_job_is_reported) {
   auto me = task_of_two(0, socket_address() + "-refusing");
   hosted_coordinator const first{me};
   me.job = "another";
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(what_a_coordinator_that_is_there_has_against_the_job_is_sai
                         [](error const& e) { return e.code() == errc::failed_precondition; });
 }
 
-BOOST_AUTO_TEST_CASE(it_has_to_know_how_many_tasks_there_are) {
+BOOST_AUTO_TEST_CASE(the_number_of_tasks_is_required) {
   client_options const me{"127.0.0.1:0", task_id{0}};
   BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
                         [](error const& e) { return e.code() == errc::invalid_argument; });

@@ -74,20 +74,20 @@ attacker reader_of(core::request what) {
 BOOST_AUTO_TEST_SUITE(memory)
 
 // It once took 2 GB.
-BOOST_AUTO_TEST_CASE(readers_that_announce_1_GiB_each) {
+BOOST_AUTO_TEST_CASE(readers_announcing_1_GiB_each_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
 
   expect_job_goes_on(coordinator, {hostile_readers, large_frame("reader", 1024 * MiB)});
 }
 
-BOOST_AUTO_TEST_CASE(workers_whose_large_frames_never_end) {
+BOOST_AUTO_TEST_CASE(unfinished_large_frames_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
 
   expect_job_goes_on(coordinator, {20, large_frame("worker", 12 * MiB)});
 }
 
 // Such gets once made everybody's barriers RESOURCE_EXHAUSTED.
-BOOST_AUTO_TEST_CASE(readers_whose_gets_wait) {
+BOOST_AUTO_TEST_CASE(waiting_gets_of_readers_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
   attacker one;
   one.next = [](std::uint64_t n) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(readers_whose_gets_wait) {
   expect_job_goes_on(coordinator, {hostile_readers, one});
 }
 
-BOOST_AUTO_TEST_CASE(replies_that_nobody_reads) {
+BOOST_AUTO_TEST_CASE(unread_replies_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
   put_keys(coordinator.address(), "d", 4'000, std::string(1'000, 'v'));
   core::get_all_args all;
@@ -108,14 +108,14 @@ BOOST_AUTO_TEST_CASE(replies_that_nobody_reads) {
   expect_job_goes_on(coordinator, {50, reader_of(all)});
 }
 
-BOOST_AUTO_TEST_CASE(pictures_of_the_job_that_nobody_reads) {
+BOOST_AUTO_TEST_CASE(unread_snapshots_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
 
   expect_job_goes_on(coordinator, {50, reader_of(core::inspect_args{})});
 }
 
 // 70 KB of such requests once took 1.6 GB.
-BOOST_AUTO_TEST_CASE(rounds_of_many_tasks_that_nobody_completes) {
+BOOST_AUTO_TEST_CASE(incomplete_rounds_of_many_tasks_stay_within_memory) {
   coordinator_process coordinator{10'000, {"--memory-max", "64MiB", "--no-join-barrier"}};
   std::vector<attacker> all;
   for (std::uint32_t i = 0; i < hostile_readers; ++i) {

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_SUITE(strangers)
 
 // Silent connections want all places, and more: those whose connections are cut come back, and
 // newcomers are let in.
-BOOST_AUTO_TEST_CASE(silent_connections_keep_nobody_out) {
+BOOST_AUTO_TEST_CASE(silent_connections_do_not_block_clients) {
   coordinator_process coordinator{tasks, {"--connections-max", "256"}};
   std::deque<net::socket> held;
   flood const silent{[&] {
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(silent_connections_keep_nobody_out) {
   BOOST_TEST((coordinator.ask_livez() < 1s));
 }
 
-BOOST_AUTO_TEST_CASE(handshakes_that_were_reset_hold_no_descriptors) {
+BOOST_AUTO_TEST_CASE(reset_handshakes_leak_no_descriptors) {
   certificates::authority const trusted;
   auto const shown = trusted.issue({"coordinator"});
   coordinator_process coordinator{
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(handshakes_that_were_reset_hold_no_descriptors) {
   BOOST_TEST(coordinator.is_running());
 }
 
-BOOST_AUTO_TEST_CASE(wrong_tokens_disturb_neither_the_job_nor_its_log) {
+BOOST_AUTO_TEST_CASE(wrong_tokens_affect_neither_the_job_nor_its_log) {
   coordinator_process coordinator{tasks};
   quiet_job job{coordinator.address(), tasks};
   std::string hello;

@@ -13,7 +13,7 @@ namespace coxswain::hostile {
 
 BOOST_AUTO_TEST_SUITE(work)
 
-BOOST_AUTO_TEST_CASE(a_flood_of_requests_disturbs_nobody) {
+BOOST_AUTO_TEST_CASE(a_flood_of_requests_does_not_delay_others) {
   coordinator_process coordinator{job_tasks};
   attacker reader;
   reader.next = [](std::uint64_t n) { return numbered(n, core::try_get_args{"no such key"}); };
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(a_flood_of_requests_disturbs_nobody) {
 }
 
 // 263 KB of such requests once held up barriers for 363 s.
-BOOST_AUTO_TEST_CASE(counting_many_keys_disturbs_nobody) {
+BOOST_AUTO_TEST_CASE(counting_many_keys_does_not_delay_others) {
   coordinator_process coordinator{job_tasks};
   put_keys(coordinator.address(), "d", 200'000);
   attacker reader;
@@ -59,7 +59,7 @@ void put_some(coordinator_process const& coordinator) {
 }
 
 // Ten readers, each with another request at a time.
-BOOST_AUTO_TEST_CASE(any_mix_of_requests_from_ten_readers_disturbs_nobody) {
+BOOST_AUTO_TEST_CASE(mixed_requests_of_ten_readers_do_not_delay_others) {
   coordinator_process coordinator{job_tasks};
   put_some(coordinator);
   std::vector<attacker> readers(10);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(any_mix_of_requests_from_ten_readers_disturbs_nobody) {
 }
 
 // Each of them by ten readers.
-BOOST_AUTO_TEST_CASE(no_request_from_ten_readers_disturbs_anybody,
+BOOST_AUTO_TEST_CASE(no_single_request_of_ten_readers_delays_others,
                      *boost::unit_test::label("long") * boost::unit_test::disabled()) {
   for (auto const& request : expensive_requests()) {
     BOOST_TEST_CONTEXT("request " << request.index()) {

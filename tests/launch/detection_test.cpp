@@ -21,7 +21,7 @@ environment const open_mpi{{"OMPI_MCA_orte_hnp_uri", "4096.0;tcp://10.0.0.1:5"},
 
 BOOST_AUTO_TEST_SUITE(detection_test)
 
-BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_said) {
+BOOST_AUTO_TEST_CASE(an_empty_environment_detects_nothing) {
   auto const found = detected({{"PATH", "/bin"}, {"HOSTNAME", "b12"}, {"RANK", "3"}});
 
   BOOST_TEST(found.launcher == "");
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_said) {
   BOOST_TEST(!found.address.value().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_launcher_that_is_named_is_the_only_one_that_is_asked) {
+BOOST_AUTO_TEST_CASE(a_named_launcher_is_the_only_one_considered) {
   auto const both = with(slurm, open_mpi);
   auto const only = [&](char const* name) { return detected(both, {}, name); };
 
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_launcher_that_is_named_is_the_only_one_that_is_asked) {
   BOOST_TEST(only("nonesuch").launcher == "");
 }
 
-BOOST_AUTO_TEST_CASE(our_own_variables_win_over_all_others) {
+BOOST_AUTO_TEST_CASE(coxswain_variables_override_all_others) {
   auto const found = detected(with(slurm, {{"COXSWAIN_ADDRESS", "unix:/tmp/c"},
                                            {"COXSWAIN_TASK_ID", "8"},
                                            {"COXSWAIN_NUM_TASKS", "9"},
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(our_own_variables_win_over_all_others) {
   BOOST_TEST(found.launcher == "slurm");
 }
 
-BOOST_AUTO_TEST_CASE(jaxs_variables_win_over_every_launcher) {
+BOOST_AUTO_TEST_CASE(jax_variables_override_every_launcher) {
   auto const found = detected(with(slurm, {{"JAX_COORDINATOR_ADDRESS", "[fe80::1]:99"},
                                            {"JAX_PROCESS_ID", "1"},
                                            {"JAX_COORDINATOR_BIND_ADDRESS", "[::]:99"}}));
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(jaxs_variables_win_over_every_launcher) {
   BOOST_TEST(text_of(found.listen) == "[::]:99 from JAX_COORDINATOR_BIND_ADDRESS");
 }
 
-BOOST_AUTO_TEST_CASE(only_what_is_missing_is_taken_from_a_launcher) {
+BOOST_AUTO_TEST_CASE(a_launcher_supplies_only_missing_values) {
   auto const found = detected(with(slurm, {{"COXSWAIN_ADDRESS", "b1:1"}}));
 
   BOOST_TEST(text_of(found.task) == "3 from SLURM_PROCID");
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(only_what_is_missing_is_taken_from_a_launcher) {
   BOOST_TEST(text_of(found.job) == "nothing");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_wanted_may_be_wrong) {
+BOOST_AUTO_TEST_CASE(invalid_variables_that_are_not_needed_are_ignored) {
   auto const found = detected(with(slurm, {{"SLURM_PROCID", "three"}}));
 
   BOOST_TEST(text_of(found.address) == "b12:61447 from SLURM_STEP_NODELIST and SLURM_JOB_ID");
@@ -94,14 +94,14 @@ BOOST_AUTO_TEST_CASE(what_is_not_wanted_may_be_wrong) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_value_of_ours_is_not_replaced_by_a_launchers) {
+BOOST_AUTO_TEST_CASE(an_invalid_coxswain_variable_is_not_replaced_by_a_launcher) {
   auto const found = detected(with(slurm, {{"COXSWAIN_TASK_ID", "x"}}));
 
   BOOST_TEST(text_of(found.task) ==
              "COXSWAIN_TASK_ID is 'x'; expected a whole number from 0 to 4294967295.");
 }
 
-BOOST_AUTO_TEST_CASE(a_variable_that_is_empty_counts_as_not_set) {
+BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset) {
   auto const found = detected(with(
       slurm,
       {{"COXSWAIN_TASK_ID", ""}, {"JAXOPERATOR_PROCESS_ID", ""}, {"OMPI_COMM_WORLD_RANK", ""}}));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_variable_that_is_empty_counts_as_not_set) {
   BOOST_TEST(text_of(found.task) == "3 from SLURM_PROCID");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_and_a_number_of_tasks_that_contradict_each_other_are_both_named) {
+BOOST_AUTO_TEST_CASE(a_task_outside_the_number_of_tasks_is_refused_naming_both) {
   auto const of_two = detected(with(slurm, {{"COXSWAIN_NUM_TASKS", "3"}}));
   BOOST_TEST(text_of(of_two.task) ==
              "SLURM_PROCID is '3'; expected 0 to 2, since COXSWAIN_NUM_TASKS is '3'.");
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_task_and_a_number_of_tasks_that_contradict_each_other_are
              "SLURM_PROCID is '4'; expected 0 to 3, since SLURM_NTASKS is '4'.");
 }
 
-BOOST_AUTO_TEST_CASE(launchers_that_are_passed_over_are_named) {
+BOOST_AUTO_TEST_CASE(skipped_launchers_are_named) {
   auto found = detected(with(slurm, open_mpi));
   BOOST_TEST(found.launcher == "ompi");
   BOOST_TEST(found.passed_over == std::vector<std::string>{"slurm"});
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(launchers_that_are_passed_over_are_named) {
   BOOST_TEST(found.passed_over == (std::vector<std::string>{"ompi", "slurm", "kubernetes"}));
 }
 
-BOOST_AUTO_TEST_CASE(the_same_environment_gives_the_same_whatever_else_is_in_it) {
+BOOST_AUTO_TEST_CASE(unrelated_variables_do_not_change_the_result) {
   auto const plain = detected(slurm);
   auto const others =
       detected(with(slurm, {{"SLURM_NNODES", "9"}, {"COXSWAIN_TOKEN", "x"}, {"MASTER_PORT", "y"}}));

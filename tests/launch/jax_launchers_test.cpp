@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(row_7_20_the_first_launcher_that_is_present_wins) {
   BOOST_TEST(detected(kubernetes).launcher == "kubernetes");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_20_jaxs_port_overrides_that_of_every_row) {
+BOOST_AUTO_TEST_CASE(row_7_20_the_jax_port_overrides_every_launcher) {
   environment const port{{"JAX_COORDINATOR_PORT", "77"}};
 
   BOOST_TEST(text_of(detected(with(open_mpi, port)).address) ==
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(row_7_20_jaxs_port_overrides_that_of_every_row) {
              "JAX_COORDINATOR_PORT is '0'; expected a whole number from 1 to 65535.");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_21_open_mpi_says_its_address_in_a_uri) {
+BOOST_AUTO_TEST_CASE(row_7_21_open_mpi_gives_its_address_in_a_uri) {
   auto const found = detected(open_mpi);
 
   // 1531576320 div 4096 is 373920, and that mod 4096 is 1184.
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(row_7_21_open_mpi_says_its_address_in_a_uri) {
   BOOST_TEST(text_of(found.local_task) == "1 from OMPI_COMM_WORLD_LOCAL_RANK");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_21_the_uri_may_have_one_address_or_those_of_ipv6) {
+BOOST_AUTO_TEST_CASE(row_7_21_the_uri_may_have_one_address_or_ipv6_addresses) {
   auto const address_in = [](std::string const& uri) {
     return text_of(detected(with(open_mpi, {{"OMPI_MCA_orte_hnp_uri", uri}})).address);
   };
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(row_7_21_the_uri_may_have_one_address_or_those_of_ipv6) {
              "10.0.0.8:61441 from OMPI_MCA_orte_hnp_uri");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_21_a_uri_that_cannot_be_read_is_named) {
+BOOST_AUTO_TEST_CASE(row_7_21_an_unparsable_uri_is_named) {
   for (std::string const uri : {"nonsense", "x.0;tcp://10.0.0.1:1", "4096;tcp://10.0.0.1:1", "4096",
                                 "4096.0;udp://a:1", "4096.0;tcp://:1"}) {
     BOOST_TEST(text_of(detected(with(open_mpi, {{"OMPI_MCA_orte_hnp_uri", uri}})).address) ==
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(row_7_21_a_uri_that_cannot_be_read_is_named) {
 }
 
 // Behaviour 45: release 5 has no such URI.
-BOOST_AUTO_TEST_CASE(an_open_mpi_without_the_uri_says_the_ranks) {
+BOOST_AUTO_TEST_CASE(open_mpi_without_the_uri_gives_the_ranks) {
   auto const found = detected(without(open_mpi, "OMPI_MCA_orte_hnp_uri"));
 
   BOOST_TEST(found.launcher == "ompi");
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(an_open_mpi_without_the_uri_says_the_ranks) {
   BOOST_TEST(text_of(found.task) == "2 from OMPI_COMM_WORLD_RANK");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_22_slurm_says_everything) {
+BOOST_AUTO_TEST_CASE(row_7_22_slurm_gives_all_values) {
   auto const found = detected(slurm);
 
   // 1234567 mod 4096 is 1671.
@@ -118,13 +118,13 @@ BOOST_AUTO_TEST_CASE(row_7_22_slurm_says_everything) {
              "1 from SLURM_RESTART_COUNT");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_22_slurm_is_present_with_all_five_variables_only) {
+BOOST_AUTO_TEST_CASE(row_7_22_slurm_is_detected_only_with_all_five_variables) {
   for (auto const& [name, value] : slurm) {
     BOOST_TEST(detected(without(slurm, name)).launcher == "");
   }
 }
 
-BOOST_AUTO_TEST_CASE(row_7_22_the_first_host_of_a_list) {
+BOOST_AUTO_TEST_CASE(row_7_22_the_first_host_of_a_list_is_the_coordinator) {
   BOOST_TEST(first_host_of("b12") == "b12");
   BOOST_TEST(first_host_of("b12,b13") == "b12");
   BOOST_TEST(first_host_of("b[001,003-007]") == "b001");
@@ -132,12 +132,12 @@ BOOST_AUTO_TEST_CASE(row_7_22_the_first_host_of_a_list) {
   BOOST_TEST(first_host_of("login-1,b[7-9]") == "login-1");
 }
 
-BOOST_AUTO_TEST_CASE(the_text_after_a_bracket_of_a_host_list_is_kept) {
+BOOST_AUTO_TEST_CASE(the_suffix_after_a_bracket_in_a_host_list_is_kept) {
   BOOST_TEST(first_host_of("b[014-016]-ib") == "b014-ib");
   BOOST_TEST(first_host_of("rack[2-3,7]n[01-16]-ib,login") == "rack2n01-ib");
 }
 
-BOOST_AUTO_TEST_CASE(a_host_list_that_cannot_be_read_is_named) {
+BOOST_AUTO_TEST_CASE(an_unparsable_host_list_is_named) {
   for (std::string const list : {"b[014", ",b12", "[]"}) {
     BOOST_TEST(first_host_of(list) == "SLURM_STEP_NODELIST is '" + list +
                                           "'; expected a list of hosts, such as "
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_host_list_that_cannot_be_read_is_named) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(slurms_numbers_are_checked) {
+BOOST_AUTO_TEST_CASE(slurm_numbers_are_validated) {
   BOOST_TEST(text_of(detected(with(slurm, {{"SLURM_JOB_ID", "7_1"}})).address) ==
              "SLURM_JOB_ID is '7_1'; expected a whole number from 0 to 18446744073709551615.");
   BOOST_TEST(text_of(detected(with(slurm, {{"SLURM_STEP_NUM_TASKS", "3"}})).num_tasks) ==
@@ -193,12 +193,12 @@ BOOST_AUTO_TEST_CASE(row_7_24_a_tpu_worker_beyond_its_slice_is_named) {
              "MEGASCALE_NUM_SLICES is '0'; expected a whole number from 1 to 10000.");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_25_tpu_machines_that_only_the_metadata_server_knows_are_not_detected) {
+BOOST_AUTO_TEST_CASE(row_7_25_tpu_machines_known_only_to_the_metadata_server_are_not_detected) {
   BOOST_TEST(detected({{"TPU_WORKER_ID", "1"}}).launcher == "");
   BOOST_TEST(detected({{"TPU_WORKER_HOSTNAMES", "a,b"}}).launcher == "");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_27_no_metadata_server_is_asked) {
+BOOST_AUTO_TEST_CASE(row_7_27_no_metadata_server_is_contacted) {
   bool has_read{};
   auto const variable = [&](std::string const& name) -> std::optional<std::string> {
     if (name == "GCE_METADATA_IP") has_read = true;

@@ -26,7 +26,7 @@ environment const files{{"/etc/hosts",
 
 BOOST_AUTO_TEST_SUITE(kubernetes_test)
 
-BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_an_indexed_job_is_the_coordinators) {
+BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_an_indexed_job_is_the_coordinator) {
   auto const found = detected(indexed_job, files);
 
   BOOST_TEST(found.launcher == "kubernetes");
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_an_indexed_job_is_the_coordinator
       "train-0.oars:77 from HOSTNAME and /etc/hosts and JAX_COORDINATOR_PORT");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_26_without_a_subdomain_the_recipe_is_told) {
+BOOST_AUTO_TEST_CASE(row_7_26_without_a_subdomain_the_error_says_what_to_set) {
   auto const expected =
       "HOSTNAME is 'train-3'; expected a pod with a subdomain, and /etc/hosts names none: make a "
       "headless Service whose selector is job-name: train, give the Job's pod template its name as "
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_without_a_subdomain_the_recipe_is_told) {
                          .address) == expected);
 }
 
-BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_a_job_set_is_the_coordinators) {
+BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_a_job_set_is_the_coordinator) {
   auto const found = detected(jobset);
 
   BOOST_TEST(text_of(found.address) ==
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_the_first_pod_of_a_job_set_is_the_coordinators) {
   BOOST_TEST(text_of(found.task) == "3 from JOB_COMPLETION_INDEX");
 }
 
-BOOST_AUTO_TEST_CASE(the_pods_of_a_job_sets_later_jobs_are_not_numbered_by_their_index) {
+BOOST_AUTO_TEST_CASE(pods_of_later_jobs_of_a_job_set_are_not_numbered_by_index) {
   auto const found = detected(with(jobset, {{"HOSTNAME", "train-workers-1-3"}}));
   auto const expected =
       "HOSTNAME is 'train-workers-1-3'; expected a pod of the first job, since "
@@ -68,12 +68,12 @@ BOOST_AUTO_TEST_CASE(the_pods_of_a_job_sets_later_jobs_are_not_numbered_by_their
   BOOST_TEST(text_of(found.task) == expected);
 }
 
-BOOST_AUTO_TEST_CASE(row_7_26_a_pod_without_an_index_is_of_no_indexed_job) {
+BOOST_AUTO_TEST_CASE(row_7_26_a_pod_without_an_index_belongs_to_no_indexed_job) {
   BOOST_TEST(detected(without(indexed_job, "JOB_COMPLETION_INDEX"), files).launcher == "");
   BOOST_TEST(detected(without(indexed_job, "KUBERNETES_SERVICE_HOST"), files).launcher == "");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_26_a_host_name_that_is_no_pods_is_named) {
+BOOST_AUTO_TEST_CASE(row_7_26_an_unexpected_host_name_is_named) {
   for (std::string const host : {"node-17", "", "3", "-3"}) {
     BOOST_TEST(text_of(detected(with(indexed_job, {{"HOSTNAME", host}}), files).address) ==
                "HOSTNAME is '" + host +
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(row_7_26_a_host_name_that_is_no_pods_is_named) {
                  .starts_with("HOSTNAME is 'node-17'; expected the name of a pod"));
 }
 
-BOOST_AUTO_TEST_CASE(where_no_file_can_be_read_no_subdomain_is_known) {
+BOOST_AUTO_TEST_CASE(without_a_readable_file_no_subdomain_is_known) {
   auto const variable = [](std::string const& name) -> std::optional<std::string> {
     auto const found = indexed_job.find(name);
     return found == indexed_job.end() ? std::nullopt : std::optional{found->second};
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(where_no_file_can_be_read_no_subdomain_is_known) {
                  .starts_with("HOSTNAME is 'train-3'; expected a pod with a subdomain"));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_manifest_says_itself_is_not_asked_for) {
+BOOST_AUTO_TEST_CASE(values_set_in_the_manifest_are_used) {
   auto const found = detected(with(indexed_job, {{"COXSWAIN_ADDRESS", "coordinator:8476"},
                                                  {"COXSWAIN_NUM_TASKS", "4"},
                                                  {"HOSTNAME", "node-17"}}));

@@ -28,7 +28,7 @@ environment const torch{
 
 BOOST_AUTO_TEST_SUITE(launchers_test)
 
-BOOST_AUTO_TEST_CASE(row_7_1_the_unexpanded_coordinator_address_is_the_host_and_its_port) {
+BOOST_AUTO_TEST_CASE(row_7_1_an_unexpanded_coordinator_address_is_expanded_to_host_and_port) {
   auto const found = detected(aichor);
 
   BOOST_TEST(found.launcher == "aichor");
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(row_7_1_the_unexpanded_coordinator_address_is_the_host_and_
              "JAXOPERATOR_COORDINATOR_HOST");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_1_an_expanded_coordinator_address_is_taken_as_it_is) {
+BOOST_AUTO_TEST_CASE(row_7_1_an_expanded_coordinator_address_is_used_unchanged) {
   auto const whole =
       with(aichor, {{"JAXOPERATOR_COORDINATOR_ADDRESS", "worker-0-0.experiment-6f4a:99"}});
   auto const expected = "worker-0-0.experiment-6f4a:99 from JAXOPERATOR_COORDINATOR_ADDRESS";
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_that_cannot_be_expanded_is_na
              "JAXOPERATOR_COORDINATOR_HOST to be set.");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_is_checked) {
+BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_is_validated) {
   for (std::string const value :
        {"worker-0-0", "worker-0-0:", ":1234", "worker-0-0:port", "worker-0-0:0", "a:65536", "a:80x",
         "$(JAXOPERATOR_COORDINATOR_HOST)"}) {
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(row_7_2_the_coordinator_host_alone_suffices) {
              "worker-0-0.experiment-6f4a:1234 from JAXOPERATOR_COORDINATOR_HOST");
 }
 
-BOOST_AUTO_TEST_CASE(row_7_2_a_host_and_an_address_that_contradict_each_other_are_both_named) {
+BOOST_AUTO_TEST_CASE(row_7_2_a_conflicting_host_and_address_are_both_named) {
   auto const found = detected(with(aichor, {{"JAXOPERATOR_COORDINATOR_ADDRESS", "worker-9:1234"}}));
 
   BOOST_TEST(text_of(found.address) ==
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(row_7_5_the_operators_variables_are_read_although_jax_reads
              "JAXOPERATOR_COORDINATOR_HOST");
 }
 
-BOOST_AUTO_TEST_CASE(torchrun_says_everything) {
+BOOST_AUTO_TEST_CASE(torchrun_gives_all_values) {
   auto const found = detected(torchrun);
 
   BOOST_TEST(found.launcher == "torchrun");
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(torchrun_says_everything) {
              "night from TORCHELASTIC_RUN_ID");
 }
 
-BOOST_AUTO_TEST_CASE(the_port_of_torchruns_own_store_is_left_to_it) {
+BOOST_AUTO_TEST_CASE(the_port_of_the_torchrun_store_is_not_used) {
   auto const found = detected(with(torchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}}));
 
   BOOST_TEST(text_of(found.address) ==
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_port_of_torchruns_own_store_is_left_to_it) {
                          .address) == "b12:65535 from MASTER_ADDR and MASTER_PORT");
 }
 
-BOOST_AUTO_TEST_CASE(torchrun_in_a_slurm_step_has_started_the_process) {
+BOOST_AUTO_TEST_CASE(torchrun_overrides_slurm_in_a_slurm_step) {
   auto const found = detected(with(torchrun, {{"SLURM_JOB_ID", "7"},
                                               {"SLURM_STEP_NODELIST", "b12"},
                                               {"SLURM_NTASKS", "2"},
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_variables_of_torch_distributed_suffice_without_torchrun
              "[fe80::1]:29500 from MASTER_ADDR and MASTER_PORT");
 }
 
-BOOST_AUTO_TEST_CASE(a_rank_without_the_rest_is_no_launchers) {
+BOOST_AUTO_TEST_CASE(a_rank_alone_detects_no_launcher) {
   for (auto const* name : {"MASTER_ADDR", "RANK", "WORLD_SIZE"}) {
     BOOST_TEST(detected(without(torch, name)).launcher == "");
     BOOST_TEST(detected(without(without(torchrun, name), "WORLD_SIZE")).launcher ==

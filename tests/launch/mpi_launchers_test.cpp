@@ -43,7 +43,7 @@ std::string const no_host =
 
 BOOST_AUTO_TEST_SUITE(mpi_launchers_test)
 
-BOOST_AUTO_TEST_CASE(mpiexec_numbers_the_processes_and_names_no_host) {
+BOOST_AUTO_TEST_CASE(mpiexec_gives_ranks_but_no_host) {
   auto const found = detected(mpich);
 
   BOOST_TEST(found.launcher == "pmi");
@@ -54,14 +54,14 @@ BOOST_AUTO_TEST_CASE(mpiexec_numbers_the_processes_and_names_no_host) {
   BOOST_TEST(text_of(found.job) == "nothing");
 }
 
-BOOST_AUTO_TEST_CASE(a_rank_without_a_size_says_what_to_set) {
+BOOST_AUTO_TEST_CASE(a_rank_without_a_size_error_says_what_to_set) {
   BOOST_TEST(text_of(detected(without(mpich, "PMI_SIZE")).num_tasks) ==
              "missing: PMI_RANK is set, but not PMI_SIZE. Set COXSWAIN_NUM_TASKS.");
   BOOST_TEST(text_of(detected(pmix).num_tasks) ==
              "missing: PMIX_RANK comes without a number of processes. Set COXSWAIN_NUM_TASKS.");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_set_instead_is_missing_no_more) {
+BOOST_AUTO_TEST_CASE(an_explicitly_set_value_is_not_reported_missing) {
   auto const found =
       detected(with(pmix, {{"COXSWAIN_ADDRESS", "b12:8476"}, {"JAX_NUM_PROCESSES", "8"}}));
 
@@ -70,14 +70,14 @@ BOOST_AUTO_TEST_CASE(what_is_set_instead_is_missing_no_more) {
   BOOST_TEST(text_of(found.task) == "3 from PMIX_RANK");
 }
 
-BOOST_AUTO_TEST_CASE(ranks_are_numbers_within_the_size) {
+BOOST_AUTO_TEST_CASE(ranks_must_be_below_the_size) {
   BOOST_TEST(text_of(detected(with(mpich, {{"PMI_RANK", "4"}})).task) ==
              "PMI_RANK is '4'; expected 0 to 3, since PMI_SIZE is '4'.");
   BOOST_TEST(text_of(detected(with(pmix, {{"PMIX_RANK", "-1"}})).task) ==
              "PMIX_RANK is '-1'; expected a whole number from 0 to 4294967295.");
 }
 
-BOOST_AUTO_TEST_CASE(pmix_names_no_host_either) {
+BOOST_AUTO_TEST_CASE(pmix_gives_no_host_either) {
   auto const found = detected(pmix);
 
   BOOST_TEST(found.launcher == "pmix");
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(pmix_names_no_host_either) {
 }
 
 // srun --mpi=pmi2 and --mpi=pmix set their ranks beside Slurm's variables.
-BOOST_AUTO_TEST_CASE(slurm_goes_before_the_pmi_that_it_speaks) {
+BOOST_AUTO_TEST_CASE(slurm_takes_precedence_over_its_pmi) {
   auto found = detected(with(slurm, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "7.0"}}));
   BOOST_TEST(found.launcher == "slurm");
   BOOST_TEST(found.passed_over == std::vector<std::string>{"pmi"});
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(slurm_goes_before_the_pmi_that_it_speaks) {
 }
 
 // Slurm starts one proxy of mpiexec on each host; all processes of a host have the proxy's numbers.
-BOOST_AUTO_TEST_CASE(mpiexec_in_a_slurm_job_goes_before_slurm) {
+BOOST_AUTO_TEST_CASE(mpiexec_takes_precedence_over_slurm) {
   auto const found = detected(with(slurm, mpich));
 
   BOOST_TEST(found.launcher == "pmi");
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(mpiexec_in_a_slurm_job_goes_before_slurm) {
   BOOST_TEST(text_of(found.job) == "slurm-7 from SLURM_JOB_ID");
 }
 
-BOOST_AUTO_TEST_CASE(open_mpi_goes_before_pmix_that_it_speaks) {
+BOOST_AUTO_TEST_CASE(open_mpi_takes_precedence_over_its_pmix) {
   auto const found = detected(
       with(with(slurm, pmix), {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}}));
 
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(open_mpi_goes_before_pmix_that_it_speaks) {
   BOOST_TEST(text_of(found.address) == "b12:61447 from SLURM_JOB_NODELIST and SLURM_JOB_ID");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_written_by_hand_goes_before_mpiexec) {
+BOOST_AUTO_TEST_CASE(explicit_variables_take_precedence_over_mpiexec) {
   auto const found = detected(with(
       mpich, {{"MASTER_ADDR", "b12"}, {"MASTER_PORT", "99"}, {"RANK", "1"}, {"WORLD_SIZE", "4"}}));
 
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_by_hand_goes_before_mpiexec) {
   BOOST_TEST(text_of(found.address) == "b12:99 from MASTER_ADDR and MASTER_PORT");
 }
 
-BOOST_AUTO_TEST_CASE(the_first_host_of_a_pbs_job_is_the_coordinators) {
+BOOST_AUTO_TEST_CASE(the_first_host_of_a_pbs_job_is_the_coordinator) {
   auto const found = detected(with(pbs, {{"PBS_NODENUM", "1"}}), pbs_files);
 
   // 1234 mod 4096 is 1234.
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(torque_numbers_processes_and_hosts) {
   BOOST_TEST(text_of(found.num_tasks) == "8 from PBS_NP");
 }
 
-BOOST_AUTO_TEST_CASE(where_the_file_of_hosts_is_not_the_first_has_to_be_named) {
+BOOST_AUTO_TEST_CASE(without_a_readable_host_file_the_coordinator_must_be_set) {
   auto const found = detected(pbs);
 
   BOOST_TEST(
@@ -156,13 +156,13 @@ BOOST_AUTO_TEST_CASE(where_the_file_of_hosts_is_not_the_first_has_to_be_named) {
              "missing: PBS_NODEFILE cannot be read here. Set COXSWAIN_NUM_TASKS.");
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_pbs_did_not_number_is_told_what_does) {
+BOOST_AUTO_TEST_CASE(a_process_not_numbered_by_pbs_learns_what_to_use) {
   BOOST_TEST(text_of(detected(without(pbs, "PBS_NODENUM"), pbs_files).task) ==
              "missing: PBS_NODENUM is not set. Start the processes with pbsdsh or mpiexec, or set "
              "COXSWAIN_TASK_ID.");
 }
 
-BOOST_AUTO_TEST_CASE(members_of_an_array_of_pbs_jobs_have_ports_of_their_own) {
+BOOST_AUTO_TEST_CASE(members_of_a_pbs_job_array_have_distinct_ports) {
   auto const address_of = [](std::string const& id) {
     return text_of(detected(with(pbs, {{"PBS_JOBID", id}}), pbs_files).address);
   };
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(members_of_an_array_of_pbs_jobs_have_ports_of_their_own) {
              "1234[5].head.");
 }
 
-BOOST_AUTO_TEST_CASE(mpiexec_in_a_pbs_job_takes_its_first_host) {
+BOOST_AUTO_TEST_CASE(mpiexec_in_a_pbs_job_uses_its_first_host) {
   auto const found = detected(with(pbs, mpich), pbs_files);
 
   BOOST_TEST(found.launcher == "pmi");
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(mpiexec_in_a_pbs_job_takes_its_first_host) {
   BOOST_TEST(text_of(found.job) == "pbs-1234.head from PBS_JOBID");
 }
 
-BOOST_AUTO_TEST_CASE(lsf_names_hosts_and_numbers_no_process) {
+BOOST_AUTO_TEST_CASE(lsf_gives_hosts_but_no_ranks) {
   auto const found = detected(lsf);
 
   BOOST_TEST(found.launcher == "lsf");
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(lsf_names_hosts_and_numbers_no_process) {
              "COXSWAIN_TASK_ID.");
 }
 
-BOOST_AUTO_TEST_CASE(the_other_list_of_lsf_serves_as_well) {
+BOOST_AUTO_TEST_CASE(the_alternative_lsf_host_list_is_used) {
   auto const found =
       detected(with(without(lsf, "LSB_MCPU_HOSTS"), {{"LSB_HOSTS", "b13 b13 b12 b12"}}));
 
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(the_other_list_of_lsf_serves_as_well) {
   BOOST_TEST(detected(without(lsf, "LSB_MCPU_HOSTS")).launcher == "");
 }
 
-BOOST_AUTO_TEST_CASE(members_of_an_array_of_lsf_jobs_have_ports_and_names_of_their_own) {
+BOOST_AUTO_TEST_CASE(members_of_an_lsf_job_array_have_distinct_ports_and_names) {
   auto const found = detected(with(lsf, {{"LSB_JOBINDEX", "5"}}));
 
   BOOST_TEST(text_of(found.address) == "b12:62679 from LSB_MCPU_HOSTS and LSB_JOBID");
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(members_of_an_array_of_lsf_jobs_have_ports_and_names_of_the
 }
 
 // jsrun speaks PMIx.
-BOOST_AUTO_TEST_CASE(jsrun_in_an_lsf_job_takes_its_first_host) {
+BOOST_AUTO_TEST_CASE(jsrun_in_an_lsf_job_uses_its_first_host) {
   auto const found = detected(with(lsf, pmix));
 
   BOOST_TEST(found.launcher == "pmix");

@@ -265,11 +265,11 @@ void expect_agreement(void (*fails)(std::size_t) noexcept) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(wherever_memory_ends_the_core_and_its_connections_agree) {
+BOOST_AUTO_TEST_CASE(at_any_memory_limit_core_and_connections_agree) {
   expect_agreement(&test::end_memory_at);
 }
 
-BOOST_AUTO_TEST_CASE(whichever_allocation_fails_the_core_and_its_connections_agree) {
+BOOST_AUTO_TEST_CASE(after_any_failed_allocation_core_and_connections_agree) {
   expect_agreement(&test::fail_once_at);
 }
 

@@ -120,11 +120,11 @@ void expect_ends(void (*fails)(std::size_t) noexcept) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(wherever_memory_ends_no_task_outlives_its_connection) {
+BOOST_AUTO_TEST_CASE(at_any_memory_limit_no_task_outlives_its_connection) {
   expect_ends(&test::end_memory_at);
 }
 
-BOOST_AUTO_TEST_CASE(whichever_allocation_fails_no_task_outlives_its_connection) {
+BOOST_AUTO_TEST_CASE(after_any_failed_allocation_no_task_outlives_its_connection) {
   expect_ends(&test::fail_once_at);
 }
 

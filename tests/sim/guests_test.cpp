@@ -121,7 +121,7 @@ void expect_once(outcome const& o) {
 
 BOOST_AUTO_TEST_SUITE(guests_in_simulation)
 
-BOOST_AUTO_TEST_CASE(a_guest_that_is_cut_off_after_any_byte_resumes_and_does_all_once) {
+BOOST_AUTO_TEST_CASE(a_guest_cut_off_after_any_byte_resumes_and_executes_once) {
   for (std::uint64_t byte = 0; byte <= undisturbed().up; ++byte) {
     BOOST_TEST_CONTEXT("cut after byte " << byte << " to the coordinator") {
       auto const o = run(end::cut, byte, {});
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_guest_that_is_cut_off_after_any_byte_resumes_and_does_all
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_that_is_killed_after_any_byte_harms_nobody) {
+BOOST_AUTO_TEST_CASE(a_guest_killed_after_any_byte_fails_no_task) {
   for (std::uint64_t byte = 0; byte < undisturbed().up; ++byte) {
     BOOST_TEST_CONTEXT("killed after byte " << byte << " to the coordinator") {
       expect_once(run(end::killed, byte, {}));

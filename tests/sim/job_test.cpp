@@ -174,7 +174,7 @@ struct job {
 
 BOOST_AUTO_TEST_SUITE(simulated_job)
 
-BOOST_AUTO_TEST_CASE(faults_that_a_session_outlives_change_no_result) {
+BOOST_AUTO_TEST_CASE(faults_survived_by_a_session_change_no_result) {
   for (std::uint64_t const seed : seeds()) {
     BOOST_TEST_CONTEXT("--seed=" << seed) {
       generator shape{seed};
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(faults_that_a_session_outlives_change_no_result) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_death_is_reported_to_all_by_name_and_no_task_hangs) {
+BOOST_AUTO_TEST_CASE(a_death_is_reported_to_all_and_no_task_hangs) {
   for (std::uint64_t const seed : seeds()) {
     BOOST_TEST_CONTEXT("--seed=" << seed) {
       generator shape{seed};

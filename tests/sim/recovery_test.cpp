@@ -122,7 +122,7 @@ class mortal_job {
 
 BOOST_AUTO_TEST_SUITE(simulated_recovery)
 
-BOOST_AUTO_TEST_CASE(a_recoverable_job_outlives_its_processes) {
+BOOST_AUTO_TEST_CASE(a_recoverable_job_survives_the_death_of_its_processes) {
   for (std::uint64_t const seed : seeds()) {
     BOOST_TEST_CONTEXT("--seed=" << seed) {
       generator shape{seed};

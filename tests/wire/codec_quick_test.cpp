@@ -34,7 +34,7 @@ core::client_message understood(std::string const& payload) {
 
 BOOST_AUTO_TEST_SUITE(codec_quick_test)
 
-BOOST_AUTO_TEST_CASE(the_requests_that_come_in_masses_need_no_protobuf) {
+BOOST_AUTO_TEST_CASE(frequent_requests_are_decoded_without_protobuf) {
   std::set<std::size_t> kinds;
   for (auto const& sent : test::sample_requests()) {
     if (!is_quick(payload_of(sent))) continue;
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(the_requests_that_come_in_masses_need_no_protobuf) {
   BOOST_TEST(kinds.size() == 17u);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_number_that_comes_twice_the_last_one_counts) {
+BOOST_AUTO_TEST_CASE(a_repeated_number_field_takes_the_last_value) {
   auto const got = understood(
       "\x08\x01\x08\x05\x18\x01\x18\x02"  // id, task
       "\x6a\x07\x0a\x01k\x10\x02"         // a get: key, timeout_ms
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(of_a_number_that_comes_twice_the_last_one_counts) {
 }
 
 // The first one could be a value that nobody may find in a recording.
-BOOST_AUTO_TEST_CASE(a_text_that_comes_twice_is_left_to_protobuf_and_is_not_plain) {
+BOOST_AUTO_TEST_CASE(a_repeated_string_field_is_left_to_protobuf) {
   std::string const twice = "\x08\x05\x6a\x06\x0a\x01k\x0a\x01l"s;
   std::string const once = "\x08\x05\x6a\x03\x0a\x01k"s;
   bool is_plain{};
@@ -68,18 +68,18 @@ BOOST_AUTO_TEST_CASE(a_text_that_comes_twice_is_left_to_protobuf_and_is_not_plai
   BOOST_TEST(is_plain);
 }
 
-BOOST_AUTO_TEST_CASE(several_lists_of_participants_add_up) {
+BOOST_AUTO_TEST_CASE(several_participant_lists_are_concatenated) {
   auto const got = understood("\x08\x05\x5a\x08\x1a\x02\x07\x01\x1a\x02\xac\x02"s);
 
   std::vector<task_id> const all{task_id{7}, task_id{1}, task_id{300}};
   BOOST_TEST((std::get<core::barrier_args>(got.what).participants == all));
 }
 
-BOOST_AUTO_TEST_CASE(a_number_may_be_longer_than_it_needs_to_be) {
+BOOST_AUTO_TEST_CASE(an_overlong_varint_is_accepted) {
   BOOST_TEST(understood("\x08\x85\x80\x00\x7a\x00"s).id == request_id{5});
 }
 
-BOOST_AUTO_TEST_CASE(what_is_cut_off_is_left_to_protobuf) {
+BOOST_AUTO_TEST_CASE(truncated_input_is_left_to_protobuf) {
   for (auto const& payload : {
            "\x08"s,                                      // a number that has not begun
            "\x08\x85"s,                                  // or not ended
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(what_is_cut_off_is_left_to_protobuf) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_unusual_is_left_to_protobuf) {
+BOOST_AUTO_TEST_CASE(unusual_input_is_left_to_protobuf) {
   for (auto const& payload : {
            "\x08\x05"s,                                          // a request of no kind
            "\x08\x05\xa2\x01\x00"s,                              // of one that is rare

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(every_answer_arrives_as_it_was_sent) {
   BOOST_TEST(kinds.size() == std::variant_size_v<decltype(core::answer::value)>);
 }
 
-BOOST_AUTO_TEST_CASE(fields_may_have_their_defaults) {
+BOOST_AUTO_TEST_CASE(default_field_values_round_trip) {
   BOOST_TEST((received(core::hello_args{}) == core::hello_args{}));
   BOOST_TEST((received(core::resume_args{}) == core::resume_args{}));
   BOOST_TEST((received(core::barrier_args{}) == core::barrier_args{}));
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_push_has_no_id_on_the_wire) {
   BOOST_TEST(probe.value().id == request_id{});
 }
 
-BOOST_AUTO_TEST_CASE(one_encoding_answers_many_requests) {
+BOOST_AUTO_TEST_CASE(one_encoding_can_answer_many_requests) {
   core::answer const answer{{}, core::counter_answer{-5, 6}};
   auto const body = encode(answer).head;
 
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(one_encoding_answers_many_requests) {
   BOOST_TEST((decode_server("\x08\x02" + body).value() == server_message{request_id{2}, answer}));
 }
 
-BOOST_AUTO_TEST_CASE(values_from_1_kib_on_are_shared_and_not_copied) {
+BOOST_AUTO_TEST_CASE(values_of_1_kib_or_more_are_shared_and_not_copied) {
   for (std::size_t const size : {0u, 1023u, 1024u, 1025u, 100'000u}) {
     core::value_answer const value{bytes{std::string(size, 'v')}, 9};
     core::answer const answer{status{errc::unknown, "odd"}, value};
@@ -232,14 +232,14 @@ BOOST_AUTO_TEST_CASE(values_from_1_kib_on_are_shared_and_not_copied) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(puts_of_every_size_arrive) {
+BOOST_AUTO_TEST_CASE(puts_of_every_size_round_trip) {
   for (std::size_t const size : {0u, 1u, 1023u, 1024u, 1025u, 100'000u}) {
     core::put_args const put{"key", std::string(size, 'v'), true};
     BOOST_TEST((received(put) == put));
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_answers_that_go_out_in_masses_are_written_as_protobuf_would_write_them) {
+BOOST_AUTO_TEST_CASE(frequent_answers_are_encoded_as_by_protobuf) {
   for (std::uint64_t const version : {std::uint64_t{0}, std::uint64_t{300}, largest}) {
     for (std::string const& value : {""s, "v"s, std::string(1023, '\xff')}) {
       v1::ServerMessage message;
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(the_answers_that_go_out_in_masses_are_written_as_protobuf_w
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_listing_is_written_as_protobuf_would_write_it) {
+BOOST_AUTO_TEST_CASE(a_listing_is_encoded_as_by_protobuf) {
   core::listing_answer listing;
   v1::ServerMessage message;
   message.mutable_listing();
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_is_rounded_up_and_never_negative) {
   BOOST_TEST(stated_timeout(core::timeout_default) == 300'000);
 }
 
-BOOST_AUTO_TEST_CASE(no_timeout_is_the_default_and_a_negative_one_is_without_limit) {
+BOOST_AUTO_TEST_CASE(a_missing_timeout_is_the_default_and_a_negative_one_unlimited) {
   v1::ClientMessage message;
   message.set_id(5);
   message.mutable_get();
@@ -309,7 +309,7 @@ BOOST_AUTO_TEST_CASE(no_timeout_is_the_default_and_a_negative_one_is_without_lim
   BOOST_TEST(stated_timeout(without_limit) == -1);
 }
 
-BOOST_AUTO_TEST_CASE(no_timeout_of_a_watch_is_without_limit) {
+BOOST_AUTO_TEST_CASE(a_task_or_event_watch_without_a_timeout_is_unlimited) {
   v1::ClientMessage message;
   message.set_id(5);
   message.mutable_watch_tasks();
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(no_timeout_of_a_watch_is_without_limit) {
   BOOST_TEST((std::get<core::watch_events_args>(events.what) == core::watch_events_args{}));
 }
 
-BOOST_AUTO_TEST_CASE(a_severity_or_kind_that_is_not_known_is_the_least) {
+BOOST_AUTO_TEST_CASE(an_unknown_severity_or_kind_becomes_the_lowest) {
   v1::ServerMessage message;
   auto& sent = *message.mutable_events()->add_events();
   sent.set_severity(static_cast<v1::Severity>(9));
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_severity_or_kind_that_is_not_known_is_the_least) {
   BOOST_TEST((told.kind == core::event_kind::other));
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_of_a_kind_that_is_not_known_is_a_barrier) {
+BOOST_AUTO_TEST_CASE(an_unknown_kind_of_wait_becomes_a_barrier) {
   v1::ServerMessage message;
   message.mutable_why()->add_waits()->set_kind(static_cast<v1::WhyReply::Kind>(99));
 
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_wait_of_a_kind_that_is_not_known_is_a_barrier) {
   BOOST_TEST((wait.what == core::why_answer::kind::barrier));
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_without_limit) {
+BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_unlimited) {
   constexpr std::int64_t longest = 9'223'372'036'854;  // milliseconds in a duration
 
   BOOST_TEST((understood_timeout(longest) == std::chrono::milliseconds{longest}));
@@ -353,25 +353,25 @@ BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_without_limit) {
   BOOST_TEST(stated_timeout(without_limit - 1ns) == longest + 1);
 }
 
-BOOST_AUTO_TEST_CASE(every_timeout_may_be_without_limit) {
+BOOST_AUTO_TEST_CASE(every_timeout_can_be_unlimited) {
   BOOST_TEST((received(core::join_args{{}, without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::leave_args{without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::count_barrier_args{"b", 1, without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::barrier_args{.timeout = without_limit}).timeout == without_limit));
 }
 
-BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_is_unknown_and_not_none) {
+BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_decodes_as_unknown) {
   core::barrier_args barrier{.reduce = static_cast<core::reduction>(77)};
 
   BOOST_TEST((received(barrier).reduce == core::reduction::unknown));
 }
 
-BOOST_AUTO_TEST_CASE(a_join_that_does_not_say_whether_it_is_recoverable_leaves_it_open) {
+BOOST_AUTO_TEST_CASE(a_join_without_recoverable_leaves_it_unset) {
   BOOST_TEST((received(core::join_args{}).recoverable == std::nullopt));
   BOOST_TEST((received(core::join_args{.recoverable = false}).recoverable == false));
 }
 
-BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
+BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_rounded_to_none) {
   auto const period = [](duration sent) {
     return received(core::barrier_args{.progress_every = sent}).progress_every;
   };
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(ages_are_rounded_down) {
   BOOST_TEST((got.barriers[0].remaining == 0ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_short_heartbeat_period_is_not_zero) {
+BOOST_AUTO_TEST_CASE(a_short_heartbeat_period_is_not_rounded_to_zero) {
   core::hello_answer sent{
       .heartbeat_period = 1us, .heartbeat_timeout = without_limit, .reconnect_grace = 0ms};
 
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(a_short_heartbeat_period_is_not_zero) {
 
 // Text.
 
-BOOST_AUTO_TEST_CASE(each_byte_of_text_that_is_not_utf8_becomes_a_question_mark) {
+BOOST_AUTO_TEST_CASE(each_invalid_utf8_byte_becomes_a_question_mark) {
   auto const sent_as = [](std::string text) {
     return received_answer(core::goodbye{status{errc::internal, std::move(text)}, false})
         .why.message();
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(each_byte_of_text_that_is_not_utf8_becomes_a_question_mark)
   BOOST_TEST(sent_as("\xe2\x82\xe2\x82\xac") == "??\xe2\x82\xac");
 }
 
-BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_in_every_message) {
   std::string const bad{"b\xff"};
   status const outcome{errc::internal, bad};
   job_error failed;
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
 }
 
 // Protobuf believes a nested message until it ends, and makes room for what its texts claim.
-BOOST_AUTO_TEST_CASE(a_false_length_deep_in_a_request_makes_room_for_nothing) {
+BOOST_AUTO_TEST_CASE(a_false_nested_length_allocates_nothing) {
   auto const field = [](int number, std::string const& content, std::size_t length) {
     std::string made(1, static_cast<char>(number << 3 | 2 | (number > 15 ? 0x80 : 0)));
     if (number > 15) made += static_cast<char>(number >> 4);
@@ -537,7 +537,7 @@ BOOST_AUTO_TEST_CASE(make_barrier_error_with_payload_keeps_the_round_even_withou
   }
 }
 
-BOOST_AUTO_TEST_CASE(text_is_left_alone_exactly_if_protobuf_accepts_it) {
+BOOST_AUTO_TEST_CASE(text_is_unchanged_exactly_if_protobuf_accepts_it) {
   test::quiet_protobuf const no_logging;
   std::array<int, 12> const tricky{0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90,
                                    0x9f, 0xa0, 0xbf, 0xc2, 0xe1, 0xff};
@@ -572,7 +572,7 @@ BOOST_AUTO_TEST_CASE(keys_and_barrier_names_may_be_any_bytes) {
 
 // What is malformed.
 
-BOOST_AUTO_TEST_CASE(junk_is_refused_with_its_size) {
+BOOST_AUTO_TEST_CASE(malformed_input_is_refused_with_its_size) {
   auto const refused = decode_client("GET / HTTP/1.1");
 
   BOOST_TEST(refused.error().code() == errc::invalid_argument);
@@ -582,14 +582,14 @@ BOOST_AUTO_TEST_CASE(junk_is_refused_with_its_size) {
              "A frame of 14 bytes is no ServerMessage of the protocol.");
 }
 
-BOOST_AUTO_TEST_CASE(a_number_that_does_not_end_is_refused) {
+BOOST_AUTO_TEST_CASE(an_unterminated_varint_is_refused) {
   test::quiet_protobuf const no_logging;
 
   BOOST_TEST(decode_client(std::string(9, '\xff')).has_error());
   BOOST_TEST(decode_client(std::string(11, '\xff')).has_error());
 }
 
-BOOST_AUTO_TEST_CASE(more_than_protobuf_can_count_is_refused_unread) {
+BOOST_AUTO_TEST_CASE(input_above_the_protobuf_size_limit_is_refused_unread) {
   std::size_t const size = message_bytes_max + std::size_t{1};
   void* const unreadable = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   BOOST_TEST_REQUIRE((unreadable != MAP_FAILED));
@@ -601,7 +601,7 @@ BOOST_AUTO_TEST_CASE(more_than_protobuf_can_count_is_refused_unread) {
   munmap(unreadable, size);
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_was_cut_is_refused_or_another_message_but_never_the_same) {
+BOOST_AUTO_TEST_CASE(a_truncated_message_never_decodes_to_the_original) {
   for (auto const& sent : test::sample_requests()) {
     auto const payload = payload_of(sent);
     for (std::size_t size = 0; size < std::min<std::size_t>(payload.size(), 200); ++size) {
@@ -611,7 +611,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_was_cut_is_refused_or_another_message_but_ne
   }
 }
 
-BOOST_AUTO_TEST_CASE(text_that_is_not_utf8_is_refused) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_is_refused) {
   test::quiet_protobuf const no_logging;
   v1::ClientMessage message;
   message.mutable_hello()->set_label("b\xff");
@@ -637,7 +637,7 @@ BOOST_AUTO_TEST_CASE(an_empty_message_is_a_heartbeat_or_its_answer) {
   BOOST_TEST((decode_server("").value() == server_message{}));
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_request_is_refused_if_it_wants_an_answer) {
+BOOST_AUTO_TEST_CASE(an_unknown_request_with_an_id_is_refused) {
   auto const unknown = "\xaa\x01\x02hi"s;  // field 21, which is reserved
 
   auto const asked = decode_client("\x08\x05" + unknown);
@@ -655,14 +655,14 @@ BOOST_AUTO_TEST_CASE(unknown_fields_of_known_requests_are_ignored) {
   BOOST_TEST((decode_client(payload).value() == request_of(core::try_get_args{"k"})));
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_body_is_left_out) {
+BOOST_AUTO_TEST_CASE(an_unknown_body_is_ignored) {
   server_message outcome_only;
   outcome_only.id = request_id{5};
 
   BOOST_TEST((decode_server("\x08\x05\xf2\x01\x02hi"s).value() == outcome_only));
 }
 
-BOOST_AUTO_TEST_CASE(unknown_numbers_become_safe_values) {
+BOOST_AUTO_TEST_CASE(unknown_enum_values_become_safe_values) {
   v1::ServerMessage message;
   message.mutable_status()->set_code(4'000'000'000);
   auto& task = *message.mutable_job_status()->add_tasks();
@@ -682,7 +682,7 @@ BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
   BOOST_TEST(decode_server("\x12\x04\x12\x02ok").value().what.outcome.ok());
 }
 
-BOOST_AUTO_TEST_CASE(every_role_arrives_and_one_that_is_not_known_is_a_worker) {
+BOOST_AUTO_TEST_CASE(every_role_round_trips_and_an_unknown_one_is_a_worker) {
   for (auto const given : {core::role::reader, core::role::operator_, core::role::worker}) {
     BOOST_TEST((received_answer(core::hello_answer{.given = given}).given == given));
   }
@@ -695,7 +695,7 @@ BOOST_AUTO_TEST_CASE(every_role_arrives_and_one_that_is_not_known_is_a_worker) {
   BOOST_TEST((std::get<core::hello_answer>(got.what.value).given == core::role::worker));
 }
 
-BOOST_AUTO_TEST_CASE(an_attribute_of_a_kind_that_is_not_known_is_an_empty_text) {
+BOOST_AUTO_TEST_CASE(an_attribute_of_unknown_kind_is_an_empty_string) {
   v1::ClientMessage message;
   message.set_id(5);
   auto& device = *message.mutable_exchange_topology()->mutable_mine()->add_devices();
@@ -709,7 +709,7 @@ BOOST_AUTO_TEST_CASE(an_attribute_of_a_kind_that_is_not_known_is_an_empty_text) 
 
 // Memory.
 
-BOOST_AUTO_TEST_CASE(large_values_are_taken_out_of_the_message_and_leave_nothing_behind) {
+BOOST_AUTO_TEST_CASE(decoding_large_values_frees_the_message_memory) {
   auto const small = payload_of(request_of(core::try_get_args{"key"}));
   BOOST_TEST(decode_client(small).has_value());  // makes what the thread keeps
   auto const payload =
@@ -723,7 +723,7 @@ BOOST_AUTO_TEST_CASE(large_values_are_taken_out_of_the_message_and_leave_nothing
   BOOST_TEST(test::live_bytes() == before);
 }
 
-BOOST_AUTO_TEST_CASE(large_messages_leave_nothing_behind) {
+BOOST_AUTO_TEST_CASE(decoding_large_messages_frees_their_memory) {
   core::listing_answer listing;
   listing.entries.resize(100'000, {"key", bytes{}, 1});
   auto const message = answer_of(std::move(listing));
@@ -734,7 +734,7 @@ BOOST_AUTO_TEST_CASE(large_messages_leave_nothing_behind) {
   BOOST_TEST(test::live_bytes() == before);
 }
 
-BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory) {
+BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_allocation) {
   core::barrier_args barrier{.name = "b"};
   barrier.participants.assign(request_bytes_max, task_id{1});
   auto const payload = payload_of(request_of(barrier));
@@ -751,7 +751,7 @@ BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory)
   BOOST_TEST(decode_client(payload_of(request_of(barrier))).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(of_too_many_devices_as_many_are_left_as_show_it) {
+BOOST_AUTO_TEST_CASE(too_many_devices_are_cut_just_above_the_limit) {
   core::exchange_topology_args exchange{.platform = "gpu"};
   exchange.mine.devices.resize(core::topology_devices_max + 100);
 
@@ -761,7 +761,7 @@ BOOST_AUTO_TEST_CASE(of_too_many_devices_as_many_are_left_as_show_it) {
   BOOST_TEST(mine.devices.size() == core::topology_devices_max + 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_topology_takes_no_more_on_the_wire_than_it_is_counted_for) {
+BOOST_AUTO_TEST_CASE(the_wire_size_of_a_topology_is_at_most_its_counted_size) {
   core::exchange_topology_args exchange;
   exchange.mine.devices.resize(3);
   for (core::device& d : exchange.mine.devices) {
@@ -805,7 +805,7 @@ BOOST_AUTO_TEST_CASE(a_frame_full_of_keys_is_refused) {
 }
 
 // Only a watch means something else by no timeout.
-BOOST_AUTO_TEST_CASE(a_watch_that_states_no_timeout_is_without_limit) {
+BOOST_AUTO_TEST_CASE(a_key_watch_without_a_timeout_is_unlimited) {
   v1::ClientMessage message;
   message.set_id(5);
   message.mutable_watch_keys();
@@ -817,14 +817,14 @@ BOOST_AUTO_TEST_CASE(a_watch_that_states_no_timeout_is_without_limit) {
   BOOST_TEST((received(core::watch_keys_args{"", 0, 0s}) == core::watch_keys_args{"", 0, 0s}));
 }
 
-BOOST_AUTO_TEST_CASE(a_compare_and_set_may_expect_an_empty_value_or_version_zero) {
+BOOST_AUTO_TEST_CASE(a_compare_and_set_can_expect_an_empty_value_or_version_zero) {
   for (core::expected_value const& expected :
        {core::expected_value{std::string{}}, core::expected_value{std::uint64_t{0}}}) {
     BOOST_TEST((received(core::compare_and_set_args{"k", "v", expected, {}}).expected == expected));
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_has_room_for_all_that_a_session_of_a_hundred_tasks_may_have_open) {
+BOOST_AUTO_TEST_CASE(a_resume_fits_all_open_requests_of_a_hundred_tasks) {
   core::resume_args resume;
   for (std::uint64_t i = 0; i < 4096 + 16 * 100; ++i) {
     resume.open.push_back(request_id{(std::uint64_t{1} << 60) + 100 * i});
@@ -836,7 +836,7 @@ BOOST_AUTO_TEST_CASE(a_resume_has_room_for_all_that_a_session_of_a_hundred_tasks
   BOOST_TEST((decode_client(payload).value() == request_of(resume)));
 }
 
-BOOST_AUTO_TEST_CASE(declared_lengths_inside_a_request_cost_no_memory) {
+BOOST_AUTO_TEST_CASE(declared_lengths_inside_a_request_allocate_no_memory) {
   auto const put_beyond_the_payload = "\x62\xff\xff\xff\x7f\x12\xff\xff\x7f"s;
   auto const value_beyond_the_put = "\x62\x04\x12\xff\xff\x7f"s;
   auto const before = test::live_bytes();
@@ -856,7 +856,7 @@ std::string* value_in(core::request& what) {
   return barrier ? &barrier->data : nullptr;
 }
 
-BOOST_AUTO_TEST_CASE(a_value_is_replaced_as_if_the_request_were_encoded_again) {
+BOOST_AUTO_TEST_CASE(replacing_a_value_equals_encoding_the_request_again) {
   int replaced = 0;
   for (auto message : test::sample_requests()) {
     auto const payload = test::payload_of(message);
@@ -874,7 +874,7 @@ BOOST_AUTO_TEST_CASE(a_value_is_replaced_as_if_the_request_were_encoded_again) {
   BOOST_TEST(replaced >= 4);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_is_there_twice_is_not_replaced) {
+BOOST_AUTO_TEST_CASE(a_repeated_value_field_is_not_replaced) {
   core::client_message message{.id = request_id{1}, .what = core::append_args{"k", "v"}};
   auto const payload = test::payload_of(message);
   std::string made;

@@ -35,7 +35,7 @@ using payloads = std::vector<std::string>;
 
 BOOST_AUTO_TEST_SUITE(frame_test)
 
-BOOST_AUTO_TEST_CASE(a_length_is_four_bytes_and_the_highest_comes_first) {
+BOOST_AUTO_TEST_CASE(a_length_is_four_bytes_in_big_endian) {
   std::string out{"before"};
 
   append_length(out, 0x01020304);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(frames_may_be_split_at_every_byte) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_large_payload_waits_for_leave) {
+BOOST_AUTO_TEST_CASE(a_large_payload_waits_for_a_memory_permit) {
   memory_meter meter{100'000};
   frame_decoder decoder{limit, 100, &meter};
   std::string const large(1'000, 'l');
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_large_payload_waits_for_leave) {
   BOOST_TEST(meter.transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_large_payload_that_is_there_as_a_whole_needs_no_leave) {
+BOOST_AUTO_TEST_CASE(a_complete_large_payload_needs_no_memory_permit) {
   frame_decoder decoder{limit, 100};
   std::string const large(1'000, 'l');
 
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_large_payload_that_is_there_as_a_whole_needs_no_leave) {
   BOOST_TEST((decoder.next().value() == large));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_decoder_holds_is_in_transit_until_it_is_gone) {
+BOOST_AUTO_TEST_CASE(buffered_bytes_count_as_in_transit_until_consumed) {
   memory_meter meter{100'000};
   {
     frame_decoder decoder{limit, 5'000, &meter};
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(what_a_decoder_holds_is_in_transit_until_it_is_gone) {
   BOOST_TEST(meter.transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_taken_may_be_kept_for_later_at_every_frame) {
+BOOST_AUTO_TEST_CASE(unconsumed_input_can_be_kept_at_every_frame) {
   payloads const sent{"first", "", std::string(300, 'x'), "last"};
   std::string stream;
   for (auto const& payload : sent) stream += frame_of(payload);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_frame_may_be_split_at_every_two_bytes) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(frames_may_come_byte_by_byte) {
+BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
   std::string const big(100'000, 'b');
   auto const stream = frame_of("a") + frame_of(big) + frame_of("") + frame_of("c");
   std::vector<std::string_view> pieces;
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(frames_may_come_byte_by_byte) {
   BOOST_TEST(read_back == (payloads{"a", big, "", "c"}));
 }
 
-BOOST_AUTO_TEST_CASE(whole_frames_of_one_feed_are_handed_out_where_they_lie) {
+BOOST_AUTO_TEST_CASE(complete_frames_of_one_feed_are_returned_in_place) {
   auto const stream = frame_of("one") + frame_of("two");
   frame_decoder decoder{limit};
 
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(whole_frames_of_one_feed_are_handed_out_where_they_lie) {
   BOOST_TEST(decoder.buffer_bytes() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_payload_that_comes_apart_from_its_length_is_not_copied) {
+BOOST_AUTO_TEST_CASE(a_payload_fed_separately_from_its_length_is_not_copied) {
   std::string const stream = frame_of("payload");
   auto const whole = std::string_view{stream};
   frame_decoder decoder{limit};
@@ -191,13 +191,13 @@ BOOST_AUTO_TEST_CASE(a_payload_may_be_empty) {
   BOOST_TEST(read(decoder, {frame_of(""), frame_of("") + frame_of("")}) == (payloads{"", "", ""}));
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_feed_brings_nothing) {
+BOOST_AUTO_TEST_CASE(an_empty_feed_returns_nothing) {
   frame_decoder decoder{limit};
 
   BOOST_TEST(read(decoder, {"", ""}) == payloads{});
 }
 
-BOOST_AUTO_TEST_CASE(a_frame_may_be_as_long_as_the_limit_and_no_longer) {
+BOOST_AUTO_TEST_CASE(a_frame_may_have_exactly_the_limit) {
   auto const longer = frame_of("123456");
   frame_decoder just{5};
   frame_decoder beyond{5};
@@ -212,14 +212,14 @@ BOOST_AUTO_TEST_CASE(a_frame_may_be_as_long_as_the_limit_and_no_longer) {
       "protocol?");
 }
 
-BOOST_AUTO_TEST_CASE(the_beginning_of_tls_is_called_by_its_name) {
+BOOST_AUTO_TEST_CASE(a_tls_client_hello_is_named) {
   frame_decoder decoder{limit};
   decoder.feed("\x16\x03\x01\x02\x7b\x01");
 
   BOOST_TEST(decoder.next().error().message() == "The peer speaks TLS; this port does not.");
 }
 
-BOOST_AUTO_TEST_CASE(http_is_named) {
+BOOST_AUTO_TEST_CASE(an_http_request_is_named) {
   for (auto const* const bytes : {"GET / HTTP/1.1", "PRI * HTTP/2.0", "HTTP/1.1 400", "POST /"}) {
     frame_decoder decoder{limit};
     BOOST_TEST(!decoder.meets_http());
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_refused_before_its_payload_arr
   }
 }
 
-BOOST_AUTO_TEST_CASE(frames_before_one_that_is_too_long_are_handed_out) {
+BOOST_AUTO_TEST_CASE(frames_before_a_too_long_one_are_returned) {
   auto const stream = frame_of("good") + frame_of("too long") + frame_of("lost");
   frame_decoder decoder{4};
 
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_failed_decoder_stays_failed) {
   BOOST_TEST(decoder.next().error() == first);
 }
 
-BOOST_AUTO_TEST_CASE(a_new_limit_holds_from_the_next_frame_of_the_same_feed) {
+BOOST_AUTO_TEST_CASE(a_new_limit_applies_from_the_next_frame_of_the_feed) {
   auto const stream = frame_of("hello") + frame_of(std::string(limit, 'v')) + frame_of("hello");
   frame_decoder decoder{5};
   decoder.feed(stream);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_a_declared_length) {
   BOOST_TEST(test::live_bytes() - before < 100u);
 }
 
-BOOST_AUTO_TEST_CASE(memory_is_at_most_twice_what_was_received_and_never_more_than_the_frame) {
+BOOST_AUTO_TEST_CASE(memory_is_at_most_twice_the_received_bytes_and_the_frame_size) {
   std::string const payload(1'000'000, 'p');
   auto const stream = frame_of(payload);
   frame_decoder decoder{payload.size()};

@@ -86,7 +86,7 @@ std::string violation(Reading reading) {
 
 BOOST_AUTO_TEST_SUITE(recording_test)
 
-BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
+BOOST_AUTO_TEST_CASE(a_header_and_records_round_trip) {
   std::string bytes = head_alone();
   record connected{2s, record_kind::connected, connection_id{9}, "10.0.0.1:5", {}, 0, {}};
   connected.secret.emplace();
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
   BOOST_TEST(!reader.next().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
+BOOST_AUTO_TEST_CASE(a_record_is_encoded_as_by_protobuf) {
   constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
   core::session_secret secret{};
   secret.fill(0xf8);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_event_with_the_words_of_the_one_before_is_read_whole) {
+BOOST_AUTO_TEST_CASE(an_event_sharing_words_with_the_last_is_read_whole) {
   std::string bytes = head_alone();
   append(bytes, event("task 9 of 10"));
   append(bytes, record{1s, record_kind::advanced, {}, {}, {}, 0, {}});
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(an_event_with_the_words_of_the_one_before_is_read_whole) {
   BOOST_TEST((texts == std::vector{"task 9 of 10"s, "task 10 of 10"s, "nothing"s, "nothing"s}));
 }
 
-BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
+BOOST_AUTO_TEST_CASE(an_event_sharing_missing_words_is_refused) {
   std::string first = head_alone();
   append(first, numbers_of_event(""));
   std::string too_few = head_alone();
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
+BOOST_AUTO_TEST_CASE(records_of_unknown_kinds_are_skipped) {
   auto const known = static_cast<int>(record_kind::sent);
   std::string const bytes =
       head_alone() + item(of_kind(known + 1)) + item(of_kind(-1)) + item(of_kind(known));
@@ -195,14 +195,14 @@ BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
   BOOST_TEST(!reader.next().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_record_is_refused) {
+BOOST_AUTO_TEST_CASE(malformed_records_are_refused) {
   std::string const bytes = head_alone() + item("\xff\xff");
 
   BOOST_TEST(violation([&] { recording_reader{bytes}.next(); }) ==
              "INVALID_ARGUMENT: Not a readable recording: a record is damaged.");
 }
 
-BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
+BOOST_AUTO_TEST_CASE(a_record_with_an_impossible_time_is_refused) {
   for (duration const at : {duration::max(), duration::min(), -1ns}) {
     std::string bytes = head_alone();
     append(bytes, record{at, record_kind::advanced, {}, {}, {}, 0, {}});
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
+BOOST_AUTO_TEST_CASE(an_unknown_version_is_refused_and_named) {
   v1::RecordingHead newer;
   newer.set_version(4);
   std::string const bytes = item(newer.SerializeAsString());
@@ -222,14 +222,14 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
              "program knows version 3.");
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {
+BOOST_AUTO_TEST_CASE(input_without_a_header_is_refused) {
   for (std::string const& bytes : {std::string{}, item("\xff\xff")}) {
     BOOST_TEST(violation([&] { recording_reader{bytes}; }) ==
                "INVALID_ARGUMENT: Not a readable recording: it has no head.");
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_off_ends_with_its_last_whole_record) {
+BOOST_AUTO_TEST_CASE(a_truncated_recording_ends_with_its_last_whole_record) {
   std::string const one = head_alone() + item(of_kind(3));
   std::string const two = one + item(of_kind(3));
 

@@ -46,7 +46,7 @@ core::answer passed(std::uint64_t round, std::string_view result) {
 
 BOOST_AUTO_TEST_SUITE(rules_of_completion)
 
-BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_its_time_is_right) {
+BOOST_AUTO_TEST_CASE(a_call_answered_in_time_passes) {
   scene s{1};
   s.call(1, core::pop_args{"q"}, 1s, 1s + 1ms, gives(core::value_answer{}));
   s.call(1, core::pop_args{"q"}, 2s, 12s, failed(errc::deadline_exceeded));
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_is_neither_early_nor_late) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_where_something_is_wrong) {
+BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_during_a_fault) {
   scene s{1};
   s.call(1, core::pop_args{"q"}, 1s, 12s, failed(errc::deadline_exceeded));
   s.h.processes[1].troubles.push_back({scene::at(5s), scene::at(6s)});
@@ -78,14 +78,14 @@ BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_where_something_is_wrong) {
   expect_right(s.judged_by(check_completion));
 }
 
-BOOST_AUTO_TEST_CASE(an_outcome_must_be_one_of_its_kind) {
+BOOST_AUTO_TEST_CASE(an_outcome_must_be_allowed_for_its_call) {
   scene s{1};
   s.call(1, core::get_args{"k"}, 1s, 1s, failed(errc::not_found));
 
   expect_wrong(s.judged_by(check_completion), "may not be answered so");
 }
 
-BOOST_AUTO_TEST_CASE(nobody_breaks_the_protocol_and_nobody_is_answered_twice) {
+BOOST_AUTO_TEST_CASE(protocol_errors_and_second_replies_are_found) {
   scene s{1};
   s.h.processes[1].why_ended = status{errc::invalid_argument, "protocol error: twice"};
   expect_wrong(s.judged_by(check_completion), "protocol error");
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_rounds)
 
-BOOST_AUTO_TEST_CASE(a_round_of_all_with_the_right_sum_is_right) {
+BOOST_AUTO_TEST_CASE(a_round_of_all_tasks_with_the_right_sum_passes) {
   scene s{2};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
   s.call(2, sum_of("\x03"), 2s, 2s, passed(1, "\x05"));
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_round_of_all_with_the_right_sum_is_right) {
   expect_right(s.judged_by(check_rounds));
 }
 
-BOOST_AUTO_TEST_CASE(a_round_does_not_pass_without_a_member) {
+BOOST_AUTO_TEST_CASE(a_round_released_without_a_member_is_found) {
   scene s{2};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
   expect_wrong(s.judged_by(check_rounds), "without task 1");
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_died_may_have_been_in_the_round) {
   expect_right(s.judged_by(check_rounds));
 }
 
-BOOST_AUTO_TEST_CASE(all_see_the_same_and_the_right_result) {
+BOOST_AUTO_TEST_CASE(differing_or_wrong_results_are_found) {
   scene s{2};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
   s.call(2, sum_of("\x03"), 2s, 2s, passed(1, "\x06"));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_round_has_one_outcome) {
   BOOST_TEST(is_found);
 }
 
-BOOST_AUTO_TEST_CASE(numbers_rise) {
+BOOST_AUTO_TEST_CASE(round_numbers_must_increase) {
   scene s{1};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(2, "\x02"));
   s.call(1, sum_of("\x02"), 3s, 4s, passed(1, "\x02"));
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(numbers_rise) {
   expect_wrong(s.judged_by(check_rounds), "does not rise");
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_is_told_of_the_round_that_it_missed) {
+BOOST_AUTO_TEST_CASE(a_straggler_must_get_the_round_that_it_missed) {
   scene s{1};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
   s.call(1, sum_of("\x02"), 3s, 4s, passed(3, "\x02"));
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_is_told_of_the_round_that_it_missed) {
   expect_right(s.judged_by(check_rounds));
 }
 
-BOOST_AUTO_TEST_CASE(a_count_barrier_counts) {
+BOOST_AUTO_TEST_CASE(a_count_barrier_must_have_its_count) {
   scene s{2};
   core::barrier_answer const a{round_number{1}, {}};
   s.call(1, core::count_barrier_args{"c", 2}, 1s, 2s, gives(a));
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_count_barrier_counts) {
   expect_right(s.judged_by(check_count_barriers));
 }
 
-BOOST_AUTO_TEST_CASE(join_and_leave_wait_for_all) {
+BOOST_AUTO_TEST_CASE(join_and_leave_must_wait_for_all) {
   scene s{2};
   s.call(1, core::join_args{}, 1s, 2s, gives(core::join_answer{}));
   expect_wrong(s.judged_by(check_meetings), "has not asked to join");
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(join_and_leave_wait_for_all) {
   expect_right(s.judged_by(check_meetings));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_is_waited_for_where_all_are_recoverable_or_by_one_that_returns) {
+BOOST_AUTO_TEST_CASE(recoverable_or_returning_tasks_leave_without_waiting) {
   for (bool const returning : {true, false}) {
     scene s{2};
     s.h.all_are_recoverable = !returning;
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_leave_to_return_does_not_count_at_the_shutdown_barrier) {
   expect_wrong(s.judged_by(check_meetings), "task 1 has not asked to leave");
 }
 
-BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_it_may) {
+BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_allowed) {
   core::barrier_args minds{.name = "b", .fail_when_lost = true};
   scene s{2};
   s.call(1, minds, 1s, 2s, failed(errc::internal, "task 1 has left and is expected back"));
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_failures)
 
-BOOST_AUTO_TEST_CASE(a_death_is_noticed_after_the_grace) {
+BOOST_AUTO_TEST_CASE(a_death_must_be_noticed_after_the_grace) {
   scene s{2};
   s.h.processes[1].died = scene::at(5s);
   s.tasks(0s, task_state::connected);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_death_is_noticed_after_the_grace) {
   expect_right(s.judged_by(check_failures));
 }
 
-BOOST_AUTO_TEST_CASE(all_hear_of_the_failure_and_of_its_cause) {
+BOOST_AUTO_TEST_CASE(all_sessions_must_get_the_failure_and_its_cause) {
   scene s{1};
   s.event(5s, core::event_kind::job_failed, std::nullopt);
   s.h.failure = job_error{{task_id{0}, status{errc::internal, "it"}}, {}};
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_keys)
 
-BOOST_AUTO_TEST_CASE(changes_and_reads_in_their_order_are_right) {
+BOOST_AUTO_TEST_CASE(consistent_changes_and_reads_pass) {
   scene s{1};
   s.key(1s, "k", "1");
   s.key(2s, "k", "3");
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(changes_and_reads_in_their_order_are_right) {
   expect_right(s.judged_by(check_keys));
 }
 
-BOOST_AUTO_TEST_CASE(a_read_of_the_past_is_stale) {
+BOOST_AUTO_TEST_CASE(a_stale_read_is_found) {
   scene s{1};
   s.key(1s, "k", "1");
   s.key(2s, "k", "3");
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_read_of_the_past_is_stale) {
   expect_wrong(s.judged_by(check_keys), "not there then");
 }
 
-BOOST_AUTO_TEST_CASE(a_put_does_not_overwrite_unasked) {
+BOOST_AUTO_TEST_CASE(an_unrequested_overwrite_is_found) {
   scene s{1};
   s.key(1s, "k", "1");
   s.key(2s, "k", "3");
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_put_does_not_overwrite_unasked) {
   expect_wrong(s.judged_by(check_keys), "overwritten");
 }
 
-BOOST_AUTO_TEST_CASE(an_increment_takes_effect_once) {
+BOOST_AUTO_TEST_CASE(an_increment_must_take_effect_once) {
   scene s{1};
   s.key(1s, "k", "2");
   s.key(1s, "k", "4");
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(an_increment_takes_effect_once) {
   expect_right(s.judged_by(check_keys));
 }
 
-BOOST_AUTO_TEST_CASE(a_listing_shows_one_moment) {
+BOOST_AUTO_TEST_CASE(a_listing_must_be_a_snapshot) {
   scene s{1};
   s.key(1s, "d/a", "1");
   s.call(1, core::put_args{"d/a", "1", false, false}, 1s, 1s, gives(core::stored_answer{1}));
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(a_listing_shows_one_moment) {
   expect_wrong(s.judged_by(check_keys), "not all");
 }
 
-BOOST_AUTO_TEST_CASE(a_page_of_a_listing_leaves_nothing_out_before_its_end) {
+BOOST_AUTO_TEST_CASE(a_page_of_a_listing_must_be_complete_up_to_its_end) {
   scene s{1};
   for (auto const* const key : {"d/a", "d/b", "d/c"}) s.key(1s, key, "1");
   for (std::uint64_t version = 1; auto const* const key : {"d/a", "d/b", "d/c"}) {
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_page_of_a_listing_leaves_nothing_out_before_its_end) {
   expect_wrong(s.judged_by(check_keys), "not all");
 }
 
-BOOST_AUTO_TEST_CASE(a_version_may_not_be_left_out) {
+BOOST_AUTO_TEST_CASE(a_skipped_version_is_found) {
   scene s{1};
   s.key(1s, "k", std::nullopt);
   s.h.keys.front().what.version = 2;
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_watches)
 
-BOOST_AUTO_TEST_CASE(a_watch_tells_what_has_changed_below_its_directory) {
+BOOST_AUTO_TEST_CASE(a_watch_must_return_the_changes_below_its_directory) {
   scene s{1};
   s.key(1s, "d/a", "1");
   s.key(2s, "e", "2");
@@ -372,14 +372,14 @@ BOOST_AUTO_TEST_CASE(a_watch_tells_what_has_changed_below_its_directory) {
   expect_wrong(s.judged_by(check_watches), "not what has changed");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_waits_for_something) {
+BOOST_AUTO_TEST_CASE(a_watch_must_not_return_empty_before_its_deadline) {
   scene s{1};
   s.call(1, core::watch_keys_args{"d", 0}, 3s, 4s, gives(core::key_changes_answer{{}, 0}));
 
   expect_wrong(s.judged_by(check_watches), "before its time");
 }
 
-BOOST_AUTO_TEST_CASE(a_version_of_the_tasks_is_the_same_for_all) {
+BOOST_AUTO_TEST_CASE(equal_task_versions_must_have_equal_contents) {
   scene s{1};
   core::tasks_answer seen = s.tasks(1s, task_state::failed);
   s.call(1, core::watch_tasks_args{}, 2s, 2s, gives(seen));
@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_version_of_the_tasks_is_the_same_for_all) {
   expect_wrong(s.judged_by(check_watches), "the tasks were otherwise");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_of_events_leaves_none_out) {
+BOOST_AUTO_TEST_CASE(an_event_watch_must_not_skip_events) {
   scene s{1};
   s.event(1s, core::event_kind::other, std::nullopt);
   s.event(1s, core::event_kind::joined, std::nullopt);
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_locks)
 
-BOOST_AUTO_TEST_CASE(a_lock_has_one_owner) {
+BOOST_AUTO_TEST_CASE(a_lock_must_have_one_owner) {
   scene s{2};
   s.call(1, core::lock_args{"l"}, 1s, 1s, gives(core::stored_answer{1}));
   s.call(2, core::lock_args{"l"}, 1500ms, 3s, gives(core::stored_answer{2}));
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(a_lock_has_one_owner) {
   expect_right(s.judged_by(check_locks));
 }
 
-BOOST_AUTO_TEST_CASE(tokens_rise_over_all_locks) {
+BOOST_AUTO_TEST_CASE(fencing_tokens_must_increase_over_all_locks) {
   scene s{2};
   s.call(1, core::lock_args{"l"}, 1s, 1s, gives(core::stored_answer{2}));
   s.call(2, core::try_lock_args{"m"}, 2s, 2s, gives(core::stored_answer{1}));
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(tokens_rise_over_all_locks) {
   expect_right(s.judged_by(check_locks));
 }
 
-BOOST_AUTO_TEST_CASE(locks_are_first_come_first_served) {
+BOOST_AUTO_TEST_CASE(locks_must_be_granted_in_order) {
   scene s{2};
   s.call(1, core::lock_args{"l"}, 1s, 9s, gives(core::stored_answer{2}));
   s.call(2, core::lock_args{"l"}, 5s, 8s, gives(core::stored_answer{1}));
@@ -452,7 +452,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_queues)
 
-BOOST_AUTO_TEST_CASE(an_item_is_given_once) {
+BOOST_AUTO_TEST_CASE(an_item_must_be_delivered_once) {
   scene s{2};
   s.call(1, core::push_args{"q", "1"}, 1s, 1s);
   expect_wrong(s.judged_by(check_queues), "lost");
@@ -467,7 +467,7 @@ BOOST_AUTO_TEST_CASE(an_item_is_given_once) {
   expect_right(s.judged_by(check_queues));
 }
 
-BOOST_AUTO_TEST_CASE(items_are_given_in_their_order) {
+BOOST_AUTO_TEST_CASE(items_must_be_delivered_in_order) {
   scene s{1};
   s.call(1, core::push_args{"q", "1"}, 1s, 1s);
   s.call(1, core::push_args{"q", "2"}, 2s, 2s);
@@ -488,7 +488,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_tasks)
 
-BOOST_AUTO_TEST_CASE(an_alive_query_tells_who_was_there_at_one_moment) {
+BOOST_AUTO_TEST_CASE(an_alive_query_must_be_a_snapshot) {
   scene s{2};
   s.tasks(1s, task_state::connected);
   core::alive_answer alive{{{task_id{0}, incarnation{1}}, {task_id{1}, incarnation{2}}}};
@@ -500,7 +500,7 @@ BOOST_AUTO_TEST_CASE(an_alive_query_tells_who_was_there_at_one_moment) {
   expect_wrong(s.judged_by(check_tasks), "not alive at the same time");
 }
 
-BOOST_AUTO_TEST_CASE(a_joined_task_is_seen_as_connected) {
+BOOST_AUTO_TEST_CASE(a_joined_task_must_be_shown_as_connected) {
   scene s{1};
   s.tasks(1s, task_state::joining);
   s.call(1, core::join_args{}, 2s, 3s, gives(core::join_answer{}));
@@ -510,7 +510,7 @@ BOOST_AUTO_TEST_CASE(a_joined_task_is_seen_as_connected) {
   expect_right(s.judged_by(check_tasks));
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_fails_neither_too_early_nor_too_late) {
+BOOST_AUTO_TEST_CASE(a_returning_task_must_fail_exactly_at_its_deadline) {
   for (auto const& [failed_at, why] : {std::pair{4s, "too early"}, {9s, "for too long"}}) {
     scene s{1};
     s.h.options.return_timeout = 5s;
@@ -533,7 +533,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_preemption)
 
-BOOST_AUTO_TEST_CASE(all_stop_at_the_same_step) {
+BOOST_AUTO_TEST_CASE(all_tasks_must_stop_at_the_same_step) {
   scene s{2};
   s.call(1, core::frozen_args{1, 3}, 1s, 1s, gives(core::sync_point{1, 5}));
   s.call(2, core::frozen_args{1, 4}, 1s, 1s, gives(core::sync_point{1, 5}));
@@ -547,7 +547,7 @@ BOOST_AUTO_TEST_CASE(all_stop_at_the_same_step) {
   expect_wrong(s.judged_by(check_preemption), "several steps");
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_fails_only_because_of_somebody) {
+BOOST_AUTO_TEST_CASE(an_agreement_must_not_fail_without_a_cause) {
   scene s{1};
   s.h.options.preemption_timeout = 4s;
   s.call(1, core::frozen_args{1, 3}, 1s, 5s, failed(errc::deadline_exceeded));
@@ -557,7 +557,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_fails_only_because_of_somebody) {
   expect_right(s.judged_by(check_preemption));
 }
 
-BOOST_AUTO_TEST_CASE(all_get_the_same_topology) {
+BOOST_AUTO_TEST_CASE(all_tasks_must_get_the_same_topology) {
   scene s{2};
   core::global_topology whole{std::vector<core::local_topology>(2)};
   s.call(1, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
@@ -596,7 +596,7 @@ call_record& of_guest(call_record& c) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_host) {
+BOOST_AUTO_TEST_CASE(a_guest_must_end_with_its_host) {
   scene s = with_guest();
   s.h.processes[1].died = scene::at(2s);
   expect_wrong(s.judged_by(check_guests), "outlives its host");
@@ -605,7 +605,7 @@ BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_host) {
   expect_right(s.judged_by(check_guests));
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_is_told_why_it_ends) {
+BOOST_AUTO_TEST_CASE(a_guest_must_learn_why_it_ends) {
   scene s = with_guest();
   process_record& g = s.h.processes[2];
   g.ended = scene::at(3s);
@@ -617,7 +617,7 @@ BOOST_AUTO_TEST_CASE(a_guest_is_told_why_it_ends) {
   expect_right(s.judged_by(check_guests));
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_grant) {
+BOOST_AUTO_TEST_CASE(a_guest_must_end_with_its_grant) {
   scene s = with_guest();
   s.call(1, core::grant_args{}, 2s, 2s);
   expect_wrong(s.judged_by(check_guests), "outlives its grant");
@@ -626,7 +626,7 @@ BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_grant) {
   expect_right(s.judged_by(check_guests));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_acts_by_a_grant_that_has_ended) {
+BOOST_AUTO_TEST_CASE(an_ended_grant_must_not_be_usable) {
   scene s = with_guest();
   s.call(1, core::grant_args{}, 2s, 2s);
   s.h.processes[2].born = scene::at(3s);
@@ -636,7 +636,7 @@ BOOST_AUTO_TEST_CASE(nobody_acts_by_a_grant_that_has_ended) {
   expect_wrong(s.judged_by(check_guests), "its grant had ended");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_does_nothing_after_its_host_was_replaced) {
+BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_host_must_be_refused) {
   scene s = with_guest();
   s.call(1, core::join_args{s.h.processes[1].self}, 1s, 1s, gives(core::join_answer{}));
   s.h.processes.push_back(s.h.processes[1]);
@@ -648,7 +648,7 @@ BOOST_AUTO_TEST_CASE(a_guest_does_nothing_after_its_host_was_replaced) {
   expect_wrong(s.judged_by(check_guests), "its host was replaced");
 }
 
-BOOST_AUTO_TEST_CASE(the_last_guest_says_whether_its_task_is_to_return) {
+BOOST_AUTO_TEST_CASE(the_last_guest_leave_must_decide_whether_its_task_returns) {
   scene s = with_guest();
   of_guest(s.call(1, core::join_args{}, 1s, 1s, gives(core::join_answer{})));
   of_guest(s.call(1, core::leave_args{1s, true}, 2s, 2s));
@@ -660,7 +660,7 @@ BOOST_AUTO_TEST_CASE(the_last_guest_says_whether_its_task_is_to_return) {
   expect_wrong(s.judged_by(check_guests), "its last program said otherwise");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_stops_where_its_task_has_agreed_to) {
+BOOST_AUTO_TEST_CASE(a_guest_must_stop_at_the_agreed_step) {
   scene s = with_guest();
   s.call(1, core::frozen_args{1, 0}, 1s, 2s, gives(core::sync_point{1, 4}));
   of_guest(s.call(1, core::frozen_args{0, 4}, 3s, 3s, gives(core::sync_point{0, 4})));
@@ -671,7 +671,7 @@ BOOST_AUTO_TEST_CASE(a_guest_stops_where_its_task_has_agreed_to) {
   expect_wrong(s.judged_by(check_guests), "passed step 4");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_stops_for_a_reason) {
+BOOST_AUTO_TEST_CASE(a_guest_must_not_stop_without_an_agreement) {
   scene s = with_guest();
   of_guest(s.call(1, core::frozen_args{0, 4}, 3s, 3s, gives(core::sync_point{0, 4})));
 
