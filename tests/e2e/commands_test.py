@@ -54,7 +54,7 @@ class Keys(EndToEnd):
         self.coxswain("put", "later", "now")
         self.assertEqual((waiter.wait(), waiter.out), (0, "now"))
 
-    def test_an_interrupted_get_is_taken_back(self):
+    def test_an_interrupted_get_is_cancelled(self):
         waiter = self.start("coxswain", "get", "never", "--wait", "forever", env=self.at)
         self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
 
@@ -86,7 +86,7 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("rm", "-r", "/", "--all").code, 0)
         self.assertEqual(self.coxswain("ls").out, "")
 
-    def test_what_cannot_be_printed_is_a_failure(self):
+    def test_a_write_error_on_stdout_is_a_failure(self):
         self.coxswain("put", "a", "1")
 
         for command in (("get", "a"), ("ls",), ("count",), ("status",)):
@@ -105,7 +105,7 @@ class Keys(EndToEnd):
         self.assert_ended(self.coxswain("incr", "text"), 1, "FAILED_PRECONDITION")
 
 
-    def test_cas_stores_only_what_is_expected(self):
+    def test_cas_stores_only_if_the_expectation_holds(self):
         first = self.coxswain("cas", "leader", "one", "--if-absent")
         self.assertEqual((first.code, first.out), (0, "1\n"), first.err)
 
@@ -156,7 +156,7 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("lock", "l").code, USAGE)
         self.assertEqual(self.coxswain("lock", "l", "--", "/no/such/program").code, 127)
 
-    def test_who_holds_a_lock_is_named_and_the_next_one_waits_for_it(self):
+    def test_the_lock_owner_is_named_and_the_next_caller_waits(self):
         owner = self.start("coxswain", "lock", "l", "--", BIN / "coxswain", "get", "go", "--wait",
                            "forever", env=self.at)
         self.wait_for_status("the owner's command", lambda s: s["waiting_gets"] == 1)
@@ -171,7 +171,7 @@ class Keys(EndToEnd):
 
         self.assertEqual((owner.wait(), waiter.wait(), waiter.out), (0, 0, "mine"))
 
-    def test_the_command_of_a_lost_lock_is_ended(self):
+    def test_the_command_is_ended_when_its_lock_is_lost(self):
         script = "trap 'echo ended; exit 3' TERM; echo ready; while :; do sleep 0.1; done"
         owner = self.start("coxswain", "lock", "l", "--", "sh", "-c", script, env=self.at)
         owner.line("ready")
@@ -203,7 +203,7 @@ class Keys(EndToEnd):
         self.assertEqual(watcher.wait(), 0, watcher.said())
         self.assertEqual(watcher.out.splitlines()[1:], ["3 d/b = 3", "4 d/a removed"])
 
-    def test_watch_tells_what_came_after_a_version_and_speaks_json(self):
+    def test_watch_starts_after_a_version_and_prints_json(self):
         self.coxswain("put", "a", "1")
         self.coxswain("put", "b", "-", input=b"\xff")
         self.coxswain("rm", "a")
@@ -216,7 +216,7 @@ class Keys(EndToEnd):
             {"version": 2, "key": "b", "value": None, "value_hex": "ff", "removed": False},
             {"version": 3, "key": "a", "value": None, "removed": True}])
 
-    def test_an_interrupted_watch_is_taken_back(self):
+    def test_an_interrupted_watch_is_cancelled(self):
         watcher = self.start("coxswain", "watch", "/", env=self.at)
         self.wait_for_status("the watch", lambda s: s["waiting_key_watches"] == 1)
 
@@ -225,7 +225,7 @@ class Keys(EndToEnd):
         self.assertEqual(watcher.wait(), 128 + signal.SIGINT)
         self.wait_for_status("its end", lambda s: s["waiting_key_watches"] == 0)
 
-    def test_a_watch_that_falls_behind_lists_and_goes_on(self):
+    def test_a_watch_that_falls_behind_lists_and_continues(self):
         self.serve(1, "--changes-max", 2)
         for i in range(4):
             self.coxswain("put", "k", i, "--overwrite")
@@ -250,7 +250,7 @@ class Barriers(EndToEnd):
             self.assertEqual(one.wait(), 0, one.said())
             self.assertEqual(one.out, last.out.strip())
 
-    def test_a_timeout_has_its_own_code_and_says_who_is_missing(self):
+    def test_a_timeout_has_its_own_exit_code_and_names_the_missing(self):
         self.serve(1)
 
         self.assert_ended(self.coxswain("barrier", "lonely", "-n", 2, "--timeout", "50ms"),
@@ -276,7 +276,7 @@ class Barriers(EndToEnd):
 
 class Status(EndToEnd):
 
-    def test_it_shows_tasks_and_who_is_missing(self):
+    def test_status_shows_tasks_and_missing_participants(self):
         self.serve(3, "--job", "train", "--no-join-barrier")
         waiter = self.worker(1, 3, env={"COXSWAIN_JOB": "train"})
         self.at["COXSWAIN_JOB"] = "train"
@@ -299,7 +299,7 @@ class Status(EndToEnd):
                       task["process"], task["incarnation"]):
             self.assertIn(words, text.out)
 
-    def test_it_shows_why_the_job_failed(self):
+    def test_status_shows_why_the_job_failed(self):
         self.serve(1, "--reconnect-grace", "0", "--no-leave-barrier")
         victim = self.worker(0, 1, "--rounds", 10**9)
         self.wait_for_status("the task", lambda s: s["tasks"][0]["state"] == "connected")
@@ -318,13 +318,13 @@ class Why(EndToEnd):
         done = self.succeed("why", "--json")
         return json.loads(done.out)
 
-    def test_nobody_waits_at_first(self):
+    def test_why_shows_no_waits_at_first(self):
         self.serve(2)
 
         self.assertEqual(self.coxswain("why").out, "no call is waiting\n")
         self.assertEqual(self.why(), {"stuck": None, "waits": [], "more": 0})
 
-    def test_two_tasks_that_wait_for_each_other_are_named(self):
+    def test_a_deadlock_of_two_tasks_is_named(self):
         coordinator = self.serve(2)
         first = self.task(0, 2, "step:7", "barrier:a")
         self.task(1, 2, "barrier:b")
@@ -350,7 +350,7 @@ class Why(EndToEnd):
         events = [json.loads(line)["kind"] for line in self.coxswain("events", "--json").out.splitlines()]
         self.assertEqual(events.count("stuck"), 1)
 
-    def test_a_task_that_gets_what_nobody_sets_goes_on_when_somebody_does(self):
+    def test_a_stuck_get_continues_after_a_put(self):
         coordinator = self.serve(1)
         task = self.task(0, 1, "get:k", "leave")
         coordinator.line("task 0 waits for key 'k', which no task is left to set", "err")
@@ -362,7 +362,7 @@ class Why(EndToEnd):
 
 class Progress(EndToEnd):
 
-    def test_steps_are_shown_once_a_task_has_reported_one(self):
+    def test_steps_are_shown_after_the_first_report(self):
         self.serve(2)
         self.assertNotIn("step", self.coxswain("status").out)
         task = self.task(0, 2, "step:1200", "get:k")
@@ -375,7 +375,7 @@ class Progress(EndToEnd):
         self.assertRegex(self.coxswain("status").out, r"task +state .* step +since\n")
         task.end()
 
-    def test_a_stalled_task_is_named_and_not_who_waits_for_it(self):
+    def test_a_stalled_task_is_named_and_its_waiters_are_not(self):
         coordinator = self.serve(2, "--progress-timeout", "300ms")
         stalled = self.task(0, 2, "step:7", "get:k", "barrier:b")
         self.task(1, 2, "step:8", "barrier:b")
@@ -389,7 +389,7 @@ class Progress(EndToEnd):
         self.assertIn("it is at step 7", told)
         self.assertEqual(self.status()["error"], None)
 
-    def test_with_the_option_it_fails(self):
+    def test_a_stalled_task_fails_with_the_option(self):
         self.serve(2, "--progress-timeout", "300ms", "--fail-without-progress")
         stalled = self.task(0, 2, "step:7", "get:k", "barrier:b")
         waiting = self.task(1, 2, "step:8", "barrier:b")
@@ -414,7 +414,7 @@ class Preempt(EndToEnd):
         self.assertEqual((done.code, done.err), (0, ""))
         coordinator.line("task 1 will be preempted in 10 min", "err")
 
-    def test_a_task_that_is_none_is_wrong_usage(self):
+    def test_an_invalid_task_is_wrong_usage(self):
         self.serve(2)
 
         self.assert_ended(self.coxswain("preempt", 2), USAGE, "there is no task 2")
@@ -496,7 +496,7 @@ class Watching(EndToEnd):
 
 class Coordinator(EndToEnd):
 
-    def test_nobody_there_is_unavailable(self):
+    def test_a_missing_coordinator_is_unavailable(self):
         with socket.create_server(("127.0.0.1", 0)) as gone:
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 
@@ -507,7 +507,7 @@ class Coordinator(EndToEnd):
                 self.assert_ended(self.coxswain(*command, "--connect-timeout", "100ms"),
                                   UNAVAILABLE, self.at["COXSWAIN_ADDRESS"])
 
-    def test_a_coordinator_that_stands_still_holds_nobody_past_his_time(self):
+    def test_a_frozen_coordinator_does_not_extend_timeouts(self):
         coordinator = self.serve(1)
         calls = [self.start("coxswain", *command, "--wait", "2s", env=self.at)
                  for command in (("get", "never"), ("pop", "never"))]
@@ -520,7 +520,7 @@ class Coordinator(EndToEnd):
             self.assertEqual(call.wait(limit=30 * SLOWNESS), TIMED_OUT, call.said())
             self.assertIn("no answer from the coordinator", call.err)
 
-    def test_a_restarted_coordinator_does_not_pass_for_the_old_one(self):
+    def test_a_restarted_coordinator_is_not_taken_for_the_old_one(self):
         first = self.serve(1)
         waiter = self.start("coxswain", "get", "never", "--wait", "forever", env=self.at)
         self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
@@ -543,7 +543,7 @@ class Coordinator(EndToEnd):
             self.assert_ended(self.coxswain(word, "--wait", "1s"), USAGE,
                               f"coxswain: '{word}' is not a subcommand{hint}\n")
 
-    def test_an_unknown_option_is_named_with_what_is_near(self):
+    def test_an_unknown_option_is_named_with_similar_ones(self):
         self.at = {}
         for command, words in (
                 (("status", "--adress", "h:1"), "unknown option --adress; did you mean --address?"),
@@ -555,7 +555,7 @@ class Coordinator(EndToEnd):
             with self.subTest(command=command):
                 self.assert_ended(self.coxswain(*command), USAGE, words)
 
-    def test_what_is_nearly_right_is_told_what_to_write(self):
+    def test_a_nearly_correct_option_gets_a_suggestion(self):
         self.at = {}
         for command, words in (
                 (("get", "k", "--wait", "5"), ("invalid value '5'", "no unit", "5s")),
@@ -567,14 +567,14 @@ class Coordinator(EndToEnd):
                 for word in words:
                     self.assertIn(word, done.err)
 
-    def test_a_directory_is_no_file(self):
+    def test_a_directory_instead_of_a_file_is_refused(self):
         self.at = {}
         for arguments in (("serve", "-n", "1", "--config", self.directory),
                           ("status", "--token-file", self.directory), ("replay", self.directory)):
             self.assert_ended(self.coxswain(*arguments), USAGE,
                               f"cannot read '{self.directory}': Is a directory")
 
-    def test_keys_do_nothing_to_a_terminal(self):
+    def test_control_characters_in_keys_are_escaped(self):
         self.serve(1)
         self.assertEqual(self.coxswain("put", "k\033[31m\ny", "v").code, 0)
         done = self.coxswain("watch", "/", "--after", 0, "--count", 1)
@@ -592,7 +592,7 @@ class Coordinator(EndToEnd):
                 self.assertIn("--help", done.err)
                 self.assertEqual(done.out, "")
 
-    def test_help_teaches(self):
+    def test_help_lists_variables_exit_codes_and_examples(self):
         self.at = {}
         for command in ("serve", "run", "status", "top", "why", "events", "barrier", "cancel", "put", "get", "ls",
                         "rm", "incr", "cas", "append", "count", "watch", "push", "pop", "preempt",

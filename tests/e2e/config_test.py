@@ -34,7 +34,7 @@ class Config(EndToEnd):
 
 class Sources(Config):
 
-    def test_each_source_wins_over_the_next(self):
+    def test_each_source_overrides_the_next(self):
         config = ("--config", self.file)
         sources = [
             (("--num-tasks", "1"), {}, "", ("1", "flag")),
@@ -60,7 +60,7 @@ class Sources(Config):
         self.assertEqual(found["--recoverable"], ("false", "default"))
         self.assertEqual(self.shown("get")["--address"][1], "default")
 
-    def test_a_section_wins_over_the_top_and_is_for_its_subcommand(self):
+    def test_a_section_overrides_the_top_level_for_its_subcommand(self):
         self.write('job = "all"\nlog-level = "error"\n\n[serve]\nlog-level = "warning"\n'
                    'listen = ["[::1]:0", "unix:/s"]\nrecoverable = true\n\n'
                    '[run]\nkill-grace = "1s"  # a comment\n')
@@ -77,7 +77,7 @@ class Sources(Config):
         self.assertEqual(run["--kill-grace"], ("1s", said))
         self.assertEqual(run["--recoverable"], ("false", "default"))
 
-    def test_a_list_may_have_lines_and_a_text_a_hash(self):
+    def test_a_list_may_span_lines_and_a_string_may_contain_a_hash(self):
         self.write('job = "a#b"\n[serve]\nlisten = [\n  ":0",  # any port\n  "unix:/s",\n]\n')
 
         serve = self.shown("serve", "--config", self.file)
@@ -85,7 +85,7 @@ class Sources(Config):
         self.assertEqual(serve["--job"][0], "a#b")
         self.assertEqual(serve["--listen"][0], ":0,unix:/s")
 
-    def test_a_coordinator_and_a_look_at_it_share_a_file(self):
+    def test_serve_and_status_can_share_a_file(self):
         self.write(f'address = "unix:{self.directory}/s"\n[serve]\nnum-tasks = 3\n'
                    f'listen = "unix:{self.directory}/s"\nno-join-barrier = true\n')
         coordinator = self.start("coxswain", "serve", "--config", self.file)
@@ -95,14 +95,14 @@ class Sources(Config):
 
         self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
 
-    def test_a_file_says_what_run_requires(self):
+    def test_a_file_supplies_the_options_run_requires(self):
         self.write("[run]\nnum-tasks = 2\n")
 
         run = self.run_to_end("coxswain", "run", "--config", self.file, "--", "true")
 
         self.assertEqual(run.code, 0, run.said())
 
-    def test_what_is_printed_as_a_file_says_the_same(self):
+    def test_a_printed_configuration_file_has_the_same_effect(self):
         given = ("-n", "5", "--listen", "127.0.0.1:0", "--listen", "unix:/s", "--insecure",
                  "--goodbye-timeout", "1s", "--job", "it's \\ \"1\" #", "--memory-max", "1GiB")
         done = self.coxswain("serve", "--print-config=toml", *given)
@@ -121,7 +121,7 @@ class Sources(Config):
         self.assertEqual(found["--token-file"], ("(hidden)", "variable COXSWAIN_TOKEN"))
         self.assertNotIn("sesame", str(found))
 
-    def test_a_token_in_a_variable_wins_over_the_file_that_a_file_names(self):
+    def test_a_token_variable_overrides_the_token_file_of_the_configuration(self):
         self.write('token-file = "/nowhere"\n')
 
         with_variable = self.shown("serve", "--config", self.file, env={"COXSWAIN_TOKEN": "sesame"})
@@ -130,14 +130,14 @@ class Sources(Config):
         self.assertEqual(with_variable["--token-file"][1], "variable COXSWAIN_TOKEN")
         self.assertEqual(without["--token-file"], ("/nowhere", f"file {self.file}"))
 
-    def test_nothing_else_is_done(self):
+    def test_showing_the_configuration_does_nothing_else(self):
         done = self.succeed("serve", "-n", "1", "--record", self.directory / "r", "--print-config")
         self.assertFalse((self.directory / "r").exists())
 
 
 class Refusals(Config):
 
-    def test_what_is_not_known_is_named_with_what_is_near(self):
+    def test_an_unknown_setting_is_named_with_similar_ones(self):
         self.assert_refused(["'num_tasks'", "did you mean 'num-tasks'"], "num_tasks = 3")
         self.assert_refused(["coxswain serve", "'kill-grace'"], '[serve]\nkill-grace = "1s"')
         self.assert_refused(["'server'", "did you mean 'serve'"], "[server]\n")
@@ -149,7 +149,7 @@ class Refusals(Config):
         self.assert_refused(["line 3: ", "redefine", "'job'"],
                             'job = "a"\ngoodbye-timeout = "1s"\njob = "b"\n')
 
-    def test_a_wrong_value_names_file_option_value_and_what_is_allowed(self):
+    def test_an_invalid_value_names_file_option_value_and_allowed_values(self):
         for text, words in (
                 ("num-tasks = 0", ("--num-tasks", "'0'", "1 to 1000000")),
                 ('goodbye-timeout = "soon"', ("--goodbye-timeout", "'soon'", "200ms")),
@@ -172,7 +172,7 @@ class Refusals(Config):
             for part in (variable, f"'{value}'", word):
                 self.assertIn(part, done.err)
 
-    def test_a_flag_is_not_taken_for_a_variable_of_the_same_value(self):
+    def test_an_invalid_flag_is_not_blamed_on_an_equal_variable(self):
         done = self.coxswain("serve", "-n", 1, "--goodbye-timeout", "soon", env={"COXSWAIN_GOODBYE_TIMEOUT": "soon"})
 
         self.assertEqual(done.code, USAGE)

@@ -76,7 +76,7 @@ class Manifests(EndToEnd):
         for option in own[1:]:
             self.assertIn(option, done.out)
 
-    def test_an_indexed_job_says_all_that_kubernetes_does_not(self):
+    def test_the_indexed_job_sets_what_kubernetes_does_not(self):
         service, job = self.manifests("indexed-job.yaml")
         spec, pod = job["spec"], job["spec"]["template"]["spec"]
         container = pod["containers"][0]
@@ -92,7 +92,7 @@ class Manifests(EndToEnd):
         found = self.detected(env)
         self.assertEqual((found["task"], found["num_tasks"]), (3, spec["completions"]))
 
-    def test_a_job_set_says_who_coordinates_which_attempt(self):
+    def test_the_job_set_sets_coordinator_and_attempt(self):
         manifest, = self.manifests("jobset.yaml")
         name, spec = manifest["metadata"]["name"], manifest["spec"]
         jobs, = spec["replicatedJobs"]
@@ -111,7 +111,7 @@ class Manifests(EndToEnd):
         self.assertEqual(self.detected(env), {
             "address": f"{coordinator}:8476", "task": 3, "num_tasks": job["completions"], "attempt": 2})
 
-    def test_aichors_operator_says_everything(self):
+    def test_the_aichor_operator_sets_all_values(self):
         manifest, = self.manifests("aichor.yaml")
         count = manifest["spec"]["types"]["Worker"]["count"]
 
@@ -171,7 +171,7 @@ class Trained(EndToEnd):
                                             env | {"JOB_COMPLETION_INDEX": str(task)})
                              for task in range(job["completions"])], job["completions"])
 
-    def test_aichors_command_trains(self):
+    def test_the_aichor_command_trains(self):
         spec = self.manifest("aichor.yaml")["spec"]
         count = spec["types"]["Worker"]["count"]
         env = {"JAXOPERATOR_COORDINATOR_ADDRESS": f"127.0.0.1:{free_port()}",
@@ -198,7 +198,7 @@ class Units(EndToEnd):
         return [word.replace("%i", "night").replace("%t", str(self.directory))
                 for word in shlex.split(line)]
 
-    def test_the_service_of_systemd_starts_and_says_so(self):
+    def test_the_systemd_service_starts_and_reports_ready(self):
         (self.directory / "coxswain-night").mkdir()
         (self.directory / "coxswain-night" / "token").write_text("pull\n")
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -214,7 +214,7 @@ class Units(EndToEnd):
         self.assertIn(b"READY=1\nSTATUS=job 'night' of 2 tasks", manager.recv(4096))
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
-    def test_systemd_understands_the_units(self):
+    def test_systemd_accepts_the_units(self):
         for name in ("coxswain@.service", "coxswain@.socket"):
             text = (DEPLOY / name).read_text().replace("/usr/bin/coxswain", str(BIN / "coxswain"))
             (self.directory / name).write_text(text)
@@ -226,13 +226,13 @@ class Units(EndToEnd):
 
 class Scripts(unittest.TestCase):
 
-    def test_the_batch_script_is_one(self):
+    def test_the_batch_script_is_valid(self):
         text = (DEPLOY / "job.sbatch").read_text()
         subprocess.run(["bash", "-n", DEPLOY / "job.sbatch"], check=True)
         # Slurm reads no settings after the first command.
         self.assertLess(text.rindex("#SBATCH"), text.index("\nset "))
 
-    def test_the_image_has_the_package_and_so_what_it_depends_on(self):
+    def test_the_image_installs_the_package_with_its_dependencies(self):
         text = (DEPLOY / "Dockerfile").read_text()
         steps = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
         self.assertLessEqual({step.split()[0] for step in steps},
@@ -248,7 +248,7 @@ class Observability(EndToEnd):
 
     DIRECTORY = DEPLOY / "observability"
 
-    def test_every_metric_that_is_named_is_there(self):
+    def test_every_named_metric_exists(self):
         coordinator = self.serve(1, "--http", "0")
         with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
             families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
@@ -265,7 +265,7 @@ class Observability(EndToEnd):
             self.assertIn(re.sub("_(bucket|sum|count)$", "", name), families)
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
-    def test_the_rules_fire_when_they_should(self):
+    def test_the_alert_rules_fire_as_expected(self):
         shutil.copytree(self.DIRECTORY, self.directory / "rules")
         token = "/etc/prometheus/coxswain-reader-token"
         scrape = self.directory / "rules" / "prometheus.yml"

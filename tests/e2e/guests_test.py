@@ -221,7 +221,7 @@ class Programs(GuestsTest):
 
         self.assertEqual(job.code, 0, job.said())
 
-    def test_a_program_that_says_leave_leaves_when_the_command_ends(self):
+    def test_a_guests_leave_takes_effect_when_the_command_ends(self):
         self.serve(2)
         program = f"{BIN}/coxswain-e2e-task"
         go_on = self.directory / "go-on"
@@ -238,7 +238,7 @@ class Programs(GuestsTest):
         self.assertEqual(first.wait(), 0, first.said())
         self.wait_for_status("task 0 left", lambda s: s["tasks"][0]["state"] == "left")
 
-    def test_the_end_of_a_killed_task_ends_its_programs(self):
+    def test_killing_the_task_command_ends_its_guests(self):
         self.serve(2, "--no-join-barrier")
         task = self.task(0, f"{BIN}/coxswain-e2e-task barrier:never; echo $?")
         self.wait_for_status("the barrier", lambda s: s["barriers"])
@@ -248,7 +248,7 @@ class Programs(GuestsTest):
         task.line("for which this program acts has ended", "err")
         self.wait_for_status("the failure", lambda s: s["error"])
 
-    def test_a_program_with_a_wrong_secret_is_refused(self):
+    def test_a_guest_with_a_wrong_secret_is_refused(self):
         self.serve(1)
         task = self.task(0, f"COXSWAIN_TASK_SECRET=0123456789abcdef {BIN}/coxswain-e2e-task; echo $?")
 
@@ -270,7 +270,7 @@ class Programs(GuestsTest):
         self.assertEqual(self.coxswain("push", "q", "1").code, 0)
         self.assertEqual([one.wait() for one in tasks], [0, 0])
 
-    def test_a_get_of_another_coordinator_is_no_wait_of_the_task(self):
+    def test_a_get_from_another_coordinator_is_no_wait_of_the_task(self):
         self.serve(1, "--job", "other")
         other = self.at
         self.serve(1, "--job", "mine")

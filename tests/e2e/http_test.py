@@ -31,7 +31,7 @@ class Http(EndToEnd):
         self.http = coordinator.ready["http"]
         return coordinator
 
-    def test_the_job_is_shown_as_status_shows_it(self):
+    def test_the_http_status_matches_the_status_command(self):
         self.serve_http(2)
         self.coxswain("put", "a", "1")
 
@@ -54,7 +54,7 @@ class Http(EndToEnd):
         self.assertEqual(code, 404)
         self.assertEqual(json.loads(text)["code"], "NOT_FOUND")
 
-    def test_a_stuck_job_is_named_by_its_health_and_its_metrics(self):
+    def test_a_stuck_job_shows_in_health_and_metrics(self):
         coordinator = self.serve_http(2)
         self.task(0, 2, "barrier:a")
         self.task(1, 2, "barrier:b")
@@ -87,13 +87,13 @@ class Http(EndToEnd):
         self.assertEqual((code, json.loads(text)), (202, {"stopping": True}))
         self.assertEqual(coordinator.wait(), 0, coordinator.said())
 
-    def test_it_can_be_reached_by_others_only_with_a_token(self):
+    def test_a_public_address_needs_a_token(self):
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
                                 "--http", "0.0.0.0:0")
         self.assertEqual(serve.code, USAGE, serve.said())
         self.assertIn("neither a token nor client certificates protect it", serve.err)
 
-    def test_run_says_where_it_is(self):
+    def test_run_prints_the_page_address(self):
         run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",
                          "sh", "-c", "exec sleep 1000")
         self.http = run.line("status page at", "err").split("http://")[1].rstrip("/")

@@ -53,7 +53,7 @@ class Finding(WithoutAddress):
                           for one in self.listed()], [("train", 2, job.address, job.pid)])
         self.assertRegex(self.coxswain("jobs").out, rf"\ntrain +2 +\S+ +{job.pid} +{job.address} +-\n")
 
-    def test_a_run_has_a_token_of_its_own_that_only_its_user_finds(self):
+    def test_a_run_has_its_own_token_readable_only_by_its_user(self):
         job = self.run_job("--http", "127.0.0.1:0")
         page = job.line("status page at", "err").split()[-1]
         link = job.line("to cancel, preempt or drain there, open", "err").split()[-1]
@@ -73,7 +73,7 @@ class Finding(WithoutAddress):
         self.assertEqual(self.ask(page + "api/v1/drain", "{}"), 403)
         self.assertEqual(self.ask(page + "api/v1/drain", "{}", token), 202)
 
-    def test_what_guards_a_run_otherwise_needs_no_token_of_its_own(self):
+    def test_a_run_with_other_protection_draws_no_token(self):
         job = self.run_job("--insecure")
         elsewhere = self.directory / "elsewhere"
         elsewhere.mkdir()
@@ -96,7 +96,7 @@ class Finding(WithoutAddress):
         except urllib.error.HTTPError as answer:
             return answer.code
 
-    def test_what_holds_the_token_is_the_users_alone(self):
+    def test_the_token_of_a_job_is_private(self):
         self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
 
         entry, = self.registry.iterdir()
@@ -106,7 +106,7 @@ class Finding(WithoutAddress):
         for command in (("jobs",), ("jobs", "--json")):
             self.assertNotIn("sesame", self.coxswain(*command).out)
 
-    def test_a_wrong_token_is_not_replaced_by_that_of_the_job(self):
+    def test_an_explicit_wrong_token_is_not_replaced(self):
         self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
 
         self.assertEqual(self.coxswain("status", env={"COXSWAIN_TOKEN": "other"}).code, REFUSED)
@@ -123,7 +123,7 @@ class Finding(WithoutAddress):
         self.assertEqual((done.code, done.out), (0, ""))
         self.assertIn("no job of yours", done.err)
 
-    def test_what_a_killed_coordinator_left_is_ignored_and_removed(self):
+    def test_entries_of_killed_coordinators_are_ignored_and_removed(self):
         killed = self.run_job()
         killed.signal(signal.SIGKILL)
         killed.wait()
@@ -133,7 +133,7 @@ class Finding(WithoutAddress):
 
         self.assertEqual(list(self.registry.iterdir()), [])
 
-    def test_of_several_jobs_the_newest_is_shown_and_nothing_is_changed_by_chance(self):
+    def test_reads_use_the_newest_job_and_changes_need_an_explicit_one(self):
         first = self.run_job("--job", "first")
         second = self.run_job("--job", "second")
 
@@ -148,7 +148,7 @@ class Finding(WithoutAddress):
         for words in ("2 of your jobs", first.address, second.address, "--address"):
             self.assertIn(words, refused.err)
 
-    def test_serve_is_found_as_well_also_after_its_token_was_replaced(self):
+    def test_a_served_job_is_found_after_its_token_was_replaced(self):
         tokens = self.directory / "tokens"
         tokens.write_text("reader look\nworker one\n")
         coordinator = self.serve(1, "--job", "served", "--token-file", tokens)
@@ -162,7 +162,7 @@ class Finding(WithoutAddress):
         self.assertEqual(self.coxswain("put", "a", "1").code, 0)
         self.assertEqual([one["job"] for one in self.listed()], ["served"])
 
-    def test_a_directory_that_others_may_enter_is_not_used(self):
+    def test_a_directory_accessible_to_others_is_not_used(self):
         self.registry.mkdir()
         self.registry.chmod(0o755)
 
@@ -172,7 +172,7 @@ class Finding(WithoutAddress):
         self.assertEqual([one["job"] for one in self.listed()], ["safe"])
         self.assertEqual(len(list((self.directory / f"coxswain-{os.geteuid()}").iterdir())), 1)
 
-    def test_without_any_directory_the_job_runs_all_the_same(self):
+    def test_without_a_directory_the_job_still_runs(self):
         for place in (self.registry, self.directory / f"coxswain-{os.geteuid()}"):
             place.symlink_to("/tmp")
 
@@ -181,7 +181,7 @@ class Finding(WithoutAddress):
         self.assertEqual(job.code, 0, job.said())
         self.assertIn("will not find this job by themselves", job.err)
 
-    def test_what_is_no_entry_is_ignored(self):
+    def test_invalid_entries_are_ignored(self):
         self.run_job()
         entry, = self.registry.iterdir()
         whole = entry.read_text()
@@ -195,7 +195,7 @@ class Finding(WithoutAddress):
 
         self.assertEqual(self.listed(), [])
 
-    def test_a_job_of_another_name_is_shown_to_those_who_name_none(self):
+    def test_a_named_job_is_shown_without_naming_it(self):
         coordinator = self.serve(1, "--job", "train")
 
         self.assertEqual(self.coxswain("status").code, 0)
@@ -237,7 +237,7 @@ class Afterwards(WithoutAddress):
         self.assertEqual(stat.S_IMODE(new.stat().st_mode), 0o600)
         self.assertIn(f"coxswain replay {new}", job.err)
 
-    def test_without_a_state_directory_it_goes_to_the_temporary_one(self):
+    def test_without_a_state_directory_the_temporary_one_is_used(self):
         (self.directory / "file").write_text("")
 
         job = self.fail(env={"XDG_STATE_HOME": str(self.directory / "file")})
@@ -260,13 +260,13 @@ class Afterwards(WithoutAddress):
         self.assertEqual(job.wait(), 3, job.said())
         self.assertEqual(job.err.count("failed: exited"), 1)
 
-    def test_without_a_terminal_it_does_not_stay(self):
+    def test_without_a_terminal_the_page_closes_with_the_job(self):
         job = self.fail("--http", "127.0.0.1:0")
 
         self.assertEqual(job.wait(), 3, job.said())
         self.assertNotIn("--linger", job.err)
 
-    def test_on_a_terminal_it_stays(self):
+    def test_on_a_terminal_the_page_stays(self):
         screen = Screen("run", "-n", 1, "--http", "127.0.0.1:0", "--", "sh", "-c", "exit 4",
                         env=self.directories())
         self.addCleanup(screen.end)
@@ -280,7 +280,7 @@ class Afterwards(WithoutAddress):
 
 class Addresses(WithoutAddress):
 
-    def test_a_port_without_a_host_is_public_only_if_it_is_guarded(self):
+    def test_a_port_without_a_host_is_public_only_with_protection(self):
         token = self.directory / "token"
         token.write_text("sesame\n")
 
@@ -298,7 +298,7 @@ class Addresses(WithoutAddress):
                 self.assertEqual(self.coxswain("status").code, 0)
                 coordinator.end()
 
-    def test_who_comes_to_the_wrong_port_is_told_so(self):
+    def test_a_client_on_the_wrong_port_gets_a_hint(self):
         coordinator = self.serve(1, "--http", "127.0.0.1:0")
 
         lost = self.coxswain("status", "--address", coordinator.ready["http"])
@@ -313,7 +313,7 @@ class Addresses(WithoutAddress):
         self.assertIn("This is the port of a Coxswain coordinator",
                       refused.exception.read().decode())
 
-    def test_where_nobody_is_the_next_step_is_said(self):
+    def test_a_missing_coordinator_error_names_the_next_step(self):
         self.assert_ended(self.coxswain("status", "--connect-timeout", "50ms"), UNAVAILABLE,
                           "no job of yours runs on this machine")
 

@@ -27,7 +27,7 @@ class Detect(EndToEnd):
         self.at = {}
         return self.coxswain("detect", *arguments, env=env)
 
-    def test_what_was_found_is_shown_with_its_variables(self):
+    def test_detected_values_are_shown_with_their_variables(self):
         done = self.detect(SLURM | {"MASTER_ADDR": "b12", "MASTER_PORT": "1", "RANK": "3",
                                     "WORLD_SIZE": "4"})
 
@@ -41,7 +41,7 @@ num_tasks   4          SLURM_NTASKS
 local_task  1          SLURM_LOCALID
 """)
 
-    def test_programs_read_the_same_in_json(self):
+    def test_json_output_has_the_same_content(self):
         done = self.detect(SLURM | {"COXSWAIN_TASK_ID": "0"}, "--json")
 
         found = json.loads(done.out)
@@ -59,7 +59,7 @@ local_task  1          SLURM_LOCALID
         self.assertIsNone(found["launcher"])
         self.assertIsNone(found["address"])
 
-    def test_what_a_launcher_cannot_say_is_listed_with_what_to_set(self):
+    def test_values_missing_from_a_launcher_are_listed_with_what_to_set(self):
         missing = ("No variable names a host. Set COXSWAIN_ADDRESS to the host of task 0, or of "
                    "coxswain serve, and a free port, for example: mpiexec -genv COXSWAIN_ADDRESS "
                    "b12:8476.")
@@ -75,7 +75,7 @@ no address: {missing}
         done = self.detect(MPICH, "--json")
         self.assertEqual(json.loads(done.out)["address"], {"value": None, "missing": missing})
 
-    def test_a_wrong_variable_is_named_with_what_is_allowed(self):
+    def test_an_invalid_variable_is_named_with_the_allowed_values(self):
         env = SLURM | {"SLURM_PROCID": "x"}
         problem = "SLURM_PROCID is 'x'; expected a whole number from 0 to 4294967295."
 
@@ -95,7 +95,7 @@ class Launched(EndToEnd):
         return {"MASTER_ADDR": host, "MASTER_PORT": port, "RANK": str(task),
                 "WORLD_SIZE": str(tasks)}
 
-    def test_each_command_takes_from_the_launcher_what_is_not_said(self):
+    def test_each_command_takes_missing_values_from_the_launcher(self):
         coordinator = self.serve(2)
         self.at = {}
         tasks = [self.start("coxswain", "task", "--", "sh", "-c", "echo $COXSWAIN_TASK_ID",
@@ -106,13 +106,13 @@ class Launched(EndToEnd):
         done = self.coxswain("incr", "visits", env=self.played(coordinator, 0, 2))
         self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
 
-    def test_a_program_takes_it_from_the_environment_too(self):
+    def test_a_program_takes_values_from_the_environment(self):
         coordinator = self.serve(1)
         self.at = {}
         task = self.start("coxswain-example-worker", "--rounds", 1, env=self.played(coordinator, 0, 1))
         self.assertEqual(task.wait(), 0, task.said())
 
-    def test_options_and_our_variables_win_over_the_launcher(self):
+    def test_options_and_coxswain_variables_override_the_launcher(self):
         self.serve(1)
         done = self.succeed("incr", "visits", env=SLURM)
 
@@ -120,7 +120,7 @@ class Launched(EndToEnd):
         done = self.coxswain("incr", "visits", "--address", address, env=SLURM)
         self.assertEqual((done.code, done.out), (0, "2\n"), done.err)
 
-    def test_what_is_not_needed_may_be_wrong(self):
+    def test_unneeded_invalid_variables_are_ignored(self):
         coordinator = self.serve(1)
         self.at = {}
         env = self.played(coordinator, 0, 1) | {"RANK": "first"}
@@ -129,11 +129,11 @@ class Launched(EndToEnd):
         self.assert_ended(self.coxswain("task", "--", "true", env=env), USAGE,
                           "RANK is 'first'; expected a whole number")
 
-    def test_a_coordinator_takes_the_number_of_tasks(self):
+    def test_a_coordinator_takes_the_number_of_tasks_from_the_launcher(self):
         coordinator = self.start("coxswain", "serve", "--listen", "127.0.0.1:0", env=SLURM)
         self.assertEqual(json.loads(coordinator.line('"event"'))["num_tasks"], 4)
 
-    def test_the_process_of_task_0_is_the_coordinator_too(self):
+    def test_the_process_of_task_0_hosts_the_coordinator(self):
         self.at = {}
         env = everyone(3)
         tasks = [self.start("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", SCRIPT,
@@ -144,7 +144,7 @@ class Launched(EndToEnd):
         self.assertEqual(codes, [0, 0, 0], "".join(task.said() for task in tasks))
         self.assertEqual([task.out for task in tasks], ["0,1,2"] * 3)
 
-    def test_all_learn_it_when_the_task_of_the_coordinator_fails(self):
+    def test_all_tasks_learn_of_the_failure_of_the_hosting_task(self):
         self.at = {}
         env = everyone(2)
         host = self.start("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", "exit 7", env=env[0])
@@ -156,12 +156,12 @@ class Launched(EndToEnd):
         self.assertIn("task 0 failed", other.err)
         self.assertIn("exited with status 7", other.err)
 
-    def test_who_hosts_has_to_know_how_many_tasks_there_are(self):
+    def test_the_hosting_task_needs_the_number_of_tasks(self):
         self.at = {}
         self.assert_ended(self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true"),
                           USAGE, "the number of tasks is unknown")
 
-    def test_what_the_launcher_does_not_say_is_named_at_once(self):
+    def test_values_missing_from_the_launcher_are_named_at_once(self):
         self.at = {}
         for env, arguments, text in (
                 (MPICH, ("task", "--", "true"), "--address is required. No variable names a host."),
@@ -173,7 +173,7 @@ class Launched(EndToEnd):
             with self.subTest(arguments):
                 self.assert_ended(self.coxswain(*arguments, env=env), USAGE, text)
 
-    def test_who_finds_nothing_says_what_is_needed(self):
+    def test_without_any_values_the_error_says_what_to_set(self):
         self.at = {}
         self.assert_ended(self.coxswain("task", "--", "true"), USAGE,
                           "--task-id is required", "coxswain detect")

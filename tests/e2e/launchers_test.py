@@ -63,13 +63,13 @@ class Mpirun(Launched):
     launcher = "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(TASKS)
     environment = {}
 
-    def test_mpirun_says_who_everybody_is(self):
+    def test_mpirun_numbers_the_tasks(self):
         self.check_what_is_detected()
 
     def test_task_0_of_mpirun_hosts_the_coordinator(self):
         self.check_that_task_0_hosts()
 
-    def test_programs_under_mpirun_find_a_coordinator_of_its_own(self):
+    def test_programs_under_mpirun_find_a_separate_coordinator(self):
         self.check_that_a_coordinator_of_its_own_is_found()
 
 
@@ -80,7 +80,7 @@ class Mpiexec(Launched):
         super().setUp()
         self.environment = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
 
-    def test_mpiexec_says_who_everybody_is_and_what_is_missing(self):
+    def test_mpiexec_numbers_the_tasks_and_names_what_is_missing(self):
         self.environment = {}
 
         done = self.launch("coxswain", "detect", "--json")
@@ -94,7 +94,7 @@ class Mpiexec(Launched):
     def test_task_0_of_mpiexec_hosts_the_coordinator(self):
         self.check_that_task_0_hosts()
 
-    def test_programs_under_mpiexec_find_a_coordinator_of_its_own(self):
+    def test_programs_under_mpiexec_find_a_separate_coordinator(self):
         self.check_that_a_coordinator_of_its_own_is_found()
 
 
@@ -112,16 +112,16 @@ class Srun(Launched):
         cls.slurm.start()
         cls.environment = {"SLURM_CONF": str(cls.slurm.configuration)}
 
-    def test_srun_says_who_everybody_is(self):
+    def test_srun_numbers_the_tasks(self):
         self.check_what_is_detected()
 
     def test_task_0_of_srun_hosts_the_coordinator(self):
         self.check_that_task_0_hosts()
 
-    def test_programs_under_srun_find_a_coordinator_of_its_own(self):
+    def test_programs_under_srun_find_a_separate_coordinator(self):
         self.check_that_a_coordinator_of_its_own_is_found()
 
-    def test_srun_that_speaks_pmi_is_slurm(self):
+    def test_srun_with_pmi_is_detected_as_slurm(self):
         self.launcher = (*self.launcher, "--mpi=pmi2")
         self.check_what_is_detected()
 
@@ -130,7 +130,7 @@ class Srun(Launched):
         self.launcher = "salloc", "-n", str(TASKS), "mpiexec.mpich", "-n", str(TASKS)
         self.check_what_is_detected("pmi")
 
-    def test_the_batch_script_that_is_deployed_runs(self):
+    def test_the_deployed_batch_script_runs(self):
         script = os.path.join(os.path.dirname(__file__), "../../tools/deploy/job.sbatch")
         out = self.directory / "out"
         self.launcher = ("sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}",

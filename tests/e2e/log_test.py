@@ -35,7 +35,7 @@ class Log(EndToEnd):
         for change in (("joined", None), ("left", 0), ("left", 1), ("left", None), ("stopping", None)):
             self.assertEqual(counts[change], 1, coordinator.said())
 
-    def test_a_failed_barrier_names_itself(self):
+    def test_a_failed_barrier_is_logged_with_its_name(self):
         coordinator = self.serve(2, "--no-join-barrier", "--log-format", "json", "--log-level", "warning")
         self.task(0, 2, "barrier:step", env=self.at)
         self.wait_for_status("the barrier", lambda s: s["barriers"])
@@ -45,14 +45,14 @@ class Log(EndToEnd):
         line = json.loads(coordinator.line("cancelled", "err"))
         self.assertEqual((line["level"], line["kind"], line["barrier"]), ("warning", "round_failed", "step"))
 
-    def test_run_writes_it_as_well(self):
+    def test_run_writes_json_logs_too(self):
         run = self.run_to_end("coxswain", "run", "-n", 1, "--log-level", "info", "--log-format", "json",
                               "--", BIN / "coxswain-example-worker", "--rounds", 1)
 
         self.assertEqual(run.code, 0, run.said())
         self.assertIn("joined", [json.loads(line).get("kind") for line in run.lines["err"]])
 
-    def test_a_log_that_nobody_reads_stops_nobody(self):
+    def test_an_unread_log_does_not_block_the_coordinator(self):
         unread, written = os.pipe()
         self.addCleanup(os.close, unread)
         fcntl.fcntl(written, F_SETPIPE_SZ, 4096)
@@ -84,7 +84,7 @@ class Log(EndToEnd):
             done = self.run_to_end("coxswain", "serve", "-n", 1, *wrong)
             self.assertEqual(done.code, USAGE, done.said())
 
-    def test_what_a_task_has_named_does_nothing_to_a_terminal_and_begins_no_line(self):
+    def test_control_characters_in_names_are_escaped_in_the_log(self):
         named, shown = "s\033[2Jtep\nfake", "s?[2Jtep fake"
         coordinator = self.serve(2, "--no-join-barrier")
         self.task(0, 2, f"barrier:{named}", env=self.at)

@@ -42,7 +42,7 @@ class Help(EndToEnd):
             self.assertIn(name, groups)
         self.assertLess(self.overview.index("  run "), self.overview.index("  put "))
 
-    def test_help_of_a_subcommand_can_be_asked_for_by_its_name(self):
+    def test_help_accepts_the_name_of_a_subcommand(self):
         for name in ("run", "get", "cas"):
             self.assertEqual(self.coxswain("help", name).out, self.coxswain(name, "--help").out)
         self.assertEqual(self.coxswain("help").out, self.overview)
@@ -76,7 +76,7 @@ class Manual(EndToEnd):
         self.assertNotIn("man", listed)
 
     @unittest.skipUnless(shutil.which("man"), "there is no man")
-    def test_a_page_says_what_help_says(self):
+    def test_a_man_page_has_the_content_of_help(self):
         words = self.shown("coxswain-serve.1").split()
 
         said = self.coxswain("serve", "--help").out.split()
@@ -88,20 +88,20 @@ class Manual(EndToEnd):
             self.assertIn(part, " ".join(words))
 
     @unittest.skipUnless(shutil.which("man"), "there is no man")
-    def test_the_page_of_the_program_leads_to_the_others(self):
+    def test_the_main_page_refers_to_the_others(self):
         text = " ".join(self.shown("coxswain.1").split())
 
         self.assertIn("coxswain-run(1), coxswain-serve(1)", text)
 
     @unittest.skipUnless(shutil.which("groff"), "there is no groff")
-    def test_the_formatter_has_no_complaint(self):
+    def test_the_formatter_accepts_the_pages(self):
         done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", *self.pages],
                               capture_output=True, text=True, timeout=LIMIT)
 
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
-    def test_the_linter_has_no_complaint(self):
+    def test_the_linter_accepts_the_pages(self):
         done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *self.pages],
                               capture_output=True, text=True, timeout=LIMIT)
 
@@ -131,7 +131,7 @@ class Completion(EndToEnd):
         self.assertIn("serve", self.bash(""))
         self.assertNotIn("man", self.bash(""))
 
-    def test_options_are_those_of_the_subcommand(self):
+    def test_options_of_the_subcommand_are_completed(self):
         self.assertEqual(self.bash("serve", "--heart"), ["--heartbeat-timeout"])
         self.assertEqual(self.bash("serve", "--insecure", "--num"), ["--num-tasks"])
         self.assertEqual(self.bash("get", "key", "--wa"), ["--wait"])
@@ -151,12 +151,12 @@ class Completion(EndToEnd):
         self.assertEqual(self.bash("serve", "--token-file", "a"), ["a", "token"])
         self.assertEqual(self.bash("replay", "a"), ["a", "token"])
 
-    def test_what_follows_is_a_command_of_its_own(self):
+    def test_the_wrapped_command_has_its_own_completion(self):
         (self.directory / "train.py").write_text("")
         self.assertIn("bash", self.bash("run", "-n", "4", "--", "bas"))
         self.assertEqual(self.bash("run", "--", "python", "tr"), ["train.py"])
 
-    def test_other_shells_understand_theirs(self):
+    def test_other_shells_accept_their_completions(self):
         for shell, check in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "--no-execute"])):
             done = self.succeed("completion", shell)
             self.assertIn("log-level", done.out)

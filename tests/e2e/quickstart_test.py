@@ -10,7 +10,7 @@ from programs import EndToEnd, USAGE
 
 class Quickstart(EndToEnd):
 
-    def test_it_runs_a_whole_job(self):
+    def test_quickstart_runs_a_whole_job(self):
         job = self.run_to_end("coxswain-quickstart", 4)
 
         self.assertEqual(job.code, 0, job.said())

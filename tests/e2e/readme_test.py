@@ -134,12 +134,12 @@ class Readme(EndToEnd):
     def test_the_first_document_is_short(self):
         self.assertLess((ROOT / "README.md").stat().st_size, README_BYTES_MAX)
 
-    def test_no_command_is_outside_of_the_blocks(self):
+    def test_no_command_is_outside_the_blocks(self):
         outside = COMMAND.findall(ANY_BLOCK.sub("", DOCUMENTED))
 
         self.assertEqual(outside, [], "a block of commands begins with ```bash")
 
-    def test_what_quickstart_shows_next_runs(self):
+    def test_the_commands_shown_by_quickstart_run(self):
         text = re.search(r"<<END\n(.*?)^END$", QUICKSTART, re.M | re.S)[1]
         script = f'root={self.clone} build={self.clone}/build/release\ncat <<END\n{text}END\n'
         shown = subprocess.check_output(["bash", "-c", script], text=True)

@@ -27,7 +27,7 @@ class Reload(EndToEnd):
     def incr(self, token):
         return self.coxswain("incr", "n", env={"COXSWAIN_TOKEN": token}).code
 
-    def test_new_sessions_need_the_new_tokens_and_old_ones_go_on(self):
+    def test_new_sessions_need_the_new_tokens_and_old_ones_continue(self):
         coordinator = self.serve(1, "--token-file", self.tokens)
         waiter = self.start("coxswain", "get", "later", "--wait", "forever",
                             env=self.at | {"COXSWAIN_TOKEN": "old"})
@@ -44,7 +44,7 @@ class Reload(EndToEnd):
         self.coxswain("put", "later", "now", env={"COXSWAIN_TOKEN": "new"})
         self.assertEqual((waiter.wait(), waiter.out), (0, "now"))
 
-    def test_a_wrong_file_changes_nothing(self):
+    def test_an_invalid_file_changes_nothing(self):
         config = self.directory / "toml"
         config.write_text('log-level = "info"\n')
         coordinator = self.serve(1, "--token-file", self.tokens, "--config", config)
@@ -61,7 +61,7 @@ class Reload(EndToEnd):
                 path.write_text(before)
         self.assertEqual(self.incr("old"), 0)
 
-    def test_the_log_level_is_that_of_the_file(self):
+    def test_the_log_level_follows_the_file(self):
         config = self.directory / "toml"
         config.write_text('[serve]\nlog-level = "error"\n')
         coordinator = self.serve(1, "--config", config)
@@ -71,14 +71,14 @@ class Reload(EndToEnd):
 
         self.assertIn("log level info", line)
 
-    def test_a_flag_wins_over_the_file_for_ever(self):
+    def test_a_flag_overrides_the_file_after_a_reload(self):
         config = self.directory / "toml"
         config.write_text('log-level = "error"\n')
         coordinator = self.serve(1, "--config", config, "--log-level", "info")
 
         self.assertIn("no file says the log level", self.reload(coordinator, "SIGHUP"))
 
-    def test_the_status_page_asks_for_the_new_tokens(self):
+    def test_the_status_page_needs_the_new_tokens(self):
         coordinator = self.serve(1, "--token-file", self.tokens, "--http", "127.0.0.1:0")
         url = f"http://{coordinator.ready['http']}/api/v1/why"
 
@@ -95,7 +95,7 @@ class Reload(EndToEnd):
         self.reload(coordinator, "SIGHUP: read")
         self.assertEqual((code("old"), code("new")), (401, 200))
 
-    def test_the_recording_says_it_too(self):
+    def test_the_recording_contains_the_reload(self):
         record = self.directory / "recording"
         coordinator = self.serve(1, "--token-file", self.tokens, "--record", record)
         self.assertEqual(self.incr("old"), 0)
@@ -110,7 +110,7 @@ class Reload(EndToEnd):
         self.assertIn("tokens were replaced", told.out)
         self.assertNotIn(b"old", record.read_bytes())
 
-    def test_run_reads_its_tokens_again(self):
+    def test_run_reloads_its_tokens(self):
         port = self.directory / "port"
         run = self.start("coxswain", "run", "-n", 1, "--token-file", self.tokens, "--port-file", port,
                          "--log-level", "info", "--", BIN / "coxswain", "get", "end", "--wait", "forever")
@@ -124,7 +124,7 @@ class Reload(EndToEnd):
         self.assertEqual(self.coxswain("put", "end", "1", env={"COXSWAIN_TOKEN": "new"}).code, 0)
         self.assertEqual(run.wait(), 0, run.said())
 
-    def test_what_ignores_it_goes_on_ignoring_it(self):
+    def test_an_ignored_hangup_stays_ignored(self):
         run = self.start("/usr/bin/nohup", BIN / "coxswain", "run", "-n", 1, "--log-level", "info", "--",
                          "sh", "-c", "kill -HUP $PPID; echo still here")
 
@@ -132,7 +132,7 @@ class Reload(EndToEnd):
         self.assertIn("still here", run.out)
         self.assertNotIn("SIGHUP", run.err)
 
-    def test_a_closed_terminal_ends_it(self):
+    def test_a_closed_terminal_ends_the_coordinator(self):
         ours, its = pty.openpty()
 
         def take_terminal():

@@ -18,7 +18,7 @@ class Recordings(EndToEnd):
         program.line("coxswain replay", "err")
         return next(one for one in self.recordings() if f"-{program.pid}." in one.name)
 
-    def test_a_failed_job_leaves_a_recording_that_tells_why(self):
+    def test_a_failed_job_leaves_a_recording_with_its_cause(self):
         coordinator = self.serve(2, "--reconnect-grace", "0", "--exit-when-done")
         workers = [self.worker(task, 2, "--rounds", 10**9) for task in range(2)]
         self.wait_for_status("the job", lambda s: s["tasks"][1]["state"] == "connected")
@@ -65,7 +65,7 @@ class Recordings(EndToEnd):
         self.assertEqual(told.code, 0, told.said())
         self.assertNotIn(b"poppy", path.read_bytes())
 
-    def test_a_recording_that_differs_is_named_among_others_with_the_place(self):
+    def test_a_differing_recording_is_named_with_the_position(self):
         paths = [self.directory / f"{name}.recording" for name in ("one", "two", "text")]
         coordinator = self.serve(1, "--record", paths[0])
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
@@ -86,7 +86,7 @@ class Recordings(EndToEnd):
         self.assertIn("2 of 3 recordings differ", told.err)
         self.assertEqual(several.code, USAGE, several.said())
 
-    def test_a_recording_that_was_cut_off_says_so(self):
+    def test_a_truncated_recording_is_reported(self):
         path = self.directory / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
@@ -119,7 +119,7 @@ class Recordings(EndToEnd):
         copy.write_bytes(os.read(reader, 1 << 16))
         self.assertEqual(self.replay(copy).code, 0)
 
-    def test_a_recording_without_room_is_not_said_to_be_there(self):
+    def test_a_recording_that_does_not_fit_is_not_announced(self):
         path = self.directory / "job.recording"
         script = (f"ulimit -f 0; "
                   f"exec {BIN}/coxswain serve -n 1 --record {path} --listen 127.0.0.1:0")
@@ -131,7 +131,7 @@ class Recordings(EndToEnd):
         self.assertRegex(coordinator.err, "(?s)is not whole.*is not whole")
         self.assertNotIn("coxswain replay", coordinator.err)
 
-    def test_a_moment_in_the_middle_can_be_looked_at(self):
+    def test_a_replay_can_show_an_intermediate_time(self):
         path = self.directory / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
@@ -140,7 +140,7 @@ class Recordings(EndToEnd):
         self.assertIn("1 key", self.replay(path).out)
         self.assertIn("0 keys", self.replay(path, "--until", "0ms").out)
 
-    def test_a_signal_asks_a_coordinator_what_it_did(self):
+    def test_a_signal_makes_a_coordinator_write_its_recording(self):
         coordinator = self.serve(1, "--job", "curious")
         coordinator.signal(signal.SIGUSR1)
 
@@ -149,7 +149,7 @@ class Recordings(EndToEnd):
         self.assertEqual(told.code, 0, told.said())
         self.assertIn("curious", told.out)
 
-    def test_what_is_no_recording_is_said_to_be_none(self):
+    def test_a_file_that_is_no_recording_is_refused(self):
         path = self.directory / "text"
         path.write_text("Dear diary,")
 

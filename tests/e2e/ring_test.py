@@ -37,14 +37,14 @@ class Ring(EndToEnd):
             for gone in lost:
                 self.assertIn(f"task {gone} is lost", member.out)
 
-    def test_when_one_of_four_is_killed_the_others_go_on_as_three(self):
+    def test_after_one_of_four_is_killed_three_continue(self):
         members = self.ring({1}, "--reconnect-grace", "100ms")
 
         members[1].signal(signal.SIGKILL)
 
         self.expect_the_others_to_go_on(members, {1})
 
-    def test_when_two_are_killed_the_others_go_on_as_two(self):
+    def test_after_two_are_killed_two_continue(self):
         members = self.ring({0, 2}, "--reconnect-grace", "100ms")
 
         members[0].signal(signal.SIGKILL)
@@ -52,7 +52,7 @@ class Ring(EndToEnd):
 
         self.expect_the_others_to_go_on(members, {0, 2})
 
-    def test_one_that_falls_silent_is_lost_though_its_sockets_are_open(self):
+    def test_a_silent_worker_is_lost_although_its_sockets_are_open(self):
         members = self.ring({1}, "--heartbeat-timeout", f"{3 * SLOWNESS:.0f}s")
 
         members[1].signal(signal.SIGSTOP)

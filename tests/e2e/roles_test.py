@@ -21,19 +21,19 @@ class Roles(EndToEnd):
     def run_with(self, token, command):
         return self.coxswain(*command, env={"COXSWAIN_TOKEN": token})
 
-    def test_an_operator_changes_and_looks(self):
+    def test_an_operator_can_read_and_change(self):
         for command in CHANGES + LOOKS:
             with self.subTest(command=command):
                 done = self.run_with("steer", command)
                 self.assertEqual(done.code, 0, done.err)
 
-    def test_a_worker_does_everything(self):
+    def test_a_worker_can_do_everything(self):
         for command in CHANGES + LOOKS:
             with self.subTest(command=command):
                 done = self.run_with("pull", command)
                 self.assertEqual(done.code, 0, done.err)
 
-    def test_a_reader_only_looks(self):
+    def test_a_reader_can_only_read(self):
         self.run_with("steer", ("put", "a", "1"))
         for command in LOOKS:
             with self.subTest(command=command):
@@ -47,7 +47,7 @@ class Roles(EndToEnd):
                 self.assertIn("role 'reader' may not", done.err)
                 self.assertIn("that needs a token of role 'operator'", done.err)
 
-    def test_only_a_worker_is_a_task(self):
+    def test_only_a_worker_can_be_a_task(self):
         for token in ("look", "steer"):
             worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": token})
             self.assertNotEqual(worker.wait(), 0)
@@ -56,7 +56,7 @@ class Roles(EndToEnd):
         worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": "pull"})
         self.assertEqual(worker.wait(), 0, worker.said())
 
-    def test_a_wrong_line_is_named_with_its_file(self):
+    def test_an_invalid_line_is_named_with_its_file(self):
         self.tokens.write_text("reader look\ncaptain shout\n")
 
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.tokens)
@@ -64,7 +64,7 @@ class Roles(EndToEnd):
         self.assertEqual(serve.code, USAGE, serve.said())
         self.assertIn(f"'{self.tokens}' line 2: the first word must be a role", serve.err)
 
-    def test_run_gives_its_processes_a_workers_token(self):
+    def test_run_gives_its_processes_a_worker_token(self):
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--",
                               "sh", "-c", "echo token $COXSWAIN_TOKEN")
         self.assertEqual(run.code, 0, run.said())

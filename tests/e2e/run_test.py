@@ -44,7 +44,7 @@ class Jobs(WithJobs):
         self.assertEqual(tasks, list(range(64)))
         self.assertEqual(job.err, "")
 
-    def test_a_killed_worker_is_named_to_all_others_at_once(self):
+    def test_a_killed_worker_is_reported_to_all_others_at_once(self):
         job = self.job(64, WORKER, "--rounds", 10**9)
         victim = self.process_of(self.wait_for_round(), 17)
 
@@ -63,7 +63,7 @@ class Jobs(WithJobs):
         told = self.run_to_end("coxswain", "replay", *self.recordings())
         self.assertRegex(told.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
-    def test_who_ends_before_it_joined_is_named_to_those_who_wait(self):
+    def test_a_task_that_ends_before_joining_is_reported_to_the_waiting_ones(self):
         all_wait = self.directory / "all-wait"
         os.mkfifo(all_wait)
         script = f'[ "$COXSWAIN_TASK_ID" = 1 ] && read x < {all_wait} && exit 7; exec "$0"'
@@ -78,14 +78,14 @@ class Jobs(WithJobs):
         for task in (0, 2):
             self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
 
-    def test_who_comes_too_late_for_a_job_that_cannot_begin_is_ended(self):
+    def test_tasks_of_a_job_that_cannot_start_are_ended(self):
         script = '[ "$COXSWAIN_TASK_ID" = 0 ] && exit 7; tail -f /dev/null'
         job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--", "sh",
                               "-c", script)
 
         self.assertEqual(job.code, 7, job.said())
 
-    def test_when_a_recoverable_task_fails_the_others_go_on(self):
+    def test_the_others_continue_when_a_recoverable_task_fails(self):
         until = self.directory / "until"
         os.mkfifo(until)
         script = f'[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0"; read x < {until}; echo still $x'
@@ -101,12 +101,12 @@ class Jobs(WithJobs):
         self.assertIn("[1] still here", job.out)
         self.assertIn("task 0 failed: killed by signal 9 (SIGKILL)", job.err)
 
-    def test_programs_that_know_nothing_of_us_run_as_well(self):
+    def test_programs_without_a_client_run(self):
         job = self.run_to_end("coxswain", "run", "-n", 3, "true")
 
         self.assertEqual(job.code, 0, job.said())
 
-    def test_each_task_finds_its_variables(self):
+    def test_each_task_has_its_variables(self):
         job = self.run_to_end(
             "coxswain", "run", "-n", 2, "--job", "train", "--attempt", 4, "--", "env",
             env={"COXSWAIN_TOKEN": "secret"})
@@ -137,7 +137,7 @@ class Jobs(WithJobs):
             self.assertRegex(lines[0], r"^\[0\] [0-9a-f]{32}$")
         self.assertNotEqual(tokens[0], tokens[1])
 
-    def test_a_unix_socket_and_a_token_work_too(self):
+    def test_a_unix_socket_with_a_token_works(self):
         token = self.directory / "token"
         token.write_text("secret\n")
 
@@ -146,7 +146,7 @@ class Jobs(WithJobs):
 
         self.assertEqual(job.code, 0, job.said())
 
-    def test_a_failure_that_no_exit_code_shows_fails_the_job(self):
+    def test_a_reported_failure_with_exit_code_0_fails_the_job(self):
         end = self.directory / "end"
         os.mkfifo(end)
         script = f'"$0" --rounds 1000000000; [ $COXSWAIN_TASK_ID = 1 ] && read x < {end}; exit 0'
@@ -196,7 +196,7 @@ class Jobs(WithJobs):
 
 class Output(EndToEnd):
 
-    def test_lines_are_whole_and_have_their_task(self):
+    def test_output_lines_are_whole_and_prefixed_with_their_task(self):
         script = 'for i in $(seq 500); do printf "%s-" $COXSWAIN_TASK_ID; echo $i; done'
         job = self.run_to_end("coxswain", "run", "-n", 8, "--", "sh", "-c", script)
 
@@ -205,13 +205,13 @@ class Output(EndToEnd):
             mine = [line for line in job.lines["out"] if line.startswith(f"[{task}] ")]
             self.assertEqual(mine, [f"[{task}] {task}-{i}" for i in range(1, 501)])
 
-    def test_both_streams_go_where_they_belong(self):
+    def test_stdout_and_stderr_stay_separate(self):
         job = self.run_to_end("coxswain", "run", "-n", 1, "--log-level", "error", "--", "sh", "-c",
                               "echo out; echo err >&2")
 
         self.assertEqual((job.out, job.err), ("[0] out", "[0] err"))
 
-    def test_a_line_without_an_end_is_shown(self):
+    def test_an_unterminated_line_is_printed(self):
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "printf", "no newline")
 
         self.assertEqual(job.out, "[0] no newline")
@@ -225,7 +225,7 @@ class Output(EndToEnd):
         self.assertGreater(len(job.lines["out"]), 10)
         self.assertEqual(sum(len(line) - 4 for line in job.lines["out"]), 1000000)
 
-    def test_a_job_whose_output_nobody_reads_waits_and_its_coordinator_serves(self):
+    def test_unread_output_blocks_the_tasks_but_not_the_coordinator(self):
         job = self.start("coxswain", "run", "-n", 1, "--port-file", self.directory / "ports", "--",
                          "yes", unread=True)
         self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.directory / "ports").strip()}
@@ -250,11 +250,11 @@ class Commands(EndToEnd):
                 job = self.run_to_end("coxswain", "run", "-n", 1, *arguments)
                 self.assertEqual((job.code, job.out), (0, "[0] --help --"))
 
-    def test_a_command_that_is_not_there_gives_127(self):
+    def test_a_missing_command_gives_127(self):
         self.assert_ended(self.run_to_end("coxswain", "run", "-n", 2, "--", "no-such-command"), 127,
                           "no-such-command")
 
-    def test_a_file_that_is_no_program_gives_126(self):
+    def test_a_non_executable_file_gives_126(self):
         script = self.directory / "file"
         script.write_text("hello")
 
@@ -308,7 +308,7 @@ class Signals(WithJobs):
         self.assertIn("coxswain run: task 0 failed: exited with status 3", job.err)
         self.assertNotIn("interrupted", job.err)
 
-    def test_what_ignores_sigterm_is_killed(self):
+    def test_a_task_that_ignores_sigterm_is_killed(self):
         job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "100ms", "--", "sh", "-c",
                          "trap '' TERM; echo up; while :; do tail -f /dev/null; done")
         for task in range(2):
@@ -332,7 +332,7 @@ class Signals(WithJobs):
 
         self.assertEqual(job.wait(), 128 + signal.SIGINT)
 
-    def test_the_others_are_ended_when_they_do_not_end_by_themselves(self):
+    def test_remaining_tasks_are_ended_after_a_failure(self):
         script = '[ $COXSWAIN_TASK_ID = 0 ] && exit 3; exec tail -f /dev/null'
         job = self.run_to_end("coxswain", "run", "-n", 3, "--failure-grace", "50ms", "--", "sh",
                               "-c", script)

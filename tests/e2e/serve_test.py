@@ -11,7 +11,7 @@ from programs import (BIN, EndToEnd, LIMIT, REFUSED, UNAVAILABLE, USAGE, wait_fo
 
 class Ready(EndToEnd):
 
-    def test_the_ready_line_says_what_runs_where(self):
+    def test_the_ready_line_lists_services_and_addresses(self):
         coordinator = self.serve(3, "--job", "train")
 
         ready = coordinator.ready
@@ -33,7 +33,7 @@ class Ready(EndToEnd):
             done = self.succeed("incr", "visits", "--address", address)
         self.assertEqual(self.coxswain("get", "visits").out, "3")
 
-    def test_the_port_file_appears_whole(self):
+    def test_the_port_file_is_written_atomically(self):
         path = self.directory / "ports"
         listeners = [f"unix:{self.directory}/{number}" for number in range(200)]
 
@@ -104,7 +104,7 @@ class ServiceManager(EndToEnd):
         return self.start("/bin/sh", "-c", command, "sh", BIN / "coxswain", "serve", "-n", 1,
                           *arguments, pass_fds=(listener.fileno(),))
 
-    def test_a_service_manager_is_told_when_it_is_ready_and_when_it_stops(self):
+    def test_a_service_manager_is_notified_of_ready_and_stopping(self):
         manager, env = self.manager()
 
         coordinator = self.serve(2, "--job", "train", env=env)
@@ -132,7 +132,7 @@ class ServiceManager(EndToEnd):
         with self.assertRaises(TimeoutError):
             manager.recv(4096)
 
-    def test_it_takes_the_sockets_of_a_socket_unit(self):
+    def test_the_sockets_of_a_socket_unit_are_used(self):
         listener = socket.create_server(("127.0.0.1", 0))
         address = f"127.0.0.1:{listener.getsockname()[1]}"
 
@@ -147,7 +147,7 @@ class ServiceManager(EndToEnd):
         self.assertEqual(refused.wait(), USAGE)
         self.assertIn("neither a token nor client certificates protect the coordinator", refused.err)
 
-    def test_what_is_told_wins_over_a_socket_unit(self):
+    def test_an_explicit_listen_option_overrides_a_socket_unit(self):
         coordinator = self.serve_with(socket.create_server(("127.0.0.1", 0)),
                                       "--listen", f"unix:{self.directory}/s")
         self.assertIn(f'"addresses":["unix:{self.directory}/s"]', coordinator.line('"event"'))
@@ -162,7 +162,7 @@ class Refusals(EndToEnd):
         for word in words:
             self.assertIn(word, serve.err)
 
-    def test_a_wrong_value_names_option_value_and_what_is_allowed(self):
+    def test_an_invalid_value_names_option_value_and_allowed_values(self):
         self.assert_usage(["--num-tasks", "'0'", "1 to 1000000"], "-n", "0")
         self.assert_usage(["--num-tasks", "'many'", "whole number"], "-n", "many")
         self.assert_usage(["--heartbeat-timeout", "'30'", "30s for seconds"], "-n", "1",
@@ -176,7 +176,7 @@ class Refusals(EndToEnd):
         self.assert_usage(["--reconnect-grace", "COXSWAIN_RECONNECT_GRACE", "'soon'"], "-n", "1",
                           env={"COXSWAIN_RECONNECT_GRACE": "soon"})
 
-    def test_what_is_missing_or_unknown_is_named(self):
+    def test_missing_and_unknown_options_are_named(self):
         self.assert_usage(["--num-tasks"])
         self.assert_usage(["--speed"], "-n", "1", "--speed", "9")
 
@@ -205,7 +205,7 @@ class Refusals(EndToEnd):
                           "--token-file", self.directory / "missing")
         self.assert_usage(["--token-file", str(empty)], "-n", "1", "--token-file", empty)
 
-    def test_only_who_knows_the_token_gets_in(self):
+    def test_clients_need_the_token(self):
         right, wrong = self.directory / "right", self.directory / "wrong"
         right.write_text("  open-sesame\n")
         wrong.write_text("open-barley\n")
@@ -226,7 +226,7 @@ class Refusals(EndToEnd):
 
 class Ends(EndToEnd):
 
-    def test_sigterm_says_goodbye_and_exits_0(self):
+    def test_sigterm_sends_goodbye_and_exits_0(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number):
                 coordinator = self.serve(1)
@@ -270,7 +270,7 @@ class Ends(EndToEnd):
         self.assertIn("task 0", survivor.err)
         self.assertEqual(coordinator.wait(), 1, coordinator.said())
 
-    def test_a_recoverable_task_fails_alone_and_comes_back(self):
+    def test_a_recoverable_task_fails_alone_and_rejoins(self):
         coordinator = self.serve(2, "--recoverable", "--no-join-barrier", "--exit-when-done",
                                  "--reconnect-grace", "0")
         victim = self.worker(0, 2, "--rounds", 3)
@@ -297,7 +297,7 @@ class Ends(EndToEnd):
         self.assertEqual(coordinator.wait(), 1, coordinator.said())
         self.assertIn("all tasks have failed", coordinator.err)
 
-    def test_without_exit_when_done_it_serves_on(self):
+    def test_without_exit_when_done_serving_continues(self):
         self.serve(1)
         worker = self.worker(0, 1, "--rounds", 1)
 

@@ -48,7 +48,7 @@ class TaskTest(EndToEnd):
 
 class Together(TaskTest):
 
-    def test_a_job_of_shell_scripts_gathers_reduces_and_meets(self):
+    def test_shell_scripts_can_gather_reduce_and_meet(self):
         job = self.run_script(3, """set -e
             coxswain all-gather hosts "host $COXSWAIN_TASK_ID"
             coxswain reduce loss 0.$((COXSWAIN_TASK_ID + 1)) --how max
@@ -66,7 +66,7 @@ class Together(TaskTest):
                 "host 0", "host 1", "host 2", "0.3", "3", "0", "f0", "f3", "0", "1", "2",
                 "round 1 of 'done' is complete"])
 
-    def test_the_job_that_the_readme_shows_runs(self):
+    def test_the_job_in_the_readme_runs(self):
         script = pathlib.Path(__file__).parents[2] / "tools/examples/job.sh"
         job = self.run_to_end("coxswain", "run", "-n", 3, "--", "coxswain", "task", "--", "sh", script, env=PATH)
 
@@ -76,7 +76,7 @@ class Together(TaskTest):
         self.assertEqual(results, ["result/0", "result/1", "result/2"])
         self.assertEqual(len(job.lines["out"]), 4)
 
-    def test_what_was_gathered_may_be_bytes_in_json(self):
+    def test_gathered_bytes_are_encoded_in_json(self):
         job = self.run_script(2, """printf 'a\\nb' | coxswain all-gather text - --json
             [ $COXSWAIN_TASK_ID = 0 ] || byte='\\377'
             printf "$byte" | coxswain all-gather bytes - --json --participants 0-1""")
@@ -86,7 +86,7 @@ class Together(TaskTest):
         self.assertEqual(text, [{"task": 0, "data": "a\nb"}, {"task": 1, "data": "a\nb"}])
         self.assertEqual(data, [{"task": 0, "data": ""}, {"task": 1, "data": None, "data_hex": "ff"}])
 
-    def test_jaxs_programs_find_the_coordinator(self):
+    def test_jax_programs_find_the_coordinator(self):
         at = self.serve(2, "--no-join-barrier", "--no-leave-barrier", "--listen", "127.0.0.1:0",
                         "--listen", f"unix:{self.directory}/socket")
         tcp, unix = at.addresses
@@ -96,14 +96,14 @@ class Together(TaskTest):
                                  env={"JAX_COORDINATOR_ADDRESS": "elsewhere:1"})
             self.assertEqual((done.code, done.out), (0, expected + "\n"), done.err)
 
-    def test_some_of_the_tasks_meet_alone(self):
+    def test_a_subset_of_tasks_can_meet(self):
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit
             coxswain barrier few --participants 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --participants 0,2""")
 
         self.assertEqual(job.code, 0, job.said())
         self.assertEqual(self.lines_of(job, 2), ["round 1 of 'few' is complete", "0", "2"])
 
-    def test_tasks_that_differ_are_told(self):
+    def test_differing_tasks_are_named(self):
         job = self.run_script(2, "coxswain all-equal config $COXSWAIN_TASK_ID; echo $?")
 
         self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["1"]), job.said())
@@ -116,7 +116,7 @@ class Together(TaskTest):
         self.assertEqual(job.code, 0, job.said())
         self.assertEqual(len(self.lines_of(job, 0)), 6)
 
-    def test_progress_and_a_timeout_say_who_is_missing(self):
+    def test_progress_and_timeout_name_the_missing_tasks(self):
         self.serve(2, "--no-join-barrier")
         task = self.start_script(0, "coxswain barrier b --progress --timeout 2500ms; echo $?", "--leave-timeout", "0")
 
@@ -124,7 +124,7 @@ class Together(TaskTest):
         task.line(str(TIMED_OUT))
         task.line("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "err")
 
-    def test_all_learn_the_devices_of_all(self):
+    def test_all_tasks_get_the_devices_of_all(self):
         devices = self.directory / "devices.json"
         devices.write_text(json.dumps([
             {"ordinal": 3, "name": "gpu-a", "kind": "k", "memory_bytes": 1 << 36, "numa_node": 1,
@@ -145,7 +145,7 @@ class Together(TaskTest):
         self.assertEqual(lines[2].split(), ["0", "0", "0", "3", "gpu-a", "k"])
         self.assertEqual(lines[3].split(), ["1", "0", "0", "4", "-", "-"])
 
-    def test_wrong_devices_are_named(self):
+    def test_invalid_devices_are_named(self):
         file = self.directory / "devices.json"
         for content, violation in (("[", "is not JSON"), ("{}", "is not an array"), ("[1]", "device 0 is not"),
                                    ('[{}, {"size": 1}]', "device 1: its field 'size'"),
@@ -159,7 +159,7 @@ class Together(TaskTest):
 
 class Failures(TaskTest):
 
-    def test_the_others_hear_who_died_and_how(self):
+    def test_the_others_learn_which_task_died_and_how(self):
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit 7
             coxswain barrier never""")
 
@@ -198,7 +198,7 @@ class Failures(TaskTest):
         self.assertEqual(other.wait(), 128 + signal.SIGTERM)
         self.assertIn("cannot run 'no-such-command'", other.err)
 
-    def test_a_task_says_itself_why_it_fails(self):
+    def test_a_task_can_report_its_own_failure(self):
         self.serve(2)
         other = self.start_script(0, "exec tail -f /dev/null")
         task = self.start_script(1, "coxswain fail 'out of luck' --code DATA_LOSS; exit 3")
@@ -234,7 +234,7 @@ class Failures(TaskTest):
         self.coxswain("put", "go-on", "")
         self.assertEqual(task.wait(), 0, task.said())
 
-    def test_a_recoverable_command_that_ends_with_0_has_finished_or_is_to_return(self):
+    def test_a_recoverable_command_that_exits_with_0_finishes_or_returns(self):
         self.serve(2, "--recoverable", "--no-join-barrier", "--return-timeout", "10min")
         other = self.start_script(1, "coxswain barrier b && echo passed; coxswain barrier b")
         for option, state in (("--returning", "returning"), ("--recoverable", "left")):
@@ -282,7 +282,7 @@ class Calls(TaskTest):
         self.wait_for_barrier("mine")
         return task, pid
 
-    def test_an_interrupted_call_is_cancelled_and_a_killed_one_too(self):
+    def test_an_interrupted_or_killed_call_is_cancelled(self):
         for number in (signal.SIGINT, signal.SIGKILL):
             with self.subTest(signal=number):
                 task, pid = self.waiting()
@@ -294,7 +294,7 @@ class Calls(TaskTest):
                     b["name"] for b in s["barriers"]] == ["other"])
                 task.end()
 
-    def test_the_end_of_a_killed_task_ends_those_who_act_for_it(self):
+    def test_killing_the_task_command_ends_calls_for_it(self):
         task, pid = self.waiting()
         caller = os.pidfd_open(pid)
         self.addCleanup(os.close, caller)
@@ -304,7 +304,7 @@ class Calls(TaskTest):
         self.assertEqual(select.select([caller], [], [], LIMIT)[0], [caller])
         task.line("for which this program acts has ended", "err")
 
-    def test_garbage_ends_its_connection_and_nothing_else(self):
+    def test_malformed_input_ends_only_its_connection(self):
         task, _ = self.waiting()
         path = task.line("socket ").split()[1]
         for garbage in (b"\xff" * 100, b"\0\0\0\x02\xff\xff", b"\0\0\0\0"):
@@ -316,7 +316,7 @@ class Calls(TaskTest):
 
         self.assertEqual(len(self.status()["barriers"]), 2)
 
-    def test_who_says_nothing_disturbs_nobody(self):
+    def test_silent_connections_have_no_effect(self):
         task, _ = self.waiting()
         path = task.line("socket ").split()[1]
         with socket.socket(socket.AF_UNIX) as visitor:
@@ -327,7 +327,7 @@ class Calls(TaskTest):
             task.line("other 1")
             self.assertEqual(task.wait(), 0, task.said())
 
-    def test_the_socket_is_private_and_goes_with_the_task(self):
+    def test_the_socket_is_private_and_removed_with_the_task(self):
         self.serve(1)
         task = self.start_script(0, "echo $COXSWAIN_TASK_SOCKET; exec tail -f /dev/null")
         directory = pathlib.Path(task.line("/")).parent
@@ -339,7 +339,7 @@ class Calls(TaskTest):
         self.assertEqual(task.wait(), 128 + signal.SIGTERM)
         self.assertFalse(directory.exists())
 
-    def test_a_task_cancels_rounds_in_which_it_takes_part(self):
+    def test_a_task_can_cancel_its_rounds(self):
         self.serve(3, "--no-join-barrier")
         first = self.start_script(0, "coxswain barrier b --participants 0-1; echo $?; coxswain barrier c")
         self.wait_for_barrier("b")
@@ -354,7 +354,7 @@ class Calls(TaskTest):
         for task in (first, stranger, other):
             self.assertEqual(task.wait(), 0, task.said())
 
-    def test_keys_live_as_long_as_their_task(self):
+    def test_ephemeral_keys_live_as_long_as_their_task(self):
         self.serve(1)
         task = self.start_script(0, """coxswain put address here --ephemeral
             coxswain cas leader 0 --if-absent --ephemeral && echo leads
@@ -387,7 +387,7 @@ class Calls(TaskTest):
 
 class Command(TaskTest):
 
-    def test_the_end_of_a_command_leaves_with_the_others(self):
+    def test_a_command_that_ends_leaves_with_the_others(self):
         self.serve(2, "--no-join-barrier")
         first = self.start_script(0, "exit 0")
         self.wait_for_status("the leave", lambda s: any(b["kind"] == "leave" for b in s["barriers"]))
@@ -397,7 +397,7 @@ class Command(TaskTest):
         self.assertEqual(first.wait(), 0, first.said())
         self.wait_for_state(1, "left")
 
-    def test_a_task_that_has_left_may_end_as_it_likes(self):
+    def test_the_exit_code_after_leaving_does_not_matter(self):
         self.serve(1)
 
         task = self.start_script(0, "coxswain leave && exit 3")
@@ -405,7 +405,7 @@ class Command(TaskTest):
         self.assertEqual((task.wait(), task.err), (3, ""), task.said())
         self.assertIsNone(self.wait_for_state(0, "left")["error"])
 
-    def test_signals_are_passed_on_to_the_command(self):
+    def test_signals_are_forwarded_to_the_command(self):
         for number, name in ((signal.SIGTERM, "TERM"), (signal.SIGINT, "INT")):
             with self.subTest(signal=name):
                 self.serve(1)
@@ -427,7 +427,7 @@ class Command(TaskTest):
         self.assertEqual((task.wait(), task.out), (128 + signal.SIGINT, ""), task.said())
         self.wait_for_status("its end", lambda s: not s["barriers"])
 
-    def test_the_command_has_our_input_and_finds_its_variables(self):
+    def test_the_command_inherits_stdin_and_gets_its_variables(self):
         self.serve(1, "--job", "train", "--token-file", self.write("token", "secret"))
         done = self.coxswain("task", "--task-id", 0, "--job", "train", "--token-file", self.directory / "token",
                              "--", "sh", "-c", "cat; coxswain ls && env", input=b"hello\n", env=PATH)
@@ -445,14 +445,14 @@ class Command(TaskTest):
 
         self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["[0] <>"]), job.said())
 
-    def test_its_time_to_join_is_up_when_others_are_missing(self):
+    def test_the_join_times_out_when_tasks_are_missing(self):
         self.serve(2)
 
         task = self.start_script(0, "echo never", "--join-timeout", "50ms")
 
         self.assertEqual((task.wait(), task.out), (TIMED_OUT, ""), task.said())
 
-    def test_who_was_replaced_can_do_nothing(self):
+    def test_a_replaced_task_is_refused(self):
         self.serve(1, "--no-join-barrier")
         go_on = self.directory / "go-on"
         os.mkfifo(go_on)
@@ -478,7 +478,7 @@ class Command(TaskTest):
                 done = self.coxswain(*command)
                 self.assertEqual((done.code, done.out), (USAGE, ""), done.err)
 
-    def test_what_acts_for_a_task_says_that_there_is_none(self):
+    def test_task_commands_without_a_task_say_so(self):
         self.serve(1)
         for command in OF_TASKS:
             with self.subTest(command=command):

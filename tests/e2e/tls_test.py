@@ -76,7 +76,7 @@ class Tls(EndToEnd):
         coordinator.line(logged, "err")
         self.assertLess(took, 1 * SLOWNESS)
 
-    def test_every_refusal_is_told_on_both_sides_within_a_second(self):
+    def test_every_refusal_is_reported_on_both_sides_within_a_second(self):
         self.authority("other")
         self.issue("stranger", by="other")
         self.expired("old")
@@ -102,7 +102,7 @@ class Tls(EndToEnd):
             with self.subTest(told=told):
                 self.refused(coordinator, options, told, logged, env)
 
-    def test_a_plain_coordinator_and_a_client_with_tls_find_each_other_out(self):
+    def test_a_tls_client_and_a_plaintext_coordinator_report_the_mismatch(self):
         coordinator = self.serve(1)
 
         self.refused(coordinator, self.shown("worker"), "does not speak TLS",
@@ -116,7 +116,7 @@ class Tls(EndToEnd):
 
         self.assertEqual(job.code, 0, job.said())
 
-    def test_the_job_of_a_task_that_is_the_coordinator_too(self):
+    def test_a_hosted_coordinator_uses_tls(self):
         port = free_port()
         environment = PATH | {
             "COXSWAIN_ADDRESS": f"127.0.0.1:{port}", "COXSWAIN_NUM_TASKS": "2"}
@@ -127,7 +127,7 @@ class Tls(EndToEnd):
         for task in tasks:
             self.assertEqual(task.wait(), 0, task.said())
 
-    def test_who_may_be_reached_by_others_needs_a_token_or_mutual_tls(self):
+    def test_a_public_listener_needs_a_token_or_mutual_tls(self):
         server_only = self.shown("coordinator")[:4]
         refused = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "0.0.0.0:0", *server_only)
 
@@ -135,7 +135,7 @@ class Tls(EndToEnd):
         self.assertIn("mutual TLS", refused.err)
         self.serve_tls("--listen", ":0")
 
-    def test_what_is_wrong_with_the_files_is_said(self):
+    def test_errors_in_certificate_files_are_reported(self):
         missing = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert", "/no/such.pem",
                                   "--tls-key", "/no/such.key")
         half = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert",
@@ -150,7 +150,7 @@ class Tls(EndToEnd):
         for program in (missing, half, other):
             self.assertNotEqual(program.code, 0)
 
-    def test_names_below_a_prefix_are_asked_for_by_both(self):
+    def test_both_sides_can_require_a_name_prefix(self):
         self.issue("named", names="uri")
         prefix = ["--tls-peer-uri-prefix", "spiffe://cluster/job/"]
         coordinator = self.serve(1, *self.shown("named"), *prefix)
@@ -160,7 +160,7 @@ class Tls(EndToEnd):
                      "its names: DNS:localhost, IP Address:127.0.0.1")
         self.refused(coordinator, self.shown("named"), "it is not for '127.0.0.1'", "refused")
 
-    def test_versions_before_1_3_are_spoken_on_demand_only(self):
+    def test_tls_versions_before_1_3_need_an_option(self):
         for least, can in [("1.3", False), ("1.2", True)]:
             coordinator = self.serve_tls("--tls-min", least)
             spoken = subprocess.run(
@@ -178,7 +178,7 @@ class Tls(EndToEnd):
                               check=False)
         return next(line for line in said.stdout.decode().splitlines() if "subject=" in line)
 
-    def test_a_hangup_has_certificates_read_again(self):
+    def test_a_hangup_reloads_certificates(self):
         coordinator = self.serve_tls("--http", "127.0.0.1:0")
         at = [coordinator.addresses[0], coordinator.ready["http"]]
         self.assertIn("coordinator", self.shown_by(at[0]))
@@ -212,7 +212,7 @@ class Tls(EndToEnd):
         except urllib.error.HTTPError as answer:
             return answer.code, answer.read().decode()
 
-    def test_the_status_page_speaks_https_only(self):
+    def test_the_status_page_uses_https_only(self):
         coordinator = self.serve_tls("--http", "127.0.0.1:0")
         at = coordinator.ready["http"]
         self.assertEqual(coordinator.ready["page"], f"https://{at}/")
@@ -228,7 +228,7 @@ class Tls(EndToEnd):
         self.assertIn("https://", json.loads(text)["message"])
         coordinator.line("was not let in by HTTP", "err")
 
-    def test_the_status_page_takes_tokens_over_https(self):
+    def test_the_status_page_accepts_tokens_over_https(self):
         token = self.directory / "token"
         token.write_text("reader look\n")
         coordinator = self.serve(1, *self.shown("coordinator")[:4], "--token-file", token, "--http",
@@ -238,7 +238,7 @@ class Tls(EndToEnd):
         self.assertEqual(self.ask(f"https://{at}/api/v1/state")[0], 401)
         self.assertEqual(self.ask(f"https://{at}/api/v1/state", token="look")[0], 200)
 
-    def test_who_watches_over_https_is_told(self):
+    def test_a_websocket_over_https_gets_updates(self):
         coordinator = self.serve_tls("--http", "127.0.0.1:0")
         host, port = coordinator.ready["http"].split(":")
         context = ssl.create_default_context(cafile=self.file("ca", "pem"))

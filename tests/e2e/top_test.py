@@ -17,7 +17,7 @@ class Top(EndToEnd):
         self.addCleanup(screen.end)
         return screen
 
-    def test_a_death_is_named_with_its_cause_and_q_gives_the_terminal_back(self):
+    def test_a_death_is_shown_with_its_cause_and_q_restores_the_terminal(self):
         run = self.start("coxswain", "run", "-n", 4, "--port-file", self.directory / "port", "--",
                          BIN / "coxswain-example-worker", "--rounds", 10**9)
         self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.directory / "port").strip()}
@@ -36,7 +36,7 @@ class Top(EndToEnd):
         self.assertEqual(screen.wait(), 0)
         self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))
 
-    def test_a_missing_task_is_named_and_the_screen_may_become_small(self):
+    def test_a_missing_task_is_named_on_a_small_screen_too(self):
         self.serve(3, "--no-join-barrier")
         self.task(0, 3, "barrier:b", env=self.at)
         self.task(2, 3, "barrier:b", env=self.at)
@@ -74,7 +74,7 @@ class Top(EndToEnd):
         screen.press(" ")
         screen.wait_for("2 keys", without=("PAUSED",))
 
-    def test_a_coordinator_that_comes_back_is_seen_again(self):
+    def test_a_returning_coordinator_is_shown_again(self):
         first = self.serve(1)
         screen = self.top()
         screen.wait_for("1 never connected")
@@ -89,7 +89,7 @@ class Top(EndToEnd):
         self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))
         second.end()
 
-    def test_once_is_plain_text_where_there_is_no_terminal(self):
+    def test_once_prints_plain_text_without_a_terminal(self):
         self.serve(2)
 
         done = self.coxswain("top", "--once")
@@ -101,12 +101,12 @@ class Top(EndToEnd):
         self.assertTrue(all(len(line) <= 60 for line in self.coxswain(
             "top", "--once", env={"COLUMNS": "60"}).out.splitlines()))
 
-    def test_what_cannot_be_drawn_on_is_wrong_usage(self):
+    def test_an_unusable_terminal_is_wrong_usage(self):
         self.serve(1)
 
         self.assert_ended(self.coxswain("top"), USAGE, "--once")
 
-    def test_nobody_there_is_said_on_the_screen_from_before(self):
+    def test_a_missing_coordinator_is_reported_without_the_alternate_screen(self):
         with socket.create_server(("127.0.0.1", 0)) as gone:
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 

@@ -19,7 +19,7 @@ class Waiting(EndToEnd):
         return self.start("coxswain", "task", "--task-id", task, "--num-tasks", tasks, *options, "--",
                           "sh", "-c", text, env=self.at | PATH)
 
-    def test_a_coordinator_that_refuses_is_named_within_a_second(self):
+    def test_a_refusing_address_is_named_within_a_second(self):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
         began = time.monotonic()
 
@@ -32,7 +32,7 @@ class Waiting(EndToEnd):
         self.assertTrue(line.startswith("coxswain task: "), line)
         self.assertEqual(task.wait(), UNAVAILABLE, task.said())
 
-    def test_an_address_where_nobody_answers_is_named(self):
+    def test_an_unresponsive_address_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.at = {"COXSWAIN_ADDRESS": "127.0.0.1:%d" % silent.getsockname()[1]}
             task = self.start_task(0, 1, "--connect-timeout", "5s")
@@ -43,7 +43,7 @@ class Waiting(EndToEnd):
                 task.lines["err"].remove(line)
             self.assertEqual(task.wait(), UNAVAILABLE, task.said())
 
-    def test_the_process_of_task_0_is_named_where_it_is_the_coordinator(self):
+    def test_the_process_of_task_0_is_named_if_it_hosts_the_coordinator(self):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
         task = self.start_task(1, 2, "--host-if-task-0", "--connect-timeout", "1s")
 
@@ -51,14 +51,14 @@ class Waiting(EndToEnd):
 
         task.wait()
 
-    def test_the_join_says_for_whom_it_waits(self):
+    def test_a_waiting_join_names_the_missing_tasks(self):
         self.serve(3)
         task = self.start_task(1, 3)
 
         line = task.line("coxswain task: join has waited for ", "err")
         self.assertIn(" s: 2 of 3 tasks are missing: 0 (never connected), 2 (never connected)", line)
 
-    def test_every_subcommand_that_waits_says_for_what(self):
+    def test_every_waiting_subcommand_says_what_it_waits_for(self):
         self.serve(1)
         for command, text in (
                 (("get", "k", "--wait", "3s"), "get of key 'k' has waited for [2-9.]+ s: key 'k' has no value"),
@@ -69,7 +69,7 @@ class Waiting(EndToEnd):
                 done = self.coxswain(*command)
                 self.assertRegex(done.err, f"(?m)^coxswain: {text}$")
 
-    def test_a_barrier_below_a_task_says_who_is_missing(self):
+    def test_a_barrier_of_a_guest_names_the_missing_tasks(self):
         self.serve(2)
         tasks = [self.start_task(n, 2, text=text) for n, text in
                  enumerate(("coxswain barrier b", STAYS))]
@@ -77,7 +77,7 @@ class Waiting(EndToEnd):
         line = tasks[0].line("barrier 'b' has waited for ", "err")
         self.assertIn(" s: 1 of 2 tasks is missing: 1 (connected", line)
 
-    def test_a_coordinator_that_was_killed_is_named_and_given_up(self):
+    def test_a_killed_coordinator_is_named_and_given_up(self):
         server = self.serve(1, "--coordinator-return", "2s")
         task = self.start_task(0, 1, text="echo up; " + STAYS)
         task.line("up")
@@ -92,7 +92,7 @@ class Waiting(EndToEnd):
         self.assertIn(f"the coordinator at {server.addresses[0]} is gone: its address has refused all "
                       "connections for 2 s", task.err)
 
-    def test_a_coordinator_that_was_restarted_is_said_to_be_another(self):
+    def test_a_restarted_coordinator_is_reported_as_another(self):
         address = f"127.0.0.1:{free_port()}"
         first = self.serve(1, "--listen", address)
         get = self.start("coxswain", "get", "k", "--wait", "60s", env=self.at | PATH)
@@ -106,7 +106,7 @@ class Waiting(EndToEnd):
         self.assertIn(f"the coordinator at {address} was restarted; its keys and barriers are gone", get.err)
         self.assertNotIn("outcome unknown", get.err)
 
-    def test_the_tasks_of_a_hosted_coordinator_learn_whose_process_it_was(self):
+    def test_tasks_learn_which_process_hosted_the_lost_coordinator(self):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
         tasks = [self.start_task(n, 2, "--host-if-task-0", *options, text="echo up; " + STAYS)
                  for n, options in enumerate((("--coordinator-return", "1s"), ()))]

@@ -27,7 +27,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(job.close)
         return job
 
-    async def test_the_awaited_tasks_are_logged(self):
+    async def test_the_missing_tasks_are_logged(self):
         coordinator = self.coordinator()
         job = await self.client(coordinator)
         with self.assertLogs("coxswain", "WARNING") as seen:
@@ -77,7 +77,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(first, second)
         self.assertEqual([one.devices[0].name for one in first], ["gpu 0", "gpu 1"])
 
-    async def test_a_cancelled_call_is_taken_back(self):
+    async def test_a_cancelled_call_is_cancelled_at_the_coordinator(self):
         job = await self.client(self.coordinator())
         waiting = asyncio.create_task(job.get("never"))
         while (await job.status()).waiting_gets == 0:
@@ -94,7 +94,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         await job.push("q", "kept")
         self.assertEqual((await job.pop("q")).value, b"kept")
 
-    async def test_what_comes_while_its_call_is_cancelled_is_not_lost(self):
+    async def test_an_item_arriving_during_cancellation_is_not_lost(self):
         at = self.coordinator()
         a, b = await self.client(at), await self.client(at)
         watch = await a.watch("d")
@@ -136,7 +136,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await b.unlock("l", later)
             self.assertGreater(await a.try_lock("l"), later)
 
-    async def test_a_lock_that_comes_to_a_cancelled_call_is_that_of_the_next(self):
+    async def test_a_lock_granted_to_a_cancelled_call_goes_to_the_next(self):
         at = self.coordinator()
         async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
             token = await a.lock("l")
@@ -152,7 +152,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             self.assertGreater(later, token)
             await b.unlock("l", later)
 
-    async def test_what_nobody_claims_goes_back_to_its_queue(self):
+    async def test_an_unclaimed_item_returns_to_its_queue(self):
         at = self.coordinator()
         b = coxswain.Client(at.address)  # while it waits, our loop stands still
         self.addCleanup(b.close)
@@ -171,7 +171,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
                 b.pop("q", 0.01)
         self.assertEqual(b.pop("q", 0).value, b"x")
 
-    async def test_a_client_that_is_dropped_leaves_no_descriptor_behind(self):
+    async def test_a_dropped_client_leaks_no_descriptor(self):
         at = self.coordinator()
         for _ in range(3):
             job = await asyncio.wait_for(coxswain.AsyncClient(at.address).connect(), LIMIT)
@@ -188,7 +188,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         await asyncio.wait_for(readable.wait(), LIMIT)
         asyncio.get_running_loop().remove_reader(reader)
 
-    async def test_a_client_is_connected_once_and_first(self):
+    async def test_connect_must_be_called_first_and_once(self):
         job = coxswain.AsyncClient(self.coordinator().address)
         job.close()
         for call in (lambda: job.task, lambda: job.watch()):
@@ -199,7 +199,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(coxswain.FailedPrecondition, "connected before"):
             await job.connect()
 
-    async def test_errors_are_those_of_the_client(self):
+    async def test_errors_are_the_same_as_of_the_blocking_client(self):
         job = await self.client(self.coordinator())
         with self.assertRaises(coxswain.DeadlineExceeded):
             await job.get("k", timeout=0.01)
@@ -228,7 +228,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await job.remove_tree("d"), 1)
         self.assertEqual(await job.list(), [])
 
-    async def test_a_failure_and_a_lost_process_are_told(self):
+    async def test_failures_and_lost_processes_are_reported(self):
         at = self.coordinator(2)
         first, second = await self.client(at, 0), await self.client(at, 1)
         await asyncio.gather(first.join(), second.join())
@@ -247,7 +247,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((await told).cause.task, 1)
         self.assertEqual([one.task for one in (await monitor.next()).lost], [1])
 
-    async def test_close_ends_what_is_awaited(self):
+    async def test_close_ends_awaited_calls(self):
         job = await self.client(self.coordinator())
         waiting = asyncio.create_task(job.get("never"))
         while (await job.status()).waiting_gets == 0:
@@ -256,7 +256,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(coxswain.Cancelled):
             await waiting
 
-    async def test_cancelled_while_it_connects(self):
+    async def test_connecting_can_be_cancelled(self):
         connecting = asyncio.create_task(coxswain.AsyncClient("127.0.0.1:9").connect())
         with self.assertRaises(asyncio.TimeoutError):
             await asyncio.wait_for(connecting, 0.05)

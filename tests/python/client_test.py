@@ -28,11 +28,11 @@ class Barriers(PythonTest):
     def each(self, call):
         return together(*(lambda job=job: call(job) for job in self.jobs))
 
-    def test_each_use_of_a_name_is_a_round(self):
+    def test_each_use_of_a_barrier_name_is_a_round(self):
         for round in (1, 2, 3):
             self.assertEqual(self.each(lambda job: job.barrier("step")), [round, round])
 
-    def test_the_awaited_tasks_are_logged(self):
+    def test_the_missing_tasks_are_logged(self):
         waiting = r"^waiting: barrier 'b' has waited for [2-9.]+ s: 1 of 2 tasks is missing: 1 \(connected"
         for call in (lambda: self.jobs[0].barrier("b"),
                      lambda: together(lambda: self.jobs[0].barrier("b"))):  # the main thread; another
@@ -44,12 +44,12 @@ class Barriers(PythonTest):
             self.assertRegex(seen.records[0].getMessage(), waiting)
             self.assertEqual(seen.records[0].levelname, "WARNING")
 
-    def test_a_pop_that_waits_is_no_warning(self):
+    def test_a_waiting_pop_logs_no_warning(self):
         with self.assertLogs("coxswain", "INFO") as seen, self.assertRaises(TimeoutError):
             self.jobs[0].pop("q", timeout=3)
         self.assertEqual([record.levelname for record in seen.records], ["INFO"])
 
-    def test_without_any_logging_a_wait_is_said_on_standard_error(self):
+    def test_without_logging_a_wait_is_reported_on_stderr(self):
         program = self.python('''
 import coxswain, socket
 with socket.create_server(("127.0.0.1", 0)) as one:
@@ -63,7 +63,7 @@ except coxswain.DeadlineExceeded:
         self.assertEqual((program.returncode, out), (0, "gave up\n"), err)
         self.assertRegex(err, "^waiting: coordinator at 127.0.0.1:[0-9]+ unreachable for .*refused")
 
-    def test_a_handler_that_raises_ends_no_call(self):
+    def test_a_raising_log_handler_does_not_end_a_call(self):
         program = self.python('''
 import coxswain, logging, sys
 class Broken(logging.Filter):
@@ -99,11 +99,11 @@ with coxswain.Coordinator(1) as coordinator:
         self.assertEqual(again.__notes__, ["in step 7"])
         self.assertEqual((str(again), again.details), (str(problem), problem.details))
 
-    def test_an_error_of_ones_own_is_copied_whole(self):
+    def test_a_subclass_of_error_is_pickled_completely(self):
         again = pickle.loads(pickle.dumps(Lost("it")))
         self.assertEqual((type(again), again.what, str(again)), (Lost, "it", "NOT_FOUND: it is lost"))
 
-    def test_timeouts_are_seconds_or_timedeltas_or_for_ever(self):
+    def test_timeouts_are_seconds_timedeltas_or_unlimited(self):
         for timeout in (0, 0.01, datetime.timedelta(milliseconds=10), -1):
             with self.assertRaises(TimeoutError):
                 self.jobs[0].barrier("never", timeout)
@@ -135,7 +135,7 @@ with coxswain.Coordinator(1) as coordinator:
             with self.assertRaises(TypeError):
                 call()
 
-    def test_a_task_is_a_number_from_zero_on(self):
+    def test_task_numbers_start_at_zero(self):
         for wrong in (-1, 2**32, 2**70):
             with self.assertRaisesRegex(coxswain.InvalidArgument, f"there is no task {wrong}: "):
                 self.jobs[0].barrier("b", 1, participants=[wrong])
@@ -145,7 +145,7 @@ with coxswain.Coordinator(1) as coordinator:
             with self.assertRaises(TypeError):
                 self.jobs[0].barrier("b", 1, participants=[wrong])
 
-    def test_a_subset_meets_alone(self):
+    def test_a_subset_can_meet(self):
         self.assertEqual(self.jobs[1].barrier("mine", participants=[1]), 1)
         with self.assertRaisesRegex(coxswain.InvalidArgument, "task 0 is not among the participants"):
             self.jobs[0].barrier("yours", 1, participants=[1])
@@ -174,7 +174,7 @@ with coxswain.Coordinator(1) as coordinator:
         watch.cancel_barrier("long")
         waiting.join(LIMIT)
 
-    def test_observers_count(self):
+    def test_observers_use_count_barriers(self):
         self.assertEqual(self.each(lambda job: job.count_barrier("c", 2)), [1, 1])
 
 
@@ -194,7 +194,7 @@ class Arguments(PythonTest):
         self.job = self.client(self.coordinator(), 0)
         self.job.join()
 
-    def test_whole_numbers_are_of_any_type(self):
+    def test_integers_may_be_of_any_type(self):
         self.assertFalse(self.job.reached_sync_point(Whole(1)))
         self.job.report_progress(Whole(2))
         self.assertEqual(self.job.count_barrier("c", Whole(1)), 1)
@@ -204,7 +204,7 @@ class Arguments(PythonTest):
         self.assertEqual(len(self.job.tasks(after=Whole(0))), 1)
         self.assertEqual(self.job.increment("n", Whole(-3)), -3)
 
-    def test_numbers_that_are_too_small_or_too_large_are_said(self):
+    def test_out_of_range_numbers_are_reported(self):
         for call, text in ((lambda: self.job.reached_sync_point(-1),
                             "from 0 to 18446744073709551615 is wanted, not -1"),
                            (lambda: self.job.count_barrier("c", 2**32),
@@ -214,7 +214,7 @@ class Arguments(PythonTest):
                 call()
             self.assertIn(text, str(caught.exception))
 
-    def test_what_is_not_taken_is_named_by_its_type(self):
+    def test_wrong_argument_types_are_named(self):
         secret = "secret" * 1000
         for call, text in ((lambda: self.job.put(None, secret),
                             "put(): argument 1 is str, not NoneType"),
@@ -231,7 +231,7 @@ class Arguments(PythonTest):
         with self.assertRaises(UnicodeEncodeError):
             self.job.put("\ud800", "v")
 
-    def test_bytes_are_of_any_type(self):
+    def test_bytes_may_be_of_any_buffer_type(self):
         for value in (b"1234", bytearray(b"1234"), memoryview(b"1234"), array.array("b", b"1234"),
                       "1234"):
             self.job.put("k", value, overwrite=True)
@@ -241,7 +241,7 @@ class Arguments(PythonTest):
         with self.assertRaises(BufferError):
             self.job.put("k", memoryview(b"1234")[::2], overwrite=True)
 
-    def test_version_zero_is_a_key_that_is_missing(self):
+    def test_version_zero_expects_a_missing_key(self):
         missing = self.job.compare_and_set("k", "v", version=1)
         self.assertEqual((missing.stored, missing.version), (False, 0))
         self.assertTrue(self.job.compare_and_set("k", "v", version=missing.version))
@@ -298,7 +298,7 @@ class Keys(PythonTest):
         with self.assertRaises(OverflowError):
             self.job.increment("k", 2**63 - 1)
 
-    def test_queues_wait(self):
+    def test_pop_waits_for_an_item(self):
         other = self.client(self.at)
 
         popped, _ = together(lambda: other.pop("q"), lambda: self.job.push("q", b"work"))
@@ -322,7 +322,7 @@ class Keys(PythonTest):
         other.close()
         self.assertGreater(self.job.lock("l"), later)
 
-    def test_a_watch_tells_changes_in_order(self):
+    def test_a_watch_returns_changes_in_order(self):
         self.job.put("w/a", "1")
         watch = self.job.watch("w")
         self.assertEqual([one.key for one in watch.list()], ["w/a"])
@@ -334,7 +334,7 @@ class Keys(PythonTest):
 
         self.assertEqual((next(changes).key, next(changes).value), ("w/b", None))
 
-    def test_a_value_of_megabytes_comes_back(self):
+    def test_a_value_of_megabytes_round_trips(self):
         value = bytes(range(256)) * 65536
         self.job.put("large", value)
         self.assertEqual(self.job.get("large"), value)
@@ -380,7 +380,7 @@ class Job(PythonTest):
         eventually(lambda: told)
         self.assertEqual(told[0].cause, error.cause)
 
-    def test_an_exception_of_whatever_text_is_told_and_goes_on(self):
+    def test_an_exception_with_any_text_is_reported_and_reraised(self):
         class Silent(Exception):
             def __str__(self):
                 raise RuntimeError("no text")
@@ -394,14 +394,14 @@ class Job(PythonTest):
             self.assertIs(caught.exception, problem)
             self.assertTrue(at.error.cause.message.startswith(text), at.error.cause.message[:100])
 
-    def test_who_has_left_within_the_block_leaves_no_second_time(self):
+    def test_leaving_within_the_block_leaves_only_once(self):
         at = self.coordinator()
         with coxswain.Client(at.address, 0) as job:
             job.leave(LIMIT)
         self.assertTrue(at.wait_done(LIMIT))
         self.assertIsNone(at.error)
 
-    def test_a_client_that_is_dropped_fails_though_somebody_waits_for_a_failure(self):
+    def test_a_dropped_client_fails_its_task_despite_a_waiting_call(self):
         at = self.coordinator()
         told = []
         job = self.client(at, 0)
@@ -415,10 +415,10 @@ class Job(PythonTest):
         eventually(lambda: at.status().tasks[0].state == "failed")
         self.assertEqual(told, [])
 
-    def test_a_failure_may_not_come(self):
+    def test_waiting_for_a_failure_can_time_out(self):
         self.assertIsNone(self.client(self.coordinator()).failure(0.01))
 
-    def test_a_recoverable_task_leaves_for_good_or_to_return(self):
+    def test_a_recoverable_task_leaves_permanently_or_to_return(self):
         at = self.coordinator(2, recoverable=True, return_timeout=600)
         first, second = self.clients(at, 2)
         first.leave(returning=True)
@@ -429,7 +429,7 @@ class Job(PythonTest):
         with self.assertRaisesRegex(coxswain.FailedPrecondition, "task 0 has finished"):
             second.barrier("b")
 
-    def test_a_timeout_may_be_of_any_length(self):
+    def test_timeouts_may_have_any_length(self):
         job = self.clients(self.coordinator(1), 1)[0]
         for long in (10**400, 1e300, float("inf"), datetime.timedelta.max, None):
             self.assertEqual(job.barrier("b", timeout=long) > 0, True)
@@ -446,7 +446,7 @@ class Job(PythonTest):
             job.leave(returning=True)
         job.leave()
 
-    def test_tasks_and_processes_are_told_as_they_change(self):
+    def test_task_and_process_changes_are_reported(self):
         jobs = self.clients(self.coordinator(2, recoverable=True), 2)
         monitor = jobs[0].process_monitor()
         first = monitor.next()
@@ -467,7 +467,7 @@ class Job(PythonTest):
         together(jobs[1].join)
         self.assertEqual(jobs[0].tasks(tasks.version)[1].state, "connected")
 
-    def test_all_agree_where_to_stop(self):
+    def test_all_tasks_agree_on_a_stop_step(self):
         jobs = self.clients(self.coordinator(2), 2)
         jobs[0].preempt(within=datetime.timedelta(minutes=1), task=1)
 
@@ -482,7 +482,7 @@ class Job(PythonTest):
 
         self.assertEqual(steps[0], steps[1])
 
-    def test_who_is_alive_and_who_waits(self):
+    def test_alive_tasks_and_waits_are_listed(self):
         jobs = self.clients(self.coordinator(2), 2)
         alive = together(*(job.alive_tasks for job in jobs))
         self.assertEqual([one.task for one in alive[0]], [0, 1])
@@ -513,7 +513,7 @@ class Topologies(PythonTest):
         return together(*(lambda job=job: job.exchange_topology(platform, mine(job.task))
                           for job in self.jobs))
 
-    def test_everybody_gets_the_devices_of_all_and_their_numbers(self):
+    def test_all_tasks_get_all_devices_with_their_ids(self):
         told = {"cores": 108, "is_shared": True, "mesh": [2, 3], "speed": 1.5, "\N{HIGH VOLTAGE SIGN}": "on"}
         mine = coxswain.Device(
             7, "A100", "NVIDIA", "gpu", "8.0", 108, 1, "fabric", 1 << 36, 167_936, "short", "long",
@@ -531,24 +531,24 @@ class Topologies(PythonTest):
         with self.assertRaisesRegex(coxswain.Internal, "its boot id changed"):
             self.jobs[0].exchange_topology("cuda", each(1))
 
-    def test_partitions_may_be_stated(self):
+    def test_partitions_can_be_given(self):
         self.assertEqual([one.devices[0].partition for one in self.exchange(
             lambda task: coxswain.Topology([coxswain.Device()], partition_index=1 - task))[0]],
                          [1, 0])
 
-    def test_who_is_missing_is_named(self):
+    def test_missing_tasks_are_named(self):
         with self.assertRaises(coxswain.DeadlineExceeded) as caught:
             self.jobs[1].exchange_topology("tpu", coxswain.Topology(), timeout=0.05)
         self.assertEqual(caught.exception.missing, (0,))
 
-    def test_this_host(self):
+    def test_the_local_topology_describes_this_host(self):
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             here = boot_id.read().strip()
         one = coxswain.Device(name="cpu")
         self.assertEqual(coxswain.Topology.of_this_host([one], partition_index=3),
                          coxswain.Topology((one,), here, (), 3))
 
-    def test_what_is_no_topology_is_refused(self):
+    def test_an_invalid_topology_is_refused(self):
         for field, wrong in (("ordinal", "7"), ("name", 7), ("core_count", 1 << 40),
                              ("memory_bytes", -1), ("attributes", {"a": object()})):
             mine = coxswain.Topology([coxswain.Device(**{field: wrong})])
@@ -569,7 +569,7 @@ class Refusals(PythonTest):
             coxswain.Client(at.address, token="wrong")
         self.client(at, token="right")
 
-    def test_roles_are_those_of_the_tokens(self):
+    def test_roles_follow_the_tokens(self):
         at = self.coordinator(tokens=[("reader", "look")])
         with self.assertRaises(PermissionError):
             self.client(at, token="look").put("k", "v")
@@ -578,7 +578,7 @@ class Refusals(PythonTest):
         with self.assertRaises(coxswain.DeadlineExceeded):
             coxswain.Client("127.0.0.1:9", connect_timeout=0.05)
 
-    def test_an_address_may_be_said_over_the_environment(self):
+    def test_an_address_argument_overrides_the_environment(self):
         at = self.coordinator()
         with coxswain.Client.from_environment(address=at.address, task=0) as job:
             self.assertEqual(job.task, 0)
@@ -587,7 +587,7 @@ class Refusals(PythonTest):
         with self.assertRaisesRegex(TypeError, "tokn"):
             coxswain.Client.from_environment(tokn="x")
 
-    def test_what_is_no_task_and_other_wrong_settings_are_said_in_a_sentence(self):
+    def test_invalid_tasks_and_settings_have_a_readable_error(self):
         with self.assertRaisesRegex(
                 coxswain.InvalidArgument, "task: a whole number from 0 to 4294967295 is wanted, not -1"):
             coxswain.Client("127.0.0.1:9", -1)
@@ -607,7 +607,7 @@ class Refusals(PythonTest):
         with self.assertRaisesRegex(TypeError, "^launcher is str, not int$"):
             coxswain.detect(5)
 
-    def test_no_call_lists_the_native_modules_signatures(self):
+    def test_errors_do_not_show_native_signatures(self):
         at = self.coordinator()
         job = self.client(at, 0)
         job.join()

@@ -34,7 +34,7 @@ OF_FILES = {"tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "
 
 
 class Options(PythonTest):
-    def test_every_option_is_taken_and_described(self):
+    def test_every_option_is_accepted_and_documented(self):
         self.coordinator(2, **EVERY_OPTION)
 
         names = set(coxswain.Coordinator.__init__.__kwdefaults__)
@@ -52,7 +52,7 @@ class Options(PythonTest):
         with self.assertRaisesRegex(coxswain.Error, "3"):
             job.put("keys", "v")
 
-    def test_what_is_not_taken_is_said_in_a_sentence(self):
+    def test_invalid_options_have_a_readable_error(self):
         for name, value in {**EVERY_OPTION, "num_tasks": 1}.items():
             if name in ("http", "tokens", "listen", "xla_listen", "xla_allow"):
                 continue
@@ -77,7 +77,7 @@ class Page(PythonTest):
             with refusal:
                 return refusal.code, refusal.read()
 
-    def test_it_shows_the_job_to_those_who_have_a_token(self):
+    def test_the_status_page_needs_a_token(self):
         at = self.coordinator(2, http="127.0.0.1:0", token="pull")
 
         self.assertEqual(self.get(at, "/livez")[0], 200)
@@ -86,16 +86,16 @@ class Page(PythonTest):
         at.stop()
         self.assertNotEqual(self.get(at, "/readyz")[0], 200)
 
-    def test_without_http_there_is_none(self):
+    def test_without_http_there_is_no_status_page(self):
         self.assertIsNone(self.coordinator().http_address)
 
-    def test_where_it_cannot_listen_there_is_no_coordinator(self):
+    def test_a_listen_failure_of_the_page_prevents_the_coordinator(self):
         with self.assertRaises(coxswain.Unavailable):
             coxswain.Coordinator(1, http=self.coordinator(1).address)
 
 
 class Recording(PythonTest):
-    def test_it_is_kept_in_memory_and_written_to_a_file_of_this_user(self):
+    def test_a_recording_is_kept_in_memory_and_written_to_a_private_file(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory, "job.recording")
             path.touch(0o644)
@@ -107,7 +107,7 @@ class Recording(PythonTest):
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
         self.assertIn(b"k", at.recording())
 
-    def test_a_forked_child_writes_nothing_into_it(self):
+    def test_a_forked_child_does_not_write_to_the_recording(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory, "job.recording")
             code = ("import coxswain, os, sys\n"
@@ -119,7 +119,7 @@ class Recording(PythonTest):
             self.out_of(self.python(code, path))
             self.assertEqual(path.read_bytes().count(b"once"), 1)
 
-    def test_what_cannot_be_written_is_said(self):
+    def test_a_recording_write_error_is_reported(self):
         with self.assertRaisesRegex(coxswain.Unavailable, "'/nowhere/r': No such file"):
             coxswain.Coordinator(1, record="/nowhere/r")
         at = coxswain.Coordinator(1, record="/dev/full")
@@ -137,25 +137,25 @@ class OfTask0(PythonTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_the_process_of_task_0_is_the_coordinator(self):
+    def test_the_process_of_task_0_hosts_the_coordinator(self):
         with coxswain.Coordinator.of_task_0(http=0, recoverable=True) as at:
             self.assertEqual(at.address, self.address)
             self.assertIsNotNone(at.http_address)
             with coxswain.Client.from_environment() as job:
                 job.barrier("b")
 
-    def test_no_other_process_is(self):
+    def test_other_processes_do_not_host_the_coordinator(self):
         os.environ |= {"COXSWAIN_TASK_ID": "1", "COXSWAIN_NUM_TASKS": "2"}
         self.assertIsNone(coxswain.Coordinator.of_task_0())
 
-    def test_a_coordinator_that_is_there_is_left_to_it(self):
+    def test_a_running_coordinator_is_used(self):
         self.coordinator(1, listen=self.address, job="night", token="pull")
         self.assertIsNone(coxswain.Coordinator.of_task_0())
         os.environ["COXSWAIN_JOB"] = "day"
         with self.assertRaises(coxswain.FailedPrecondition):
             coxswain.Coordinator.of_task_0()
 
-    def test_something_else_that_listens_there_is_named(self):
+    def test_another_program_at_the_address_is_named(self):
         port = int(self.address.rpartition(":")[2])
         with socket.create_server(("127.0.0.1", port)) as other:
             threading.Thread(target=answer_all, args=(other, b"HTTP/1.0 400\r\n"),

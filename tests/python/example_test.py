@@ -36,7 +36,7 @@ class Train(PythonTest):
         step, weight = said.pop()
         return int(step), float(weight)
 
-    def test_a_killed_task_comes_back_and_nothing_is_lost(self):
+    def test_a_killed_task_returns_without_lost_work(self):
         programs = [self.start(task) for task in range(4)]
         for kill_at in (25, 140):
             eventually(lambda: self.has_done(kill_at))

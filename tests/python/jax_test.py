@@ -119,7 +119,7 @@ class KeyValueStore(Job):
         self.assertEqual(self.each(work),
                          [(texts, [(k, v.encode()) for k, v in texts])] * self.NUM)
 
-    def test_nothing_is_in_the_root_and_nothing_removed_with_it(self):
+    def test_the_root_directory_is_empty_and_cannot_be_removed(self):
         client = self.clients[0]
         client.key_value_set("d/a", "1")
         for root in ("", "/", "//"):
@@ -174,7 +174,7 @@ class Barriers(Job):
                                     r"^INVALID_ARGUMENT: A non-participating task \(0\)"):
             self.clients[0].wait_at_barrier("b", 1000, [1, 2])
 
-    def test_those_who_name_others(self):
+    def test_callers_with_other_participants(self):
         def work(client, me):
             if me < 2:
                 with self.assertRaisesRegex(RuntimeError,
@@ -183,7 +183,7 @@ class Barriers(Job):
 
         self.each(work)
 
-    def test_live_nodes_that_do_not_exist_are_not_alive(self):
+    def test_nonexistent_live_nodes_are_not_alive(self):
         alive = self.each(lambda client, me: client.get_live_nodes([-1, 0, 1, 99])
                           if me < 2 else None)
         self.assertEqual(list(alive[0]), [0, 1])
@@ -197,7 +197,7 @@ class Barriers(Job):
 
 
 class Life(JaxTest):
-    def test_the_signatures_are_those_of_jaxlib(self):
+    def test_the_signatures_match_jaxlib(self):
         def parameters(function):
             return {name: one.default for name, one in
                     inspect.signature(function).parameters.items() if name != "self"}
@@ -232,7 +232,7 @@ class Life(JaxTest):
             self.assertEqual(parameters(function), expected, function)
             self.assertEqual(list(parameters(function)), list(expected), function)
 
-    def test_the_time_to_connect_is_kept_and_the_missing_are_named(self):
+    def test_the_init_timeout_is_exact_and_names_the_missing_tasks(self):
         service = self.service_of(2)
         client = jax_compat.get_distributed_runtime_client(service.address, 0, init_timeout=1)
         with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: .*1"):
@@ -247,7 +247,7 @@ class Life(JaxTest):
             client.key_value_set("k", "v")
         client.shutdown()
 
-    def test_keys_do_not_wait_for_the_others_to_connect(self):
+    def test_key_calls_do_not_wait_for_other_tasks(self):
         service = self.service_of(2)
         first, second = (jax_compat.get_distributed_runtime_client(service.address, task)
                          for task in (0, 1))
@@ -287,7 +287,7 @@ class Life(JaxTest):
             problem = str(one)
         return problem, time.monotonic() - start
 
-    def test_any_task_waits_for_the_others_as_long_as_the_service_says(self):
+    def test_tasks_use_the_shutdown_timeout_of_the_service(self):
         for task in (0, 1):
             problem, took = self.shutdown_alone(task, {"shutdown_timeout": 1})
             self.assertRegex(problem, "^INTERNAL: .*Shutdown barrier timed out")
@@ -295,7 +295,7 @@ class Life(JaxTest):
             problem, took = self.shutdown_alone(task, {"shutdown_timeout": 0})
             self.assertEqual(problem, "")
 
-    def test_any_task_waits_for_the_others_as_long_as_its_client_says(self):
+    def test_tasks_use_the_shutdown_timeout_of_their_client(self):
         with unittest.mock.patch("coxswain.jax_compat._client.EXTRA_TIME", 0.5):
             for task in (0, 1):
                 problem, took = self.shutdown_alone(task, {}, shutdown_timeout=1)
@@ -304,7 +304,7 @@ class Life(JaxTest):
                 problem, took = self.shutdown_alone(task, {}, shutdown_timeout=0)
                 self.assertEqual(problem, "")
 
-    def test_a_client_is_used_once(self):
+    def test_a_client_can_connect_only_once(self):
         service = self.service_of(1)
         client = jax_compat.get_distributed_runtime_client(service.address, 0)
         client.connect()
@@ -315,12 +315,12 @@ class Life(JaxTest):
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
             client.wait_at_barrier("b", 1000)
 
-    def test_a_port_in_use(self):
+    def test_a_port_in_use_is_reported(self):
         service = self.service_of(1)
         with self.assertRaisesRegex(RuntimeError, "^UNKNOWN: cannot start server"):
             jax_compat.get_distributed_runtime_service(service.address, 1)
 
-    def test_the_callback_is_told_of_a_failure_and_the_process_lives(self):
+    def test_the_callback_gets_a_failure_and_the_process_continues(self):
         service = self.service_of(2)
         told = []
         clients = [jax_compat.get_distributed_runtime_client(
@@ -348,7 +348,7 @@ class Life(JaxTest):
         self.assertEqual(first.returncode, -signal.SIGABRT)
         self.assertIn("UNAVAILABLE: Task 1 heartbeat timeout", err)
 
-    def test_a_forked_child_ends_without_a_word(self):
+    def test_a_forked_child_exits_silently(self):
         code = ("import os, sys\n"
                 "from coxswain import jax_compat\n"
                 "jax_compat.initialize(sys.argv[1], 1, 0)\n"
@@ -365,7 +365,7 @@ class Life(JaxTest):
         out, err = program.communicate(timeout=LIMIT)
         self.assertEqual((program.returncode, out, err), (0, "7\n", ""))
 
-    def test_a_client_that_nobody_shuts_down_is_shut_down_at_exit(self):
+    def test_a_client_without_shutdown_is_shut_down_at_exit(self):
         service = self.service_of(2)
         programs = [self.python(CLIENT, service.address, task) for task in (0, 1)]
         for program in programs:
@@ -375,7 +375,7 @@ class Life(JaxTest):
 
 
 class Preemption(JaxTest):
-    def test_a_signal_makes_all_stop_at_one_step(self):
+    def test_a_signal_stops_all_tasks_at_the_same_step(self):
         service = self.service_of(2)
         code = (MANAGER +
                 "print('ready', flush=True)\n"
@@ -407,7 +407,7 @@ class Preemption(JaxTest):
                 "print('stopped three times')\n")
         self.assertEqual(self.out_of(self.python(code, service.address, 0)), "stopped three times\n")
 
-    def test_a_manager_may_go_after_its_client(self):
+    def test_a_manager_can_be_destroyed_after_its_client(self):
         for end in ("client.shutdown(); manager.shutdown(); del manager, client",
                     "client.shutdown(); del manager, client", "del manager, client",
                     "client.shutdown()"):
@@ -419,7 +419,7 @@ class Preemption(JaxTest):
                         "print(time.monotonic() - start < 4)\n")
                 self.assertEqual(self.out_of(self.python(code, service.address, 0)), "True\n")
 
-    def test_workers_that_are_forked_and_ended_are_no_notice(self):
+    def test_terminated_forked_workers_give_no_notice(self):
         code = ("import multiprocessing, sys\n"
                 "from coxswain import jax_compat\n"
                 "jax_compat.initialize(sys.argv[1], 1, 0)\n"
@@ -430,7 +430,7 @@ class Preemption(JaxTest):
                 "jax_compat.shutdown()\n")
         self.assertEqual(self.out_of(self.python(code, a_free_address())), "False\n")
 
-    def test_a_signal_does_afterwards_what_it_did_before(self):
+    def test_the_previous_signal_action_is_restored(self):
         code = ("import os, signal, sys\n"
                 "from coxswain import jax_compat\n"
                 "caught = []\n"
@@ -485,7 +485,7 @@ class Distributed(JaxTest):
 
             together(*(lambda me=me: work(me) for me in range(num)))
 
-    def test_two_processes_use_an_address_again_and_again(self):
+    def test_two_processes_reuse_an_address_repeatedly(self):
         address = a_free_address()
         programs = [self.python(AGAIN, address, task, 5) for task in (0, 1)]
         for program in programs:
@@ -505,7 +505,7 @@ class Distributed(JaxTest):
         for program in (first, second):
             self.assertEqual(self.out_of(program), "ready\n")
 
-    def test_each_process_keeps_the_time_for_the_shutdown(self):
+    def test_each_process_respects_the_shutdown_timeout(self):
         code = ("import sys, time\n"
                 "from coxswain import jax_compat\n"
                 "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]),\n"
@@ -523,7 +523,7 @@ class Distributed(JaxTest):
             self.assertRegex(self.out_of(programs[quick]), "^INTERNAL: .*Shutdown barrier timed out")
             self.assertEqual(programs[1 - quick].wait(LIMIT), -signal.SIGABRT)
 
-    def test_process_0_waits_for_the_end_of_a_coordinator_whose_job_has_failed(self):
+    def test_process_0_waits_for_a_coordinator_with_a_failed_job_to_end(self):
         there = self.coordinator(1)
         self.client(there, 0).join()
         there.task_ended(0, coxswain.Code.INTERNAL, "crashed")
@@ -536,7 +536,7 @@ class Distributed(JaxTest):
         self.assertIsNotNone(state.service)
         state.shutdown()
 
-    def test_what_is_not_over_in_time_ends_with_the_last_error(self):
+    def test_initialize_times_out_with_the_last_error(self):
         there = self.coordinator(1)
         self.client(there, 0).join()
         there.task_ended(0, coxswain.Code.INTERNAL, "crashed")
@@ -544,7 +544,7 @@ class Distributed(JaxTest):
         with self.assertRaisesRegex(RuntimeError, "^ABORTED: the job has failed: .*crashed"):
             jax_compat.State().initialize(there.address, 1, 0, initialization_timeout=1)
 
-    def test_the_address_to_bind_may_be_the_seventh_argument_as_in_older_versions(self):
+    def test_the_bind_address_may_be_the_seventh_argument_as_in_older_jax(self):
         address = a_free_address()
         for bind in (address, None):
             state = jax_compat.State()
@@ -552,7 +552,7 @@ class Distributed(JaxTest):
             self.assertEqual(state.service.address == address, bind is not None)
             state.shutdown()
 
-    def test_the_environment_says_what_is_not_said(self):
+    def test_missing_arguments_come_from_the_environment(self):
         os.environ |= {"JAX_COORDINATOR_ADDRESS": a_free_address(), "JAX_NUM_PROCESSES": "1",
                        "JAX_PROCESS_ID": "0", "JAX_PARTITION_INDEX": "3",
                        "JAX_COORDINATOR_BIND_ADDRESS": "127.0.0.1:0"}
@@ -562,7 +562,7 @@ class Distributed(JaxTest):
         self.assertEqual((state.process_id, state.num_processes, state.partition_index), (0, 1, 3))
         state.shutdown()
 
-    def test_process_0_uses_a_coordinator_that_is_there(self):
+    def test_process_0_uses_a_running_coordinator(self):
         there = self.coordinator(2, job="night", token="pull")
         os.environ |= {"COXSWAIN_JOB": "night", "COXSWAIN_TOKEN": "pull",
                        "JAX_COORDINATOR_ADDRESS": there.address}
@@ -575,7 +575,7 @@ class Distributed(JaxTest):
         self.assertEqual([one.state for one in there.status().tasks], ["connected"] * 2)
         together(*(one.shutdown for one in states))
 
-    def test_who_loses_the_coordinator_hears_in_whose_process_it_was(self):
+    def test_losing_the_coordinator_names_the_hosting_process(self):
         code = ("import os, sys\n"
                 "from coxswain import jax_compat\n"
                 "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]))\n"
@@ -594,7 +594,7 @@ class Distributed(JaxTest):
         _, err = second.communicate(timeout=LIMIT)
         self.assertIn(f"coordinator at {address} (in the process of task 0)", err)
 
-    def test_a_token_and_its_file_are_not_both_taken(self):
+    def test_a_token_and_a_token_file_together_are_refused(self):
         os.environ |= {"COXSWAIN_TOKEN": "pull", "COXSWAIN_TOKEN_FILE": "/no/such/file"}
         with self.assertRaisesRegex(Exception, "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE .*are both set"):
             jax_compat.State().initialize(a_free_address(), 1, 0)
@@ -608,7 +608,7 @@ class Distributed(JaxTest):
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .* has 2$"):
             jax_compat.State().initialize(there.address, 3, 0)
 
-    def test_something_else_that_listens_there_is_named_as_that(self):
+    def test_another_program_at_the_address_is_named(self):
         for reply in (b"HTTP/1.0 400 Bad Request\r\n\r\n", b""):
             with self.subTest(reply), socket.create_server(("127.0.0.1", 0)) as other:
                 threading.Thread(target=answer_all, args=(other, reply), daemon=True).start()
@@ -618,7 +618,7 @@ class Distributed(JaxTest):
                         f"No coordinator answers at {address}"):
                     jax_compat.State().initialize(address, 1, 0)
 
-    def test_a_coordinator_that_is_quicker_is_used(self):
+    def test_a_coordinator_that_started_meanwhile_is_used(self):
         address = a_free_address()
         started = []
 
@@ -634,7 +634,7 @@ class Distributed(JaxTest):
         self.assertIsNone(state.service)
         state.shutdown()
 
-    def test_what_is_missing_or_wrong_is_said(self):
+    def test_missing_or_invalid_arguments_are_reported(self):
         for arguments, kind, text in (
                 ((), ValueError, "coordinator_address"),
                 (("h:1",), ValueError, "Number of processes"),
@@ -648,14 +648,14 @@ class Distributed(JaxTest):
         with self.assertRaises(ValueError):
             jax_compat.State().initialize("h:1", 1, 0)
 
-    def test_what_a_launcher_cannot_say_is_named_with_what_to_set(self):
+    def test_values_missing_from_a_launcher_are_named_with_what_to_set(self):
         os.environ |= {"PMIX_RANK": "1"}
         with self.assertRaisesRegex(ValueError, "coordinator_address .*Set COXSWAIN_ADDRESS"):
             jax_compat.State().initialize()
         with self.assertRaisesRegex(ValueError, "Number of processes .*Set COXSWAIN_NUM_TASKS"):
             jax_compat.State().initialize("h:1")
 
-    def test_a_launcher_is_picked_by_its_name(self):
+    def test_a_launcher_can_be_chosen_by_name(self):
         address = a_free_address()
         port = address.rpartition(":")[2]
         os.environ |= {"JAX_COORDINATOR_PORT": port,
@@ -677,7 +677,7 @@ class Distributed(JaxTest):
         with self.assertWarns(DeprecationWarning), self.assertRaises(ValueError):
             jax_compat.State().initialize("h:1", slice_index=1)
 
-    def test_installed_it_is_what_jax_has(self):
+    def test_install_replaces_the_module_in_jax(self):
         code = ("import sys\n"
                 "from coxswain import jax_compat\n"
                 "assert 'jax' not in sys.modules\n"
@@ -715,7 +715,7 @@ class Distributed(JaxTest):
                                        PYTHONPATH=path))
         self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
 
-    def test_what_was_imported_before_is_ours_as_well(self):
+    def test_install_replaces_earlier_imports(self):
         code = ("import sys\n"
                 "from jax.distributed import initialize, is_initialized, shutdown\n"
                 "from coxswain import jax_compat\n"

@@ -54,7 +54,7 @@ class FourProcesses(PythonTest):
                       "multihost.sync_global_processes('made', record_event_name='/sync')\n"
                       "assert made.exists()\n", directory)
 
-    def test_a_wait_may_be_endless(self):
+    def test_a_wait_can_be_unlimited(self):
         self.each("multihost.sync_global_processes('x', float('inf'))\n"
                   "refuses(ValueError, multihost.sync_global_processes, 'y', float('nan'))\n"
                   "refuses(TypeError, multihost.sync_global_processes, 'y', '5')\n")
@@ -96,7 +96,7 @@ class FourProcesses(PythonTest):
                   "    wait(key='unique-barrier', timeout_ms=10_000)\n"
                   "multihost.sync_global_processes('mine', processes={me})\n")
 
-    def test_ids_are_exchanged(self):
+    def test_process_ids_are_exchanged(self):
         self.each("refuses(ValueError, multihost.distributed_to_device_ids)\n"
                   "refuses(ValueError, multihost.runtime_to_distributed_ids)\n"
                   "assert not multihost.is_distributed_to_device_ids_initialized()\n"
@@ -174,7 +174,7 @@ class FourProcesses(PythonTest):
                   "signals.key_value_delete('s/')\n"
                   "assert signals.key_value_try_get('s/1') is None\n")
 
-    def test_signals_of_an_operation_are_waited_for(self):
+    def test_waiting_for_the_signals_of_an_operation(self):
         self.each("Signal, Contract = multihost.HandlerAwaitableSignal, "
                   "multihost.AwaitableSignalsContract\n"
                   "made = [Signal.STEP_DIRECTORY_CREATION, Signal.ITEM_DIRECTORY_CREATION]\n"
@@ -198,7 +198,7 @@ class FourProcesses(PythonTest):
                   "assert Contract.get_awaitable_signals_from_contract('7') == []\n"
                   "assert job.list('awaitable_signals_contract_7/') == []\n")
 
-    def test_an_operation_that_is_not_named_is_the_current_one(self):
+    def test_the_default_operation_is_the_current_one(self):
         self.each("ids, Contract = multihost.OperationIdGenerator, "
                   "multihost.AwaitableSignalsContract\n"
                   "made = [multihost.HandlerAwaitableSignal.STEP_DIRECTORY_CREATION]\n"
@@ -228,7 +228,7 @@ class FourProcesses(PythonTest):
                   "    0, async_options=options(timeout_secs=0.1))\n"
                   "if me == 0: refuses(TimeoutError, hasty.set, 1)\n")
 
-    def test_a_decision_of_the_primary_is_read_at_a_key_with_a_trailing_slash(self):
+    def test_a_primary_decision_is_read_from_a_key_with_a_trailing_slash(self):
         self.each("signals = multihost.get_signaling_client()\n"
                   "for step, save in enumerate(('True', 'False')):\n"
                   "    key = f'7_continuous_checkpointing_policy_should_save_{step}/'\n"
@@ -299,7 +299,7 @@ class Alone(PythonTest):
         self.assertEqual(multihost.unique_barrier_key("k"), "k")
         self.assertEqual(multihost.unique_barrier_key("k", "p", "s"), "p_k.s")
 
-    def test_get_signaling_client_wants_a_client_where_there_are_others(self):
+    def test_get_signaling_client_needs_a_client_with_several_processes(self):
         before = os.environ.get("COXSWAIN_NUM_TASKS")
         os.environ["COXSWAIN_NUM_TASKS"] = "2"
         try:
@@ -316,7 +316,7 @@ class InProcess(PythonTest):
         super().setUp()
         self.signals = multihost.InProcessSignalingClient()
 
-    def test_set_wants_leave_to_overwrite(self):
+    def test_set_overwrites_only_with_allow_overwrite(self):
         self.signals.key_value_set("k", "v")
         with self.assertRaisesRegex(KeyError, "Key 'k' already exists"):
             self.signals.key_value_set("k", "w")

@@ -75,7 +75,7 @@ class Signals(PythonTest):
                 if file.read().split()[0] == "202":  # futex
                     return
 
-    def test_a_handler_that_does_not_raise_ends_nothing(self):
+    def test_a_signal_handler_that_does_not_raise_ends_no_call(self):
         job = self.client(self.coordinator())
         seen = []
         before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.monotonic()))
@@ -87,7 +87,7 @@ class Signals(PythonTest):
         self.assertLess(seen[0] - start, 0.15)
         self.assertGreaterEqual(time.monotonic() - start, 0.3)
 
-    def test_an_interrupted_call_is_taken_back(self):
+    def test_an_interrupted_call_is_cancelled(self):
         job = self.client(self.coordinator())
 
         def interrupt(*_):
@@ -103,7 +103,7 @@ class Signals(PythonTest):
 
 
 class Threads(PythonTest):
-    def test_heartbeats_need_no_gil(self):
+    def test_heartbeats_do_not_need_the_gil(self):
         at = self.coordinator(1, heartbeat_timeout=0.3)
         program = self.python(
             "import coxswain, ctypes, sys\n"
@@ -165,7 +165,7 @@ class Threads(PythonTest):
 
 
 class Ends(PythonTest):
-    def test_a_child_is_refused_and_harms_nobody(self):
+    def test_a_forked_child_is_refused_without_harm(self):
         job = self.client(self.coordinator(), 0)
         job.join()
         child = os.fork()
@@ -183,7 +183,7 @@ class Ends(PythonTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         self.assertEqual(job.barrier("b"), 1)
 
-    def test_the_death_of_a_process_is_noticed_while_its_child_lives(self):
+    def test_the_death_of_a_process_is_noticed_despite_a_live_child(self):
         at = self.coordinator(2)
         code = ("import os, signal, sys\n"
                 "import coxswain\n"
@@ -208,7 +208,7 @@ class Ends(PythonTest):
             os.kill(child, signal.SIGKILL)
         self.assertIn("the connection of task ", str(failed.exception))
 
-    def test_a_child_that_ends_as_usual_ends_at_once(self):
+    def test_a_forked_child_exits_at_once(self):
         code = ("import os, sys, threading, time\n"
                 "import coxswain\n"
                 "job = coxswain.Client(sys.argv[1])\n"
@@ -221,7 +221,7 @@ class Ends(PythonTest):
                 "print(time.monotonic() - start < 4)\n")
         self.assertEqual(self.out_of(self.python(code, self.coordinator().address)), "True\n")
 
-    def test_the_interpreter_ends_while_threads_wait(self):
+    def test_the_interpreter_exits_while_threads_wait(self):
         at = self.coordinator()
         for _ in range(5):
             program = self.python(
@@ -238,7 +238,7 @@ class Ends(PythonTest):
             self.assertEqual(self.out_of(program), "end\n")
             self.assertEqual(program.returncode, 0)
 
-    def test_the_interpreter_ends_while_calls_just_end(self):
+    def test_the_interpreter_exits_while_calls_complete(self):
         at = self.coordinator()
         for _ in range(10):
             program = self.python(
@@ -254,7 +254,7 @@ class Ends(PythonTest):
                 "job.close()\n", at.address)
             self.assertEqual(self.out_of(program), "")
 
-    def test_the_interpreter_ends_within_asyncio(self):
+    def test_the_interpreter_exits_within_asyncio(self):
         program = self.python(
             "import asyncio, coxswain\n"
             "async def main():\n"
@@ -265,7 +265,7 @@ class Ends(PythonTest):
             "asyncio.run(main())\n")
         self.out_of(program)
 
-    def test_objects_may_go_in_any_order(self):
+    def test_objects_can_be_destroyed_in_any_order(self):
         at = self.coordinator()
         job = coxswain.Client(at.address)
         watch = job.watch()
@@ -276,7 +276,7 @@ class Ends(PythonTest):
 
 
 class Package(PythonTest):
-    def test_it_is_imported_quickly_and_imports_little(self):
+    def test_import_is_fast_and_loads_few_modules(self):
         said = self.out_of(self.python(
             "import sys\n"
             "before = set(sys.modules)  # some installations import more of themselves than others\n"
@@ -285,7 +285,7 @@ class Package(PythonTest):
             " 'typing') if m in set(sys.modules) - before])"))
         self.assertEqual(said, "[]\n")
 
-    def test_a_module_for_another_python_or_none_is_said(self):
+    def test_a_missing_or_foreign_native_module_is_reported(self):
         with tempfile.TemporaryDirectory() as directory:
             package = pathlib.Path(directory, "coxswain")
             shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -301,19 +301,19 @@ class Package(PythonTest):
                     self.assertIn(text, program.stderr)
                 other.unlink(missing_ok=True)
 
-    def test_all_names_are_there(self):
+    def test_all_public_names_exist(self):
         for name in coxswain.__all__:
             self.assertIsNotNone(getattr(coxswain, name).__doc__, name)
         self.assertRegex(coxswain.__version__, r"^\d+\.\d+\.\d+$")
         self.assertTrue((PACKAGE / "py.typed").exists())
 
-    def test_nothing_but_the_module_is_exported(self):
+    def test_only_the_module_init_function_is_exported(self):
         module = next(PACKAGE.glob("_native*.so"))
         names = subprocess.run(["nm", "-D", "--defined-only", module], check=True, text=True,
                                capture_output=True).stdout
         self.assertEqual(re.findall(r" [A-Z] (\S+)", names), ["PyInit__native"])
 
-    def test_both_clients_offer_the_same(self):
+    def test_both_clients_have_the_same_methods(self):
         blocking = {name for name in dir(coxswain.Client) if not name.startswith("_")}
         twin = {name for name in dir(coxswain.AsyncClient) if not name.startswith("_")}
         self.assertEqual(blocking - twin, set())

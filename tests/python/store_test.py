@@ -49,7 +49,7 @@ class Store(PythonTest):
         with self.assertRaises(ValueError):
             self.store.multi_set(["a"], [])
 
-    def test_a_key_without_a_letter_is_one_like_others(self):
+    def test_an_empty_key_is_a_valid_key(self):
         self.store.multi_set(["a", "b/c"], ["1", "2"])
         self.assertFalse(self.store.delete_key(""))
         self.store.set("", "root")
@@ -62,7 +62,7 @@ class Store(PythonTest):
         self.assertEqual(self.store.add("n", -5), -3)
         self.assertEqual(self.store.get("n"), b"-3")
 
-    def test_deleting_and_checking(self):
+    def test_delete_key_and_check(self):
         self.assertFalse(self.store.check(["a"]))
         self.store.set("a", "")
         self.store.set("a/b", "below")
@@ -110,7 +110,7 @@ class Store(PythonTest):
         with self.assertRaises(TimeoutError):
             self.store.queue_pop("q", block=False)
 
-    def test_prefixes_keep_stores_apart(self):
+    def test_prefixes_separate_stores(self):
         other = coxswain.Store(self.store.client, prefix="other")
         other.set("a", "1")
         self.assertFalse(self.store.check(["a"]))
@@ -158,7 +158,7 @@ for call in (lambda: same.get("k"), lambda: same.wait(["a", "k", "l"], datetime.
 
 
 class LaterTorch(PythonTest):
-    def test_what_does_not_come_is_torchs_own_error(self):
+    def test_a_timeout_raises_the_torch_error(self):
         said = self.out_of(self.python(STANDIN, self.coordinator().address)).splitlines()
         for line, begins in zip(said, ("wait timeout after 200ms, keys: k (DEADLINE_EXCEEDED: ",
                                        "wait timeout after 30ms, keys: a, k, l (",
@@ -169,7 +169,7 @@ class LaterTorch(PythonTest):
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch")
 class Torch(PythonTest):
-    def test_a_store_lives_as_long_as_what_torch_made_of_it(self):
+    def test_a_store_lives_as_long_as_its_torch_wrappers(self):
         said = self.out_of(self.python(PREFIXED, self.coordinator().address))
         self.assertRegex(said, r"^(Socket Timeout: )?wait timeout after 200ms, keys: p/never \(.*\n"
                                r"(Socket Timeout: )?wait timeout after 30ms, keys: p/k, p/never \(")
