@@ -13,7 +13,7 @@ struct overloaded : Visitors... {
   using Visitors::operator()...;
 };
 template <class... Visitors>
-overloaded(Visitors...) -> overloaded<Visitors...>;  // clang 14 does not deduce it
+overloaded(Visitors...) -> overloaded<Visitors...>;  // clang 14 does not deduce the type
 
 }  // namespace
 
@@ -56,7 +56,7 @@ cluster::cluster(std::uint32_t tasks, core::config options, bool joined) {
   log_.clear();
 }
 
-// Whatever waits is answered when the coordinator stops, and then nothing is left of anybody.
+// The stop answers every waiting request; afterwards no state of any client is left.
 cluster::~cluster() {
   if (std::uncaught_exceptions() > 0) return;
   bool const expects_answers = !std::exchange(stopped_, true);
@@ -188,8 +188,7 @@ cluster& cluster::resume(int who) { return resume_on(who, dial((*this)[who].peer
 cluster& cluster::resume_on(int who, connection_id on) {
   client& c = (*this)[who];
   if (c.connection != connection_id{}) {
-    // It gives the old one up without telling anybody: what the coordinator still says there is
-    // said to nobody.
+    // The client abandons the old connection silently: messages of the coordinator to it are lost.
     by_connection_.erase(c.connection);
     bare_.emplace(c.connection, std::nullopt);
   }
@@ -200,7 +199,7 @@ cluster& cluster::resume_on(int who, connection_id on) {
   return say(on, core::client_message{.answered_through = c.answered, .what = resume_of(who)});
 }
 
-// What the coordinator does not know is sent again, with the time that remains, then what waited.
+// Resends requests unknown to the coordinator with their remaining time, then the queued ones.
 void cluster::resumed(std::size_t index) {
   client& c = *clients_[index];
   auto const unknown = c.resumed->unknown;

@@ -6,13 +6,12 @@
 //   BOOST_TEST(c.at(30s - 1ns).code(first) == "waits");
 //   BOOST_TEST(c.at(30s).replies() == "0:DEADLINE_EXCEEDED");
 //
-// What happens and is no call returns the cluster, so that the line that expects says when.
-// The clients count replies, give ids, send heartbeats, answer probes and resume as real ones do;
-// each can be made to deviate. Whatever the coordinator sends arrives at once. Every input is
-// followed by check_invariants(), and what no client may ever see fails the test: two replies to
-// one request, a push before the handshake's answer, anything after a goodbye. At its end each
-// test removes all keys, stops the coordinator and looks for calls without an answer and for lost
-// memory.
+// Functions that are not calls return the cluster, so that an expectation states its time. The
+// clients count replies, give ids, send heartbeats, answer probes and resume as real ones do; each
+// can be made to deviate. Messages of the coordinator arrive at once. Every input is followed by
+// check_invariants(), and protocol violations fail the test: two replies to one request, a push
+// before the reply to Hello, anything after a goodbye. At its end each test removes all keys, stops
+// the coordinator and looks for unanswered calls and leaked memory.
 
 #include "coxswain/core/coordinator.hpp"
 
@@ -34,7 +33,7 @@ namespace coxswain::test {
 inline constexpr time_point t0{std::chrono::hours{1000}};
 inline constexpr incarnation coordinator_self{77};
 
-// The caller: a client, and which of its tasks it acts for. Without one the message names none.
+// The caller: a client and the task it acts for. Without a task the message names none.
 struct caller {
   caller(int c) : client{static_cast<std::size_t>(c)} {}
   caller(int c, std::uint32_t t) : client{static_cast<std::size_t>(c)}, task{task_id{t}} {}
@@ -68,7 +67,7 @@ struct joining {
 
 class cluster {
  public:
-  // A client and what it knows. Tests may change everything to make it deviate.
+  // A client and its state. Tests may change any of it to make the client deviate.
   struct client {
     struct open_call {
       core::client_message message;
@@ -86,12 +85,12 @@ class cluster {
     std::uint64_t answered{};  // replies received
     std::map<request_id, open_call> open;
     std::map<request_id, core::answer_ptr> answers;
-    std::vector<core::answer_ptr> pushes;  // since last looked at; heartbeats' answers too
+    std::vector<core::answer_ptr> pushes;  // since the last look; including replies to heartbeats
     bool beats{true};                      // sends heartbeats and answers probes
-    bool deaf{};                           // whatever is sent to it is lost on the way
+    bool deaf{};                           // messages to it are lost in transit
   };
 
-  // n tasks have joined, each by a client of its own: client i is task i, incarnation 100 + i.
+  // n tasks have joined, each with its own client: client i is task i, incarnation 100 + i.
   explicit cluster(std::uint32_t tasks, core::config options = {});
   // The job has `tasks` tasks, and no client.
   static cluster deserted(std::uint32_t tasks, core::config options = {});
@@ -101,14 +100,14 @@ class cluster {
   core::coordinator& brain() { return *brain_; }
   client& operator[](int i) { return *clients_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] int size() const { return static_cast<int>(clients_.size()); }
-  // Large tests cannot afford to check everything after each input.
+  // Skips the checks after each input that are too slow for large tests.
   void check_less() { checks_ = false; }
 
   [[nodiscard]] duration now() const { return now_ - t0; }
-  cluster& at(duration since_start);  // steps through everything that is due until then
+  cluster& at(duration since_start);  // processes everything that is due until then
   cluster& pass(duration more) { return at(now() + more); }
   cluster& advance_once() { return step(now_); }
-  cluster& stall(duration more);  // the loop stands still for so long, then runs once
+  cluster& stall(duration more);  // the loop stalls for this long, then runs once
   cluster& sleep_without_advance(duration more) {
     now_ += more;
     return *this;
@@ -119,13 +118,13 @@ class cluster {
   int observer(std::string label = "observer:1");  // a new session
   int hello(core::hello_args args, std::string peer = "10.0.0.9:1");
   cluster& lose(int who, core::loss how = core::loss::closed);
-  cluster& resume(int who);  // on a new connection, with what is open
+  cluster& resume(int who);  // on a new connection, with the open requests
   cluster& resume_on(int who, connection_id on);
   cluster& blink(int who) { return lose(who).resume(who); }
   [[nodiscard]] core::resume_args resume_of(int who) const;
   cluster& bye(int who, bool abandoned = false);
   cluster& heartbeat(int who);
-  cluster& heard(int who);  // bytes that are no whole message yet
+  cluster& heard(int who);  // bytes of an incomplete message
   cluster& malformed(int who, std::string why);
   cluster& write_blocked(int who);
   cluster& write_progressed(int who);
@@ -136,7 +135,7 @@ class cluster {
   // By the coordinator's owner.
   status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
-  // Once this was called: c.after(c.barrier(1, "b")).replies().
+  // Orders a call before what follows: c.after(c.barrier(1, "b")).replies().
   cluster& after(call) { return *this; }
   call send(caller who, core::request what, duration timeout = without_limit);
   call join(caller who, std::uint64_t self, duration timeout = 300s, joining extra = {});
@@ -182,12 +181,12 @@ class cluster {
   }
   [[nodiscard]] std::string text(call of) const;   // the status's message
   [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
-  // "7", or the code: the version that a put, an append or an increment gave the key.
+  // "7", or the code: the new version of a key after a put, append or increment.
   [[nodiscard]] std::string version(call of) const;
   // "a=1 b=2", or the code.
   [[nodiscard]] std::string listing(call of) const;
-  // "a=1 b=- to 7": b was removed, and all until version 7 was told. With the code before it
-  // unless that is OK.
+  // "a=1 b=- to 7": b was removed, and the changes reach up to version 7. The code comes first
+  // unless it is OK.
   [[nodiscard]] std::string changes(call of) const;
   // Of a count or a push: "3", or the code.
   [[nodiscard]] std::string count(call of) const;
@@ -203,7 +202,7 @@ class cluster {
   }
   [[nodiscard]] core::answer const* answer_to(call of) const;
 
-  // Takes the pushes of one kind that came to the client since the last look.
+  // Takes the pushes of one kind received by the client since the last look.
   template <class T>
   std::vector<T> pushed(int who) {
     std::vector<T> found;
@@ -231,7 +230,7 @@ class cluster {
 
   cluster& step(time_point to);
   void beat_until(time_point to);
-  cluster& settle();  // delivers what the coordinator sends, until it sends nothing
+  cluster& settle();  // delivers messages until the coordinator sends no more
   void deliver(core::outgoing const& one);
   void reply_to(client& c, std::size_t index, core::outgoing const& one);
   void push_to(client& c, core::answer_ptr const& what);
@@ -256,7 +255,7 @@ class cluster {
   std::string log_;
 };
 
-// The fixtures of a test with n tasks: each joined by a client of its own, or not there yet.
+// Fixtures with n tasks: each joined with its own client, or none joined yet.
 template <std::uint32_t n>
 struct job {
   cluster c{n};

@@ -6,7 +6,7 @@
 namespace coxswain::test {
 namespace {
 
-// A job of two tasks that has tokens of all roles, each called as its role is.
+// A job of two tasks with one token per role, named after the role.
 class fixture {
  protected:
   int session(std::string token) { return c.hello({.token = std::move(token)}); }
@@ -22,7 +22,7 @@ class fixture {
   cluster c{cluster::deserted(2, guarded())};
 };
 
-// Calls `each` with an empty request of each kind that is answered.
+// Calls `each` with an empty request of every kind that has a reply.
 template <std::size_t index = 0, class Each>
 void for_each_call(Each each) {
   if constexpr (index < std::variant_size_v<core::request>) {

@@ -1,4 +1,4 @@
-// What callers give as timeouts: any unit, any length.
+// Timeouts of any unit and length.
 
 #include "coxswain/base/time.hpp"
 

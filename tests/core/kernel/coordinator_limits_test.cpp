@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(request_ids_must_increase) {
   }
 }
 
-// A client of a later version may ask for what we do not know; it must not wait for ever.
+// A request of a newer client that is unknown here must not leave it waiting forever.
 BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented, job<1>) {
   BOOST_TEST(c.code(c.send(0, std::monostate{})) == "UNIMPLEMENTED");
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(any_frame_or_byte_counts_as_a_sign_of_life) {
 BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_deadline_counts, job<1>) {
   c[0].beats = false;
   c.at(100s - 1ns).sleep_without_advance(1ns);
-  c.heartbeat(0);  // read before the deadlines of the same iteration run
+  c.heartbeat(0);  // read before the deadlines of the same iteration are processed
 
   BOOST_TEST(c.at(200s - 1ns).error() == "none");
   BOOST_TEST(c.at(200s).error() != "none");
@@ -395,7 +395,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
 BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_fails_no_task_heard_after_it) {
   cluster c{1};
   c.at(10s).sleep_without_advance(95s);
-  c.heartbeat(0);  // what had piled up is read first
+  c.heartbeat(0);  // accumulated input is read first
 
   BOOST_TEST(c.pass(1s).error() == "none");
 }
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(the_stall_credit_between_two_signs_of_life_is_at_most_one_t
   for (int i = 0; i < 3; ++i) {
     c.pass(10s).stall(40s);
   }
-  // Silent for 150 s, of which 120 s were stalls; 100 s of them count.
+  // Silent for 150 s, including 120 s of stalls, of which 100 s are credited.
   BOOST_TEST((c.now() == 150s));
 
   BOOST_TEST(c.at(200s - 1ns).error() == "none");
@@ -442,7 +442,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_the_hello_deadline, empty_job<1>)
   BOOST_TEST(c.at(17s).goodbye_to(dumb) != "none");
 }
 
-// A peer that reads, however slowly, is never cut off (D24): nobody looked whether it read.
+// A slow reader is never disconnected (D24): during the stall its reading was not observed.
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing, job<1>) {
   BOOST_TEST(c.write_blocked(0).at(5s).stall(40s).goodbye(0) == "none");
 
@@ -450,7 +450,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing, job<1>) 
   BOOST_TEST(c.at(70s).goodbye(0) != "none");
 }
 
-// The holder has the grace to show that it lives, and a stall is credited to graces.
+// The probed holder has the grace to answer, and a stall is credited to graces.
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_a_probe, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);

@@ -1,4 +1,4 @@
-// Peers that are not read because they do not read: their silence says nothing.
+// Peers whose input is paused because they do not read: their silence is no failure.
 
 #include "tests/core/cluster.hpp"
 

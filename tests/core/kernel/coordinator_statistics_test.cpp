@@ -1,11 +1,11 @@
-// What the coordinator counts, and what it remembers of rounds that have ended.
+// Counters of the coordinator, and its history of finished rounds.
 
 #include "tests/core/cluster.hpp"
 
 namespace coxswain::test {
 namespace {
 
-// What was counted of an operation, such as "OK 2, NOT_FOUND 1"; empty: nothing.
+// The counts of an operation, such as "OK 2, NOT_FOUND 1"; empty if none.
 std::string counted(cluster& c, core::operation what) {
   std::string all;
   auto const& by_code = c.brain().counts().requests[what.value];
@@ -183,8 +183,8 @@ BOOST_FIXTURE_TEST_CASE(a_round_has_its_last_task_and_lag, job<3>) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2");
 }
 
-// A host whose tasks all come late, together: by the distance to the arrival before the last, none
-// of them would be late.
+// All tasks of one host arrive late together: measured from the second to last arrival, none of
+// them would be late.
 BOOST_FIXTURE_TEST_CASE(half_of_the_tasks_being_late_still_gives_a_lag, job<16>) {
   for (int i = 0; i < 8; ++i) c.barrier(i, "b");
   c.at(2s);

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.look().barriers.empty());
 }
 
-// Upstream's service stopped with the first error; this one goes on and says what the error was.
+// Upstream's service stops at the first error; Coxswain continues and reports it.
 BOOST_AUTO_TEST_CASE(
     barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others_by_d19) {
   cluster c{2};

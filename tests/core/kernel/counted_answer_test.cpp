@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
   BOOST_TEST(core::bytes_of(why) > 3'000u + sizeof(missing_task));
 }
 
-// Only what the core owns decides what it answers.
+// Only memory owned by the core influences its replies.
 BOOST_FIXTURE_TEST_CASE(a_listing_in_transit_is_not_charged_to_the_core, job<1>) {
   c.put(0, std::string(1'000, 'k'), "v");
   c.heartbeat(0);

@@ -14,7 +14,7 @@ constexpr time_point start{1h};
 
 due_item item(duration after, std::uint64_t subject) { return {start + after, due::call, subject}; }
 
-// The subjects of everything that is due by then, in order; each is disarmed.
+// The subjects of all deadlines due by then, in order; each is disarmed.
 std::vector<std::uint64_t> drain(deadlines& d, std::vector<alarm>& alarms, duration until) {
   std::vector<std::uint64_t> order;
   while (auto const due = d.due_at(start + until)) {
@@ -115,14 +115,14 @@ BOOST_AUTO_TEST_CASE(the_latest_time_point_is_not_due_early) {
   BOOST_TEST((*d.next() == time_point::max()));
 }
 
-// Against a list that is searched from end to end.
+// Compares with a list that is searched linearly.
 BOOST_AUTO_TEST_CASE(ten_thousand_random_steps_agree_with_a_sorted_list) {
   constexpr std::uint64_t seed = 1;
   BOOST_TEST_CONTEXT("seed " << seed) {
     std::mt19937_64 random{seed};
     deadlines d;
     std::vector<alarm> alarms(50);
-    std::map<std::pair<time_point, std::uint64_t>, std::uint64_t> model;  // to subject
+    std::map<std::pair<time_point, std::uint64_t>, std::uint64_t> model;  // alarm time to subject
     std::vector<std::pair<time_point, std::uint64_t>> keys(50);
     std::uint64_t sequence = 0;
     for (int step = 0; step < 10'000; ++step) {

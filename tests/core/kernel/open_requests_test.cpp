@@ -15,7 +15,7 @@ parked numbered(std::uint64_t number) {
   return p;
 }
 
-// The ids of those that are open.
+// The ids of the open requests.
 std::string open_in(open_requests const& all) {
   std::string text;
   all.each([&](request_id id, parked const& p) {

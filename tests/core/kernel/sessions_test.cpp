@@ -42,7 +42,7 @@ struct desk {
   void reply(std::uint64_t request, bool keep) {
     all->reply({id, request_id{request}}, made(), keep);
   }
-  // The requests that were answered since the last look.
+  // The requests answered since the last look.
   std::string sent() {
     std::string text;
     for (auto const& o : std::exchange(out, {})) {
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_resume_resends_kept_replies_in_order_and_continues_counti
   for (std::uint64_t i = 1; i <= 5; ++i) d.reply(i, true);
   static_cast<void>(d.sent());
 
-  // It received two, and cancelled the call 4 itself.
+  // The client received two replies, and cancelled call 4 itself.
   BOOST_TEST(d.resume(2, {3, 5}) == "");
   d.all->send_kept(d.s());
 

@@ -1,4 +1,4 @@
-// Who may hold how much of the core's memory.
+// How much of the core's memory each kind of session may hold.
 
 #include "coxswain/core/kernel/shares.hpp"
 

@@ -177,8 +177,8 @@ BOOST_FIXTURE_TEST_CASE(a_get_all_of_ten_thousand_keys_put_in_order_is_cheap, jo
   BOOST_TEST(c.pass(0s).body<core::listing_answer>(all)->entries.size() == 10'000u);
 }
 
-// So many gets of 5,000 keys, of which two come last, so that the put of one of them makes a get
-// look at all others.
+// This many gets of 5,000 keys. The last two keys come late, so that the put of one of them makes a
+// get check all others.
 struct woken_gets {
   explicit woken_gets(int count) {
     c.check_less();
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_put_checks_a_bounded_number_of_keys_of_woken_get_alls) {
   for (int i = 0; i < 4; ++i) w.c.advance_once();
   BOOST_TEST(w.waiting() == 6);
 
-  // What is removed was there for all of them.
+  // All of them had found the removed key.
   w.c.remove(0, "last");
   BOOST_TEST(w.waiting() == 0);
 }
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_removal_checks_a_bounded_number_of_keys_of_woken_get_alls
   woken_gets w{20};
 
   w.c.remove(0, "last");
-  BOOST_TEST(w.waiting() == 13);  // each was looked at twice
+  BOOST_TEST(w.waiting() == 13);  // each was checked twice
   w.c.pass(0s);
   BOOST_TEST(w.waiting() > 0);
 

@@ -1,12 +1,12 @@
-// The cases of a key-value store that other systems are tested with, each under its own name
-// (3.40 to 3.42h). More of them stand in coordinator_keys_test and kv_store_test.
+// Test cases of other key-value stores, each under its own name (3.40 to 3.42h). More of them are
+// in coordinator_keys_test and kv_store_test.
 
 #include "tests/core/cluster.hpp"
 
 namespace coxswain::test {
 namespace {
 
-// What a job of one task that has these keys finds below "dir".
+// The keys below "dir" in a job of one task that has put these keys.
 std::string dir_with(std::vector<std::string> const& keys) {
   cluster c{1};
   for (auto const& key : keys) c.put(0, key, "v");
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(increment_key_value_simple_success, job<1>) {
   BOOST_TEST(c.body<core::counter_answer>(sum)->value == 3);
 }
 
-// Sharp edge 32: what an increment made, the next one can add to.
+// Sharp edge 32: an increment can add to the result of the last one.
 BOOST_FIXTURE_TEST_CASE(a_counter_continues_beyond_32_bits, job<1>) {
   c.increment(0, "n", 2'147'483'647);
   c.increment(0, "n", 1);

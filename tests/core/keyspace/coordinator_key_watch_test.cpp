@@ -87,7 +87,7 @@ BOOST_FIXTURE_TEST_CASE(the_removal_of_an_ephemeral_key_is_a_change, job<2>) {
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(watch) == "d/alive=- to 3");
 }
 
-// Of an ended task, beside who else goes on.
+// Of an ended task, while another task continues.
 core::config with_pages_of_two() {
   return core::config{.recoverable = true, .page_entries_max = 2};
 }
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(an_ephemeral_key_of_an_ended_task_is_not_found_by_name) {
   BOOST_TEST(c.after(c.put(1, "d/c", "new")).code(all) == "OK");
 }
 
-// A get of several keys that waits sees no key of a task that has ended meanwhile.
+// A waiting get_all does not see keys of a task that ended meanwhile.
 BOOST_AUTO_TEST_CASE(a_waiting_get_ignores_an_ephemeral_key_pending_removal) {
   cluster c{2, with_pages_of_two()};
   put_five_owned(c);
@@ -199,7 +199,7 @@ BOOST_FIXTURE_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing, job<
   BOOST_TEST(c.changes(c.watch_keys(1, "d", version)) == "d/b=2 to 2");
 }
 
-// So that who watches a quiet directory of a busy job does not fall behind.
+// So that a watcher of a quiet directory in a busy job does not fall behind.
 BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_returns_its_position, job<2>) {
   auto const watch = c.watch_keys(1, "quiet", 0, 10s);
   c.put(0, "busy", "1");
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(up_to_64_mib_of_changes_are_kept_and_always_the_last) {
   BOOST_TEST(c.code(c.watch_keys(0, "", 2)) == "OK");
 }
 
-// One removal may be more changes than are remembered.
+// One removal can make more changes than the log keeps.
 BOOST_AUTO_TEST_CASE(a_waiting_watch_that_is_overrun_is_out_of_range) {
   cluster c{2, {.changes_max = 3}};
   c.put_all(0, {{"d/1", ""}, {"d/2", ""}, {"d/3", ""}, {"d/4", ""}});
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(c.watch_keys(0, std::string("\0", 1), 0)) == "INVALID_ARGUMENT");
 }
 
-// The history yields to values: it may not be the reason why one is refused.
+// The change log makes room for values: it must not cause a refusal.
 BOOST_AUTO_TEST_CASE(old_changes_are_dropped_when_their_memory_is_needed) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.put(0, "a", std::string(60'000, 'x'));
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(each_page_of_a_listing_is_a_consistent_snapshot) {
   BOOST_TEST(!more(third));
   BOOST_TEST(c.listing(page_after(c, "d/e", 5)) == "");
 
-  // So many bytes, but one key in any case.
+  // Up to this many bytes, but at least one key.
   c.put(0, "d/d", std::string(2000, 'x'), true);
   BOOST_TEST(c.body<core::listing_answer>(page_after(c, "d/c", 5))->entries.size() == 1u);
 }

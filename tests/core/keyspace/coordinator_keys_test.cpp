@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(a_page_of_a_listing_fits_in_a_frame) {
 
   auto const listing = c.list(0, "d");
 
-  // The limit is 1000 bytes and 64 KiB, and a key costs 1035.
+  // The limit is 64 KiB plus 1000 bytes; a key takes 1035 bytes.
   BOOST_TEST(c.body<core::listing_answer>(listing)->entries.size() == 64u);
   BOOST_TEST(c.body<core::listing_answer>(listing)->more);
 }

@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(bye_acknowledges_received_items_and_returns_the_others, 
   BOOST_TEST(c.value(c.pop(0, "q")) == "b");
 }
 
-// The client took the call back while the reply was on its way, and will ignore it.
+// The client cancelled the call while the reply was in transit, and will ignore it.
 BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_with_its_reply_in_transit_returns_the_item, job<2>) {
   c.push(0, "q", "a");
   c[0].deaf = true;
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(items_count_as_memory_and_push_fails_when_it_is_full) {
 BOOST_AUTO_TEST_CASE(when_memory_is_full_a_pop_can_take_an_item_but_not_wait) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.push(0, "q", "a");
-  c.brain().memory()->add(99'000);  // as the server does for what it queues
+  c.brain().memory()->add(99'000);  // as the server does for queued replies
 
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
   auto const refused = c.pop(0, "q");

@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_waiters, job<2>) {
   BOOST_TEST(c.value(b) == "2");
 }
 
-// The first try succeeded: sent again it would be refused, if it were executed again.
+// The first attempt succeeded: executing the resent request again would refuse it.
 BOOST_AUTO_TEST_CASE(compare_and_set_and_append_apply_once_when_their_replies_are_lost) {
   cluster c{2};
   c[0].deaf = true;

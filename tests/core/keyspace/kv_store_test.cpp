@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_not_utf8_is_invalid) {
   BOOST_TEST(normal("a/\xc3\xa9") == "a/\xc3\xa9");
 }
 
-// D24: past a limit it is RESOURCE_EXHAUSTED, with the limit's name and value. What counts is the
-// key that is stored: the client measures it so, too.
+// D24: above a limit the code is RESOURCE_EXHAUSTED with the limit's name and value. The length of
+// the normalized key counts, as in the client.
 BOOST_AUTO_TEST_CASE(a_key_above_the_limit_is_refused_and_the_limit_named) {
   BOOST_TEST(normal(std::string(100, 'k')) == std::string(100, 'k'));
   BOOST_TEST(normal("/" + std::string(100, 'k') + "//") == std::string(100, 'k'));
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_removal_stops_at_its_key_limit_and_continues_after_it) {
   BOOST_TEST(first.last == "d/2");
   BOOST_TEST(s.list("") == "d/3 d/4 d0");
 
-  // What was put behind the removal stays, also the directory's own key.
+  // Keys put behind the removal's position stay, including the directory's own key.
   s.put("d", "");
   s.put("d/1", "");
   auto const second = s.keys.remove_tree("d", first.last, 2);
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_the_key_as_jax_expects_it) {
   BOOST_TEST(refused.error().text() == "ALREADY_EXISTS: key some/key already exists");
 }
 
-// D4: what is kept for a client that might resume is at most 1 KiB.
+// D4: a reply kept for a resume has at most 1 KiB.
 BOOST_AUTO_TEST_CASE(a_refusal_shortens_a_long_key) {
   store s;
   std::string const key(4096, 'k');

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
   BOOST_TEST(c.look().tasks[1].error.text() == "INTERNAL: boom");
 }
 
-// Row 3.34: only the culprit has failed.
+// Row 3.34: only the task that caused the error has failed.
 BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_it_has_failed) {
   cluster c{3};
   BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).state_of(0) == "failed");
@@ -175,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<
   BOOST_TEST(c.look().error->later_count == 68u);
 }
 
-// D24: everything is bounded. What is pushed to everybody is held once, but by all.
+// D24: everything is bounded. A push to all sessions is stored once and referenced by all.
 BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_characters, job<2>) {
   std::string text;
   while (text.size() < 1'000'000) text += "\xe2\x82\xac";

@@ -1,4 +1,4 @@
-// Guests: sessions that act for a task which another session has joined as (D26).
+// Guests: sessions that act for a task joined by another session (D26).
 
 #include "tests/core/cluster.hpp"
 
@@ -23,7 +23,7 @@ int guest(cluster& c, std::uint32_t task, std::string with = secret) {
   return g;
 }
 
-// A job whose tasks each let programs act for them: client i is the host of task i.
+// A job whose tasks all grant guests: client i is the host of task i.
 void host_all(cluster& c, int tasks) {
   for (int i = 0; i < tasks; ++i) grant(c, i);
   c.replies();
@@ -418,7 +418,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_has_not_left_while_another_guest_runs, job<2>) {
   c.leave({b, 1});
 
   auto const by_host = c.leave(1);
-  BOOST_TEST(c.code(by_host) == "OK");  // nobody waits for its own program
+  BOOST_TEST(c.code(by_host) == "OK");  // no task waits for its own guest
   BOOST_TEST(c.code(c.leave({works_on, 0})) == "OK");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
@@ -557,7 +557,7 @@ BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {
   BOOST_TEST(!stops(c, reached(c, a, 9)));
   BOOST_TEST(stops(c, reached(c, a, 10)));
   BOOST_TEST(stops(c, reached(c, b, 10)));
-  BOOST_TEST(stops(c, reached(c, guest(c, 0), 10)));  // another program, the same step
+  BOOST_TEST(stops(c, reached(c, guest(c, 0), 10)));  // another guest, the same step
   BOOST_TEST(!stops(c, reached(c, a, 11)));
 }
 

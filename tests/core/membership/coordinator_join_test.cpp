@@ -114,7 +114,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_cancelled_by_all_leaves_no_state, empty_job<2>) {
   BOOST_TEST(c.at(20s).replies() == "");
 }
 
-// D2: who only looks need not know the name of the job.
+// D2: an observer need not know the name of the job.
 BOOST_AUTO_TEST_CASE(a_session_without_a_job_name_observes_any_job_but_joins_only_the_default) {
   auto c = cluster::deserted(1, core::config{.job = "train"});
   auto const silent = c.observer();
@@ -245,7 +245,7 @@ BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-// D10 replaces the upstream rule, which fails the job: the holder is asked, lives, and is unharmed.
+// D10 replaces the upstream rule, which fails the job: the holder is probed, answers and stays.
 BOOST_AUTO_TEST_CASE(
     register_task_already_connected_different_incarnation_fails_the_newcomer_only_by_d10) {
   cluster c{2};
@@ -328,7 +328,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomers_deadline_ends_its_wait_for_the_probe, job<1>
   BOOST_TEST(c.at(10s).error() == "none");
 }
 
-// D9: what the coordinator held for a cancelled call is freed, and that includes the question.
+// D9: the state of a cancelled call is freed, including its probe.
 BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_newcomer) {
   enum class way { cancelled, bye, grace };
   for (way const w : {way::cancelled, way::bye, way::grace}) {
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_newcomer) {
     if (w == way::grace) {
       c.lose(newcomer);
       c[newcomer].open.clear();
-      c.resume(newcomer);  // it no longer wants to know
+      c.resume(newcomer);  // cancelled
     }
 
     BOOST_TEST(c.pass(20s).error() == "none");
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_fails_otherwise) {
       cluster c{2};
       c[0].beats = false;
       auto const asked = c.join({c.observer(), 0}, 555);
-      // The holder's own words are signs of life, so these come from elsewhere where they can.
+      // Messages of the holder are signs of life, so these come from other sessions where possible.
       if (w == way::bye) c.bye(0, true);
       if (w == way::malformed) c.malformed(0, "noise");
       if (w == way::reported) c.report_error(0, errc::internal, "boom");
@@ -410,7 +410,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_can_rejoin_its_own_task_with_a_new_incarnation
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-// A reply before the answer to the Resume would be counted by one side only.
+// A reply before the reply to Resume would be counted by one side only.
 BOOST_FIXTURE_TEST_CASE(a_session_waiting_to_rejoin_its_own_task_can_resume, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({0, 0}, 555);
@@ -560,7 +560,7 @@ BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_is_refused_
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");
 }
 
-// D14: initialisation is what people wait at most, so its waiting is logged like any barrier's.
+// D14: most waiting happens during initialization, so a waiting join is logged like a barrier.
 BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks) {
   auto c = cluster::deserted(3);
   c.observer();
@@ -578,7 +578,7 @@ BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_ta
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
-// Who is quick to come again would join a coordinator that is about to end.
+// A task that rejoins quickly would join a coordinator that is about to stop.
 BOOST_AUTO_TEST_CASE(only_the_host_can_join_a_coordinator_that_all_tasks_left) {
   cluster elsewhere{2};
   elsewhere.leave(0);

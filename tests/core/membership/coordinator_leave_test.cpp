@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_registe
   BOOST_TEST(c.after(c.leave(1)).replies() == "0:OK 1:OK");
 }
 
-// Row 3.21: INTERNAL that wraps the cause, and everybody learns it.
+// Row 3.21: INTERNAL with the cause, for all tasks.
 BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_with_it, job<3>) {
   auto const one = c.leave(0, 60s);
   c.at(1s);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_leave_waits_at_most_the_coordinators_timeout) {
   BOOST_TEST(alone.code(alone.leave(0, 300s)) == "OK");
 }
 
-// Upstream the missing task's heartbeats are refused from then on.
+// Upstream refuses the missing task's heartbeats from then on.
 BOOST_AUTO_TEST_CASE(
     shutdown_with_barrier_barrier_fails_without_client_connection_set_task_to_error_by_d19) {
   cluster c{2};

@@ -1,12 +1,13 @@
-// Who hears that the job has failed: every session, whatever it is to the job. There is nothing to
-// poll (semantics D19), where upstream has rules for who may (rows 3.30 and 3.31).
+// A job error is pushed to every session, whatever its part in the job. Nothing is polled
+// (semantics D19), while upstream has rules for who may poll (rows 3.30 and 3.31).
 
 #include "tests/core/cluster.hpp"
 
 namespace coxswain::test {
 namespace {
 
-// What a client was told since the last look: "none", or the last cause, such as "task 1 INTERNAL".
+// The job error pushed to a client since the last look: "none", or the last cause, such as "task 1
+// INTERNAL".
 std::string news(cluster& c, int who) {
   auto const told = c.pushed<job_error>(who);
   if (told.empty()) return "none";
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_ow
 
   c.report_error(1, errc::internal, "later");
 
-  BOOST_TEST(news(c, 0) == "task 0 INTERNAL");  // again, with the later one behind the cause
+  BOOST_TEST(news(c, 0) == "task 0 INTERNAL");  // again, with the later failure after the cause
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended_by_d4) {
@@ -167,7 +168,7 @@ BOOST_AUTO_TEST_CASE(
 
   c.report_error(1, errc::internal, "boom");
 
-  // On one connection: the outcomes of what it waited for, and the news.
+  // On one connection: the outcomes of its waiting calls, and the push.
   BOOST_TEST(c.code(waits) == "INTERNAL");
   BOOST_TEST(c.code(reads) == "CANCELLED");
   BOOST_TEST(news(c, 0) == "task 1 INTERNAL");
@@ -181,10 +182,11 @@ BOOST_AUTO_TEST_CASE(a_disconnected_session_gets_the_error_once_when_it_resumes)
 
   BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
   c.blink(0);
-  BOOST_TEST(news(c, 0) == "task 1 INTERNAL");  // the new connection may have lost the old news
+  BOOST_TEST(news(c, 0) == "task 1 INTERNAL");  // the push on the old connection may be lost
 }
 
-// Sharp edge 24: after a failure each kind of call has one code, whoever calls and whoever failed.
+// Sharp edge 24: after a failure each kind of call has one code, for any caller and any failed
+// task.
 BOOST_AUTO_TEST_CASE(after_a_job_error_all_callers_get_the_same_codes) {
   for (int const culprit : {0, 1}) {
     cluster c{3};
@@ -204,7 +206,7 @@ BOOST_AUTO_TEST_CASE(after_a_job_error_all_callers_get_the_same_codes) {
   }
 }
 
-// Recoverable tasks: news only of those that are not.
+// Only failures of tasks that are not recoverable are pushed.
 BOOST_AUTO_TEST_CASE(the_end_of_a_recoverable_task_is_not_pushed) {
   enum class way { silent, closed, abandoned, malformed, ended, reported };
   for (way const w :

@@ -5,7 +5,7 @@
 namespace coxswain::test {
 namespace {
 
-// What the client was told to agree on since the last look; zero if nothing.
+// The agreement pushed to the client since the last look; zero if none.
 std::uint64_t freeze(cluster& c, int who) {
   auto const pushed = c.pushed<core::freeze_request>(who);
   return pushed.empty() ? 0 : pushed.back().agreement;
@@ -60,7 +60,7 @@ BOOST_FIXTURE_TEST_CASE(the_earliest_notice_starts_the_agreement_and_equal_times
   c.preempt(0, 1, 20min);
   c.preempt(0, 2, 20min + 1ns);
   BOOST_TEST(freeze(c.at(5min), 0) == 1u);
-  c.preempt(0, 0, 15min);  // joins
+  c.preempt(0, 0, 15min);  // joins the agreement
   c.frozen(0, 1, 1);
   c.frozen(1, 1, 1);
   auto const last = c.frozen(2, 1, 1);
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_notice_with_a_later_time_has_its_own_agreement) {
   c.preempt(0, 0, 10h);
   c.preempt(0, 1, 20min);
   BOOST_TEST(freeze(c.at(5min), 0) == 1u);
-  c.at(6min);  // without an answer
+  c.at(6min);  // fails without an answer
   BOOST_TEST(freeze(c, 0) == 0u);
   c.heartbeat(0);
   c.report_error(1, errc::internal, "taken away");

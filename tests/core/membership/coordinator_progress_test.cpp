@@ -1,4 +1,4 @@
-// Steps that tasks report, and those who get no further (D29).
+// Reported steps, and tasks without progress (D29).
 
 #include "tests/core/cluster.hpp"
 
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(only_the_task_that_holds_up_others_is_reported) {
              "task 2 (host2:1002) has reported no progress for 60 s: it is at step 1; "
              "the progress timeout is 60 s\n");
 
-  // Released, each has the rest of its time.
+  // After the release each task has the rest of its timeout.
   BOOST_TEST(c.after(c.barrier(2, "b", 1h)).code(first) == "OK");
   BOOST_TEST(c.at(250s - 1ns).log() == "");
   expect_words(c.at(250s).log(), {"task 0",

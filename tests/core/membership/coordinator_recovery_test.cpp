@@ -1,4 +1,5 @@
-// Recoverable tasks: D12, and what it means in D5, D11, D13; rows 3.25, 3.39b; sharp edges 5 and 6.
+// Recoverable tasks: D12 and its consequences in D5, D11, D13; rows 3.25, 3.39b; sharp edges 5 and
+// 6.
 
 #include "tests/core/cluster.hpp"
 
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_failed_task_is_refused_until_it_rejoins) {
   }
 }
 
-// D12 replaces row 3.15, where only a heartbeat's loss could be forgiven.
+// D12 replaces row 3.15, which allowed a reconnect only after a heartbeat timeout.
 BOOST_AUTO_TEST_CASE(unavailable_task_can_reconnect_as_can_one_with_any_other_error_by_d12) {
   for (errc const code : {errc::unavailable, errc::internal, errc::data_loss, errc::aborted}) {
     cluster c{2, recoverable()};
@@ -357,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_round_is_dropped_when_all_arrived_tasks_failed) {
   BOOST_TEST(c.after(c.barrier(one, "b")).round(two) == "round 1");
 }
 
-// D13: it takes the earliest round that had not ended when it joined.
+// D13: its call belongs to the earliest round that had not ended when it joined.
 BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_no_outcome_from_before_its_failure) {
   for (bool const same_incarnation : {false, true}) {
     cluster c{2, recoverable()};
@@ -511,7 +512,7 @@ BOOST_AUTO_TEST_CASE(the_last_task_leaves_at_once_when_all_others_failed) {
   BOOST_TEST(c.brain().done());
 }
 
-// Row 3.21: the deadline of the leave concerns those who are waited for.
+// Row 3.21: the deadline of the leave applies to the missing tasks.
 BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
   cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
@@ -521,7 +522,7 @@ BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
   expect_words(c.error(), {"1 of 3 tasks is missing: 1 (connected"});
 }
 
-// A session of many tasks ends with all of them: each fails for itself.
+// When a session of many tasks ends, each of them fails on its own.
 BOOST_AUTO_TEST_CASE(the_end_of_a_session_of_many_recoverable_tasks_does_not_end_the_job) {
   auto c = cluster::deserted(4, leaving_together());
   int const host = c.observer("host:1");

@@ -1,5 +1,4 @@
-// A new incarnation in the place of another that is recoverable: D10, D3, rows 3.12 to 3.16, sharp
-// edges 1, 2 and 4.
+// A new incarnation replaces a recoverable one: D10, D3, rows 3.12 to 3.16, sharp edges 1, 2 and 4.
 
 #include "tests/core/cluster.hpp"
 
@@ -121,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_otherwise) {
 
       c.pass(5s);
 
-      // What the holder itself says is a sign of life, and settles the challenge before it ends.
+      // A message of the holder is a sign of life, and ends the probe early.
       bool const speaks = w == way::abandoned || w == way::reported;
       BOOST_TEST(c.code(asked) == (speaks ? "ABORTED" : "OK"));
       BOOST_TEST(c.state_of(0) == (speaks ? "failed" : "connected"));
@@ -220,7 +219,8 @@ BOOST_AUTO_TEST_CASE(take_over_comes_before_newcomers_waiting_for_the_probe) {
   BOOST_TEST(c.look().tasks[0].self.value == 2u);
 }
 
-// Sharp edge 2: two who take over from each other in turn are seen, and neither acts for the other.
+// Sharp edge 2: two processes that take over from each other are detected, and neither acts for the
+// other.
 BOOST_AUTO_TEST_CASE(after_take_overs_only_the_last_session_can_act) {
   cluster c{2, recoverable()};
   int const second = c.observer();
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_continues_as_the_new_incarn
   BOOST_TEST(c.after(c.barrier(1, "b")).round(own) == "round 1");
 }
 
-// D3: a zombie can do nothing, whatever became of it.
+// D3: a replaced session is refused, whatever became of the task.
 BOOST_AUTO_TEST_CASE(a_replaced_session_learns_that_it_was_replaced) {
   enum class way { failed, left, taken_over };
   for (way const w : {way::failed, way::left, way::taken_over}) {
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_session_learns_that_it_was_replaced) {
   }
 }
 
-// Clients do not name their task where none is needed.
+// Clients do not name their task in calls that need none.
 BOOST_AUTO_TEST_CASE(a_replaced_session_cannot_act_as_an_observer) {
   cluster c{2, recoverable()};
   c.put(1, "k", "v");

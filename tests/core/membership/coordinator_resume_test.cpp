@@ -11,7 +11,7 @@ std::string numbers(std::vector<request_id> const& ids) {
   return all;
 }
 
-// A Resume that says what the test wants, from a new connection.
+// A Resume with the given fields on a new connection.
 std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answered) {
   auto const on = c.dial();
   c.say(on, core::client_message{.answered_through = answered, .what = std::move(args)});
@@ -177,12 +177,12 @@ BOOST_FIXTURE_TEST_CASE(requests_absent_from_the_resume_list_are_cancelled_or_dr
   BOOST_TEST(c.resume(0).look().barriers.empty());
   BOOST_TEST(c.look().waiting_gets == 0u);
   BOOST_TEST(c.code(waits) == "waits");
-  BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // it took effect
+  BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // the put took effect
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() < 600u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_request_that_never_arrived_is_unknown_and_resent_with_its_id, job<1>) {
-  // It was on its way when the connection broke.
+  // The reply was in transit when the connection broke.
   c.lose(0);
   auto const put = c.put(0, "k", "v");
   c[0].open.at(put.id).sent = true;
@@ -268,8 +268,8 @@ BOOST_FIXTURE_TEST_CASE(the_address_shown_is_that_of_the_last_resume, job<1>) {
   BOOST_TEST(c.resume(0).look().tasks[0].peer == "192.168.7.7:7777");
 }
 
-// The client had given the first connection up before it opened the second; what it had said on
-// it arrives late. It must not undo what happened since.
+// The client abandoned the first connection before it opened the second; its old messages arrive
+// late. They must not undo what happened since.
 BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_session_back) {
   cluster c{1};
   c.lose(0);

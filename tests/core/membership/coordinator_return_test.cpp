@@ -1,4 +1,5 @@
-// Recoverable tasks that leave: for good (finished) or to return. A clean exit harms nobody.
+// Recoverable tasks that leave: permanently (finished) or to return. A clean exit fails no other
+// task.
 
 #include "tests/core/cluster.hpp"
 

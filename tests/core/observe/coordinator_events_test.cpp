@@ -21,13 +21,13 @@ core::events_answer const& events(cluster const& c, call of) {
 
 std::uint64_t last(cluster& c, caller who) { return events(c, watch(c, who, 0)).through; }
 
-// The only event of the answer.
+// The only event of the reply.
 core::event const& only(cluster const& c, call of) {
   BOOST_TEST_REQUIRE(events(c, of).entries.size() == 1u);
   return events(c, of).entries.front().what;
 }
 
-// Of each event the kind, the task and the barrier.
+// The kind, task and barrier of each event.
 std::string kinds(cluster& c, call of) {
   std::string seen;
   for (auto const& one : events(c, of).entries) {
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event, job<3
   c.blink(0).lose(1).at(2s);
   c.task_ended(2, {errc::aborted, "killed"});
 
-  // suspect, back; suspect; failed, job_failed, which the open barriers fail with; failed
+  // suspect, back; suspect; failed, job_failed, with which the open barriers fail; failed
   BOOST_TEST(kinds(c, watch(c, o, n)) == "4:0 5:0 4:1 3:1 7:1 3:2 ");
 }
 

@@ -1,4 +1,4 @@
-// The picture of the job, and which input gives which output.
+// The snapshot of the job, and which input gives which output.
 
 #include "tests/core/cluster.hpp"
 
@@ -139,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(the_job_is_not_done_during_a_join, empty_job<2>) {
   BOOST_TEST(!c.brain().done());
 }
 
-// What the log of a job's life says, line by line.
+// The log of a job from start to end, line by line.
 BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
   c.observer("host:1");
   c.join({0, 0}, 1);
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_counts_as_passed_after_its_first_released_roun
   expect_words(history().missing, {"1 of 2 tasks is missing", "1 (connected", "host1:1001"});
   c.at(10s);
   BOOST_TEST(history().passed.value == 0u);
-  c.barrier(1, "b");  // is owed the failure
+  c.barrier(1, "b");  // will get the failure
 
   c.barrier(0, "b");
   c.barrier(1, "b");

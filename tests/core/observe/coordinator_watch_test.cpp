@@ -45,7 +45,7 @@ BOOST_FIXTURE_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version, job<2>) 
   BOOST_TEST(!a->tasks[1].last_heard.has_value());
 }
 
-// Also if it waits: what it will be told is made without another request.
+// Also if it waits: its reply is made without another request.
 BOOST_FIXTURE_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks, job<40>) {
   auto const steps = [&] { return c.brain().counts().steps; };
   auto const before = steps();
@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(every_task_change_has_its_own_version, job<2>) {
   BOOST_TEST(rises());
   int const other = c.observer();
   BOOST_TEST(!rises());
-  c.join({other, 1}, 101);  // the same process by another session
+  c.join({other, 1}, 101);  // the same process with another session
   BOOST_TEST(rises());
   c.join({other, 1}, 101);
   BOOST_TEST(!rises());
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_t
 BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_same_iteration_as_a_change_shows_the_change, job<2>) {
   auto const v = version_now(c, 0);
   c.lose(1);
-  auto const seen = watch(c, 0, v + 1, 2s);  // when the grace of task 1 is over
+  auto const seen = watch(c, 0, v + 1, 2s);  // at the end of task 1's grace
 
   BOOST_TEST(tasks(c.at(2s), seen) == "100 connected, 101 failed");
 }

@@ -1,4 +1,4 @@
-// Who waits for what, and who is stuck (D30).
+// Waits and deadlocks (D30).
 
 #include "tests/core/cluster.hpp"
 
@@ -21,12 +21,12 @@ core::why_answer::wait the_only(core::why_answer const& a) {
   return a.waits.front();
 }
 
-// Tasks come and go as they like.
+// Tasks join and leave without barriers.
 core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
 core::config recoverable() { return core::config{.recoverable = true}; }
 
-// Of the tasks 0 and 1.
+// A deadlock of tasks 0 and 1.
 struct deadlock {
   explicit deadlock(cluster& c) {
     c.log();
@@ -644,7 +644,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_against_the_bound_of_why) {
   BOOST_TEST(a.more == 5u);
 }
 
-// Its other wait may end.
+// The task's other wait may end.
 BOOST_AUTO_TEST_CASE(a_task_with_an_unexamined_wait_is_not_reported_stuck) {
   cluster c{2, {.participants_per_picture_max = 1}};
   deadlock const d{c};

@@ -22,7 +22,7 @@ std::string text(events_answer const& a) {
 
 constexpr wall_time noon{std::int64_t{12} * 60 * 60 * 1000, 60 * 60};
 
-// Letters only, so that no two of them are alike.
+// Letters only, so that no two events are similar.
 std::string unlike(int i) {
   std::string text;
   for (; i > 0; i /= 26) text += static_cast<char>('a' + i % 26);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_last_events_are_kept) {
   BOOST_TEST(log.size() == 3u);
   BOOST_TEST(text(log.since(9'000, severity::info)) ==
              "9998:" + unlike(9998) + " 9999:" + unlike(9999) + " 10000:" + unlike(10'000) +
-                 " through 10000 lost 3");  // of those long ago, no more are remembered
+                 " through 10000 lost 3");  // no more old events are kept
 }
 
 BOOST_AUTO_TEST_CASE(ten_thousand_similar_events_become_one_with_a_count) {
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
   event_log log{{1000, 10'000, 16}, noon};
   for (int i = 0; i < 100; ++i) log.add(0s, told(std::string(1000, 'x') + unlike(i)));
   BOOST_TEST(log.size() > 1u);
-  BOOST_TEST(log.size() < 5u);  // twice: what alike events have in common is as long
+  BOOST_TEST(log.size() < 5u);  // twice: the words shared by similar events are as long
 
   log.add(0s, told(std::string(9000, 'y')));
 

@@ -9,7 +9,7 @@
 namespace coxswain::core {
 namespace {
 
-// What is put into a graph, so that it can be put in again, or worked out otherwise.
+// The input of a graph, so that the result can be computed again or in another way.
 struct riddle {
   struct wait {
     std::vector<task_id> waiting;
@@ -51,7 +51,7 @@ std::string by_graph(riddle const& r) {
   return able(found);
 }
 
-// Looks at every wait again until nothing changes.
+// Checks every wait again until nothing changes.
 std::string by_force(riddle const& r) {
   std::vector<bool> found(r.num_tasks);
   for (task_id const task : r.acting) found[task.value] = true;

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_query_is_complete_when_nobody_is_awaited) {
   BOOST_TEST(!alive_queries::is_complete(q, awaits(2)));
   BOOST_TEST(asked == 3u);
   BOOST_TEST(!alive_queries::is_complete(q, awaits(2)));
-  BOOST_TEST(asked == 4u);  // that one was looked at first
+  BOOST_TEST(asked == 4u);  // the set that was checked first
   BOOST_TEST(!alive_queries::is_complete(q, awaits(0)));
   BOOST_TEST(alive_queries::is_complete(q, awaits(9)));
 }

@@ -19,7 +19,7 @@ struct house {
   barriers all;
   task_set_ptr three = boost::make_local_shared<task_set const>(3);
 
-  // One round of the name that fails, with these stragglers.
+  // A failed round of the name with these stragglers.
   round_number fail(std::string const& name, std::vector<std::uint32_t> const& owed_to,
                     std::string what = "failed") {
     auto& b = all.at(name);
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_million_names_with_a_straggler_each_are_forgotten_in_pass
   BOOST_TEST(h.all.known() <= 2100u);
 }
 
-// A straggler that never comes may not make each call of the others search all that it is owed.
+// The outcomes kept for an absent straggler must not slow down every call of the others.
 BOOST_AUTO_TEST_CASE(what_one_task_is_owed_costs_the_others_nothing) {
   house h{300'000, 100};
   for (int i = 0; i < 300'000; ++i) h.fail("a", {1});

@@ -24,7 +24,7 @@ std::string list(cluster const& c, call of) {
   return all;
 }
 
-// Tasks come and go as they like.
+// Tasks join and leave without barriers.
 core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_alive_test)

@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds, job<2>) {
   }
 }
 
-// The old rule that an id is usable once is replaced.
+// Replaces the upstream rule that an id can be used once.
 BOOST_FIXTURE_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13, job<2>) {
   for (int i = 0; i < 100; ++i) {
     c.barrier(0, "b");
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(one) == "OK");
 }
 
-// Upstream, one wrong caller fails the round for all (its sharp edge 29).
+// Upstream, one wrong caller fails the round for all (sharp edge 29).
 BOOST_FIXTURE_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone, job<3>) {
   auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
 

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails_and_cancel_barrier_non_ex
   expect_words(c.text(cancel), {"'b'", "no open round"});
 }
 
-// The old rule was that such a cancel succeeds and poisons the name.
+// Upstream, such a cancel succeeds and makes the next use of the name fail.
 BOOST_FIXTURE_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced_by_d16, job<2>) {
   c.cancel(0, "b");
 
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(c.cancel(1, "b", 1)) == "FAILED_PRECONDITION");
 }
 
-// Upstream a client always cancels round 0 (its sharp edge 8).
+// Upstream a client always cancels round 0 (sharp edge 8).
 BOOST_FIXTURE_TEST_CASE(later_rounds_can_be_cancelled_with_and_without_their_number, job<1>) {
   c.barrier(0, "b", 1s, {.among = {0}});
   cluster two{2};

@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_at_one_is_named_where_it_is_missing, j
   expect_words(c.text(b), {"1 of 2 tasks is missing: 1 (connected", "waits for count barrier 'n'"});
 }
 
-// Somebody may come who is not there yet.
+// A client that is not connected yet may still arrive.
 BOOST_FIXTURE_TEST_CASE(a_task_that_waits_at_one_is_never_stuck, job<2>) {
   c.log();
   c.count_barrier(0, "n", 2, 1h);

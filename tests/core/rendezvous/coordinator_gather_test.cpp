@@ -19,7 +19,7 @@ BOOST_FIXTURE_TEST_CASE(everybody_receives_everybodys_data_in_task_order, job<3>
   for (auto const& each : {zero, one, two}) BOOST_TEST(c.round(each) == "round 1: zero|one|two");
 }
 
-// What the topology exchange needs: the order of numbers, not of texts.
+// The order that the topology exchange needs: numeric, not lexicographic.
 BOOST_FIXTURE_TEST_CASE(enumerate_eleven_devices_in_task_order, job<11>) {
   std::optional<call> last;
   for (int i = 10; i >= 0; --i) last = c.barrier(i, "g", 300s, bringing(std::to_string(i)));

@@ -1,4 +1,4 @@
-// Barriers that make one of what everybody brings: the reductions of D15.
+// Barriers that reduce the operands of all tasks to one result (D15).
 
 #include "coxswain/base/little_endian.hpp"
 #include "tests/core/cluster.hpp"
@@ -27,7 +27,7 @@ asking bringing(reduction how, std::int64_t number) {
 asking bringing(reduction how, int number) { return bringing(how, std::int64_t{number}); }
 asking bringing(reduction how, double number) { return bringing(how, to_little_endian(number)); }
 
-// Task i brings the i-th operand; gives what task 0 is answered. They arrive in the opposite order.
+// Task i contributes the i-th operand; returns the reply to task 0. Tasks arrive in reverse order.
 template <class Operand>
 std::string reduced(cluster& c, reduction how, std::vector<Operand> const& operands) {
   std::optional<call> last;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(doubles_are_summed_and_compared) {
   BOOST_TEST(of_doubles(reduction::min_double, {infinity, -infinity}) == -infinity);
 }
 
-// In another order the small ones would be lost, or not.
+// Another order of summation would change whether the small operands are lost.
 BOOST_AUTO_TEST_CASE(doubles_are_added_in_task_order_whoever_comes_first) {
   std::vector<double> const operands{1e16, 1, 1, -1e16};
   std::vector<std::vector<int>> const orders{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 2, 0, 3}};

@@ -1,4 +1,4 @@
-// Numbered rounds: D13 in its edges, and row 3.38.
+// Numbered rounds: edge cases of D13, and row 3.38.
 
 #include "tests/core/cluster.hpp"
 #include "tests/wire/live_bytes.hpp"
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(a_participant_that_never_was_asked_is_owed_nothing, job<
 
   auto const outsider = c.barrier(2, "b", 300s, {.among = {0, 2}});
 
-  // It takes no part in the round before, so it may not change who takes part.
+  // It was no participant of the last round, so it may not change the participants.
   BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
   BOOST_TEST(contains(c.round(c.barrier(1, "b", 300s, {.among = {0, 1}})), "round 1 DEADLINE"));
 }
@@ -205,7 +205,7 @@ BOOST_FIXTURE_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants
 
   BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
   expect_words(c.text(zero), {"Barrier 'b' round 1", "task 1", "participants or barrier kind"});
-  // Each has been told; the third is owed it.
+  // Two tasks got the failure; it is kept for the third.
   BOOST_TEST(contains(c.round(c.barrier(2, "b")), "round 1 INVALID_ARGUMENT"));
   auto const next = c.barrier(0, "b");
   c.barrier(1, "b");
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_w
   BOOST_TEST(c.look().barriers.empty());
 }
 
-// Without the harness, which would take longer than the coordinator.
+// Without the cluster harness, which would take longer than the coordinator.
 BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
   auto& brain = c.brain();
   std::vector<core::outgoing> out;

@@ -14,8 +14,8 @@ core::local_topology host(std::string boot_id, std::vector<std::int32_t> ordinal
   return made;
 }
 
-// "a 0=0 707=1; b 0=2" says which global id each device of each task has got, by ordinal; else
-// what became of the call.
+// "a 0=0 707=1; b 0=2": the global id of each task's devices by ordinal; else the outcome of the
+// call.
 std::string ids(cluster const& c, call of) {
   auto const* const whole = c.body<core::global_topology>(of);
   if (!whole) return c.code(of);

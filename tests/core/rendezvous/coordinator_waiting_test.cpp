@@ -1,4 +1,4 @@
-// What the coordinator says to a client that asks what one of its calls waits for.
+// Replies to a client that asks what one of its calls waits for.
 
 #include "tests/core/cluster.hpp"
 
@@ -12,7 +12,7 @@ void ask(cluster& c, call about) {
   c.say(who.connection, std::move(m));
 }
 
-// What it was told since the last look, of this call only.
+// The reports on this call since the last look.
 std::string told(cluster& c, call about) {
   std::string text;
   for (auto const& one : c.pushed<core::waiting>(static_cast<int>(about.client))) {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(alive_queries_agreements_and_exchanges_name_the_missing) {
   }
 }
 
-// Ten thousand ask within a moment. The trio: the text of one moment is shared, then made anew.
+// Ten thousand clients ask within a tenth of a second: they share one text, then it is made anew.
 BOOST_FIXTURE_TEST_CASE(what_one_is_told_is_told_to_others_for_a_tenth_of_a_second, job<3>) {
   auto const one = c.barrier(0, "b");
   expect_words(asked(c.pass(2s), one), {"2 of 3 tasks are missing"});

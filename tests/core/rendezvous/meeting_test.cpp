@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_data_of_a_closed_meeting_is_freed) {
   BOOST_TEST(memory->used() == 0u);
 }
 
-// Against a list of who is there.
+// Compares with a list of the arrived tasks.
 BOOST_AUTO_TEST_CASE(a_thousand_random_comings_and_goings_agree_with_a_list) {
   constexpr std::uint64_t seed = 2;
   BOOST_TEST_CONTEXT("seed " << seed) {

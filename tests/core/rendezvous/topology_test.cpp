@@ -1,4 +1,4 @@
-// What is made of the topologies of all tasks (semantics 3.44 to 3.47).
+// Building the global topology from those of all tasks (semantics 3.44 to 3.47).
 
 #include "coxswain/core/model/topology.hpp"
 
@@ -33,7 +33,7 @@ local_topology below(std::vector<std::string> nodes, local_topology made) {
   return made;
 }
 
-// "0:0 0:1 | 1:2" says partition:id of each device, the tasks apart.
+// "0:0 0:1 | 1:2": partition:id of each device, grouped by task.
 std::string shape(global_topology const& whole) {
   std::string text;
   for (auto const& task : whole.tasks) {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(one_device_without_a_fabric_makes_the_boot_ids_count) {
   BOOST_TEST(built({mixed, host("b", 1, "f"), host("a", 1, "f")}) == "0:0 0:1 | 1:3 | 0:2");
 }
 
-// What NVML says of a device that is in no fabric.
+// The UUID that NVML reports for a device outside any fabric.
 BOOST_AUTO_TEST_CASE(a_fabric_of_zeros_is_none) {
   std::string const zeros{"00000000-0000-0000-0000-000000000000/0"};
   BOOST_TEST(built({host("a", 1, zeros), host("b", 1, zeros)}) == "0:0 | 1:1");
