@@ -1,4 +1,4 @@
-// Calls: sending, answers, taking back, deadlines, limits.
+// Calls: sending, replies, cancellation, deadlines, limits.
 
 #include "tests/client/agent_lab.hpp"
 
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_con
 BOOST_AUTO_TEST_CASE(a_call_without_timeout_never_expires) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, without_limit).out() == "#1 get k no limit");
-  BOOST_TEST((lab.a.next_deadline() == t0 + 2s));  // what it waits for
+  BOOST_TEST((lab.a.next_deadline() == t0 + 2s));  // names what it waits for
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_immediate_reply) {

@@ -1,5 +1,5 @@
-// Agents against the coordinator's core, in virtual time, over connections that are cut after any
-// byte, in either direction: every call has its effect once and gets its answer.
+// Agents against the coordinator's core, in virtual time, over connections cut after any byte in
+// either direction: every call takes effect once and gets its reply.
 
 #include "coxswain/core/coordinator.hpp"
 #include "tests/client/agent_lab.hpp"
@@ -29,10 +29,10 @@ class small_job {
     }
   }
 
-  // Cuts the connection of task 0 that is number `which` (from 0) after so many bytes.
+  // Cuts connection number `which` (from 0) of task 0 after this many bytes.
   void cut(std::size_t which, side from, std::size_t bytes) { cuts_[{which, from}] = bytes; }
 
-  // Calls, and waits for the answer.
+  // Makes a call and waits for its reply.
   core::answer ask(std::size_t who, core::request what) {
     return wait(who, call(who, std::move(what)));
   }
@@ -69,7 +69,7 @@ class small_job {
     return c;
   }
 
-  // One round of everything that can happen at this time; if nothing did, time goes on.
+  // Processes everything due at this time once; if nothing was due, advances the time.
   void run_iteration() {
     bool moved = false;
     for (std::size_t i = 0; i < members_.size(); ++i) moved |= serve(i);
@@ -118,7 +118,7 @@ class small_job {
     }
   }
 
-  // What gets through before the connection is cut, and whether it is.
+  // The bytes that get through, and whether the connection is cut after them.
   std::pair<std::string, bool> passed(member& m, side from, std::string bytes) {
     auto& moved = m.moved[from == side::client];
     auto const cut = cuts_.find({m.connections - 1, from});
@@ -168,7 +168,7 @@ core::barrier_args gather(std::string data) {
   return args;
 }
 
-// The life of a small job; every answer is as it is without any loss.
+// A small job from start to end; every reply is the same as without a loss.
 void live(small_job& job) {
   auto const join = job.call(0, core::join_args{incarnation{10}, {}});
   BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());

@@ -1,6 +1,6 @@
 #pragma once
-// An agent in virtual time, and a hand that plays the coordinator. Everything the agent puts out is
-// shown as one line of text, in the order: messages sent, commands, completions, events.
+// An agent in virtual time; the test plays the coordinator. The agent's output is shown as one line
+// of text, in the order: messages sent, commands, completions, events.
 
 #include "coxswain/client/agent/agent.hpp"
 
@@ -21,7 +21,7 @@ inline constexpr time_point t0{std::chrono::hours{1}};
 // "#3 get k 300 s ack=2", "resume 1,3 ack=2", "heartbeat".
 [[nodiscard]] std::string text_of(core::client_message const& message);
 
-// The frame that carries an answer.
+// The frame of a reply.
 [[nodiscard]] std::string frame(request_id id, core::answer const& what);
 
 // The HelloReply of these tests' coordinator: heartbeats every 10 s, timeout 30 s, grace 2 s, 4
@@ -39,11 +39,10 @@ class agent_lab {
   // Task 1 of the job, at "b12:8476".
   static agent_options default_options();
 
-  // An agent whose session exists, at t0; nothing of it remains to be taken.
+  // An agent with a session, at t0; its output so far has been taken.
   static agent_lab open(agent_options options = default_options());
 
-  // Functions that do something to it return the lab, so that an expectation can be on the same
-  // line.
+  // Functions that act on the agent return the lab, so that an expectation can be on the same line.
   agent_lab& say(time_point now, core::answer const& what) { return reply(now, 0, what); }
   agent_lab& reply(time_point now, std::uint64_t id, core::answer const& what = {});
   agent_lab& lose(time_point now);
@@ -55,20 +54,20 @@ class agent_lab {
 
   // The agent's output since the last look.
   [[nodiscard]] std::string out();
-  // The same after it has been advanced.
+  // The output after advancing the agent.
   [[nodiscard]] std::string advance(time_point now) {
     a.advance(now);
     return out();
   }
 
-  // The messages among it, whole.
+  // The messages in the output, decoded.
   [[nodiscard]] std::vector<core::client_message> const& messages() const { return messages_; }
   [[nodiscard]] std::vector<agent_completion> const& completions() const { return completions_; }
   [[nodiscard]] std::vector<agent_event> const& events() const { return events_; }
 
   agent a;
 
-  // Whether `out` shows what is asked and said of long waits; other tests are not about it.
+  // Whether `out` includes waiting queries and reports; most tests leave them out.
   bool shows_waits{};
 
  private:

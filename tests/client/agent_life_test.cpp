@@ -1,4 +1,4 @@
-// Signs of life: heartbeats, silence, the fence; and what the coordinator pushes.
+// Signs of life: heartbeats, silence, the fence; and pushes of the coordinator.
 
 #include "tests/client/agent_lab.hpp"
 

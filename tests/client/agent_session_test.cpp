@@ -1,4 +1,4 @@
-// The session: loss and resumption, goodbyes, leaving, signs of life, the fence.
+// The session: connection loss and resume, goodbyes, leaving.
 
 #include "coxswain/wire/ranges.hpp"
 #include "tests/client/agent_lab.hpp"
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
   }
 }
 
-// A coordinator that states what no coordinator can mean would have its clients wait for ever.
+// Impossible values from a coordinator would make its clients wait forever.
 BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
   constexpr auto longest = wire::stated_time_max;
   constexpr std::uint64_t largest = wire::message_bytes_max;
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_crossing_its_reply_is_repeated_after_a_loss)
   lab.lose(t0);
   lab.resume(t0);
 
-  // The coordinator may not have heard that nobody has the item, although the answer is counted.
+  // The coordinator may not know that the item was not delivered, although its reply was counted.
   std::string const out = lab.out();
   BOOST_TEST(out.find("resume 1 ack=1") != out.npos, out);
   BOOST_TEST(out.find("cancel 1 ack=1") != out.npos, out);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_known_to_have_arrived_is_not_repeated) {
   BOOST_TEST(lab.resume(t0).out().find("cancel") == std::string::npos);
 }
 
-// By D2, as a wrong token is.
+// Final by D2, like a wrong token.
 BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_retry) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   for (bool const is_open : {false, true}) {
@@ -430,7 +430,7 @@ BOOST_AUTO_TEST_CASE(a_final_goodbye_ends_the_session) {
   BOOST_TEST(contains(last_words(lab), "has ended the session"));
 }
 
-// What upstream's agent makes of the answer to its poll for errors, a goodbye says here (D23).
+// A goodbye replaces upstream's reply to the poll for errors (D23).
 BOOST_AUTO_TEST_CASE(cancelled_poll_for_error_request_as_a_goodbye_that_may_resume_is_no_failure) {
   for (errc const code : {errc::cancelled, errc::unavailable, errc::internal}) {
     auto lab = agent_lab::open();

@@ -1,4 +1,4 @@
-// Handshakes, and what goes wrong before there is a session.
+// Handshakes, and failures before a session exists.
 
 #include "tests/client/agent_lab.hpp"
 

@@ -1,4 +1,4 @@
-// What the agent says of long waits: for answers to calls, and for the coordinator.
+// The agent's reports of long waits: for replies, and for the coordinator.
 
 #include "tests/client/agent_lab.hpp"
 
@@ -19,7 +19,7 @@ core::answer waits_for(std::uint64_t request, std::string text) {
   return {{}, core::waiting{request_id{request}, std::move(text)}};
 }
 
-// An agent whose session exists, with a coordinator that says this of itself.
+// An agent with a session whose coordinator sent this HelloReply.
 agent_lab open(core::hello_answer hello, agent_options options = agent_lab::default_options()) {
   agent_lab lab{std::move(options)};
   lab.a.start(t0);
@@ -36,7 +36,8 @@ core::hello_answer returning_within(duration time) {
   return hello;
 }
 
-// Every try is refused until then; the last one at that moment. What was said, with when.
+// Refuses every attempt until then, the last one at that time. Returns the reports with their
+// times.
 std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
   std::string said;
   while (!lab.a.over()) {
@@ -54,7 +55,7 @@ std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
   return said;
 }
 
-// Advances until the next try to connect begins, and gives when that is.
+// Advances to the start of the next connection attempt and returns its time.
 time_point next_try(agent_lab& lab) {
   for (;;) {
     auto const now = *lab.a.next_deadline();
@@ -86,7 +87,7 @@ BOOST_AUTO_TEST_CASE(waiting_queries_repeat_at_doubling_intervals_up_to_thirty_s
   for (auto now = t0; now <= t0 + 130s; now += 500ms) {
     lab.a.advance(now);
     if (lab.out().find("ask_waiting") == std::string::npos) {
-      lab.say(now, {});  // it lives
+      lab.say(now, {});  // a sign of life
       continue;
     }
     asked += std::to_string((now - t0) / 1s) + " ";

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(every_call_is_available) {
   BOOST_TEST(c.alive_tasks(1).at(0).incarnation == c.incarnation());
   auto const tasks = c.watch_tasks();
   BOOST_TEST((c.watch_tasks(tasks.version, 10ms) == tasks));
-  // That the coordinator stood still is an event, too.
+  // A stall of the coordinator is an event, too.
   BOOST_TEST(c.watch_events().through >= 4u);
   BOOST_TEST(outcome_of([&] { (void)c.watch_events(999); }).code() == errc::invalid_argument);
   BOOST_TEST(c.num_tasks() == 2u);

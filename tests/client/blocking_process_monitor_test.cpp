@@ -34,7 +34,7 @@ class fixture {
     return c;
   }
 
-  // Waits until all that was told contains this, and gives it.
+  // Waits until the reports contain this text, and returns them.
   std::string until(std::string_view text) {
     std::unique_lock lock{mutex};
     changed.wait(lock, [&] { return said.find(text) != std::string::npos; });

@@ -1,5 +1,5 @@
-// A name of ours that clashes with one of <error.h> or std where both are used by directives. Not
-// in client_test: tests look for the compiler to refuse it.
+// A public name that is ambiguous with <error.h> or std under both using-directives. Not part of
+// client_test: a test checks that this does not compile.
 
 #include "coxswain/base/error.hpp"
 

@@ -1,4 +1,4 @@
-// Every kind of barrier, by clients and the real coordinator over real sockets.
+// Every kind of barrier, with clients and the real coordinator over real sockets.
 
 #include "tests/client/two_clients.hpp"
 

@@ -1,4 +1,4 @@
-// Keys, watches and queues, by clients and the real coordinator over real sockets.
+// Keys, watches and queues, with clients and the real coordinator over real sockets.
 
 #include "tests/client/two_clients.hpp"
 
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_returns_every_change_once) {
   run(io, test());
 }
 
-// More than the coordinator looks through at once.
+// More than the coordinator examines at once.
 BOOST_AUTO_TEST_CASE(a_watch_continues_after_changes_elsewhere) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(lock_try_lock_and_unlock_work) {
   run(io, test());
 }
 
-// Its Bye says how many replies it had received: not this one.
+// Its Bye acknowledges the received replies, and not this one.
 BOOST_AUTO_TEST_CASE(destroying_a_client_returns_an_item_in_transit) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_get_times_out_at_its_deadline) {
     auto const took = std::chrono::steady_clock::now() - begin;
     BOOST_TEST(outcome.code() == errc::deadline_exceeded);
     BOOST_TEST((took >= 50ms));
-    BOOST_TEST((took < 900ms));  // so it was not the client's own timer
+    BOOST_TEST((took < 900ms));  // so the client's own timer did not end it
   };
   run(io, test());
 }
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_large_value_is_sent_and_received) {
   run(io, test());
 }
 
-// There are more keys than fit on a page; the first and the last keep changing together.
+// More keys than fit on a page; the first and the last always change together.
 BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_is_a_consistent_snapshot) {
   constexpr std::size_t keys = 3'500;
   auto const name = [](std::size_t i) { return "many/" + std::to_string(10'000 + i); };

@@ -1,5 +1,5 @@
 // Clients and the real coordinator, over real sockets, in one io_context: joining, failing, leaving
-// and what a client knows.
+// and client properties.
 
 #include "tests/client/two_clients.hpp"
 
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
     a = client{};
     auto const told = co_await b.failure();
     BOOST_TEST((told.cause.task == task_id{0}));
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // and not after the grace
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // not only after the grace
   };
   run(io, test());
 }
@@ -368,14 +368,14 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_zero_returns_at_once_for_every_call) {
     co_await a.count_barrier("c", 1, 0s);
     barrier_options const at_once{0s, alone};
     co_await b.barrier("alone", at_once);
-    // Each of these was a round that failed, of which the other is told once.
+    // Each of these rounds failed, and the other task gets each failure once.
     auto const missed = co_await outcome_of(b.barrier("b"));
     BOOST_TEST(missed.code() == errc::deadline_exceeded);
   };
   run(io, test());
 }
 
-// Orbax and JAX use texts like these, and the same one for a barrier and a key.
+// Orbax and JAX use names like these, and the same name for a barrier and a key.
 BOOST_AUTO_TEST_CASE(inspect_returns_the_whole_job) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();

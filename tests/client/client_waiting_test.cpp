@@ -1,4 +1,4 @@
-// What a client says over real sockets while it waits: for other tasks, and for the coordinator.
+// A client's reports while it waits for other tasks or for the coordinator, over real sockets.
 
 #include "tests/client/two_clients.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// What the client is told; `await` gives the first line that contains a text.
+// The reports of the client; `await` returns the first line that contains a text.
 class lines {
  public:
   auto on_event() {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(client_without_its_coordinator)
 
-// The whole of it: what its HelloReply said counts, and so do its words.
+// End to end: the time stated in the HelloReply applies, and the message is shown.
 BOOST_AUTO_TEST_CASE(a_refusing_coordinator_is_given_up_after_the_time_it_stated) {
   asio::io_context io{1};
   lines told;

@@ -1,5 +1,5 @@
-// The client on a real socket against a coordinator that does what the test says: loss, goodbyes,
-// cancellation, lifetimes.
+// The client on a real socket against a scripted coordinator: loss, goodbyes, cancellation,
+// lifetimes.
 
 #include "tests/client/agent_lab.hpp"
 #include "tests/client/fake_coordinator.hpp"

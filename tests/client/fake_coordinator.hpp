@@ -1,6 +1,6 @@
 #pragma once
-// A scripted coordinator, on a real socket, in the test's io_context; and the running of a test
-// that is a coroutine.
+// A scripted coordinator on a real socket in the test's io_context, and a runner for tests that are
+// coroutines.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -15,13 +15,13 @@
 
 namespace coxswain::test {
 
-// Runs a coroutine to its end; fails the test if that takes more than a minute.
+// Runs a coroutine to its end; fails the test after a minute.
 void run(asio::io_context& io, asio::awaitable<void> test);
 
-// Some iterations of the executor.
+// A few iterations of the executor.
 asio::awaitable<void> next_iteration();
 
-// Starts a call whose outcome is noted: "ok", or its exception.
+// Starts a call and stores its outcome: "ok", or the text of its exception.
 template <class T>
 void note(asio::io_context& io, asio::awaitable<T> call, std::string& outcome) {
   asio::co_spawn(io, std::move(call), [&outcome](std::exception_ptr failure, auto const&...) {
@@ -45,27 +45,27 @@ class fake_coordinator {
   // Options for a client of this coordinator: task 1.
   [[nodiscard]] client_options options() const;
 
-  // Takes the next connection, instead of the one before.
+  // Accepts the next connection in place of the last one.
   asio::awaitable<void> accept();
 
-  // Takes the next connection and opens a session on it.
+  // Accepts the next connection and opens a session on it.
   asio::awaitable<void> welcome();
 
-  // A client that is connected to this.
+  // A client connected to this coordinator.
   asio::awaitable<client> welcome(client_options with);
 
-  // The next message, as text; "end" if the connection is at its end. Heartbeats are left out.
+  // The next message as text, without heartbeats; "end" at the end of the connection.
   asio::awaitable<std::string> read();
-  // The one that `read` was last about.
+  // The last message returned by `read`.
   [[nodiscard]] core::client_message const& message() const { return message_; }
 
   asio::awaitable<void> say(core::answer what) { return reply(0, std::move(what)); }
   asio::awaitable<void> reply(std::uint64_t id, core::answer what);
   asio::awaitable<void> reply_ok(std::uint64_t id);
-  // All in one piece, so that the client reads them at once.
+  // Sends all in one write, so that the client reads them at once.
   asio::awaitable<void> say_together(std::vector<wire::server_message> all);
 
-  // Closes the connection, and accepts no more.
+  // Closes the connection and the acceptor.
   void hang_up() { peer_.close(); }
   void go() {
     acceptor_.close();

@@ -15,7 +15,7 @@
 namespace coxswain::test {
 namespace {
 
-// An environment in which only what is set here is there.
+// An environment with only the variables set here.
 class environment {
  public:
   environment() { clear(); }
@@ -24,7 +24,7 @@ class environment {
   environment& operator=(environment const&) = delete;
 
   void set(char const* name, std::string const& value) { ::setenv(name, value.c_str(), 1); }
-  // What every command of `coxswain task` finds, but for its incarnation.
+  // The variables of every command of `coxswain task`, except the incarnation.
   void set_task() {
     set("COXSWAIN_TASK_ID", "3");
     set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
@@ -32,7 +32,7 @@ class environment {
   }
 
  private:
-  // All that anybody reads, whatever the tests are run below.
+  // All variables that are read, whatever launcher runs the tests.
   static void clear() {
     std::vector<std::string> names;
     for (auto* const* one = environ; *one != nullptr; ++one) {

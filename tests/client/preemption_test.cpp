@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(all_stop_at_the_same_step) {
     BOOST_TEST(!stops);
 
     co_await b.preempt();
-    // The agreement was asked for before the notice was answered; this call waits for its end.
+    // The agreement started before the reply to the notice; this call waits for its end.
     stops = co_await a.reached_sync_point(2);
     BOOST_TEST(stops);
     stops = co_await a.reached_sync_point(3);

@@ -39,7 +39,7 @@ process member(std::uint32_t task, std::uint64_t self) {
   return {task_id{task}, incarnation{self}};
 }
 
-// Two tasks that are connected.
+// Two connected tasks.
 class fixture {
  protected:
   fixture() { table.update(snapshot(1, {{0, 100}, {1, 101}})); }
@@ -160,8 +160,8 @@ BOOST_AUTO_TEST_CASE(a_task_marked_as_failed_is_lost_and_not_lost_again_by_the_c
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {1, 101, task_state::failed}}))) == "");
 }
 
-// The runtime's part of aborts_acquired_gpu_clique_on_task_failure: who ends what it does with the
-// lost ones, and asks before it begins again.
+// The runtime's part of aborts_acquired_gpu_clique_on_task_failure: it ends its work with lost
+// processes, and checks before it starts again.
 BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_as_a_stale_member) {
   process const clique[] = {member(0, 100), member(1, 101)};
   BOOST_TEST(table.check_current(clique).ok());

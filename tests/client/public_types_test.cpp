@@ -1,5 +1,5 @@
-// What a user may write in one expression, next to <error.h> and under both using-directives. What
-// he may not: clashing_names.cpp.
+// What users may write in one expression, next to <error.h> and under both using-directives. For
+// what they may not, see clashing_names.cpp.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/blocking_process_monitor.hpp"
@@ -41,7 +41,7 @@ static_assert(!is_aggregate_v<call_options> && !is_aggregate_v<barrier_options> 
               !is_aggregate_v<put_options> && !is_aggregate_v<events_options> &&
               !is_aggregate_v<client_options>);
 
-// Every public type but `error` and `errc`, by its name alone.
+// Every public type except `error` and `errc`, unqualified.
 template <class...>
 constexpr bool are_types = true;
 static_assert(
@@ -57,7 +57,7 @@ static_assert(
               task_pass, task_progress, task_state, task_status, tasks_result, time_limit,
               time_point, tls_options, use_coroutine_t, wait_status, watch_options, why_result>);
 
-// Those two, too, where a using-declaration prefers them.
+// Those two as well, with a using-declaration.
 namespace application {
 using coxswain::errc;
 using coxswain::error;
@@ -67,7 +67,7 @@ static_assert(is_same_v<decltype(error{status{errc::internal, "x"}}.outcome()), 
 
 namespace {
 
-// Compiled, and not run. What a call gives is what co_await takes.
+// Compiled, not run. The result of a call is what co_await returns.
 template <class... T>
 void compiled(boost::asio::awaitable<T>...) {}
 

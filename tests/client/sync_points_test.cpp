@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_reported_once_and_a_later_one_anew) {
   p.agreed(2, 1);
   BOOST_TEST((p.reached(1) == answer{true}));
   BOOST_TEST((p.freeze(3) == 1u));
-  p.agreed(2, 9);  // late news of an old one
+  p.agreed(2, 9);  // a late push of an old agreement
   BOOST_TEST((p.reached(2) == std::nullopt));
 }
 

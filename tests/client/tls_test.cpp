@@ -1,5 +1,5 @@
-// Clients and the real coordinator over TLS, and what each says of the other one's certificate.
-// Semantics 2.70 to 2.73; a refusal is told at once by D2, and does not look like a timeout.
+// Clients and the real coordinator over TLS, and what each reports about the other's certificate.
+// Semantics 2.70 to 2.73; by D2 a refusal is reported at once and is no timeout.
 
 #include "tests/certificates/authority.hpp"
 #include "tests/client/two_clients.hpp"
@@ -24,14 +24,14 @@ class tls_job {
     with.log = [this](core::event const& e) { log += e.text + "\n"; };
   }
 
-  // `names` are those of a certificate; the prefix is what its side asks of the other one.
+  // `names` are those in a certificate; the prefix is what its owner requires of the other side.
   tls_options named(std::string const& names, std::string const& of_peer = "") {
     auto files = trusted.issue({"named", names});
     files.peer_uri_prefix = of_peer;
     return files;
   }
 
-  // What becomes of a client; once the coordinator's log has the text.
+  // The outcome of a client, once the coordinator's log contains the text.
   status outcome(tls_options const& coordinator_shows, tls_options const& client_shows,
                  std::string const& host = "127.0.0.1", std::string const& logs = "") {
     with.tls = coordinator_shows;
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(unix_sockets_do_not_use_tls) {
   run(io, test());
 }
 
-// The successor's certificate is of an authority that the client did not know when it began.
+// The new coordinator's certificate is from an authority unknown to the client when it started.
 BOOST_AUTO_TEST_CASE(a_session_resumes_with_replaced_certificates) {
   with.tls = trusted.issue({});
   auto ours = trusted.issue({});

@@ -25,7 +25,7 @@ namespace {
 
 using boost::system::error_code;
 
-// A client that is alone with its coordinator.
+// A single client with its coordinator.
 class one_client : public two_clients {
  protected:
   one_client() {
@@ -35,7 +35,7 @@ class one_client : public two_clients {
     run(io, open());
   }
 
-  // Until `done` is set.
+  // Runs until `done` is set.
   template <class Done>
   void work_until(Done const& done) {
     while (!done) io.run_one();
@@ -48,7 +48,7 @@ class one_client : public two_clients {
   }
 };
 
-// A handler that leaves its code.
+// A handler that stores its code.
 template <class T>
 auto left_in(std::optional<error_code>& code) {
   return [&code](error_code c, T) { code = c; };

@@ -1,4 +1,4 @@
-// The topology exchange over real sockets, and what a machine says of itself.
+// The topology exchange over real sockets, and the local topology of a machine.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/host_topology.hpp"

@@ -48,7 +48,7 @@ class two_clients {
     co_await (a.join() && b.join());
   }
 
-  // All sessions but those of `a` and `b` are over.
+  // Waits until only the sessions of `a` and `b` are left.
   asio::awaitable<void> coordinator_forgets() {
     while (coordinator.look().sessions > 0) co_await asio::post(io, asio::use_awaitable);
   }

@@ -1,4 +1,4 @@
-// Watching over real sockets: tasks, events, who is alive, and the process monitor.
+// Watching over real sockets: tasks, events, alive tasks, and the process monitor.
 
 #include "coxswain/client/event_watch.hpp"
 #include "coxswain/client/process_monitor.hpp"

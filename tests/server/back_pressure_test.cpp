@@ -1,4 +1,4 @@
-// Over real sockets: who does not read what it asked for is not heard any further.
+// Over real sockets: the input of a peer that does not read its replies is paused.
 
 #include "tests/server/house.hpp"
 
@@ -15,7 +15,7 @@
 namespace coxswain::server {
 namespace {
 
-// Sanitizers keep what was freed.
+// Sanitizers keep freed memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t unknown_overhead = std::size_t{1} << 40;
 #else
@@ -30,7 +30,7 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Keys whose listing has so many bytes, and a little more.
+// Keys whose listing has slightly more than this many bytes.
 void fill(raw_client& writer, std::size_t count, std::size_t value_bytes) {
   for (std::uint64_t id = 1; id <= count; ++id) {
     writer.send(put_frame(id, "dir/" + std::to_string(id), std::string(value_bytes, 'v')));
@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affe
   }
 
   BOOST_TEST(sent < 1'000'000u);
-  // What is queued; one list encoded, and those that wait; buffers.
+  // Queued replies; one encoded listing and the waiting ones; buffers.
   BOOST_TEST(most - before < 4'000'000u + 2 * 1'100'000u + 4'000'000u + unknown_overhead);
   BOOST_TEST(made->look().memory_bytes + made->statistics().transit_bytes <
              1'100'000u + 4'000'000u + 64 * 10'000u);

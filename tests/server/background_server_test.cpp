@@ -27,7 +27,7 @@ options for_tasks(std::uint32_t tasks) {
 struct fixture {
   raw_client connect(background_server const& to) { return {io, to.addresses().front()}; }
 
-  asio::io_context io{1};  // of nobody: the raw client wants one to run
+  asio::io_context io{1};  // unused: the raw client needs an io_context to run
 };
 
 BOOST_FIXTURE_TEST_SUITE(background_server_test, fixture)

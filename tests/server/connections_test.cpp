@@ -210,7 +210,7 @@ BOOST_FIXTURE_TEST_CASE(a_closed_connection_is_lost, world) {
   BOOST_TEST(brain.look(t0).tasks[0].suspect);
 }
 
-// A key that belongs to a task vanishes with it.
+// An ephemeral key is removed with its task.
 BOOST_FIXTURE_TEST_CASE(input_before_another_peers_close_is_processed_first, graceless_world) {
   add_puppet();
   core::put_args mine{.key = "k", .ephemeral = true};
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(socket_errors_map_to_closed_or_unreachable) {
   BOOST_TEST((with(ENETUNREACH) == core::loss::unreachable));
 }
 
-// What a connection costs that has been used and is idle, besides the kernel's part.
+// The memory of a used, idle connection, besides that of the kernel.
 BOOST_AUTO_TEST_CASE(the_objects_of_a_connection_are_small) {
   BOOST_TEST(sizeof(connection) <= 200u);
   BOOST_TEST(sizeof(outbox) + sizeof(wire::frame_decoder) <= 312u);

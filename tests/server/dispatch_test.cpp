@@ -30,7 +30,7 @@ struct world {
     return id;
   }
 
-  // Everything for everybody is written.
+  // Writes all output of all connections.
   void settle() {
     std::vector<connection_id> dirty;
     while (d().deliver(dirty)) {
@@ -231,7 +231,7 @@ struct blocked_world : world {
     d().write_blocked(now, id);
   }
 
-  // Time passes as in a loop that never stands still.
+  // Time passes as in a loop that never stalls.
   void advance_to(time_point end) {
     for (; now + 50ms < end; now += 50ms) d().advance(now);
     now = end;
@@ -353,7 +353,7 @@ BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_cannot_use_all_memory, world) {
     d().deliver(dirty);
   }
 
-  // Each list is 100 KB long.
+  // Each listing has 100 KB.
   BOOST_TEST(memory_used() <= 4'000'000u + 20 * 110'000);
   d().received(now, writer, put_frame(101, "k", "v"));
   settle();
@@ -364,7 +364,7 @@ BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_cannot_use_all_memory, world) {
 }
 
 BOOST_FIXTURE_TEST_CASE(frames_are_processed_while_their_replies_fit, world) {
-  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is processed
   o.queued_bytes_max = 1'000;
   auto const id = greeted();
   std::string asked;
@@ -398,13 +398,13 @@ BOOST_FIXTURE_TEST_CASE(a_value_requested_many_times_in_an_iteration_is_held_onc
 
   d().received(now, id, asked);
 
-  // Each list is 100 KB long, of which 6 KB are its keys: two are queued; the encoder remembers the
-  // third; and 64 wait as they are.
+  // Each listing has 100 KB, of which 6 KB are keys: two are queued; the encoder keeps the third;
+  // and 64 wait unencoded.
   BOOST_TEST(memory_used() < before + 3 * 110'000 + 64 * 8'000);
 }
 
 BOOST_FIXTURE_TEST_CASE(all_input_of_an_unwritable_connection_is_processed, world) {
-  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is processed
   o.queued_bytes_max = 100;
   auto const id = greeted();
   std::string asked;
@@ -424,7 +424,7 @@ BOOST_FIXTURE_TEST_CASE(all_input_of_an_unwritable_connection_is_processed, worl
 BOOST_AUTO_TEST_CASE(a_paused_unreachable_peer_fails_by_its_last_sign_of_life) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
-  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is processed
   w.o.queued_bytes_max = 100;
   auto const id = w.greeted();
   w.d().received(w.now, id, join_frame(1, 0));
@@ -481,7 +481,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_sent_to_many_peers_is_not_copied, world) {
   for (auto const one : readers) BOOST_TEST(d().out(one).queued_bytes() > 1u << 20);
 }
 
-// The core holds nearly all of its part, so a quarter of the memory is left.
+// The core holds nearly all of its share, so a quarter of the memory is left.
 struct full_world : world {
   full_world() {
     o.core.memory_bytes_max = 8'000'000;
@@ -500,7 +500,7 @@ struct full_world : world {
     BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, frame(hello)).what.value));
     return id;
   }
-  // In as many loop iterations as a large frame costs.
+  // In as many loop iterations as a large frame takes.
   taken send(connection_id from, std::string_view bytes) {
     for (std::size_t i = 0; i < 1 + bytes.size() / 1'000'000; ++i) d().begin();
     return d().received(now, from, bytes);
@@ -522,7 +522,7 @@ BOOST_FIXTURE_TEST_CASE(large_frames_are_received_while_memory_permits, full_wor
   d().check_invariants();
 
   send(first, rest);
-  // It has arrived, and the core has no room for it.
+  // The frame has arrived, and the core has no memory for it.
   BOOST_TEST(next(first).what.outcome.code() == errc::resource_exhausted);
   BOOST_TEST(!d().out(second).pauses_reading());
   BOOST_TEST((d().go_on(now, second) == taken::all));
@@ -543,7 +543,7 @@ BOOST_FIXTURE_TEST_CASE(small_frames_need_no_memory_permit, full_world) {
   BOOST_TEST(next(second).what.outcome.ok());
 }
 
-// There is memory for one; each has 4 s, because the others wait.
+// There is memory for one frame; each has 4 s because the others wait.
 BOOST_FIXTURE_TEST_CASE(a_large_frame_without_memory_in_time_is_disconnected, full_world) {
   auto const begin = now;
   std::vector<connection_id> all;
@@ -568,7 +568,7 @@ BOOST_FIXTURE_TEST_CASE(a_large_frame_without_memory_in_time_is_disconnected, fu
   d().check_invariants();
 }
 
-// A third of the time of a stalled peer, and a second for each MiB.
+// A third of the stalled-reader timeout plus a second per MiB.
 BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_disconnected_when_others_wait, full_world) {
   auto const slow = connected("w");
   send(slow, beginning);
@@ -598,7 +598,7 @@ BOOST_FIXTURE_TEST_CASE(the_reader_role_has_a_small_frame_limit, full_world) {
   BOOST_TEST(contains(why.why.message(), "the limit is 262144 bytes"));
 }
 
-// Keys of which a listing takes 420 KB in an outbox.
+// Keys whose listing takes 420 KB in an outbox.
 struct listing_world : full_world {
   listing_world() {
     made.reset();
@@ -609,7 +609,7 @@ struct listing_world : full_world {
     settle();
     while (!readers[worker].empty()) readers[worker].take();
   }
-  // Somebody who asks for a listing and does not read it.
+  // A client that requests a listing and does not read it.
   connection_id idle(std::string token) {
     auto const id = connected(std::move(token));
     send(id, list_frame(1, ""));
@@ -624,7 +624,7 @@ BOOST_FIXTURE_TEST_CASE(reader_requests_wait_while_listings_are_unread, listing_
   std::vector<connection_id> all;
   for (int i = 0; i < 20; ++i) all.push_back(idle("r"));
 
-  // A quarter of the memory is left to others.
+  // A quarter of the memory is left for others.
   BOOST_TEST(memory_used() > 6'000'000u);
   BOOST_TEST(memory_used() < 6'000'000u + 450'000);
   BOOST_TEST(d().out(all.back()).pauses_reading());
@@ -673,14 +673,14 @@ std::string try_gets(std::uint64_t first, std::uint64_t last) {
   return all;
 }
 
-// Connections that send `frames` messages each, and how many were taken from each.
+// Connections that send `frames` messages each, and how many of each were processed.
 struct busy_world : world {
   connection_id busy(std::uint64_t frames) {
     auto const id = greeted();
     BOOST_TEST((d().received(now, id, try_gets(1, frames)) == taken::waits));
     return id;
   }
-  // A loop iteration, in which all of them want to go on. How many messages were taken.
+  // A loop iteration in which all of them have input. Returns the number of processed messages.
   std::uint64_t iteration(std::vector<connection_id> const& all) {
     auto const before = d().frames_received();
     d().begin();
@@ -772,7 +772,7 @@ BOOST_FIXTURE_TEST_CASE(connections_above_their_share_wait_and_others_continue, 
     BOOST_TEST(count + 1 >= (2 + 6) * quantum);  // with its Hello; of 80 quanta
   }
 
-  // With more than one quantum: the rest in the next iteration, whoever else waits.
+  // With more than one quantum: the rest in the next iteration, whatever else waits.
   BOOST_TEST((d().received(now, one, try_gets(21, 20 + 2 * quantum - 1)) == taken::waits));
   iteration(hostile);
   BOOST_TEST((d().go_on(now, one) == taken::all));
@@ -786,7 +786,7 @@ BOOST_AUTO_TEST_CASE(a_connection_with_waiting_input_is_not_silent) {
   std::vector<std::string> const many(4 * quantum, "k");
   w.d().received(w.now, id, frame(core::get_all_args{many}, 3) + try_get_frame(4, "k"));
 
-  // Nobody begins an iteration that would let it go on.
+  // No further iteration begins that would process the rest.
   auto const end = w.now + 30s;
   for (; w.now < end; w.now += 50ms) {
     BOOST_TEST_REQUIRE((w.d().go_on(w.now, id) == taken::waits));
@@ -807,7 +807,7 @@ BOOST_AUTO_TEST_CASE(a_queued_arrival_within_its_share_meets_its_deadline) {
   w.d().begin();
   w.now += 1s - 1ns;
 
-  // The iteration in which it is received; the next one begins after the deadline.
+  // The iteration that receives it; the next one begins after the deadline.
   auto const late = w.now;
   w.d().received(w.now, id, try_gets(2, 1 + quantum) + frame(barrier_of_two(), 2 + quantum));
   w.d().advance(late);
@@ -819,7 +819,7 @@ BOOST_AUTO_TEST_CASE(a_queued_arrival_within_its_share_meets_its_deadline) {
   BOOST_TEST(w.next(other).what.outcome.ok());
 }
 
-// Connections that each send one quantum, so many that they take several iterations.
+// So many connections with one quantum each that they take several iterations.
 std::vector<connection_id> crowd(world& w) {
   constexpr auto at_once = dispatch::iteration_steps / dispatch::quantum;
   std::vector<connection_id> all;

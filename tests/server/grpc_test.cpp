@@ -1,4 +1,4 @@
-// JAX processes at dispatch, in virtual time and with the bytes of HTTP/2.
+// JAX processes at the dispatch, in virtual time, with HTTP/2 bytes.
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/server/dispatch.hpp"
@@ -37,7 +37,7 @@ options with(std::uint32_t tasks) {
   return o;
 }
 
-// A dispatch, and clients that write and read whenever somebody may.
+// A dispatch, and clients that write and read whenever possible.
 struct world {
   explicit world(std::uint32_t tasks = 1) : world{with(tasks)} {}
   explicit world(options const& o) : d{o, coordinator_self, t0} {}
@@ -48,7 +48,7 @@ struct world {
     std::vector<http2::client_event> events;
     bool reads{true};
     bool is_closed{};
-    std::string native;  // what came, of a client that speaks our own protocol
+    std::string native;  // received by a client of Coxswain's own protocol
     bool is_native{};
   };
 
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_disconnected) {
   jax.reads = true;
   auto& out = w.d.out(jax.id);
   std::array<iovec, 16> room;
-  for (int i = 0; i < 100 && !out.empty(); ++i) {  // read by its kernel, and by nobody else
+  for (int i = 0; i < 100 && !out.empty(); ++i) {  // read by its kernel only
     std::size_t bytes = 0;
     for (auto const& one : out.fill(room)) bytes += one.iov_len;
     w.d.wrote(w.now, jax.id, bytes);

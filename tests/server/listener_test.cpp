@@ -57,7 +57,7 @@ net::socket connect_to(std::string const& address) {
   return socket;
 }
 
-// A Unix socket's file that a process left behind.
+// A Unix socket file left behind by a process.
 void leave_stale(std::string const& path) {
   net::socket const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{};
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(an_inherited_socket_is_used) {
   net::descriptor socket{::socket(AF_INET, SOCK_STREAM, 0)};
   BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
   auto const name = "fd://" + std::to_string(socket.value());
-  // Not bound to an address, it got all of them.
+  // An unbound socket listens on all addresses.
   auto const why = refusal(name);
   BOOST_TEST(why.code() == errc::failed_precondition);
   BOOST_TEST(contains(why.message(), "Other hosts can reach 0.0.0.0:"));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t machine = 64'000;
 
-// What a process may use whose system has these files.
+// The memory limit of a process on a system with these files.
 std::size_t allowed(std::string groups, std::map<std::string, std::string> files) {
   memory_limits by;
   by.machine = machine;

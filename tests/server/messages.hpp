@@ -49,7 +49,7 @@ inline std::string list_frame(std::uint64_t id, std::string directory) {
   return frame(core::list_args{std::move(directory)}, id);
 }
 
-// Everything in it, with nothing left over.
+// All messages in it; fails if bytes are left over.
 class message_reader {
  public:
   void feed(std::string_view bytes) {
@@ -74,7 +74,7 @@ class message_reader {
   std::size_t taken_{};
 };
 
-// The text of what outbox::fill gives.
+// The bytes that outbox::fill returns.
 inline std::string text_of(std::span<iovec const> pieces) {
   std::string text;
   for (auto const& one : pieces) text.append(static_cast<char const*>(one.iov_base), one.iov_len);

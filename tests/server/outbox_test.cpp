@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(pieces_above_the_iovec_limit_take_several_writes) {
   BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
 }
 
-// To move a buffer of 64 MiB took 20 ms.
+// Moving a buffer of 64 MiB took 20 ms.
 BOOST_AUTO_TEST_CASE(buffers_have_bounded_size) {
   auto const reply = answer_of({errc::not_found, std::string(3'000, 'x')});
   outbox out{memory, roomy};
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_is_counted_while_held) {
 BOOST_AUTO_TEST_CASE(a_reply_without_room_waits_and_follows_in_order) {
   outbox out{memory, 25'000};
   for (std::uint64_t i = 1; i <= 4; ++i) out.push(request_id{i}, value_of(value(10'000)), encoded);
-  out.push(request_id{5}, answer_of({}), encoded);  // would fit, but it is not its turn
+  out.push(request_id{5}, answer_of({}), encoded);  // would fit, but an earlier one waits
 
   BOOST_TEST(out.waiting() == 3u);
   BOOST_TEST(out.queued_bytes() > 20'000u);
@@ -183,20 +183,20 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
   auto const counted = sizeof(request_id) + sizeof(core::answer_ptr) + sizeof(core::answer) + 90;
   BOOST_TEST(memory->transit() == used + counted);
   BOOST_TEST(first.local_use_count() == 1);
-  BOOST_TEST(second.local_use_count() == 2);  // it waits as it is
+  BOOST_TEST(second.local_use_count() == 2);  // waits unencoded
 }
 
 BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
   auto const scarce = std::make_shared<memory_meter>(32'000);
   encoder by{scarce};
-  scarce->add_transit(30'000);  // of the rest, 1,000 bytes are not for replies
+  scarce->add_transit(30'000);  // 1,000 of the remaining bytes are not for replies
   outbox out{scarce, roomy};
   outbox other{scarce, roomy};
   for (std::uint64_t i = 1; i <= 3; ++i) out.push(request_id{i}, value_of(value(700)), by);
   other.push(request_id{9}, value_of(value(3'000)), by);
 
   BOOST_TEST(out.waiting() == 2u);
-  BOOST_TEST(other.waiting() == 0u);  // one goes in any case
+  BOOST_TEST(other.waiting() == 0u);  // at least one is sent
   BOOST_TEST(scarce->transit() > 32'000u);
   message_reader reader;
   for (std::size_t left : {1, 0, 0}) {

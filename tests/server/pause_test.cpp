@@ -1,4 +1,4 @@
-// Connections whose peers do not read what they asked for, in virtual time.
+// Connections whose peers do not read their replies, in virtual time.
 
 #include "tests/server/puppets.hpp"
 
@@ -15,13 +15,13 @@ using puppets::t0;
 options narrow() {
   options o = puppets::world::with_defaults();
   o.queued_bytes_max = 1'000;
-  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is processed
   o.core.heartbeat_timeout = 10s;
   o.core.reconnect_grace = 0s;
   return o;
 }
 
-// A peer that takes nothing has asked for a hundred things, and then put a key.
+// A peer that reads nothing has sent a hundred requests, and then put a key.
 struct world : puppets::world {
   world() : puppets::world{narrow()}, stream{add_puppet()} {
     stream.room = 0;
@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_unread_input) {
   BOOST_TEST(keys() == 0u);
 }
 
-// All of it is read in one iteration: a put, which answers forty gets, and then what the peer that
-// waits for them has to say.
+// All input is read in one iteration: a put, which answers forty gets, and then the input of the
+// peer that waits for them.
 BOOST_FIXTURE_TEST_CASE(buffered_input_is_processed_when_waiting_replies_have_room, narrow_world) {
   auto& stream = add_puppet();
   std::string asked;
@@ -181,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(buffered_input_is_processed_when_waiting_replies_have_ro
   for (std::uint64_t i = 1; i <= 41; ++i) BOOST_TEST(reader.take().id.value == i);
 }
 
-// Once for what the iteration before has left, and once for what came meanwhile.
+// Once for input left by the last iteration, and once for new input.
 BOOST_FIXTURE_TEST_CASE(a_connection_read_twice_in_an_iteration_loses_nothing, narrow_world) {
   auto& stream = add_puppet();
   stream.room = 0;

@@ -19,8 +19,8 @@ namespace coxswain::server::puppets {
 
 inline constexpr time_point t0{1000s};
 
-// A stream whose peer reads as the test says: `room` is what it takes, `unread` what it has not
-// read of that. Input comes from a socket.
+// A stream whose peer reads as the test says: it accepts `room` bytes, of which `unread` are not
+// read yet. Input comes from a socket.
 struct puppet final : net::byte_stream {
   explicit puppet(net::socket socket) : input{std::move(socket), 100s} {}
 
@@ -50,7 +50,7 @@ struct puppet final : net::byte_stream {
   std::size_t unread_by_peer() const noexcept override { return unread; }
   int native_handle() const noexcept override { return input.native_handle(); }
 
-  // Its socket takes nothing more, so that the poller does not call it writable.
+  // Fills its socket, so that the poller does not report it writable.
   void fill() {
     std::string const block(4'096, 'x');
     while (::send(native_handle(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
@@ -68,7 +68,7 @@ struct puppet final : net::byte_stream {
   bool shut{};
 };
 
-// Connections in virtual time: each iteration happens when the test says so.
+// Connections in virtual time: the test runs each iteration.
 struct world : net::iteration_owner {
   explicit world(options made = with_defaults()) : o{std::move(made)} {
     t.now = t0;
@@ -89,8 +89,7 @@ struct world : net::iteration_owner {
     all.clear_away();
   }
 
-  // One iteration at `now`. Until then time passes for the core as in a loop that never stands
-  // still.
+  // One iteration at `now`. Until then time passes for the core as in a loop that never stalls.
   void run(time_point now = t0) {
     for (; t.now + 50ms < now; t.now += 50ms) brain.advance(t.now);
     t.now = now;
@@ -106,7 +105,7 @@ struct world : net::iteration_owner {
     return o;
   }
 
-  // A connection with a puppet that said hello and got its answer.
+  // A connection with a puppet that has received the reply to its Hello.
   puppet& add_puppet() {
     auto ends = net::unix_pair();
     auto stream = std::make_unique<puppet>(std::move(ends.first));
@@ -126,7 +125,7 @@ struct world : net::iteration_owner {
                        static_cast<ssize_t>(text.size()));
   }
 
-  // This puppet's peer takes as much as `room` from now on.
+  // From now on, this puppet's peer accepts `room` bytes.
   void unblock(puppet& stream, std::size_t room) {
     stream.room = room;
     std::string sink(1 << 20, ' ');
@@ -143,7 +142,7 @@ struct world : net::iteration_owner {
   loop_iteration t{brain, polled, o, [this] { return t.now; }};
   connections all{t};
   std::vector<net::socket> peers;
-  connection* last{};  // the last puppet's
+  connection* last{};  // that of the last puppet
   int iterations{};
 };
 

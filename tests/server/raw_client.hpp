@@ -1,6 +1,6 @@
 #pragma once
-// A peer of a server for tests: a plain socket and the wire codec, without any of the client's
-// cleverness. The server's io_context is run while it waits, so that one thread does for both.
+// A peer of a server for tests: a plain socket and the wire codec, without the client library. It
+// runs the server's io_context while it waits, so that one thread is enough.
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -45,7 +45,7 @@ class raw_client {
     });
   }
 
-  // The next message; the server runs meanwhile.
+  // The next message; runs the server meanwhile.
   wire::server_message next() {
     run_until(io_, [&] { return !reader_.empty() || !read(1 << 20) || !reader_.empty(); });
     return reader_.take();
@@ -68,7 +68,7 @@ class raw_client {
     return std::get<core::hello_answer>(reply.what.value);
   }
 
-  // Reads once; false when the server has closed the connection in good order.
+  // Reads once; false when the server has closed the connection cleanly.
   bool read(std::size_t most) {
     std::vector<char> buffer(most);
     auto const got = ::recv(socket_.value(), buffer.data(), buffer.size(), 0);
@@ -77,19 +77,19 @@ class raw_client {
     return got != 0;
   }
 
-  // Waits until the server has closed the connection; nothing must come before that.
+  // Waits until the server closes the connection; fails if a message arrives first.
   void expect_end() {
     run_until(io_, [&] { return !read(1 << 16); });
     BOOST_TEST(reader_.empty());
   }
 
-  // Writes as much as possible without waiting; returns how much.
+  // Writes as much as possible without waiting; returns the number of bytes.
   std::size_t send_lazily(std::string_view bytes) {
     auto const sent = ::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     return sent > 0 ? static_cast<std::size_t>(sent) : 0;
   }
 
-  // Waits until the connection is gone, whatever comes before.
+  // Waits until the connection is gone; ignores messages.
   void expect_reset_or_end() {
     std::vector<char> buffer(1 << 20);
     net::wait_until([&] {
@@ -109,7 +109,7 @@ class raw_client {
   message_reader reader_;
 };
 
-// They join as task 0 and task 1.
+// Two clients that join as task 0 and task 1.
 inline void join(raw_client& zero, raw_client& one) {
   zero.send(join_frame(1, 0));
   one.send(join_frame(1, 1));

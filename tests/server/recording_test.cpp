@@ -1,4 +1,4 @@
-// What is put into the core is written down, and can be put into another one.
+// The inputs of the core are recorded, and a replay feeds them to another core.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"
@@ -25,7 +25,7 @@ using namespace std::string_literals;
 
 constexpr time_point t0{1000s};
 
-// A coordinator that is told the same each time.
+// A coordinator with the same input each time.
 struct job {
   explicit job(options given = {}) : o{with_digests(std::move(given))}, d{o, incarnation{77}, t0} {}
 
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_replay_repeats_the_job) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
-// What waits in outboxes is in no recording, so it must not decide what the core answers.
+// Queued output is not recorded, so it must not influence the replies of the core.
 BOOST_AUTO_TEST_CASE(a_job_near_its_memory_limit_with_slow_readers_is_replayed_exactly) {
   options scarce;
   scarce.core.memory_bytes_max = 400'000;
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_replay_can_stop_at_any_time) {
   BOOST_TEST((r.look().tasks.at(0).state == task_state::connected));
 }
 
-// What a replay of the job says and how the job ends then are as they were.
+// Checks that a replay gives the same messages and the same end of the job.
 void check_replay(job const& j, std::string const& recording) {
   replay r{recording};
   auto const all = again(r);
@@ -218,7 +218,7 @@ core::compare_and_set_args swap(std::string key, std::string expected, std::stri
   return {std::move(key), std::move(value), std::move(expected)};
 }
 
-// What a replay of the recording finds to be different, after so many seconds.
+// The differences that a replay finds, up to this many seconds.
 std::string difference(std::string const& recording) {
   replay r{recording};
   while (auto const record = r.step()) {
@@ -228,7 +228,7 @@ std::string difference(std::string const& recording) {
   return "";
 }
 
-// The recording with its record number `index` of that kind changed.
+// The recording with record number `index` of that kind changed.
 template <class Change>
 std::string changed(std::string const& recording, wire::record_kind kind, int index,
                     Change change) {
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_differing_message_is_detected_and_named) {
 BOOST_AUTO_TEST_CASE(a_changed_input_changes_a_message) {
   auto const other_key = changed(
       recorded_barrier(), wire::record_kind::message, 4, [](wire::record&, std::string& content) {
-        core::put_args put{"k", "1"};  // the value's stand-in: its length
+        core::put_args put{"k", "1"};  // the value's placeholder: its length
         content = frame(put, 3).substr(wire::length_bytes);
       });
 
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(redacted_values_keep_the_replay_exact) {
   check_replay(j, recording);
 }
 
-// Of two requests in one frame the last one counts, and of two values of one request.
+// The last of two requests in one frame counts, as does the last of two values in one request.
 BOOST_AUTO_TEST_CASE(redacted_malformed_frames_keep_the_replay_exact) {
   job j;
   auto const one = j.greeted();
@@ -752,7 +752,7 @@ BOOST_AUTO_TEST_CASE(invalid_tokens_do_not_replace_the_tokens) {
   BOOST_CHECK_THROW(r.step(), error);
 }
 
-// A recording that has the text in the place of the value of a Put is refused in these words.
+// Checks that a recording with this text as the value of a Put is refused with these words.
 void check_stand_in(std::string text, std::string_view words) {
   job j;
   auto const task = j.greeted();

@@ -1,4 +1,4 @@
-// What a core says, as a number: the same for all that do the same.
+// A digest of the core's output: equal for equal behavior.
 
 #include "coxswain/server/recording/running_digest.hpp"
 

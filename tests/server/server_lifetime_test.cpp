@@ -1,4 +1,4 @@
-// The server and its io_context come to an end in any order, in the middle of anything.
+// The server and its io_context end in any order, in any state.
 
 #include "coxswain/server/server.hpp"
 
@@ -55,7 +55,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_can_be_destroyed_while_serving, busy) {
   made.reset();
 
   io->restart();
-  io->run();  // everything that waited goes on and ends
+  io->run();  // everything that waited continues and ends
   BOOST_TEST(run_ended);
   BOOST_TEST(job_done);
   for (auto const& one : clients) one->expect_reset_or_end();

@@ -62,7 +62,7 @@ BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, house) {
   BOOST_TEST(made->look().deadlines_answered == 1u);
 }
 
-// Another's message keeps the iteration busy before this one comes, which is read in the same
+// A message of another client keeps the iteration busy before this one is read in the same
 // iteration.
 BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, house) {
   std::optional<raw_client> client;

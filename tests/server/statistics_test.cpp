@@ -1,4 +1,4 @@
-// What a server counts of its connections and its loop, over real sockets.
+// A server's counters of connections and loop iterations, over real sockets.
 
 #include "tests/server/house.hpp"
 
@@ -95,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
   BOOST_TEST(made->statistics().releases.count() == 1u);
 }
 
-// The test's thread is the server's: what it does between two iterations keeps the second waiting.
+// The server runs on the test's thread: work between two iterations delays the second.
 BOOST_FIXTURE_TEST_CASE(a_delayed_iteration_records_its_delay, house) {
   auto client = greeted();
   client.send(frame(core::get_args{"nothing", 1ms}, 1));

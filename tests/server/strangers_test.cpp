@@ -1,5 +1,5 @@
-// Peers that have not said Hello: how many a host may have, who gives way, and what wrong tokens
-// cost.
+// Connections before Hello: how many a host may have, which are evicted, and the delay after wrong
+// tokens.
 
 #include "coxswain/server/admission/strangers.hpp"
 #include "tests/server/house.hpp"
@@ -16,7 +16,7 @@ using kind = strangers::peer::kind;
 
 constexpr strangers::peer connection_of(std::uint64_t number) { return {kind::connection, number}; }
 
-// A house with eight places, of which strangers may take four.
+// A server with eight connection slots, four of which connections without a Hello may take.
 struct small_house : house {
   small_house() {
     o.connections_max = 8;
@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_
   }
 }
 
-// They hold every place but those of sessions.
+// They hold every slot except those of sessions.
 BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_house) {
   o.listen = {unix_path("strangers")};
 

@@ -1,5 +1,4 @@
-// The server's side of TLS over real sockets: who is let in, what the others are told, and what
-// each costs.
+// The server side of TLS over real sockets: accepted peers, the errors of the others, and limits.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/tls_stream.hpp"
@@ -19,7 +18,7 @@ namespace {
 using certificates::authority;
 using certificates::content;
 
-// A peer that speaks TLS, and shows what the test wants.
+// A TLS peer with the certificate given by the test.
 class tls_client {
  public:
   tls_client(asio::io_context& io, std::string const& address, tls_options const& shown)
@@ -27,7 +26,7 @@ class tls_client {
         by_{net::tls_context::side::client, shown},
         stream_{connect(address), by_, "localhost"} {}
 
-  // True if the server's certificate is fine, which with TLS 1.3 does not say what it thinks of
+  // True if the server's certificate is valid; with TLS 1.3 this does not tell whether it accepted
   // ours.
   bool shake_hands() {
     auto now = net::tls_stream::step::wants_read;
@@ -54,7 +53,7 @@ class tls_client {
     return std::holds_alternative<core::hello_answer>(next().what.value);
   }
 
-  // What the server says before it closes the connection.
+  // The server's output before it closes the connection.
   status refusal() {
     if (stream_.problem().ok()) run_until(io_, [&] { return read(); });
     return stream_.problem();
@@ -71,7 +70,7 @@ class tls_client {
     return std::make_unique<net::socket_stream>(std::move(socket), 100s);
   }
 
-  // True at the end.
+  // True at the end of the stream.
   bool read() {
     std::array<char, 4096> buffer{};
     auto const got = stream_.read_some(buffer);
@@ -127,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_job_works_over_tls) {
 
 BOOST_AUTO_TEST_CASE(input_received_with_the_end_of_the_handshake_is_read) {
   auto client = dial(worker);
-  BOOST_TEST_REQUIRE(client.shake_hands());  // done, before the server has read its last part
+  BOOST_TEST_REQUIRE(client.shake_hands());  // complete before the server has read its last part
   client.send(hello_frame());
 
   BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
@@ -242,7 +241,7 @@ BOOST_AUTO_TEST_CASE(an_endless_handshake_is_disconnected) {
   BOOST_TEST(made->statistics().handshakes == 0u);
 }
 
-// Nothing of the coordinator is made for them.
+// The coordinator creates no state for them.
 BOOST_AUTO_TEST_CASE(an_unfinished_handshake_is_not_counted_as_a_connection) {
   auto silent = connect();
   until([&] { return made->statistics().handshakes == 1; });
@@ -258,7 +257,7 @@ BOOST_AUTO_TEST_CASE(handshakes_count_against_the_connection_limit) {
   auto also = connect();
   until([&] { return made->statistics().handshakes == 2; });
 
-  connect().expect_end();  // no word: it is waiting for TLS
+  connect().expect_end();  // silent: it waits for TLS
 
   BOOST_TEST(made->statistics().connections_refused == 1u);
 }
@@ -272,7 +271,7 @@ BOOST_AUTO_TEST_CASE(handshakes_of_one_host_are_rate_limited) {
   BOOST_TEST((std::chrono::steady_clock::now() - begun >= 200ms), "two at once, then one in 50 ms");
 }
 
-// Those that were reset take no descriptors, and nobody waits for them.
+// Reset handshakes hold no descriptors and delay no one.
 BOOST_AUTO_TEST_CASE(a_delayed_handshake_ends_when_its_peer_disconnects) {
   o.handshakes_per_second_max = 1;
   auto first = connect();
@@ -357,7 +356,7 @@ BOOST_AUTO_TEST_CASE(a_new_certificate_is_used_without_a_restart) {
 
   until([&] { return logged("new certificate in use: CN = successor"); });
   BOOST_TEST(!dial(worker).shake_hands());
-  before.send(join_frame(1, 0));  // who is in stays in
+  before.send(join_frame(1, 0));  // existing sessions stay
 }
 
 BOOST_AUTO_TEST_CASE(the_certificate_files_are_checked_periodically) {

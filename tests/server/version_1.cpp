@@ -21,8 +21,7 @@ constexpr std::uint32_t old_format = 2;
   throw error{{errc::invalid_argument, "This is no recording of protocol version 1: " + why}};
 }
 
-// The item at the beginning, without its length. None at the end, or where the recording was cut
-// off.
+// The first item, without its length. None at the end or where the recording was truncated.
 std::optional<std::string_view> take(std::string_view& rest) {
   if (rest.size() < wire::length_bytes) return {};
   auto const length =
@@ -48,12 +47,12 @@ void put(std::string& to, std::string const& item) {
 std::string translated(std::string_view message) {
   auto made = parsed<v1::ClientMessage>(message);
   if (made.has_hello()) {
-    // A client of another version stays one.
+    // The version of other clients is kept.
     auto const said = made.hello().protocol_version();
     made.mutable_hello()->set_protocol_version(said == 1 ? core::protocol_version
                                                          : said + core::protocol_version);
   }
-  // The fields had these numbers, and those that are no longer known are kept.
+  // The fields had these numbers; unknown fields are kept.
   if (made.has_remove()) {
     std::string const fields = made.remove().SerializeAsString();
     *made.mutable_remove_tree() = parsed<v1::RemoveTree>(fields);

@@ -1,5 +1,5 @@
-// A client and a recording of protocol version 1 are refused by name; translated, a recording says
-// the same.
+// Clients and recordings of protocol version 1 are refused by name; a translated recording replays
+// identically.
 
 #include "tests/server/version_1.hpp"
 #include "coxswain/base/error.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// The scenario of keys, in which a directory is removed.
+// The keys scenario, which removes a directory.
 std::string recorded() {
   std::ifstream from{COXSWAIN_VERSION_1, std::ios::binary};
   return {std::istreambuf_iterator<char>{from}, {}};

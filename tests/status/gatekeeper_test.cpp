@@ -1,4 +1,4 @@
-// Who may ask.
+// Access control of the status page.
 
 #include "coxswain/status/gatekeeper.hpp"
 
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(without_a_token_only_loopback_host_names_are_accepted) {
                                  "10.0.0.1:80", "[::2]", "[::1", "localhost@evil"}) {
     BOOST_TEST((gate.checked_host(with_host(host)).code() == errc::permission_denied), host);
   }
-  BOOST_TEST(gate.checked_host(with_host(std::nullopt)).ok());  // no browser is so old
+  BOOST_TEST(gate.checked_host(with_host(std::nullopt)).ok());  // no Host: not a browser
 }
 
 BOOST_AUTO_TEST_CASE(with_a_token_or_a_public_address_any_host_name_is_accepted) {

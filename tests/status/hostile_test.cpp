@@ -1,4 +1,4 @@
-// Visitors of the status page who do not behave.
+// Misbehaving clients of the status page.
 
 #include "tests/status/page_house.hpp"
 
@@ -145,13 +145,13 @@ BOOST_FIXTURE_TEST_CASE(slow_clients_do_not_take_the_slots_of_probes, page_house
     BOOST_TEST(peer.next().code == 200, probe);
     peer.expect_end();
   }
-  guests.back().expect_end();  // a later probe took its place
+  guests.back().expect_end();  // evicted by a later probe
 }
 
 BOOST_FIXTURE_TEST_CASE(unread_responses_do_not_accumulate, page_house) {
   page_options.text_bytes_max = 1;
   BOOST_TEST(get("/api/v1/state").code == 200);  // nothing waited before it
-  page_options.picture_age_max = 1h;             // the picture holds a text
+  page_options.picture_age_max = 1h;             // the snapshot holds a text
   page_house full;
   full.page_options = page_options;
   BOOST_TEST(full.get("/api/v1/state").code == 200);

@@ -1,4 +1,4 @@
-// What those who watch are told.
+// The messages to watchers.
 
 #include "coxswain/status/live_feed.hpp"
 #include "coxswain/status/json.hpp"
@@ -15,7 +15,7 @@
 namespace coxswain::status_page {
 namespace {
 
-// A job that is changed by hand, and its feed.
+// A job changed by hand, and its feed.
 struct world {
   explicit world(std::size_t tasks = 3) {
     for (std::uint32_t i = 0; i < tasks; ++i) {

@@ -1,5 +1,4 @@
-// The text that Prometheus reads: exactly, and that its own tool has nothing to report_violation
-// of.
+// The Prometheus text: exact, and accepted by promtool.
 
 #include "coxswain/status/metrics.hpp"
 
@@ -32,7 +31,7 @@ bool contains_line(std::string const& text, std::string const& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-// The samples of one family and its head, as they are written.
+// The header and samples of one family, as written.
 std::string family(std::string const& text, std::string const& name) {
   std::string found;
   std::regex const of_it{"(# (HELP|TYPE) )?coxswain_" + name + "(_bucket|_sum|_count)?[ {].*"};
@@ -144,7 +143,7 @@ struct strict_reader {
   }
 
  private:
-  // A sample is of a family that was announced, and is called as its type asks for.
+  // Each sample belongs to a declared family and has the name its type requires.
   void check_name(std::string const& name) {
     static std::regex const part{"(_bucket|_sum|_count)$"};
     std::string const family = std::regex_replace(name, part, "");
@@ -158,7 +157,7 @@ struct strict_reader {
   }
 };
 
-// What `promtool check metrics` says of it; nothing if there is no such tool.
+// The output of `promtool check metrics`; none without promtool.
 std::string violations(std::string const& text) {
   if (std::system("command -v promtool >/dev/null") != 0) return {};
   std::string const result = "metrics_test.promtool";
@@ -358,7 +357,7 @@ BOOST_AUTO_TEST_CASE(process_metrics_are_those_of_this_process) {
   auto const since_start =
       std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count() -
       now.started_unix_s;
-  BOOST_TEST(since_start > -2);  // of the boot, only whole seconds are known
+  BOOST_TEST(since_start > -2);  // the boot time is known in whole seconds only
   BOOST_TEST(since_start < 24 * 60 * 60);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A server with its status page over real sockets, for tests, and a peer that speaks HTTP byte by
+// A server with its status page over real sockets, for tests, and a peer that writes HTTP byte by
 // byte.
 
 #include "coxswain/status/page.hpp"
@@ -34,12 +34,12 @@ class http_peer {
     server::run_until(io_, [&] {
       auto const sent = ::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
-      // Who is refused need not be listened to until the end.
+      // A refused request may be closed before it is read to the end.
       return bytes.empty() || (sent < 0 && errno != EAGAIN);
     });
   }
 
-  // The next answer, of which the body has come whole.
+  // The next response with its complete body.
   reply next(bool has_body = true) {
     reply r;
     server::run_until(io_, [&] { return take(r, has_body) || !read(); });
@@ -47,7 +47,7 @@ class http_peer {
     return r;
   }
 
-  // At least so many bytes, or what came before the end.
+  // At least this many bytes, or all bytes before the end.
   std::string bytes(std::size_t least) {
     server::run_until(io_, [&] { return unread_.size() >= least || !read(); });
     return std::exchange(unread_, {});
@@ -66,7 +66,7 @@ class http_peer {
   }
 
  private:
-  // False at the end.
+  // False at the end of the stream.
   bool read() {
     char buffer[1 << 16];
     auto const got = ::recv(socket_.value(), buffer, sizeof(buffer), 0);

@@ -1,4 +1,4 @@
-// The status page over real sockets, with peers that behave.
+// The status page over real sockets, with well-behaved peers.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/recording/replay.hpp"
@@ -218,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_only_probes_need_none, guarded) {
 BOOST_FIXTURE_TEST_CASE(wrong_tokens_delay_their_host, guarded) {
   auto const begin = std::chrono::steady_clock::now();
 
-  // Ten a second, of which one may come at once.
+  // Ten a second, with a burst of one.
   BOOST_TEST(get("/api/v1/state", bearer("wrong")).code == 401);
   BOOST_TEST(post("/login", R"({"token":"wrong"})").code == 401);
   BOOST_TEST(get("/api/v1/state", bearer("wrong")).code == 401);

@@ -1,4 +1,4 @@
-// What requests ask for, and times and errors as HTTP has them.
+// Request targets, and times and errors in HTTP form.
 
 #include "coxswain/status/target.hpp"
 #include "coxswain/status/http.hpp"

@@ -1,4 +1,4 @@
-// The WebSocket over real sockets, with its frames written by hand (RFC 6455).
+// The WebSocket over real sockets, with hand-written frames (RFC 6455).
 
 #include "tests/status/page_house.hpp"
 
@@ -36,7 +36,7 @@ std::string masked(int opcode, std::string_view payload) {
   return frame.append(4, '\0').append(payload);
 }
 
-// A browser that has shaken hands, and the frames that came.
+// A browser after the handshake, and its received frames.
 class browser {
  public:
   explicit browser(page_house& h, std::string const& fields = "") : peer_{h.visit()} {
@@ -58,7 +58,7 @@ class browser {
     return {head[0] & 0x0f, take(static_cast<std::size_t>(size))};
   }
 
-  // The code that a close has.
+  // The code of a close frame.
   static int code_of(ws_frame const& f) {
     BOOST_TEST_REQUIRE(f.opcode == 8);
     return static_cast<unsigned char>(f.payload[0]) * 256 +
