@@ -4,15 +4,14 @@
     behaviours_test.py REPORTS       exit code 1 if something is missing
     behaviours_test.py --self-test   tries the rules on small tables that keep or break them
 
-REPORTS is the directory into which each test program of this CTest run has written what became of its
-tests: those of Boost.Test as XML, those in Python as one name a line. CTest runs all of them before
-this one (a fixture), so a test that was disabled, renamed or not built is missing there.
+REPORTS is the directory into which each test program of this CTest run has written its results:
+Boost.Test programs as XML, Python tests as one name per line. CTest runs all of them before
+this one (a fixture), so a test that is disabled, renamed or not built is missing there.
 
 The rules: each line of upstream_names.txt has one row in its section, and there are no other rows. A
-row names tests of ours between backticks, one of them with the line's name in our spelling; or it
-begins with the rule that replaces the line ("D19: ..."), or says that it is still "open: ...". Each
-sharp edge has a row with a test of ours or a sentence. Whatever stands between backticks has passed.
-Not here: what the tests check.
+row names our tests in backticks, one of them containing the line's name in our spelling; or it begins
+with the rule that replaces the line ("D19: ..."), or with "open: ...". Each sharp edge has a row with
+one of our tests or a sentence. Every test in backticks has passed. Not here: what the tests check.
 """
 import pathlib
 import re
@@ -25,7 +24,7 @@ NUM_EDGES = 48
 
 
 def passed_tests(reports: pathlib.Path) -> set[str]:
-    """The names of all tests that ran and found nothing wrong."""
+    """The names of all tests that ran and passed."""
     passed = set()
     for report in reports.glob("*.xml"):
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):
@@ -37,7 +36,7 @@ def passed_tests(reports: pathlib.Path) -> set[str]:
 
 
 def upstream_lines(text: str) -> dict[str, list[str]]:
-    """What each section must have rows for."""
+    """The names that each section must have rows for."""
     sections: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith("## "):
@@ -48,7 +47,7 @@ def upstream_lines(text: str) -> dict[str, list[str]]:
 
 
 def rows_of(text: str) -> dict[str, list[tuple[str, str]]]:
-    """The first and the last cell of each row, without the heads of the tables."""
+    """The first and last cell of each row, without the table headers."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for line in text.splitlines():
         if heading := re.match(r"## (\d+|Sharp edges)", line):

@@ -13,7 +13,7 @@ namespace {
 
 class client_fixture : protected c_fixture {
  protected:
-  // The key's value, or why there is none.
+  // The key's value, or the error.
   [[nodiscard]] static std::string read(coxswain_client* c, std::string_view key) {
     coxswain_bytes* value = nullptr;
     auto const outcome = told(coxswain_get(c, c_string(key), long_enough, &value));
@@ -21,7 +21,7 @@ class client_fixture : protected c_fixture {
     return value ? text_of(coxswain_bytes_view(value)) : outcome;
   }
 
-  // What connecting gives.
+  // The result of connecting.
   [[nodiscard]] static std::string refusal(coxswain_client_options const& how) {
     coxswain_client* opened = nullptr;
     auto text = told(coxswain_client_connect(&how, &opened));
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_late_join_reports_that_the_job_had_started) {
 BOOST_AUTO_TEST_CASE(options_of_an_older_header_are_accepted) {
   auto how = options(1);
   how.struct_size = offsetof(coxswain_client_options, num_tasks);
-  how.num_tasks = 99;  // beyond what that header knew
+  how.num_tasks = 99;  // beyond the fields of that header
 
   BOOST_TEST(connected(how).get());
 }

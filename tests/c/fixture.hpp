@@ -1,6 +1,6 @@
 #pragma once
-// A coordinator for two recoverable tasks, and what makes the C functions short to call. Of the
-// client only coxswain.h is used.
+// A coordinator for two recoverable tasks, and shorthands for the C functions. Of the client only
+// coxswain.h is used.
 
 #include "coxswain/c/coxswain.h"
 #include "coxswain/server/background_server.hpp"
@@ -20,7 +20,7 @@ inline coxswain_string c_string(std::string_view text) { return {text.data(), te
 
 inline std::string text_of(coxswain_string s) { return {s.data, s.size}; }
 
-// What a call gave, as "OK" or its text; and it is destroyed.
+// The status of a call as "OK" or its text; destroys it.
 inline std::string told(coxswain_status* outcome) {
   auto text = text_of(coxswain_status_message(outcome));
   coxswain_status_destroy(outcome);

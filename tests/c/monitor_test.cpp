@@ -1,4 +1,4 @@
-// The monitor of coxswain.h, and behaviours that a runtime builds on it.
+// The monitor of coxswain.h, and how a runtime uses it.
 
 #include "tests/c/fixture.hpp"
 
@@ -14,14 +14,14 @@
 namespace coxswain::test {
 namespace {
 
-// What a callback was told, a text for each call: "0=3 1=4:boom lost 1/101 ended UNAVAILABLE: ...".
+// The updates of a callback, one text per call: "0=3 1=4:boom lost 1/101 ended UNAVAILABLE: ...".
 class observed {
  public:
   static void tell(coxswain_process_update const* update, void* me) {
     static_cast<observed*>(me)->note(*update);
   }
 
-  // Waits until a call's text contains this, and gives all calls up to it.
+  // Waits until the text of a call contains this, and returns all calls up to it.
   std::vector<std::string> until(std::string_view text) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock,
@@ -81,12 +81,12 @@ class monitor_fixture : protected c_fixture {
   observed seen;
 };
 
-// What a runtime does together with the processes of a group, until one of them is lost.
+// An operation of a runtime with a group of processes, until one of them is lost.
 class clique {
  public:
   explicit clique(std::vector<coxswain_process> members) : members_{std::move(members)} {}
 
-  // What it is told begins with "OK" if it may be used.
+  // The result begins with "OK" if the group may be used.
   [[nodiscard]] std::string acquire(coxswain_monitor const* m) const {
     return told(coxswain_monitor_check_current(m, members_.data(), members_.size()));
   }
@@ -112,7 +112,7 @@ class clique {
   std::promise<void> aborted_;
 };
 
-// Makes the coordinator stand still when a task fails for the first time, until it is let go.
+// Stalls the coordinator when a task fails for the first time, until released.
 class pause {
  public:
   void at(core::event const& e) {

@@ -1,6 +1,6 @@
 #pragma once
-// A certificate authority for tests and benchmarks: it makes what it needs on the spot, and is
-// trusted by nobody else. Its files lie in a directory of its own, which goes with it.
+// A certificate authority for tests and benchmarks: it generates its keys when created, and nothing
+// else trusts it. Its files are in its own directory, which it removes.
 
 #include "coxswain/net/tls_options.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace coxswain::certificates {
 
-// What a certificate says.
+// The contents of a certificate.
 struct content {
   std::string name{"somebody"};
   std::string names{"DNS:localhost,IP:127.0.0.1"};  // as OpenSSL writes them; may be empty
@@ -23,14 +23,14 @@ struct content {
 
 class authority {
  public:
-  // Throws std::runtime_error, as all that follow do.
+  // Throws std::runtime_error, as do all functions below.
   explicit authority(std::string const& name = "test authority");
   ~authority();
   authority(authority const&) = delete;
   authority& operator=(authority const&) = delete;
 
-  // What a side needs that shows such a certificate, signed by this authority, and believes this
-  // authority. Each call makes new files; or replaces those of `at`, if it is given.
+  // The files of a side that presents such a certificate, signed by this authority, and trusts this
+  // authority. Each call makes new files, or replaces those of `at` if given.
   [[nodiscard]] tls_options issue(content const& what, tls_options const* at = nullptr) const;
 
   // The file with its own certificate.

@@ -48,7 +48,7 @@ class two_clients {
     co_await (a.join() && b.join());
   }
 
-  // Waits until only the sessions of `a` and `b` are left.
+  // Waits until the coordinator has no session left.
   asio::awaitable<void> coordinator_forgets() {
     while (coordinator.look().sessions > 0) co_await asio::post(io, asio::use_awaitable);
   }

@@ -1,5 +1,5 @@
-// What things cost, counted and not timed: heap per idle task, allocations per barrier. A change
-// that makes them dearer must say so here.
+// Costs that are counted, not timed: heap per idle task, allocations per barrier. A change that
+// raises them must change the limits here.
 
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/wire/codec.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t num_tasks = 1000;
 
-// A coordinator with its connections, without sockets; what it writes is read at once.
+// A coordinator with its connections, without sockets; its output is read at once.
 class job {
  public:
   explicit job(server::options const& o, std::uint32_t tasks_per_session = 1)
@@ -45,7 +45,7 @@ class job {
     all_say([](std::uint32_t) { return step(); });
   }
 
-  // So many requests come at once, and all replies are written.
+  // Delivers this many requests at once and writes all replies.
   void ask_much(std::uint32_t task, std::size_t requests) {
     std::string all;
     for (std::size_t i = 0; i < requests; ++i) {
@@ -64,7 +64,7 @@ class job {
     say_that_it_lives(task);
   }
 
-  // Allocations by the arrivals of all but the first and the last, who begin and end the round.
+  // Allocations by all arrivals except the first and last, which begin and end the round.
   [[nodiscard]] std::size_t allocations_of_arrivals() {
     ++calls_;
     say(0, step(), calls_);
@@ -74,7 +74,7 @@ class job {
     return sum;
   }
 
-  // Returns how often anything was allocated.
+  // Returns the number of allocations.
   std::size_t say_that_it_lives(std::uint32_t task) {
     return say(task, std::monostate{}, 0, calls_ * per_session_);
   }
@@ -145,7 +145,7 @@ server::options options_for(std::uint32_t tasks) {
   return o;
 }
 
-// The last events and the recording have bounds of their own, whoever they are about.
+// The event log and the recording have their own bounds, independent of the task.
 server::options with_short_memory() {
   auto o = options_for(num_tasks);
   o.core.events_max = 1;
@@ -153,7 +153,7 @@ server::options with_short_memory() {
   return o;
 }
 
-// What a job takes whose tasks have joined, a hundred by each session.
+// The memory of a job with a hundred joined tasks per session.
 std::size_t size(std::uint32_t tasks) {
   std::size_t const before = test::live_bytes();
   job j{options_for(tasks), 100};

@@ -1,4 +1,4 @@
-// What a call over HTTP/2 costs the server, in allocations: its own, and nghttp2's.
+// Allocations of the server for a call over HTTP/2: its own and those of nghttp2.
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
@@ -20,8 +20,7 @@ constexpr int calls = 1'000;
 constexpr std::size_t write_bytes = 64 * 1024;
 constexpr time_point now{1h};
 
-// A server whose buffers have grown, and one client with an open call beside those that come and
-// go.
+// A server whose buffers have grown, and a client with one call that stays open beside short ones.
 class connection {
  public:
   connection() {
@@ -31,7 +30,7 @@ class connection {
     for (int i = 0; i < warm_up_calls; ++i) fail();
   }
 
-  // How often the server allocates for a call that is answered at once.
+  // Allocations of the server for a call that is answered at once.
   std::size_t reply() {
     ask();
     auto const before = test::allocations();
@@ -54,7 +53,7 @@ class connection {
     return taken;
   }
 
-  // What the server holds for each of so many calls that wait.
+  // The memory of the server per waiting call.
   std::size_t bytes_per_waiting_call(std::size_t number) {
     auto const before = server_.memory_bytes();
     for (std::size_t i = 0; i < number; ++i) {

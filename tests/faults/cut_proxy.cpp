@@ -16,7 +16,7 @@ constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 struct cut_proxy::pair {
   explicit pair(tcp::socket c) : client{std::move(c)}, server{client.get_executor()} {}
 
-  // With a reset if `hard`, which loses what the peer had not read yet.
+  // With a reset if `hard`, which loses data that the peer has not read yet.
   void close(bool hard) {
     boost::system::error_code ignored;
     if (hard) {

@@ -1,6 +1,6 @@
 #pragma once
-// A TCP proxy that cuts each connection after a random number of bytes, in either direction, in
-// the middle of frames or between them. Not here: what must hold nevertheless (cut_proxy_test).
+// A TCP proxy that cuts each connection after a random number of bytes, in either direction, within
+// frames or between them. Not here: the expected behavior (cut_proxy_test).
 
 #include "coxswain/net/asio.hpp"
 
@@ -12,7 +12,7 @@ namespace coxswain::faults {
 
 class cut_proxy {
  public:
-  // Passes connections on to 127.0.0.1:`target`. Each is cut after 1 to `bytes_max` bytes.
+  // Forwards connections to 127.0.0.1:`target`. Each is cut after 1 to `bytes_max` bytes.
   cut_proxy(asio::io_context& io, std::uint16_t target, std::uint64_t seed,
             std::uint64_t bytes_max);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr int increments = 100;
 constexpr std::uint64_t cuts_wanted = 200;
 
-// What a run without cuts gives.
+// The result of a run without cuts.
 asio::awaitable<void> expect_the_uncut_results(client& c, std::string const& prefix) {
   for (int i = 1; i <= increments; ++i) {
     std::int64_t const sum = co_await c.increment(prefix + "/counter");

@@ -1,5 +1,5 @@
-// Peers that send nonsense, or nothing, each get a clear end; a job that runs beside them notices
-// nothing.
+// Peers that send malformed input, or nothing, are disconnected with a reason; a job beside them is
+// not affected.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/server/server.hpp"
@@ -30,7 +30,7 @@ asio::awaitable<tcp::socket> dial(asio::io_context& io, std::uint16_t port) {
   co_return s;
 }
 
-// Sends `bytes`, then reads until the coordinator closes; gives the goodbye, if there was one.
+// Sends `bytes`, then reads until the coordinator closes; returns the goodbye, if any.
 asio::awaitable<std::optional<core::goodbye>> last_words(tcp::socket& s, std::string bytes,
                                                          bool half_close = false) {
   co_await asio::async_write(s, asio::buffer(bytes), no_throw);
@@ -72,7 +72,7 @@ asio::awaitable<void> work(std::string address, std::uint32_t task, beside& job)
   client c = co_await client::connect(options);
   co_await c.join();
   for (;;) {
-    // Task 0 says whether this round is the last, so that all stop together.
+    // Task 0 decides whether this round is the last, so that all stop together.
     std::string const mine = task == 0 && job.stop ? "stop" : "go on";
     std::vector<std::string> const all = co_await c.all_gather("round", mine);
     if (task == 0) ++job.barriers;
@@ -82,7 +82,7 @@ asio::awaitable<void> work(std::string address, std::uint32_t task, beside& job)
   co_await c.leave();
 }
 
-// Runs `attack` beside a job of three tasks that passes barriers all the while.
+// Runs `attack` while a job of three tasks passes barriers.
 template <class Attack>
 void run_beside_a_job(server::options options, Attack attack) {
   asio::io_context io{1};

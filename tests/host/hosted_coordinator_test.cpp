@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_tasks_is_required) {
   client_options const me{"127.0.0.1:0", task_id{0}};
   BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
                         [](error const& e) { return e.code() == errc::invalid_argument; });
-  // Who hosts nothing needs to know nothing.
+  // Tasks that do not host need none of this.
   client_options const other{"127.0.0.1:0", task_id{1}};
   BOOST_TEST(hosted_coordinator{other}.get() == nullptr);
 }

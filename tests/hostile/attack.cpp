@@ -20,7 +20,7 @@
 namespace coxswain::hostile {
 namespace {
 
-// Encoded at once, and written at once.
+// This many messages are encoded and written at once.
 constexpr std::size_t batch_bytes = 256 * 1024;
 
 asio::ip::tcp::socket dial(asio::io_context& io, std::string const& address) {

@@ -1,7 +1,6 @@
 #pragma once
-// Hostile clients in a process of their own at nice 19: each says Hello on a connection of its own
-// and then sends frames at full speed, as fast as the coordinator takes them. Not here: what is
-// asserted.
+// Hostile clients in a separate process at nice 19: each sends Hello on its own connection and then
+// frames as fast as the coordinator accepts them. Not here: assertions.
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -16,29 +15,29 @@ namespace coxswain::hostile {
 
 // One hostile client.
 struct attacker {
-  // Whose token it shows: "reader", "operator" or "worker"; empty: it sends no Hello at all.
+  // The role of its token: "reader", "operator" or "worker"; empty: it sends no Hello.
   std::string role = "reader";
 
   // Sent once, after its Hello.
   std::string first;
 
-  // What it sends, the n-th time: counted from 1, which serves as the request's id.
+  // The n-th message, counted from 1; n is also the request's id.
   std::function<core::client_message(std::uint64_t n)> next;
 
-  // Whether it reads and discards its input.
+  // Whether it reads (and discards) its input.
   bool reads = true;
 
-  // It sends this many messages, and then nothing; its connection stays.
+  // After this many messages it sends nothing; its connection stays open.
   std::uint64_t most = UINT64_MAX;
 
-  // It connects again and begins anew when it is cut off; else the attack ends then.
+  // Reconnects and starts again when disconnected; otherwise the attack ends.
   bool returns = false;
 };
 
-// A request as attackers send it: with the id `n`, and no reply is acknowledged.
+// A request of an attacker: with id `n`, acknowledging no reply.
 [[nodiscard]] core::client_message numbered(std::uint64_t n, core::request what);
 
-// Whoever forks must be single-threaded: make the attack before any threads.
+// It forks, so create the attack before any threads.
 class attack {
  public:
   attack(std::string const& address, std::vector<attacker> by);
@@ -48,7 +47,7 @@ class attack {
   attack(attack const&) = delete;
   attack& operator=(attack const&) = delete;
 
-  // All attackers are still connected: none was refused or disconnected.
+  // Whether all attackers are still connected, none refused or disconnected.
   [[nodiscard]] bool goes_on();
 
  private:

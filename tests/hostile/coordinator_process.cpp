@@ -25,7 +25,7 @@
 namespace coxswain::hostile {
 namespace {
 
-// What nothing that works takes.
+// Longer than any working operation takes.
 constexpr duration limit = 60s;
 
 using clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 #pragma once
 // A `coxswain serve` process under attack: started, observed from outside, and stopped. Not here:
-// attackers (attack) and the job meanwhile (quiet_job).
+// attackers (attack) and the job beside them (quiet_job).
 
 #include "coxswain/base/time.hpp"
 
@@ -15,9 +15,9 @@ namespace coxswain::hostile {
 
 class coordinator_process {
  public:
-  // Starts the program named by the environment variable COXSWAIN_BIN, for so many tasks and with
-  // these options beside, and waits until it is ready. Its tokens are `worker`, `operator` and
-  // `reader`, each for the role of its name.
+  // Starts the program named by the environment variable COXSWAIN_BIN for this many tasks, with
+  // these additional options, and waits until it is ready. Its tokens `worker`, `operator` and
+  // `reader` grant the roles of those names.
   explicit coordinator_process(std::size_t tasks, std::vector<std::string> const& options = {});
 
   // Kills it.
@@ -29,21 +29,21 @@ class coordinator_process {
   [[nodiscard]] std::string const& address() const noexcept { return address_; }
   [[nodiscard]] std::string const& http() const noexcept { return http_; }
 
-  // It has not ended.
+  // Whether it has not ended.
   bool is_running();
 
   [[nodiscard]] std::size_t resident_bytes() const;
-  [[nodiscard]] std::size_t resident_bytes_max() const;  // since it began
+  [[nodiscard]] std::size_t resident_bytes_max() const;  // since it started
   [[nodiscard]] std::size_t open_descriptors() const;
 
-  // Asks GET /livez on a new connection; how long the answer took. Throws std::runtime_error: it is
-  // not 200, or takes longer than 60 s. From any thread.
+  // Sends GET /livez on a new connection; returns the time to the response. Throws
+  // std::runtime_error if it is not 200 or takes longer than 60 s. Callable from any thread.
   [[nodiscard]] duration ask_livez() const;
 
   // The value of a metric without labels, from GET /metrics. Throws as ask_livez does.
   [[nodiscard]] double metric(std::string const& name) const;
 
-  // Sends SIGTERM; how long it took to end, which it must within 60 s.
+  // Sends SIGTERM; returns the time until it ended, which must be within 60 s.
   duration terminate();
 
  private:

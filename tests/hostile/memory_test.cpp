@@ -1,5 +1,5 @@
-// Hostile clients take as much memory as they can: the process stays within the limit and 64 MiB,
-// and the job beside them goes on.
+// Hostile clients use as much memory as they can: the process stays within the limit plus 64 MiB,
+// and the job beside them continues.
 
 #include "coxswain/wire/frame.hpp"
 #include "tests/hostile/attack.hpp"
@@ -31,7 +31,7 @@ void expect_bounded(coordinator_process& coordinator) {
   BOOST_TEST(coordinator.is_running());
 }
 
-// The job's barriers go on: none is refused, and no task loses its connection.
+// The job's barriers continue: none is refused, and no task loses its connection.
 void expect_job_goes_on(coordinator_process& coordinator, std::vector<attacker> const& by) {
   attack const attackers{coordinator.address(), by};
   quiet_job job{coordinator.address(), job_tasks};
@@ -47,7 +47,7 @@ std::string announced(std::size_t bytes) {
   return {prefix.begin(), prefix.end()};
 }
 
-// Announces so much, sends nearly all of it, and stays.
+// Announces this many bytes, sends nearly all of them, and stays connected.
 attacker large_frame(std::string role, std::size_t bytes) {
   constexpr std::size_t piece = 60'000;
   attacker one;
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(unfinished_large_frames_stay_within_memory) {
   expect_job_goes_on(coordinator, {20, large_frame("worker", 12 * MiB)});
 }
 
-// Such gets once made everybody's barriers RESOURCE_EXHAUSTED.
+// Such gets once made the barriers of all tasks fail with RESOURCE_EXHAUSTED.
 BOOST_AUTO_TEST_CASE(waiting_gets_of_readers_stay_within_memory) {
   coordinator_process coordinator{job_tasks, with_limit};
   attacker one;

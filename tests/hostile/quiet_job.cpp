@@ -24,7 +24,7 @@ asio::awaitable<void> pass(client& one) { co_await one.barrier("round", barrier_
 
 }  // namespace
 
-// Runs `step(i)` for all tasks at once, to the end of all.
+// Runs `step(i)` for all tasks concurrently until all have ended.
 template <class Step>
 void quiet_job::run_all(Step step) {
   std::size_t open = tasks_.size();

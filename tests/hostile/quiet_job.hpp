@@ -1,5 +1,5 @@
 #pragma once
-// A job that only passes barriers, all its tasks on this thread, and measures them: first
+// A job that only passes barriers, with all tasks on this thread, and measures them: first
 // undisturbed, then under attack.
 
 #include "coxswain/base/time.hpp"
@@ -24,12 +24,12 @@ class quiet_job {
   // Connects and joins this many tasks. Throws the clients' errors.
   quiet_job(std::string const& address, std::size_t tasks);
 
-  // How long barriers took, each from the first arrival to the last release, one after another, for
-  // so long and at least 20 of them. Throws what the clients throw: also if a barrier takes longer
-  // than 60 s.
+  // Runs barriers one after another for this long, at least 20, and returns the time of each from
+  // the first arrival to the last release. Throws the clients' errors, also if a barrier takes
+  // longer than 60 s.
   latencies measure(duration how_long);
 
-  // The clients have reconnected so often.
+  // The number of reconnects of the clients.
   [[nodiscard]] std::size_t reconnects() const;
 
  private:

@@ -1,5 +1,5 @@
-// Peers that never become clients: they take no places, no descriptors and no log from those that
-// do.
+// Peers that never become clients: they take no connection slots, descriptors or log space from
+// those that do.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t tasks = 50;
 constexpr int attempts = 3;
 
-// Does something again and again in a process of its own at nice 19. To be made before any threads.
+// Repeats an action in a separate process at nice 19. Create it before any threads.
 class flood {
  public:
   explicit flood(std::function<void()> const& again) : pid_{::fork()} {
@@ -89,8 +89,8 @@ class cut_line {
 
 BOOST_AUTO_TEST_SUITE(strangers)
 
-// Silent connections want all places, and more: those whose connections are cut come back, and
-// newcomers are let in.
+// Silent connections try to take more than all slots: cut clients can reconnect, and new clients
+// are admitted.
 BOOST_AUTO_TEST_CASE(silent_connections_do_not_block_clients) {
   coordinator_process coordinator{tasks, {"--connections-max", "256"}};
   std::deque<net::socket> held;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(reset_handshakes_leak_no_descriptors) {
     }
   }
 
-  // As many as one iteration of the loop accepts, and some.
+  // More than one iteration of the loop accepts.
   BOOST_TEST(most < before + 300);
   BOOST_TEST(coordinator.is_running());
 }

@@ -16,16 +16,16 @@
 namespace coxswain::hostile {
 namespace {
 
-constexpr int attempts = 10;  // a busy machine disturbs the job, too
+constexpr int attempts = 10;  // other load of the machine disturbs the job, too
 constexpr duration livez_max = 100ms;
 constexpr duration livez_period = 20ms;
 constexpr duration termination_max = 5s;
 constexpr double too_long_max = 0.01;  // of all iterations
 
-// Eight quanta, and the most expensive request: to look through 65,536 changes for a watch.
+// Eight quanta plus the most expensive request: examining 65,536 changes for a watch.
 constexpr double steps_max = 2'048 + 4'100;
 
-// Asks GET /livez again and again, on a thread of its own.
+// Sends GET /livez repeatedly on its own thread.
 class livez_watch {
  public:
   explicit livez_watch(coordinator_process const& of) : thread_{[this, &of] { run(of); }} {}
@@ -33,7 +33,7 @@ class livez_watch {
   livez_watch(livez_watch const&) = delete;
   livez_watch& operator=(livez_watch const&) = delete;
 
-  // Ends the watch; the longest answer.
+  // Ends the thread; returns the longest response time.
   duration stop() {
     {
       std::lock_guard const lock{mutex_};
@@ -65,7 +65,7 @@ class livez_watch {
   std::thread thread_;
 };
 
-// Iterations of the loop, and those among them that took longer than the target.
+// Loop iterations, and how many of them took longer than the target.
 struct iterations {
   explicit iterations(coordinator_process const& of)
       : all{of.metric("coxswain_loop_iteration_seconds_count")},

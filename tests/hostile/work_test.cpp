@@ -1,4 +1,4 @@
-// Hostile clients ask for as much work as they can: no job beside them is held up by it.
+// Hostile clients request as much work as they can: it does not delay the job beside them.
 
 #include "tests/hostile/undisturbed.hpp"
 
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(a_flood_of_requests_does_not_delay_others) {
   expect_undisturbed(coordinator, {reader}, 2s);
 }
 
-// 263 KB of such requests once held up barriers for 363 s.
+// 263 KB of such requests once delayed barriers by 363 s.
 BOOST_AUTO_TEST_CASE(counting_many_keys_does_not_delay_others) {
   coordinator_process coordinator{job_tasks};
   put_keys(coordinator.address(), "d", 200'000);
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(counting_many_keys_does_not_delay_others) {
   expect_undisturbed(coordinator, {reader}, 2s);
 }
 
-// Everything whose cost grows with keys, tasks or waits.
+// All requests whose cost grows with keys, tasks or waits.
 std::vector<core::request> expensive_requests() {
   std::vector<std::string> present;
   for (int i = 0; i < 1'023; ++i) present.push_back("d/" + std::to_string(i));
@@ -58,7 +58,7 @@ void put_some(coordinator_process const& coordinator) {
   put_keys(coordinator.address(), "d", 50'000, std::string(100, 'v'));
 }
 
-// Ten readers, each with another request at a time.
+// Ten readers, each with a different request.
 BOOST_AUTO_TEST_CASE(mixed_requests_of_ten_readers_do_not_delay_others) {
   coordinator_process coordinator{job_tasks};
   put_some(coordinator);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(mixed_requests_of_ten_readers_do_not_delay_others) {
   expect_undisturbed(coordinator, readers, 4s);
 }
 
-// Each of them by ten readers.
+// Each request by ten readers.
 BOOST_AUTO_TEST_CASE(no_single_request_of_ten_readers_delays_others,
                      *boost::unit_test::label("long") * boost::unit_test::disabled()) {
   for (auto const& request : expensive_requests()) {

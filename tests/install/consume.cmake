@@ -4,7 +4,7 @@ function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# What is installed must not know where it was built.
+# Installed files must not contain the build path.
 function(refuse_paths_of_this_machine root)
   file(GLOB_RECURSE texts ${root}/*.cmake ${root}/*.pc)
   foreach(file IN LISTS texts)
@@ -20,7 +20,7 @@ function(refuse_paths_of_this_machine root)
   endforeach()
 endfunction()
 
-# Unpacks the packages into a root of their own, without being root.
+# Unpacks the packages into a separate root directory, without root privileges.
 function(install_packages root)
   run(cpack --config ${coxswain_build}/CPackConfig.cmake -B ${work}/packages)
   set(names coxswain libcoxswain-dev)
@@ -53,7 +53,7 @@ function(install_packages root)
   endforeach()
 endfunction()
 
-# A job in Python of one task, by the installed package alone, which must be small.
+# A Python job of one task with only the installed package, which must be small.
 function(run_python root)
   file(GLOB package ${root}/usr/lib/python3*/*-packages/coxswain)
   if(NOT package)
@@ -74,7 +74,7 @@ with coxswain.Coordinator(1) as coordinator, coxswain.Client(coordinator.address
     assert job.barrier('b') == 1 and coxswain.__file__.startswith('${directory}/')")
 endfunction()
 
-# A plugin in C, by what pkg-config says.
+# A plugin in C, built with the flags of pkg-config.
 function(build_plugin root)
   find_program(PKG_CONFIG pkg-config)
   if(NOT PKG_CONFIG)
@@ -94,7 +94,7 @@ function(build_plugin root)
   run(${work}/plugin)
 endfunction()
 
-# Optimising the layers once more would take minutes and show nothing.
+# Optimizing the layers again would take minutes and show nothing new.
 set(settings -G Ninja -D CMAKE_BUILD_TYPE= "-DCMAKE_CXX_COMPILER=${compiler}"
   "-DCMAKE_CXX_FLAGS=${flags}")
 

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_launcher_supplies_only_missing_values) {
 
   BOOST_TEST(text_of(found.task) == "3 from SLURM_PROCID");
   BOOST_TEST(text_of(found.num_tasks) == "4 from SLURM_NTASKS");
-  // The job's name belongs to the port that Slurm's number makes.
+  // The job name is only set with a port computed from Slurm's job number.
   BOOST_TEST(text_of(found.job) == "nothing");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// An environment written down, and what is detected in it.
+// A written environment, and what is detected in it.
 
 #include "coxswain/launch/detection.hpp"
 
@@ -22,7 +22,7 @@ inline launch::parameters detected(environment const& variables, environment con
   return launch::detect({look_up(variables), look_up(files)}, only);
 }
 
-// With further variables, which win.
+// With further variables, which override.
 inline environment with(environment variables, environment const& others) {
   for (auto const& [name, value] : others) variables[name] = value;
   return variables;
@@ -33,7 +33,7 @@ inline environment without(environment variables, std::string const& name) {
   return variables;
 }
 
-// "VALUE from VARIABLES", the text of what is wrong, "missing: WHY", or "nothing".
+// "VALUE from VARIABLES", the text of the error, "missing: WHY", or "nothing".
 template <class Value>
 std::string text_of(launch::sourced_value<Value> const& what) {
   if (!what.why_missing().empty()) return "missing: " + what.why_missing();

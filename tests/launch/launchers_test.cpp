@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(row_7_5_the_operators_variables_are_read_although_jax_reads
   auto const found = detected(with(aichor, {{"JAX_COORDINATOR_PORT", "77"}}));
 
   BOOST_TEST(found.launcher == "aichor");
-  // JAX's port is for addresses that it computes, and not for one that is said.
+  // JAX's port applies to computed addresses, and not to an explicit one.
   BOOST_TEST(text_of(found.address) ==
              "worker-0-0.experiment-6f4a:1234 from JAXOPERATOR_COORDINATOR_ADDRESS and "
              "JAXOPERATOR_COORDINATOR_HOST");

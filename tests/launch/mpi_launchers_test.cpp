@@ -1,4 +1,4 @@
-// mpiexec of MPICH and Intel MPI, PMIx, PBS and LSF: what each says, and what it cannot say.
+// mpiexec of MPICH and Intel MPI, PMIx, PBS and LSF: the values each provides and does not provide.
 
 #include "tests/launch/given.hpp"
 
@@ -7,7 +7,7 @@
 namespace coxswain::test {
 namespace {
 
-// As Hydra, the mpiexec of MPICH 4.0.2, sets them.
+// As set by Hydra, the mpiexec of MPICH 4.0.2.
 environment const mpich{{"PMI_RANK", "1"},
                         {"PMI_SIZE", "4"},
                         {"PMI_FD", "6"},
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(pmix_gives_no_host_either) {
   BOOST_TEST(text_of(found.address) == no_host + "prterun -x COXSWAIN_ADDRESS=b12:8476.");
 }
 
-// srun --mpi=pmi2 and --mpi=pmix set their ranks beside Slurm's variables.
+// srun --mpi=pmi2 and --mpi=pmix set their ranks in addition to Slurm's variables.
 BOOST_AUTO_TEST_CASE(slurm_takes_precedence_over_its_pmi) {
   auto found = detected(with(slurm, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "7.0"}}));
   BOOST_TEST(found.launcher == "slurm");

@@ -1,1 +1,1 @@
-// Empty: CMake writes the header that it precompiles for others only where a source includes it.
+// Empty: CMake generates a precompiled header for other targets only if a source includes it.

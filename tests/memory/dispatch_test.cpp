@@ -1,5 +1,5 @@
-// Memory that runs out in the middle of a job, at each of its allocations: what has begun is
-// completed or its connection ends, in the core too, and everybody else is answered.
+// Memory runs out at each allocation of a job: an operation in progress completes or its connection
+// ends, in the core too, and all other clients get their replies.
 
 #include "coxswain/server/dispatch.hpp"
 #include "tests/memory/scarce_memory.hpp"
@@ -34,10 +34,10 @@ struct peer {
   wire::frame_decoder decoder{wire::message_bytes_max};
 };
 
-// A job over dispatch, which is treated as the server treats it: whoever it throws for is gone.
+// A job over the dispatch, handled as by the server: a connection for which it throws is lost.
 class job {
  public:
-  // `fails` says what fails, from now on: end_memory_at or fail_once_at.
+  // `fails` selects the failure from now on: end_memory_at or fail_once_at.
   job(void (*fails)(std::size_t) noexcept, std::size_t n) {
     options o;
     o.core.num_tasks = tasks;
@@ -83,7 +83,7 @@ class job {
     if (!std::exchange(p.is_open, false)) return;
     brain_->lost(now_, p.at, core::loss::closed);
     aside const ours;
-    p.unanswered.clear();  // it is up to a client to ask again
+    p.unanswered.clear();  // the client has to ask again
   }
 
   void resume(std::size_t i) {
@@ -110,7 +110,7 @@ class job {
     deliver();
   }
 
-  // Everybody who is connected in the core has a connection.
+  // Every session that is connected in the core has a connection.
   void check() const {
     brain_->check_invariants();
     auto const seen = brain_->look(now_);
@@ -174,7 +174,7 @@ core::request barrier(std::string name) {
   return args;
 }
 
-// Everybody asks for something of each kind. Names are long, so that each takes memory.
+// Every client sends a request of each kind. Names are long, so that each takes memory.
 void ask_for_everything(job& j, std::string const& run, std::uint64_t id) {
   auto const name = [&run](std::string what) { return what + "/of a name that is long/" + run; };
   auto const say = [&](std::size_t i, auto make) {
@@ -209,7 +209,7 @@ void ask_for_everything(job& j, std::string const& run, std::uint64_t id) {
   say(3, [] { return core::inspect_args{}; });
 }
 
-// How many allocations it took.
+// Returns the number of allocations.
 std::size_t run(job& j) {
   for (std::size_t i = 0; i < tasks + 1; ++i) {
     j.open(i);

@@ -8,7 +8,7 @@ namespace {
 constinit std::size_t count = 0;
 constinit std::size_t ends_at = SIZE_MAX;
 constinit std::size_t fails_at = SIZE_MAX;
-constinit std::size_t most = 0;  // live bytes, once memory has ended
+constinit std::size_t most = 0;  // live bytes when memory ran out
 constinit int asides = 0;
 constinit std::size_t live_before_aside = 0;
 

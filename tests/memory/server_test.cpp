@@ -1,5 +1,5 @@
-// A server with sockets whose memory ends in the middle of a job, at each of its allocations: no
-// task stays connected whose connection is gone, and a stop ends it although there is no memory.
+// Memory runs out at each allocation of a server with sockets: no task stays connected after its
+// connection is gone, and a stop ends the server without memory.
 
 #include "coxswain/server/server.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -36,7 +36,7 @@ struct house {
     run_iteration();
   }
 
-  // What is ready is served.
+  // Runs all ready handlers.
   void run_iteration() {
     for (int i = 0; i < 5; ++i) {
       io.restart();
@@ -77,7 +77,7 @@ struct house {
   bool has_ended{};
 };
 
-// How many allocations it took. Memory is still out.
+// Returns the number of allocations. Memory stays exhausted.
 void run(house& h) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
     h.connect(i);
@@ -94,7 +94,7 @@ void run(house& h) {
 
 BOOST_AUTO_TEST_SUITE(memory_test)
 
-// `fails` says what fails: end_memory_at or fail_once_at.
+// `fails` selects the failure: end_memory_at or fail_once_at.
 void expect_ends(void (*fails)(std::size_t) noexcept) {
   std::size_t all{};
   {

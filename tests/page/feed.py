@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""A server of the page whose feed says what it is told to: the fixture of the page's tests.
+"""A server of the page with a scripted feed: the fixture of the page's tests.
 
-    feed.py DIRECTORY      serves page.html of the directory with page.policy, on a port of its choice
+    feed.py DIRECTORY      serves page.html of the directory with page.policy, on a free port
 
 Each line of its input is a JSON object with one command:
-    {"state": MESSAGE}     what everybody is sent who connects from now on
-    {"send": MESSAGE}      is sent to all who are connected
-    {"token": TEXT}        is asked for from now on; null: none is
-    {"answer": {PATH: [CODE, OBJECT]}}  what these paths below /api/v1/ answer, with their queries;
+    {"state": MESSAGE}     sent to every new connection from now on
+    {"send": MESSAGE}      sent to all connections
+    {"token": TEXT}        required from now on; null: none
+    {"answer": {PATH: [CODE, OBJECT]}}  the responses of these paths below /api/v1/, with queries;
                            others answer {}
-    {"stop": true}         refuses connections and cuts those that are open
-    {"start": true}        is there again, on the same port, if it is not
+    {"stop": true}         refuses new connections and closes the open ones
+    {"start": true}        listens again on the same port, if stopped
 Each line of its output is a JSON object: {"port": N}, and {"done": COMMAND} after each command.
 Standard library only. Not here: anything that decides what a job is like.
 """
@@ -42,7 +42,7 @@ def frame(payload, kind=TEXT):
 
 
 class Feed:
-    """What is sent, to whom, and whether anybody is let in."""
+    """The messages, their receivers, and access."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -119,7 +119,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def talk(self):
-        """A WebSocket, to its end; what the page says is read and not looked at."""
+        """Serves a WebSocket to its end; input from the page is discarded."""
         digest = hashlib.sha1((self.headers["Sec-WebSocket-Key"] + SECRET).encode()).digest()
         self.send_response(101)
         self.send_header("Upgrade", "websocket")
@@ -144,7 +144,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """A browser that goes away is no error."""
+        """A browser that disconnects is no error."""
 
 
 def start(port):

@@ -1,6 +1,5 @@
 #pragma once
-// A coordinator whose inputs and outputs are recorded, as the server's dispatch does it, without
-// frames.
+// A coordinator whose inputs and outputs are recorded as by the server's dispatch, without frames.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/server/recording/recorder.hpp"

@@ -1,6 +1,5 @@
-// Plays every scenario of this directory and compares it with what is written there. With
-// `-- --update` it writes what came out instead, to be read as a diff; with `-- --record=DIR` it
-// keeps recordings there.
+// Plays every scenario of this directory and compares the outcome with the file. With `-- --update`
+// it rewrites the files, for review as a diff; with `-- --record=DIR` it keeps recordings there.
 
 #include "coxswain/server/recording/replay.hpp"
 #include "tests/scenarios/transcript.hpp"
@@ -26,7 +25,7 @@ std::string content(std::filesystem::path const& file) {
   return all.str();
 }
 
-// What follows `name` in an argument, if there is one.
+// The text after `name` in an argument, if any.
 std::optional<std::string> argument(std::string_view name) {
   auto const& suite = boost::unit_test::framework::master_test_suite();
   for (int i = 1; i < suite.argc; ++i) {
@@ -47,7 +46,7 @@ std::vector<std::filesystem::path> scenarios() {
   return files;
 }
 
-// The paragraphs of ARCHITECTURE.md whose behaviour the core alone shows.
+// The paragraphs of ARCHITECTURE.md on behavior of the core alone.
 std::set<std::string> paragraphs() {
   std::set<std::string> const others{"Two pure cores, two thin shells",
                                      "Layers",

@@ -58,7 +58,7 @@ void transcript::run(std::string_view line) {
   }
   if (!coordinator_) throw std::runtime_error{"a scenario begins with a job"};
   if (words[0] == "stalled")
-    now_ = at;  // all at once: the loop stood still until then
+    now_ = at;  // all at once: the loop was stalled until then
   else
     advance(at);
   if (words[0] == "stop") {
@@ -299,7 +299,7 @@ void transcript::send(client& c, core::request what) {
   coordinator_->received(now_, c.connection, std::move(m));
 }
 
-// In steps, as a loop does, so that the time that passes is no stall.
+// In steps, like a loop, so that the passing time is no stall.
 void transcript::advance(time_point to) {
   while (auto const next = coordinator_->next_deadline()) {
     if (*next > to) break;

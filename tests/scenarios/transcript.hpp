@@ -1,6 +1,6 @@
 #pragma once
-// Plays a scenario: a text whose lines that begin with "> " are inputs of a coordinator in virtual
-// time, each followed by what came of it. `play` gives the same text with the outcomes as they are.
+// Plays a scenario: lines that begin with "> " are inputs of a coordinator in virtual time, each
+// followed by its outcomes. `play` returns the text with the actual outcomes.
 //
 //   > 0 job tasks=2 grace=2s
 //   > 0 t0 joins                     a client is a word; "t" and a number acts as that task
@@ -23,10 +23,10 @@ namespace coxswain::scenarios {
 
 class transcript {
  public:
-  // Throws std::runtime_error that names the line it does not understand.
+  // Throws std::runtime_error that names a line it does not understand.
   [[nodiscard]] std::string play(std::string_view scenario);
 
-  // Of what was played.
+  // Of the played scenario.
   [[nodiscard]] std::string recording() const { return coordinator_->recording(); }
 
  private:
@@ -38,7 +38,7 @@ class transcript {
     std::set<request_id> open;
     std::uint64_t answered{};
     bool is_connected{};
-    bool is_deaf{};  // what is sent to it is lost
+    bool is_deaf{};  // messages to it are lost
   };
 
   void run(std::string_view line);

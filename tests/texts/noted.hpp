@@ -1,5 +1,5 @@
 #pragma once
-// Writes every text for people that a test sees to the file that COXSWAIN_TEXTS names, if it does;
+// Appends every user-visible text of a test to the file named by COXSWAIN_TEXTS, if set;
 // texts_test.py makes the catalogue from it.
 
 #include "coxswain/base/status.hpp"
@@ -12,7 +12,7 @@
 
 namespace coxswain::test {
 
-// `kind` is what the text is: the code of an error, the severity of a line in the log.
+// `kind` is the code of an error or the severity of a log line.
 inline void note_text(std::string const& kind, std::string const& text) {
   static std::unique_ptr<std::ofstream> const to = [] {
     char const* const name = std::getenv("COXSWAIN_TEXTS");

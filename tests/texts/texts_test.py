@@ -1,7 +1,7 @@
-"""The catalogue of every text that a user may see, as it appears: core.txt and client.txt have what
-the tests of these rooms provoke, one example of each; help.txt has every --help, each paragraph once;
-program.txt is a transcript of commands. With --update all of them are written anew, to be read as a
-diff. Not here: what a server logs of its connections, since that depends on the machine.
+"""The catalogue of all user-visible texts as they appear: core.txt and client.txt have one example of
+each text provoked by the tests of these rooms; help.txt has every --help, each paragraph once;
+program.txt is a transcript of commands. --update rewrites all of them, for review as a diff. Not
+here: a server's log of its connections, since that depends on the machine.
 """
 
 import os
@@ -21,7 +21,7 @@ UPDATE = "--update" in sys.argv
 
 
 def kind_of(text):
-    """What texts have in common that differ in names, numbers, lists or the cause that they pass on."""
+    """The common part of texts that differ only in names, numbers, lists or the quoted cause."""
     text = re.sub(r"((?:^the job|^[Bb]arrier|^exchange).* failed: [A-Z_]+:).*?(; \d+ of .*)?$", r"\1\2", text)
     text = re.sub(r"^(the coordinator stops|stopping|task .* failed: [A-Z_]+): (\S+ ?){1,3}$", r"\1", text)
     text = re.sub(r"(failed:) [A-Z_]+", r"\1", text)
@@ -37,7 +37,7 @@ def shortened(text):
 
 
 def catalogue_of(lines):
-    """The shortest example of each kind, by what it is and then by its first words."""
+    """The shortest example of each text, sorted by kind and first words."""
     shown = {}
     for line in lines:
         what, text = line.split("\t")
@@ -51,7 +51,7 @@ def catalogue_of(lines):
 
 
 def without_chance(text, directory):
-    """What is another one each time, or on another machine, becomes the same."""
+    """Replaces everything that varies between runs or machines."""
     for pattern, same in ((re.escape(str(directory)), "DIRECTORY"),
                           (re.escape(socket.gethostname()) + r":\d+", "HOST:PID"),
                           (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:PORT"),
@@ -100,8 +100,8 @@ class Texts(EndToEnd):
         self.compare("help.txt", text)
 
     def test_program(self):
-        """Each line of program.txt that begins with "> " is a command of a shell, after a coordinator
-        of two tasks was started; what it printed follows, and its exit code unless that is 0."""
+        """Each line of program.txt that begins with "> " is a shell command, run beside a coordinator
+        of two tasks; its output follows, and its exit code unless that is 0."""
         self.serve(2, "--key-bytes-max", "64", "--value-bytes-max", "256")
         text = ""
         for line in (HERE / "program.txt").read_text().splitlines():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""MIGRATION.md and SEMANTICS.md name only what there is: calls, types and options of our headers, and
-commands and flags of the program. Not here: whether what they say is true.
+"""MIGRATION.md and SEMANTICS.md name only existing calls, types and options of our headers, and
+commands and flags of the program. Not here: whether their statements are true.
 """
 import pathlib
 import re
@@ -17,7 +17,7 @@ def words_of(directories, pattern) -> set[str]:
 
 
 def unknown(text: str) -> list[str]:
-    """What stands between backticks and is in no header of ours, nor in the program's sources."""
+    """Names in backticks that are in none of our headers, nor in the program's sources."""
     ours = words_of(HEADERS, "*.hpp")
     commands = set(re.findall(r"add_(\w+)", (ROOT / "tools/coxswain/commands/commands.hpp").read_text()))
     program = "".join(file.read_text() for file in (ROOT / "tools/coxswain").rglob("*.cpp"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The documents show the examples as they are compiled and run: each block after `<!-- FILE -->` is
-FILE, and each after `<!-- FILE: NAME -->` the function NAME of it.
+"""The documents show the examples as compiled and run: each block after `<!-- FILE -->` is FILE, and
+each after `<!-- FILE: NAME -->` is its function NAME.
 
 With --update it copies the files into the documents instead.
 """
@@ -14,7 +14,7 @@ DOCUMENTS = ("README.md", "src/coxswain/README.md", "src/python/README.md", "too
 
 
 def shown(source: pathlib.Path, function: str) -> str:
-    """That function of a C++ file, or the file without its opening comment."""
+    """The function of a C++ file, or the file without its opening comment."""
     text = source.read_text()
     if function:
         return re.search(rf"^\S[^\n]* {function}\(.*?^}}\n", text, re.DOTALL | re.MULTILINE)[0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""SEMANTICS.md states the defaults that our headers have, wherever it writes "`--flag` (64 MiB)" or
-"64 MiB (`option`". Not here: names (migration_test.py) and numbers of rules (tools/tidy.py).
+"""SEMANTICS.md states the defaults of our headers wherever it writes "`--flag` (64 MiB)" or
+"64 MiB (`option`". Not here: names (migration_test.py) and rule numbers (tools/tidy.py).
 """
 import math
 import pathlib
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ("client/call_options.hpp", "client/options.hpp", "core/config.hpp",
            "net/tls_options.hpp", "server/options.hpp")
 UNITS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-RENAMED = {"goodbye_timeout": "linger"}  # flags that have other names than their options
+RENAMED = {"goodbye_timeout": "linger"}  # flags named differently than their options
 QUANTITY = r"(\d[\d,']*) ?(ms|s|min|[KMG]iB)?\b"
 NAME = r"`(?:--|\w+::)?([a-z][\w-]*)`"
 

@@ -1,5 +1,5 @@
-// What is decoded without Protobuf, and what is left to it. That both understand the same is tried
-// with many more messages in tests/fuzz.
+// Messages decoded without Protobuf, and those left to it. tests/fuzz compares both decoders with
+// many more messages.
 
 #include "coxswain/wire/codec_quick.hpp"
 
@@ -22,7 +22,7 @@ bool is_quick(std::string const& payload) {
   return decode_quickly(payload, got);
 }
 
-// Decoded quickly, and as Protobuf does it.
+// Decoded by the quick decoder and by Protobuf.
 core::client_message understood(std::string const& payload) {
   core::client_message got;
   BOOST_TEST(decode_quickly(payload, got));
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_number_field_takes_the_last_value) {
   BOOST_TEST((std::get<core::get_args>(got.what) == core::get_args{"k", 2ms}));
 }
 
-// The first one could be a value that nobody may find in a recording.
+// The first one could be a value that must not appear in a recording.
 BOOST_AUTO_TEST_CASE(a_repeated_string_field_is_left_to_protobuf) {
   std::string const twice = "\x08\x05\x6a\x06\x0a\x01k\x0a\x01l"s;
   std::string const once = "\x08\x05\x6a\x03\x0a\x01k"s;
@@ -81,8 +81,8 @@ BOOST_AUTO_TEST_CASE(an_overlong_varint_is_accepted) {
 
 BOOST_AUTO_TEST_CASE(truncated_input_is_left_to_protobuf) {
   for (auto const& payload : {
-           "\x08"s,                                      // a number that has not begun
-           "\x08\x85"s,                                  // or not ended
+           "\x08"s,                                      // a missing number
+           "\x08\x85"s,                                  // an unterminated number
            "\xba"s,                                      // a tag
            "\x5a\x02\x0a"s,                              // a request
            "\x72\x02\x0a\x01"s,                          // a text
@@ -95,17 +95,17 @@ BOOST_AUTO_TEST_CASE(truncated_input_is_left_to_protobuf) {
 
 BOOST_AUTO_TEST_CASE(unusual_input_is_left_to_protobuf) {
   for (auto const& payload : {
-           "\x08\x05"s,                                          // a request of no kind
-           "\x08\x05\xa2\x01\x00"s,                              // of one that is rare
-           "\x08\x05\xaa\x01\x00"s,                              // or not known
-           "\x08\x05\x72\x00\x72\x03\x0a\x01k"s,                 // two of them
-           "\x08\x05\x72\x02\x10\x01"s,                          // a field that is not known
+           "\x08\x05"s,                                          // a request without a kind
+           "\x08\x05\xa2\x01\x00"s,                              // of a rare kind
+           "\x08\x05\xaa\x01\x00"s,                              // of an unknown kind
+           "\x08\x05\x72\x00\x72\x03\x0a\x01k"s,                 // two requests
+           "\x08\x05\x72\x02\x10\x01"s,                          // an unknown field
            "\x88\x80\x00\x05"s,                                  // a tag of three bytes
-           "\x00\x05"s,                                          // and none
+           "\x00\x05"s,                                          // an empty tag
            "\x10\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"s,  // a number of eleven bytes
            "\x18\x80\x80\x80\x80\x10"s,                          // more than 32 bits
            "\x5a\x02\x20\x02"s,                                  // a flag above one
-           "\x5a\x02\x38\x0a"s,                                  // a reduction that is not known
+           "\x5a\x02\x38\x0a"s,                                  // an unknown reduction
            "\x72\x81\x80\x80\x80\x00\x00"s,                      // a length of five bytes
            "\x5a\x02\x18\x01"s,                                  // a participant without a list
        }) {

@@ -52,7 +52,7 @@ core::snapshot received_answer(core::snapshot const& sent) {
   return *received_answer(boxed<core::snapshot>{sent});
 }
 
-// The `timeout_ms` that a get with this timeout states.
+// The `timeout_ms` of a get with this timeout.
 std::int64_t stated_timeout(duration timeout) {
   v1::ClientMessage message;
   BOOST_TEST(message.ParseFromString(payload_of(request_of(core::get_args{"key", timeout}))));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(task_zero_is_not_the_same_as_no_task) {
   BOOST_TEST((decode_client(payload_of(message)).value().task == task_id{0}));
 }
 
-// The format. These bytes may never change: other versions speak them.
+// The wire format. These bytes must never change, for compatibility with other versions.
 
 BOOST_AUTO_TEST_CASE(golden_a_barrier_request) {
   core::barrier_args barrier{.name = "b",
@@ -459,7 +459,7 @@ BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_in_every_message) {
   BOOST_TEST(received(core::report_error_args{outcome}).what.message() == "b?");
 }
 
-// Protobuf believes a nested message until it ends, and makes room for what its texts claim.
+// Protobuf trusts the lengths inside a nested message and allocates what its strings declare.
 BOOST_AUTO_TEST_CASE(a_false_nested_length_allocates_nothing) {
   auto const field = [](int number, std::string const& content, std::size_t length) {
     std::string made(1, static_cast<char>(number << 3 | 2 | (number > 15 ? 0x80 : 0)));
@@ -487,7 +487,7 @@ BOOST_AUTO_TEST_CASE(a_false_nested_length_allocates_nothing) {
   }
 }
 
-// Errors and what comes with them (upstream: payloads of a status).
+// Errors and their details (upstream: payloads of a status).
 BOOST_AUTO_TEST_CASE(make_coordination_error_with_empty_payload_is_a_status_alone) {
   server_message sent;
   sent.id = request_id{5};
@@ -570,7 +570,7 @@ BOOST_AUTO_TEST_CASE(keys_and_barrier_names_may_be_any_bytes) {
   BOOST_TEST((received_answer(listing) == listing));
 }
 
-// What is malformed.
+// Malformed messages.
 
 BOOST_AUTO_TEST_CASE(malformed_input_is_refused_with_its_size) {
   auto const refused = decode_client("GET / HTTP/1.1");
@@ -711,7 +711,7 @@ BOOST_AUTO_TEST_CASE(an_attribute_of_unknown_kind_is_an_empty_string) {
 
 BOOST_AUTO_TEST_CASE(decoding_large_values_frees_the_message_memory) {
   auto const small = payload_of(request_of(core::try_get_args{"key"}));
-  BOOST_TEST(decode_client(small).has_value());  // makes what the thread keeps
+  BOOST_TEST(decode_client(small).has_value());  // allocates the memory that the thread keeps
   auto const payload =
       payload_of(request_of(core::put_args{"k", std::string(1 << 24, 'v'), {}, {}}));
   auto const before = test::live_bytes();
@@ -804,7 +804,7 @@ BOOST_AUTO_TEST_CASE(a_frame_full_of_keys_is_refused) {
   BOOST_TEST(decode_client(payload_of(request_of(put_all))).has_error());
 }
 
-// Only a watch means something else by no timeout.
+// Only for watches does a missing timeout mean something else.
 BOOST_AUTO_TEST_CASE(a_key_watch_without_a_timeout_is_unlimited) {
   v1::ClientMessage message;
   message.set_id(5);

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Initialised before anything is allocated. The test programs have one thread.
+// Initialized before the first allocation. The test programs are single-threaded.
 constinit std::size_t live = 0;
 constinit std::size_t peak = 0;
 constinit std::size_t allocated = 0;
@@ -30,7 +30,7 @@ void* operator new(std::size_t size) {
   return memory;
 }
 
-// std::stable_sort asks for it. AddressSanitizer's own, used otherwise, does not count.
+// Used by std::stable_sort. AddressSanitizer's own version would not count.
 void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
   try {
     return operator new(size);

@@ -5,18 +5,18 @@
 
 namespace coxswain::test {
 
-// What is allocated and not yet freed.
+// The bytes allocated and not yet freed.
 [[nodiscard]] std::size_t live_bytes() noexcept;
 
-// The most that was live since the last call of `watch_peak`.
+// The maximum of live bytes since the last call of `watch_peak`.
 [[nodiscard]] std::size_t peak_bytes() noexcept;
 void watch_peak() noexcept;
 
-// How often anything was allocated.
+// The number of allocations.
 [[nodiscard]] std::size_t allocations() noexcept;
 
-// Asked before each allocation of so many bytes whether it fails; `again` if the handler for that
-// (std::set_new_handler) has seen it. Null: none fails.
+// Called before each allocation of that many bytes; returns whether it fails. `again`: the
+// new-handler (std::set_new_handler) has run for it. Null: none fails.
 using refusal = bool (*)(std::size_t size, bool again) noexcept;
 void refuse_allocations(refusal by) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf reports wrong UTF-8 on stderr, which is of no interest to tests. From version 22 on it
-// has no handler that could be replaced.
+// Silences Protobuf's reports of invalid UTF-8 on stderr. Version 22 and later have no replaceable
+// handler.
 
 #if __has_include(<google/protobuf/stubs/logging.h>)
 #include <google/protobuf/stubs/logging.h>

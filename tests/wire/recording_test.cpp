@@ -1,5 +1,4 @@
-// The bytes of a recording. What is put into them, and into a core again, is tested with the
-// server.
+// The bytes of a recording. Recording and replaying are tested in tests/server.
 
 #include "coxswain/wire/recording.hpp"
 
@@ -70,7 +69,7 @@ v1::Record of_kind(int kind) {
   return made;
 }
 
-// What the reader says of bytes that it refuses.
+// The reader's error for these bytes.
 template <class Reading>
 std::string violation(Reading reading) {
   try {

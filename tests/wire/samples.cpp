@@ -227,7 +227,7 @@ constexpr bool are_of_each(std::type_identity<std::variant<std::monostate, Args.
   return (is_there(std::type_identity<Args>{}) && ...);
 }
 
-// A heartbeat and these. A kind of request of which there is no sample does not compile.
+// A heartbeat and these. A kind of request without a sample does not compile.
 template <class... Samples>
 std::vector<core::client_message> messages(Samples... samples) {
   static_assert(are_of_each<Samples...>(std::type_identity<core::request>{}));

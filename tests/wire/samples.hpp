@@ -10,7 +10,7 @@ namespace coxswain::test {
 [[nodiscard]] std::vector<core::client_message> sample_requests();
 [[nodiscard]] std::vector<wire::server_message> sample_answers();
 
-// The frame's payload: what its four length bytes announce.
+// The frame's payload, without its four length bytes.
 [[nodiscard]] std::string payload_of(core::client_message const& message);
 [[nodiscard]] std::string payload_of(wire::server_message const& message);
 

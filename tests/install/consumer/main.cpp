@@ -1,4 +1,4 @@
-// What a user of the library writes: the coordinator of a job of one task, and that task.
+// A program of a library user: the coordinator of a job of one task, and that task.
 #include "coxswain/c/coxswain.h"
 #include "coxswain/client/client.hpp"
 #include "coxswain/server/server.hpp"

@@ -1,4 +1,4 @@
-/* What a plugin written in C does with the library. */
+/* How a plugin written in C uses the library. */
 #include "coxswain/c/coxswain.h"
 
 int code_without_a_coordinator(void) {
