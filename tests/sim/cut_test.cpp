@@ -14,7 +14,7 @@ namespace {
 
 using answers = std::vector<core::answer>;
 
-// What they store and take must be there once, whatever was sent twice.
+// Their changes must take effect once, whatever was sent twice.
 std::vector<core::request> key_calls() {
   std::vector<core::request> calls;
   calls.push_back(core::compare_and_set_args{"k", "1", core::absent_value{}, false});
@@ -40,7 +40,8 @@ std::vector<core::request> key_calls() {
   return calls;
 }
 
-// Sixty calls of every older kind, and twenty of keys; some fail, and must fail alike in every run.
+// Sixty calls of every other kind and twenty on keys; some fail, and must fail equally in every
+// run.
 script eighty_calls(process& p, answers& given) {
   given.push_back(co_await p.join(incarnation{7}));
   for (int i = 0; i < 6; ++i) {
@@ -81,7 +82,7 @@ struct outcome {
   bool left_nothing{};
 };
 
-// `plan` is told each connection of the process that makes the eighty calls.
+// `plan` is called with each connection of the process that makes the eighty calls.
 outcome run(std::function<void(std::size_t index, link&)> const& plan) {
   core::config c{.num_tasks = 2, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
   world w{1, c};
@@ -117,7 +118,7 @@ void expect_equal(answers const& got, answers const& wanted) {
   for (std::size_t i = 0; i < std::min(got.size(), wanted.size()); ++i) {
     BOOST_TEST_CONTEXT("call " << i) {
       BOOST_TEST(got[i].outcome.code() == wanted[i].outcome.code());
-      // A deadline that passes while the connection is lost is told by the client, in other words.
+      // A deadline that passes while disconnected is reported by the client, with another text.
       if (wanted[i].outcome.code() != errc::deadline_exceeded) {
         BOOST_TEST(got[i].outcome == wanted[i].outcome);
       }

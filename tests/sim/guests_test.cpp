@@ -60,7 +60,7 @@ struct outcome {
 
 enum class end { cut, killed };
 
-// The first connection of the first program stops after so many bytes of one direction.
+// The first connection of the first guest stops after this many bytes in one direction.
 outcome run(end how, std::optional<std::uint64_t> up, std::optional<std::uint64_t> down) {
   core::config c{.num_tasks = 2, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
   world w{1, c};
@@ -114,7 +114,7 @@ void expect_once(outcome const& o) {
   BOOST_TEST_REQUIRE(is_ok(o.second, 1));
   auto const counted = std::get<core::counter_answer>(o.second[1].value).value;
   BOOST_TEST((counted == 2 || (counted == 1 && !is_ok(o.first, 1))));
-  // What the first program has not got goes to the second one.
+  // Items that the first guest did not receive go to the second.
   BOOST_TEST((is_ok(o.first, 2) || is_ok(o.second, 2)));
   BOOST_TEST(o.second.back().outcome.ok());
 }

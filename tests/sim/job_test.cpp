@@ -1,5 +1,5 @@
-// Whole jobs over a faulty network. Faults that a session must outlive change no result; a death is
-// told to everybody by name; nothing is done twice and nothing is left behind.
+// Whole jobs over a faulty network. Faults that a session must survive change no result; a death is
+// reported to all by name; nothing is executed twice and no state is left behind.
 
 #include "tests/sim/seeds.hpp"
 #include "tests/sim/world.hpp"
@@ -17,19 +17,19 @@ core::config job_of(std::uint32_t num_tasks) {
   return {.num_tasks = num_tasks, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
 }
 
-// What all processes of a job found out.
+// The results of all processes of a job.
 struct findings {
   std::uint32_t num_tasks{};
   int rounds{};
-  std::int64_t incremented{};          // by calls that were answered OK
-  std::int64_t incremented_perhaps{};  // by calls whose outcome is not known
+  std::int64_t incremented{};          // by calls that returned OK
+  std::int64_t incremented_perhaps{};  // by calls with an unknown outcome
   std::map<int, std::vector<round_number>> round_numbers;
-  std::vector<std::string> wrong;  // results that no run may have
+  std::vector<std::string> wrong;  // forbidden results
   std::map<std::uint32_t, status> stopped_by;
   std::uint32_t finished{};
 };
 
-// False once a call failed: the process then stops working.
+// False after a failed call: the process then stops.
 bool fine(findings& f, process const& p, core::answer const& a) {
   if (a.outcome.ok()) return true;
   f.stopped_by.emplace(p.task->value, a.outcome);
@@ -75,7 +75,7 @@ script work(process& p, findings& f) {
   ++f.finished;
 }
 
-// Beside the work, on the same session: calls that overlap with its calls.
+// Concurrent calls on the same session.
 constexpr int chatter_max = 20;
 
 script chatter(process& p, findings& f) {
@@ -110,14 +110,14 @@ struct job {
   process& any() { return *w.processes[between(w.random, 0, f.num_tasks - 1)]; }
   time_point soon() { return w.now + between(w.random, 0ns, 20s); }
 
-  // Faults that a session outlives.
+  // Faults that a session survives.
   void plan_faults() {
     w.delay_max = between(w.random, 100us, 100ms);
     for (std::uint64_t i = between(w.random, 0, 8); i > 0; --i) {
       w.at(soon(), [this] { w.cut(any()); });
     }
-    // A half-open connection is noticed after up to 2.5 heartbeat periods, 8.3 s; a stall beside it
-    // would pass the 10 s after which a client gives the coordinator up.
+    // A half-open connection is noticed after up to 2.5 heartbeat periods, 8.3 s; with a stall in
+    // addition it would exceed the 10 s after which a client gives up.
     bool const stalls = between(w.random, 0, 1) == 0;
     for (std::uint64_t i = stalls ? 0 : between(w.random, 0, 2); i > 0; --i) {
       w.at(soon(), [this] { w.cut_silently(any()); });
@@ -125,7 +125,7 @@ struct job {
     for (std::uint64_t i = between(w.random, 0, 3); i > 0; --i) {
       w.at(soon(), [this] { w.pause(any(), between(w.random, 0ns, 500ms)); });
     }
-    // Of a session at rest every second heartbeat is answered, so that a client may have heard
+    // Every second heartbeat of an idle session is answered, so that a client may have received
     // nothing for 6.7 s when the stall begins.
     if (stalls) w.at(soon(), [this] { w.stall(between(w.random, 0ns, 3s)); });
     if (between(w.random, 0, 1) == 0) {
@@ -133,7 +133,7 @@ struct job {
     }
   }
 
-  // What holds after every run.
+  // Conditions after every run.
   void check_end() {
     BOOST_TEST(f.wrong.empty());
     for (auto const& p : w.processes) {
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_death_is_reported_to_all_and_no_task_hangs) {
 
       BOOST_TEST(j.f.finished == 0U);
       if (!j.w.coordinator.error()) {
-        // It died before all had joined: nobody is in error, but the join waited in vain.
+        // It died before all had joined: no task failed, but the join timed out.
         std::string const named = ": " + std::to_string(victim) + " (";
         for (auto const& [task, why] : j.f.stopped_by) {
           if (task == victim) continue;
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_death_is_reported_to_all_and_no_task_hangs) {
       }
       std::int64_t const counted = j.counter();
       BOOST_TEST(counted >= j.f.incremented);
-      // The victim's last two calls may have taken effect although it never heard of it.
+      // The victim's last two calls may have taken effect without a delivered reply.
       BOOST_TEST(counted <= j.f.incremented + j.f.incremented_perhaps + 2);
       j.check_end();
     }

@@ -1,6 +1,6 @@
 #pragma once
-// A faulty network in virtual time: a connection is two byte pipes with a delay, whose pieces are
-// split at random, and which can be cut or silently dropped. Not here: its users (world).
+// A faulty network in virtual time: a connection is two byte pipes with a delay and random splits,
+// which can be cut or silently dropped. Not here: its users (world).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -28,8 +28,8 @@ using generator = std::mt19937_64;
                                                     static_cast<std::uint64_t>(high.count())))};
 }
 
-// One direction of a connection: bytes arrive in order, each piece some time after it was sent,
-// and after the last piece the end may arrive.
+// One direction of a connection: bytes arrive in order, each piece with a delay; the end may follow
+// the last piece.
 class pipe {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
@@ -116,8 +116,8 @@ struct link {
   bool waits_to_be_accepted{};
   bool server_knows{};  // the server holds it still
   duration delay_max{};
-  bool reading_paused{};      // the server does not read, until it has written what waits
-  time_point unread_until{};  // the client's host takes nothing before; zero: it does
+  bool reading_paused{};      // the server does not read until it has written its queued output
+  time_point unread_until{};  // until then the client's host accepts nothing; zero: no limit
   pipe up;                    // to the coordinator
   pipe down;                  // to the client
 };

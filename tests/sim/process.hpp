@@ -1,5 +1,5 @@
 #pragma once
-// A simulated process: an agent, the script that makes its calls, and the link that it uses.
+// A simulated process: an agent, the script that makes its calls, and its link.
 
 #include "coxswain/client/agent/agent.hpp"
 #include "tests/sim/network.hpp"
@@ -24,7 +24,7 @@ namespace agent_events = detail::agent_events;
 
 class process;
 
-// Awaits the answer to a call that was made already.
+// Awaits the reply to a call made earlier.
 class pending_call {
  public:
   pending_call(process& by, request_id id) : by_{by}, id_{id} {}
@@ -44,7 +44,7 @@ class process {
  public:
   process(agent_options options, std::optional<task_id> id);
 
-  // Calls, made at the time at which the process runs.
+  // Calls, made at the process's current time.
   pending_call join(incarnation self, duration timeout = 300s);
   pending_call leave(duration timeout = 300s);
   pending_call barrier(std::string name, duration timeout = 300s);
@@ -56,13 +56,13 @@ class process {
   pending_call remove(std::string key);
   pending_call increment(std::string key, std::int64_t by);
   pending_call count_barrier(std::string name, std::uint32_t count);
-  // Any other; its timeout is `timeout`.
+  // Any other call; its timeout is `timeout`.
   pending_call ask(core::request what, duration timeout, std::optional<task_id> as = {});
-  // One whose answer nobody awaits, but which may be taken back.
+  // A call that is not awaited, but can be cancelled.
   request_id begin(core::request what, duration timeout, std::optional<task_id> as = {});
   void cancel(request_id call);
 
-  // Lets the process see what its agent has for it: answers and events.
+  // Delivers the agent's replies and events to the process.
   void settle(time_point now);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -73,7 +73,7 @@ class process {
   std::optional<task_id> task;
   std::size_t number{};  // among the processes of its world
   time_point now{};
-  std::optional<duration> delay_max;  // none: as the world says
+  std::optional<duration> delay_max;  // none: that of the world
   bool alive{true};
   bool said_bye{};
   time_point paused_until{};
@@ -105,7 +105,7 @@ class process {
   void complete(agent_completion& c);
 
   std::unordered_map<request_id, waiter> waiting_;
-  std::set<request_id> taken_back_;  // since it last settled: their answers may be on the way
+  std::set<request_id> taken_back_;  // since it last settled: their replies may be in transit
   std::vector<agent_event> events_;
 };
 

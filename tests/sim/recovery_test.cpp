@@ -1,5 +1,5 @@
 // Whole jobs of recoverable tasks over a faulty network, whose processes die and are replaced: the
-// job goes on, and all who are in a round see the same round.
+// job continues, and all participants of a round see the same round.
 
 #include "tests/sim/seeds.hpp"
 #include "tests/sim/world.hpp"
@@ -27,13 +27,13 @@ core::config recoverable_job(std::uint32_t num_tasks) {
 
 struct findings {
   std::map<std::uint64_t, std::string> seen;  // by round: the incarnations that took part
-  std::vector<std::string> wrong;             // results that no run may have
+  std::vector<std::string> wrong;             // forbidden results
   std::set<std::uint32_t> finished;
   bool somebody_left{};
   std::function<void(task_id)> restart;  // the task's process has ended without finishing
 };
 
-// False once a call failed: the process then ends. Who was out of reach for longer than the grace
+// False after a failed call: the process then ends. A process unreachable for longer than the grace
 // is replaced.
 bool fine(findings& f, process const& p, std::string const& what, core::answer const& a) {
   if (a.outcome.ok()) return true;
@@ -52,7 +52,7 @@ std::string joined_text(std::vector<bytes> const& data) {
 }
 
 // Until the last round, or until another task has left after it: the outcome of that round may be
-// known to a process that is dead only. So each leaves alone.
+// known only to a dead process. So each task leaves alone.
 script work(process& p, findings& f, incarnation self) {
   core::answer a = co_await p.join(self);
   if (!fine(f, p, "join", a)) co_return;
@@ -84,8 +84,8 @@ class mortal_job {
     for (std::uint32_t task = 0; task < num_tasks; ++task) start(task_id{task});
   }
 
-  // One at a time. What a process said before it died, and what is still on its way when the next
-  // one asks to join, would be a sign of life: no process starts so soon.
+  // One at a time. A message of the dead process still in transit when the next one joins would be
+  // a sign of life, so the next one starts later.
   void plan_death(task_id task) {
     last_death_ += 6s + between(w.random, 0ns, 1s);
     w.at(last_death_, [this, task] { w.kill(*living_[task.value]); });
@@ -103,7 +103,7 @@ class mortal_job {
   findings f;
 
  private:
-  // Unless the task has a process that works.
+  // Unless the task has a running process.
   void start(task_id task) {
     process const* const last = living_[task.value];
     if (last && last->alive && !last->work.front().done()) return;

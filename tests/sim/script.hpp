@@ -1,5 +1,5 @@
 #pragma once
-// A script of a simulated process: a coroutine that awaits the answers to its calls.
+// A script of a simulated process: a coroutine that awaits the replies to its calls.
 
 #include <coroutine>
 #include <exception>

@@ -1,5 +1,5 @@
 #pragma once
-// Which seeds a simulation test runs: `-- --seed=N` one of them, COXSWAIN_SIM_SEEDS so many
+// The seeds of a simulation test: `-- --seed=N` selects one, COXSWAIN_SIM_SEEDS their number
 // (default 500).
 
 #include <boost/test/unit_test.hpp>

@@ -94,7 +94,7 @@ void world::open_link(process& p) {
       if (p.alive) p.brain.connect_failed(now, {errc::unavailable, "connection refused"}, true);
       return;
     }
-    // As with a kernel's backlog, the client is connected before the coordinator has accepted.
+    // As with a kernel's backlog, the client is connected before the coordinator accepts.
     line->waits_to_be_accepted = true;
     links_.emplace_back(line, &p);
     if (on_link) on_link(*line);
@@ -145,7 +145,7 @@ void world::deliver_to_coordinator() {
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
 }
 
-// Who is paused is not read, unless its connection has ended.
+// A paused peer is not read unless its connection has ended.
 bool world::is_read(link& line) {
   connection_id const id = line.at_server;
   if (!line.reading_paused && !coordinator.out(id).pauses_reading()) return true;
@@ -194,7 +194,7 @@ void world::write_out(link& line, process& p) {
   connection_id const id = line.at_server;
   server::outbox& out = coordinator.out(id);
   if (line.unread_until > now) {
-    // As with a socket's buffer, the end of the connection comes after what is unread.
+    // As with a socket's buffer, the end of the connection follows the unread bytes.
     if (!out.empty()) return coordinator.write_blocked(now, id);
     if (!out.ends()) return;
   }
@@ -236,7 +236,7 @@ void world::deliver_to_processes() {
   }
 }
 
-// What an agent has for the network and for its process, until it has nothing more.
+// Delivers the agent's output to the network and its process until there is no more.
 void world::take_from(process& p) {
   std::string bytes;
   std::vector<agent_command> commands;

@@ -1,8 +1,8 @@
 #pragma once
 // A whole job in virtual time: one coordinator, its processes, and a faulty network between them.
-// The coordinator is the server's dispatch and the processes are the client's agent, so that all
-// but the sockets is real. Every step checks the coordinator's invariants. Not here: what the
-// processes do and what goes wrong (the tests).
+// The coordinator is the server's dispatch and the processes use the client's agent, so that
+// everything except the sockets is real. Every step checks the coordinator's invariants. Not here:
+// scripts and faults (the tests).
 
 #include "coxswain/server/dispatch.hpp"
 #include "tests/sim/network.hpp"
@@ -20,12 +20,12 @@
 
 namespace coxswain::sim {
 
-// How a world is run.
+// Options of a world.
 struct habits {
-  std::uint32_t steps_per_check{1};                // the coordinator's invariants, so often
+  std::uint32_t steps_per_check{1};                // between checks of the invariants
   bool keeps_log{true};                            // the coordinator's log
-  bool keeps_recording{true};                      // of what is put into the coordinator
-  std::function<void(std::string_view)> record{};  // gets all of it
+  bool keeps_recording{true};                      // of the coordinator's inputs
+  std::function<void(std::string_view)> record{};  // gets the whole recording
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
 };
 
@@ -34,39 +34,39 @@ class world {
   world(std::uint64_t seed, core::config options, habits ways = {});
 
   // Adds a process; its agent starts at once. After `fence_after` without the coordinator it gives
-  // up; none: as the coordinator says. With `acts_for` it is a guest.
+  // up; none: the coordinator's timeout. With `acts_for` it is a guest.
   process& add(std::optional<task_id> task, std::optional<duration> fence_after = std::nullopt,
                std::optional<core::guest_args> acts_for = std::nullopt);
 
-  // Something that happens at a time.
+  // Schedules an action.
   void at(time_point when, std::function<void()> what);
 
   // Faults.
-  void cut(process& p);                         // both ends learn it, soon
+  void cut(process& p);                         // both ends notice soon
   void cut_silently(process& p);                // without notifying any peer
   void kill(process& p);                        // the process dies, its host closes the socket
   void pause(process& p, duration time);        // the process is stopped
   void stall(duration time);                    // the coordinator's loop is stalled
   void refuse_connections(duration time);       // nothing listens for a while
-  void read_slowly(process& p, duration time);  // what is sent to it is not read
+  void read_slowly(process& p, duration time);  // it reads nothing
 
   // Runs until all scripts are done, or `limit` has passed.
   void run(duration limit);
 
-  // Runs until `is_done`, which is asked after each step, or `limit` has passed.
+  // Runs until `is_done`, checked after each step, or until `limit` has passed.
   void run(duration limit, std::function<bool()> const& is_done);
 
   // Runs for this long.
   void pass(duration time);
 
-  // Replays the coordinator's inputs into another one, which must behave the same. Returns the
+  // Replays the coordinator's inputs into another one, which must behave identically. Returns the
   // difference; empty if none.
   [[nodiscard]] std::string fault_of_recording() const;
 
   // Whether a deadlock was reported.
   [[nodiscard]] bool was_stuck() const;
 
-  // The processes say Bye, as far as they live, and the network delivers it.
+  // All live processes send Bye, and the network delivers it.
   void finish();
 
   time_point now{};
@@ -75,9 +75,9 @@ class world {
   std::vector<std::string> log;  // the coordinator's log
   server::dispatch coordinator;
   std::vector<std::unique_ptr<process>> processes;
-  // Called for each connection that is opened, to make plans for it.
+  // Called for each new connection, to plan its faults.
   std::function<void(link&)> on_link;
-  // What arrives instead of these bytes, which come from a process or are sent to it.
+  // Returns the bytes to deliver instead of these, which a process sent or will receive.
   using change = std::function<std::string(process&, link const&, std::string_view)>;
   change change_up;
   change change_down;

@@ -64,7 +64,7 @@ void actor::in_trouble(std::optional<time_point> until) {
   troubled_links_.push_back(link_now());
 }
 
-// What befell this connection while it was being opened goes on.
+// A fault that began while this connection was being opened continues.
 void actor::calm_down() {
   auto& troubles = record().troubles;
   for (std::size_t i = 0; i < troubles.size(); ++i) {
@@ -108,7 +108,7 @@ void actor::told(process&, agent_event const& what) {
     record().failure = failed->what;
   }
   if (auto const* const begins = std::get_if<agent_events::freeze>(&what)) {
-    // After the answers that came before it, as that of the agreement before.
+    // After earlier replies, such as that of the last agreement.
     in.w.at(in.w.now, [this, agreement = begins->agreement] {
       body.now = in.w.now;
       if (!is_over()) freeze(agreement);

@@ -1,6 +1,6 @@
 #pragma once
-// A process of a simulated job that does everything: it joins its tasks, meets the others, and runs
-// errands at the same time. The outcomes of its calls go to the history. Not here: its requests
+// A process of a simulated job with all operations: it joins its tasks, meets the others, and runs
+// other scripts concurrently. The outcomes of its calls go to the history. Not here: its requests
 // (wishes) and faults (job).
 
 #include "coxswain/base/sync_points.hpp"
@@ -27,15 +27,15 @@ class actor : public process::witness {
 
   void start();
 
-  // No longer does anything new.
+  // Starts nothing new from now on.
   [[nodiscard]] bool is_over() const { return is_over_ || !body.alive || body.brain.over(); }
   void give_up() { is_over_ = true; }
 
-  // Leaves with all its tasks, for good or to return, whatever they wait for.
+  // Leaves with all its tasks, permanently or to return, whatever they wait for.
   void begin_restart(bool returning);
   [[nodiscard]] bool restarts() const { return restarts_; }
 
-  // Something went wrong with it, which ends at a time or when it is connected again.
+  // Records a fault, which ends at a time or when the process is connected again.
   void in_trouble(std::optional<time_point> until = std::nullopt);
 
   // Wakes a script after some time.
@@ -53,20 +53,20 @@ class actor : public process::witness {
 
   [[nodiscard]] nap sleep(duration time) { return {*this, time}; }
 
-  // A call in the name of a task, if there is one.
+  // A call on behalf of a task, if given.
   [[nodiscard]] pending_call ask(core::request what, duration timeout,
                                  std::optional<task_id> task) {
     return body.ask(std::move(what), timeout, task);
   }
 
-  // Says whom it acts for; an answer may say that it does so no longer.
+  // The tasks it acts for; a reply may end that.
   void joined(task_id task);
   void returned(task_id task) { joined_.insert(task); }
   void parted(task_id task) { joined_.erase(task); }
   [[nodiscard]] bool acts_for(task_id task) const { return joined_.contains(task); }
   [[nodiscard]] std::set<task_id> const& tasks() const { return joined_; }
 
-  // Whether programs act for the task, and whether this is one of them.
+  // Whether guests act for the task, and whether this is one of them.
   [[nodiscard]] bool hosts(task_id task);
   [[nodiscard]] bool is_guest() { return record().host.has_value(); }
 
@@ -96,7 +96,7 @@ class actor : public process::witness {
   std::set<task_id> joined_;
   std::map<task_id, sync_points> points_;
   std::unordered_map<request_id, std::size_t> calls_;  // their places in the history
-  std::vector<std::uint64_t> troubled_links_;          // what the record's troubles befell
+  std::vector<std::uint64_t> troubled_links_;          // affected by the record's faults
   std::uint64_t texts_{};
   bool is_over_{};
   bool restarts_{};

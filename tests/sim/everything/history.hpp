@@ -15,7 +15,7 @@
 
 namespace coxswain::sim {
 
-// A violation of a rule, for people.
+// A violation of a rule, as text.
 using violations = std::vector<std::string>;
 
 struct interval {
@@ -49,23 +49,23 @@ struct call_record {
 
 // A process has one session and one incarnation.
 struct process_record {
-  std::vector<task_id> tasks;  // for which it tries to join; none: an observer
+  std::vector<task_id> tasks;  // tasks that it tries to join; none: an observer
   incarnation self{};
   std::optional<std::size_t> host;  // the process whose guest it is
   std::string secret;               // which its host granted
-  bool is_brief{};                  // a guest that meets nobody but to leave
+  bool is_brief{};                  // a guest that takes part only in the leave
   bool recoverable{};
   time_point born;
   std::optional<time_point> died;      // it was killed
-  bool is_silent{};                    // nobody noticed that its connection ended
+  bool is_silent{};                    // the end of its connection was not noticed
   std::optional<time_point> departed;  // it said Bye
-  std::optional<time_point> ended;     // its session ended, though it lives
+  std::optional<time_point> ended;     // its session ended, while the process continued
   status why_ended;
-  bool is_quiet{};  // its session ended without a word, since all its tasks had left
+  bool is_quiet{};  // its session ended without an error because all its tasks had left
   std::optional<time_point> told_of_failure;
   std::optional<job_error> failure;
   std::size_t completed_twice{};
-  std::vector<interval> troubles;  // it, its host or its connection is not as it should be
+  std::vector<interval> troubles;  // the process, its host or its connection has a fault
 };
 
 struct key_record {
@@ -83,7 +83,7 @@ struct event_record {
   core::events_answer::entry what;
 };
 
-// A step of a task's work, and whether it stopped there.
+// A step of a task, and whether it stopped there.
 struct step_record {
   std::size_t process{};
   task_id task{};
@@ -93,9 +93,9 @@ struct step_record {
 };
 
 struct history {
-  core::config options;  // what the job was promised
+  core::config options;  // as promised to the job
   bool limits_are_small{};
-  bool all_are_recoverable{};  // each task says so when it joins
+  bool all_are_recoverable{};  // each task declares it when it joins
   duration delay_max{};
   time_point begun;
   time_point ended;
@@ -105,16 +105,16 @@ struct history {
   std::vector<interval> stalls;  // of the coordinator's loop
 
   // The auditor's observations.
-  std::vector<key_record> keys;  // all changes; the versions leave none out
-  bool is_blind{};  // it was refused for want of memory, and saw some things late or never
-  bool keys_are_whole{true};         // it missed none
-  std::vector<task_sight> tasks;     // versions may be left out
+  std::vector<key_record> keys;      // all changes, without gaps in the versions
+  bool is_blind{};                   // refused for lack of memory: it saw some events late or never
+  bool keys_are_whole{true};         // it missed no event
+  std::vector<task_sight> tasks;     // versions may be skipped
   std::vector<event_record> events;  // in order
   std::optional<job_error> failure;
 
   std::vector<step_record> steps;
 
-  // Nothing was wrong with the process, its connection or the coordinator at any time of these.
+  // Whether the process, its connection and the coordinator had no fault during this time.
   [[nodiscard]] bool is_calm(std::size_t process, time_point from, time_point to) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;

@@ -9,11 +9,11 @@
 namespace coxswain::sim {
 namespace {
 
-constexpr duration horizon = 6s;      // until when things go wrong
+constexpr duration horizon = 6s;      // end of the faults
 constexpr duration work_max = 10min;  // far more than any job needs
 
-// What a session may have although memory is used up: the replies to its calls, of which most are
-// small, and two of the largest, one queued and one that waits. Those are pictures of all tasks.
+// What a session may hold when memory is full: the replies to its calls, most of them small, and
+// two of the largest, one queued and one waiting. Those are snapshots of all tasks.
 constexpr std::size_t memory_per_session = 3 * 1024;
 constexpr std::size_t picture_bytes_per_task = 320;
 
@@ -80,7 +80,7 @@ actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after)
   return *actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)));
 }
 
-// Of a process that may have ended meanwhile.
+// The process may have ended meanwhile.
 void job::add_guest(std::size_t host, task_id task, std::string secret, bool is_brief) {
   process_record about;
   about.self = seen.processes[host].self;
@@ -133,7 +133,7 @@ void job::begin() {
   for (std::uint32_t i = 0; i < decided.observers; ++i) start_soon({});
 }
 
-// Not the auditor, as soon as there is anybody else.
+// Not the auditor, once another process exists.
 actor& job::any() {
   std::size_t const last = actors_.size() - 1;
   return *actors_[between(w.random, std::min<std::size_t>(1, last), last)];
@@ -145,7 +145,7 @@ bool job::stumbles(task_id task) {
   return decided.deaths > 0 && decided.recoverable[task.value] && one_in(w.random, 12);
 }
 
-// If nothing minds, another process takes its place.
+// Unless something prevents it, another process takes its place.
 void job::is_gone(actor& who) {
   who.give_up();
   if (who.record().recoverable) replace_later(who);
@@ -178,7 +178,7 @@ void job::plan_deaths() {
       actor& who = any();
       if (&who == actors_.front().get() || who.is_over()) return;
       if (one_in(w.random, 5)) {
-        // Another process says that it is the same task.
+        // Another process joins as the same task.
         if (!who.record().tasks.empty()) add(who.record().tasks).start();
       } else if (one_in(w.random, 5)) {
         who.record().departed = w.now;
@@ -230,8 +230,8 @@ void job::disturb() {
   if (&who == actors_.front().get() || !who.body.alive) return;
   switch (between(w.random, 0, 9)) {
     case 0: {
-      // Longer ones, and several in a row, let connections be given up, and without a grace their
-      // sessions end with them.
+      // Longer ones, and several in a row, make clients drop connections; without a grace their
+      // sessions end.
       bool const has_grace = seen.options.reconnect_grace > 0s;
       duration const most = has_grace ? duration{1s} : seen.options.heartbeat_timeout / 7;
       bool const has_stood_still =
@@ -305,7 +305,7 @@ void job::end() {
                        std::to_string(one.body.waiting()) + " answers");
     }
   }
-  // Until all who are gone are known to be gone.
+  // Until the coordinator has noticed all dead processes.
   w.pass(seen.options.reconnect_grace + seen.options.heartbeat_timeout +
          seen.options.return_timeout + 2s);
   seen.ended = w.now;

@@ -1,7 +1,6 @@
 #pragma once
-// A simulated job of everything: all operations, all faults but the restart of the coordinator, all
-// from one seed. Not here: decisions made beforehand (plan), its processes (scripts), and the
-// checks (rules).
+// A simulated job with all operations and all faults except a coordinator restart, from one seed.
+// Not here: decisions made in advance (plan), its processes (scripts), and the checks (rules).
 
 #include "tests/sim/everything/actor.hpp"
 #include "tests/sim/everything/history.hpp"
@@ -23,22 +22,22 @@ namespace coxswain::sim {
 
 class job {
  public:
-  // With a plant, something is wrong that the rules should find. `record` gets the recording.
+  // A plant adds a bug that the rules should find. `record` gets the recording.
   explicit job(std::uint64_t seed, plant const* wrong = nullptr,
                std::function<void(std::string_view)> record = {});
 
-  // Runs it, and returns the broken rules. Once.
+  // Runs the job, and returns the violations. Call once.
   [[nodiscard]] violations run();
 
-  // For the scripts: where a task goes on, where it is, and whether it fails now on purpose.
+  // For the scripts: where a task continues, where it is, and whether it fails now on purpose.
   [[nodiscard]] std::size_t begin_at(task_id task) const { return progress_[task.value]; }
   void reached(task_id task, std::size_t gathering) { progress_[task.value] = gathering; }
   [[nodiscard]] bool stumbles(task_id task);
-  // Starts programs that act for a task of `host`.
+  // Starts guests of a task of `host`.
   void start_guests(actor& host, task_id task, std::string const& secret);
-  // Whether one of these programs runs, or is about to.
+  // Whether one of these guests runs or will start.
   [[nodiscard]] bool has_guests(std::string const& secret) const;
-  // A session has ended, or a process.
+  // A session or a process has ended.
   void is_gone(actor& who);
   // All its tasks have left.
   void has_left(actor& who);

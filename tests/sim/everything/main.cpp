@@ -1,10 +1,10 @@
-// Simulates whole jobs of everything, seed after seed, and says which rules were broken.
+// Simulates whole jobs, seed after seed, and reports the violated rules.
 //
 //   simulation [--seeds=N] [--first=S] [--plant=NAME] [--all-plants] [--verbose] [--record=DIR]
 //
 // With --record it keeps a recording of each job, for `coxswain replay --compare`.
-// Without a plant it ends with 1 if a rule was broken, and says how to run exactly that job again.
-// With one, it ends with 1 if no job of the N showed it.
+// Without a plant it exits with 1 if a rule was violated, and prints how to run that job again.
+// With one, it exits with 1 if none of the N jobs showed the bug.
 
 #include "tests/sim/everything/job.hpp"
 
@@ -62,7 +62,7 @@ std::optional<wishes_of_user> read(int count, char** arguments) {
   return w;
 }
 
-// An invariant that does not hold ends the program.
+// A violated invariant aborts the program.
 volatile std::uint64_t seed_that_runs = 0;
 
 extern "C" void say_seed(int) {
@@ -79,7 +79,7 @@ void print(violations const& found, bool all) {
   if (!all && found.size() > few) std::cout << "  and " << found.size() - few << " more\n";
 }
 
-// What was called, and what happened, in the order of time.
+// All calls and events in the order of time.
 void print_history(history const& h) {
   std::multimap<time_point, std::string> lines;
   for (call_record const& c : h.calls) lines.emplace(c.made, h.text(c));
@@ -133,7 +133,7 @@ int run(wishes_of_user const& w) {
   return broken == 0 ? 0 : 1;
 }
 
-// Whether the rules find it.
+// Whether the rules find the plant.
 bool find(plant const& wrong, wishes_of_user const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     seed_that_runs = seed;

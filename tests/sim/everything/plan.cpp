@@ -49,7 +49,7 @@ core::config any_options(generator& r) {
   c.preemption_lead = one_in(r, 2) ? 15min : 2s;
   c.preemption_timeout = 4s;
   c.waiting_log_period = one_in(r, 2) ? 1s : 0s;
-  c.events_alike_max = 1'000'000;  // the auditor is to see each
+  c.events_alike_max = 1'000'000;  // so that the auditor sees each
   if (one_in(r, 3)) c.page_entries_max = any(r, 1, 3);
   if (one_in(r, 3)) c.changes_looked_at_max = any(r, 1, 5);
   if (one_in(r, 3)) c.participants_per_picture_max = any(r, 1, 40);
@@ -76,7 +76,8 @@ gathering any_gathering(generator& r, std::uint32_t num_tasks) {
     g.what = gathering::kind::topology;
   }
   if (one_in(r, 4)) g.participants = any_subset(r, num_tasks);
-  // A name with other participants would have to be opened by one who was in the last round.
+  // With other participants, a round of the name would have to be opened by a participant of the
+  // last.
   if (!g.participants.empty()) g.name = "some " + std::to_string(between(r, 1, 1'000'000));
   g.fails_when_lost = one_in(r, 6);
   g.gathers = one_in(r, 3);

@@ -1,6 +1,6 @@
 #pragma once
-// The decisions about a simulated job before it begins, all from its seed: its size, its limits,
-// where its tasks meet, and possible faults. Not here: when faults happen (job).
+// The decisions about a simulated job before it starts, all from its seed: its size, limits,
+// meetings of its tasks, and possible faults. Not here: when faults happen (job).
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -13,7 +13,7 @@
 
 namespace coxswain::sim {
 
-// Where all tasks come, one after the other.
+// The meetings of all tasks, in order.
 struct gathering {
   enum class kind : std::uint8_t { barrier, count_barrier, alive, topology };
   kind what{};
@@ -32,16 +32,16 @@ struct plan {
   habits ways;
   bool limits_are_small{};
   duration delay_max{};
-  std::vector<std::uint32_t> tasks_of_process;  // so many tasks each of the first processes has
+  std::vector<std::uint32_t> tasks_of_process;  // number of tasks of each of the first processes
   std::vector<bool> recoverable;                // by task
   std::vector<bool> hosted;                     // by task: guests act for it
   std::uint32_t observers{};
   std::vector<gathering> gatherings;
   std::uint32_t errands{};       // scripts beside the main one, for each task
   std::uint32_t errand_steps{};  // of each of them
-  std::uint32_t faults{};        // that sessions outlive, mostly
+  std::uint32_t faults{};        // that sessions mostly survive
   std::uint32_t deaths{};
-  std::uint32_t restarts{};  // clean ones
+  std::uint32_t restarts{};  // clean exits
   bool checks_recording{};
 };
 

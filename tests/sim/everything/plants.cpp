@@ -18,7 +18,7 @@ Args* body(client_messages& sent) {
 
 bool is_reply(server_messages const& sent) { return sent.front().id != request_id{}; }
 
-// What was asked by the request that this answers.
+// The request that this message answers.
 template <class Args>
 Args const* asked(tamper& by, std::size_t process, server_messages const& sent) {
   return by.asked<Args>(process, sent.front().id);
@@ -73,7 +73,7 @@ void lost_item(tamper& by, std::size_t process, server_messages& sent) {
   if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
 }
 
-// The name of the lock that this grants, if it does.
+// The name of the lock that this message grants, if any.
 std::string const* granted_lock(tamper& by, std::size_t process, server_messages& sent) {
   if (!body<core::stored_answer>(sent)) return nullptr;
   if (auto const* const lock = asked<core::lock_args>(by, process, sent)) return &lock->name;

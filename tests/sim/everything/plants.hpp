@@ -1,7 +1,7 @@
 #pragma once
-// Bugs that are planted into a simulated job at its seams: messages between a client and the
-// coordinator are changed in transit, or the coordinator is configured differently than promised.
-// The rules must find each of them. Not here: the rules.
+// Bugs planted into a simulated job: messages between a client and the coordinator are changed in
+// transit, or the coordinator is configured differently than promised. The rules must find each of
+// them. Not here: the rules.
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -28,7 +28,7 @@ using server_messages = std::vector<wire::server_message>;
 struct plant {
   std::string_view name;
   std::string_view imitates;
-  // May change the message, double it or take it out: there is one at first.
+  // May change, duplicate or remove the message: initially there is one.
   void (*up)(tamper& by, std::size_t process, client_messages& sent){};
   void (*down)(tamper& by, std::size_t process, server_messages& sent){};
   void (*configure)(core::config& options){};
@@ -38,7 +38,7 @@ struct plant {
 // Null if there is none of this name.
 [[nodiscard]] plant const* find_plant(std::string_view name);
 
-// Changes what travels over the connections of a job, but for those of the auditor.
+// Changes messages on all connections of a job except the auditor's.
 class tamper {
  public:
   tamper(plant const& how, std::uint64_t seed) : how_{how}, random_{seed} {}
@@ -48,14 +48,14 @@ class tamper {
 
   // For plants.
   [[nodiscard]] bool one_in(std::uint64_t n) { return between(random_, 1, n) == 1; }
-  // The request with this id, if it is one of these; else null.
+  // The request with this id if it is of one of these kinds; else null.
   template <class Args>
   [[nodiscard]] Args const* asked(std::size_t process, request_id id) const {
     auto const at = requests_.find({process, id});
     return at == requests_.end() ? nullptr : std::get_if<Args>(&at->second);
   }
   [[nodiscard]] bool is_guest(std::size_t process) const { return guests_.contains(process); }
-  // What a plant remembers, by key or queue.
+  // State of a plant, by key or queue.
   std::map<std::string, core::value_answer> remembered;
 
  private:

@@ -1,4 +1,4 @@
-// Each rule accepts a history that is right, and refuses one that is not.
+// Each rule accepts a correct history, and finds the violation in a wrong one.
 
 #include "tests/sim/everything/rules/rules.hpp"
 #include "tests/sim/everything/scene.hpp"
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_round_released_without_a_member_is_found) {
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
   expect_wrong(s.judged_by(check_rounds), "without task 1");
 
-  // Nor with one who had gone by then, or who came later.
+  // Nor with a member that had ended by then or arrived later.
   call_record& gone = s.call(2, sum_of("\x03"), 0s, 0s);
   gone.answered.reset();
   gone.cancelled = scene::at(500ms);
@@ -479,7 +479,7 @@ BOOST_AUTO_TEST_CASE(items_must_be_delivered_in_order) {
   std::get<core::value_answer>(s.h.calls[3].got.value).version = 2;
   expect_wrong(s.judged_by(check_queues), "order of the pushes");
 
-  // Nobody knows when that was done of which nobody was told.
+  // The time of a change without a delivered reply is unknown.
   s.h.calls[0].got.outcome = {errc::cancelled, "the client was destroyed"};
   expect_right(s.judged_by(check_queues));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A small history, made by hand, to try a rule on.
+// A small hand-made history for testing a rule.
 
 #include "tests/sim/everything/history.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace coxswain::sim {
 
-// Process 0 is the auditor; of the others each is a task: process 1 is task 0. All is calm.
+// Process 0 is the auditor; each other process is a task: process 1 is task 0. No faults.
 class scene {
  public:
   explicit scene(std::uint32_t num_tasks) {
@@ -29,7 +29,7 @@ class scene {
 
   [[nodiscard]] static time_point at(duration since_start) { return time_point{since_start}; }
 
-  // A call that is open from `made` on and was answered some time later.
+  // A call made at `made` and answered later.
   call_record& call(std::size_t process, core::request what, duration made, duration answered,
                     core::answer got = {}) {
     call_record& c = h.calls.emplace_back();
@@ -43,7 +43,7 @@ class scene {
     return c;
   }
 
-  // What the auditor saw.
+  // Observations of the auditor.
   void key(duration when, std::string name, std::optional<std::string> value) {
     core::key_change c;
     c.key = std::move(name);
@@ -72,7 +72,7 @@ class scene {
     return h.tasks.emplace_back(task_sight{at(when), std::move(all)}).what;
   }
 
-  // What a rule has to say of it.
+  // The violations found by a rule.
   template <class Rule>
   [[nodiscard]] violations judged_by(Rule rule) const {
     violations found;

@@ -41,7 +41,7 @@ core::request join_of(actor& me, task_id task) {
   return args;
 }
 
-// Fails on purpose, and comes back as the same incarnation. The other calls of the task may go on
+// Fails on purpose, and rejoins as the same incarnation. Other calls of the task may continue
 // meanwhile.
 script stumble(actor& me, task_id task) {
   core::request error = core::report_error_args{status{errc::internal, "it stumbled"}};
@@ -107,7 +107,7 @@ script host_programs(actor& me, task_id task) {
     core::request grant = core::grant_args{secret};
     a = co_await me.ask(std::move(grant), without_limit, task);
     if (!a.outcome.ok() || me.is_over()) break;
-    // Some try what was granted to those before them.
+    // Some try a grant of earlier guests.
     bool const is_late = !last.empty() && one_in(me.in.w.random, 4);
     me.in.start_guests(me, task, is_late ? last : secret);
     last = secret;

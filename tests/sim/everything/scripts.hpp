@@ -11,19 +11,19 @@ namespace coxswain::sim {
 
 class actor;
 
-// Joins, meets the others where it is planned, and leaves.
+// Joins, takes part in the planned meetings, and leaves.
 script do_everything(actor& me, task_id task);
 
-// Holds the task while programs act for it, as `coxswain task` does.
+// Hosts the task while guests act for it, like `coxswain task`.
 script host_programs(actor& me, task_id task);
 
-// Asks for this and that.
+// Makes random requests.
 script run_errands(actor& me, std::optional<task_id> task);
 
-// Follows the keys, the tasks and the events for a while.
+// Watches keys, tasks and events for a while.
 script follow(actor& me);
 
-// Goes from step to step, and stops where it was agreed.
+// Reports step after step, and stops at the agreed one.
 script walk(actor& me, task_id task);
 
 // A guest asks the coordinator about each step.
@@ -32,15 +32,15 @@ script walk_as_guest(actor& me, task_id task);
 // Leaves at once with all tasks of the process.
 script restart(actor& me, bool returning);
 
-// Says how far the task is, and hears where it will stop.
+// Reports the task's step, and gets the agreed one.
 script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t step);
 
-// Sees everything, from the beginning on.
+// Observes everything from the start.
 script audit_keys(actor& me);
 script audit_tasks(actor& me);
 script audit_events(actor& me);
 
-// Takes what is left in the queues, and removes all keys.
+// Pops all remaining items and removes all keys.
 script clean_up(actor& me);
 
 }  // namespace coxswain::sim

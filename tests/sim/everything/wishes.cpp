@@ -94,7 +94,7 @@ core::request any_barrier_call(generator& r, std::uint32_t num_tasks, task_id ta
   return args;
 }
 
-// What only a task may ask.
+// Requests that need a task.
 core::request any_of_task(generator& r, std::uint32_t num_tasks, task_id task) {
   switch (between(r, 0, 8)) {
     case 0: return core::alive_args{{task}};
@@ -160,7 +160,7 @@ std::string operand_of(std::uint64_t value) {
 
 errand any_errand(generator& random, plan const& of, std::optional<task_id> task,
                   std::string text) {
-  // Where memory is small, it is filled.
+  // Fills a small memory.
   bool const is_large = one_in(random, of.limits_are_small ? 2 : 12);
   if (is_large) text.append(between(random, 1, of.limits_are_small ? 12'000 : 6'000), '.');
   errand e{any_request(random, of.options.num_tasks, task, std::move(text)), any_timeout(random)};

@@ -17,11 +17,11 @@ struct errand {
   duration timeout{};
 };
 
-// `text` is a value that nobody else stores. Without a task only what needs none.
+// `text` is a unique value. Without a task, only requests that need none.
 [[nodiscard]] errand any_errand(generator& random, plan const& of, std::optional<task_id> task,
                                 std::string text);
 
-// The request of a task at a gathering.
+// The request of a task at a meeting.
 [[nodiscard]] core::request request_for(gathering const& g, generator& random, task_id task,
                                         std::uint32_t num_tasks);
 

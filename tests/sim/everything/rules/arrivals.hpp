@@ -1,6 +1,6 @@
 #pragma once
-// Who may have been in a round that passed: those who were told so, and those whose calls were open
-// when the last of them came and who never heard of it. Not here: what is wrong with that.
+// The possible participants of a released round: callers that got the release, and callers whose
+// calls were open at the last arrival and got no reply. Not here: violations.
 
 #include "tests/sim/everything/history.hpp"
 
@@ -11,7 +11,7 @@ namespace coxswain::sim {
 
 class arrivals {
  public:
-  // `told` have been told that the round has passed.
+  // `told`: the calls that got the release of the round.
   arrivals(history const& h, std::vector<call_record const*> const& told) : h_{h}, told_{told} {
     for (call_record const* const c : told) {
       last_made_ = std::max(last_made_, c->made);
@@ -19,7 +19,7 @@ class arrivals {
     }
   }
 
-  // Those of them that are `like` one that is wanted.
+  // Those of them that are `like` a given one.
   template <class Like>
   [[nodiscard]] std::vector<call_record const*> of(Like like) const {
     std::vector<call_record const*> all;
@@ -37,7 +37,7 @@ class arrivals {
     return !heard_otherwise && gone_by(c) >= last_made_;
   }
 
-  // When the coordinator knew at the latest that its caller no longer waits.
+  // The latest time at which the coordinator learned that its caller no longer waits.
   [[nodiscard]] time_point gone_by(call_record const& c) const {
     if (c.over() == time_point::max() || h_.processes[c.process].is_quiet) {
       return time_point::max();

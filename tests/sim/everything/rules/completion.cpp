@@ -1,4 +1,4 @@
-// Each call is answered once, in its time, with an outcome that it may have.
+// Each call ends once, in time, with an allowed outcome.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -65,7 +65,7 @@ codes allowed(core::alive_args const&) {
 codes allowed(core::exchange_topology_args const&) {
   return {deadline_exceeded, internal, failed_precondition, cancelled, aborted, invalid_argument};
 }
-// These succeed, whatever there is. A request that stands nowhere here does not compile.
+// These always succeed. A request not listed here does not compile.
 template <class Args>
 requires is_one_of<Args, std::monostate, core::hello_args, core::resume_args, core::bye_args,
                    core::cancel_args, core::ask_waiting_args, core::list_args, core::remove_args,
@@ -78,7 +78,7 @@ requires is_one_of<Args, std::monostate, core::hello_args, core::resume_args, co
 bool may_end_with(history const& h, call_record const& c) {
   errc const code = c.got.outcome.code();
   if (code == ok) return true;
-  // Whoever acts for the task now, a zombie can do nothing (semantics D3).
+  // A replaced session is refused, whoever acts for the task now (semantics D3).
   auto const& text = c.got.outcome.message();
   if (code == aborted && text.find("which replaced this one") != std::string::npos) return true;
   if (code == aborted &&
@@ -88,7 +88,7 @@ bool may_end_with(history const& h, call_record const& c) {
   if (code == failed_precondition && text.find("its programs can no longer act") != text.npos) {
     return h.is_guest(c.process);
   }
-  // The client's own, when the coordinator is out of reach.
+  // The client's own error when the coordinator is unreachable.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
   if (!h.limits_are_small && text.find("discarded") != std::string::npos) return false;
@@ -104,7 +104,8 @@ bool has_meeting(core::request const& what) {
   return std::visit([]<class Args>(Args const&) { return is_meeting<Args>; }, what);
 }
 
-// For which call of a meeting, whose earliest deadline counts, it is time.
+// Whether the deadline of any call of the same meeting had passed at the reply: the earliest
+// counts.
 bool is_due(history const& h, call_record const& c) {
   auto const* const barrier = c.asks<core::barrier_args>();
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
@@ -130,7 +131,7 @@ void check_time(history const& h, call_record const& c, violations& found) {
   }
 }
 
-// A session that has few requests open does not have too many.
+// A session with few open requests does not exceed the limit.
 void check_limit(history const& h, call_record const& c, violations& found) {
   if (c.got.outcome.message().find("requests open or unacknowledged") == std::string::npos) {
     return;
@@ -143,7 +144,7 @@ void check_limit(history const& h, call_record const& c, violations& found) {
   }
 }
 
-// From when on a process is no longer part of the job, as far as its calls are concerned.
+// When a process stops being part of the job, as far as its calls are concerned.
 std::vector<time_point> ends_of(history const& h) {
   std::vector<time_point> ends;
   for (process_record const& p : h.processes) {

@@ -1,4 +1,4 @@
-// A death is noticed within its bound and told to all who live; nobody fails without a cause.
+// A death is detected in time and reported to all live sessions; no task fails without a cause.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -19,7 +19,7 @@ void check_death(history const& h, std::size_t index, violations& found) {
   bool const was_calm =
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
                                    [&](interval const& i) { return i.to >= *p.died; });
-  // The end of a silent connection may be learnt of just before its time is over.
+  // The end of a silent connection may be noticed just before its timeout.
   duration const allowed =
       h.options.reconnect_grace + (was_calm ? time_limit{} : h.options.heartbeat_timeout);
   time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
@@ -58,7 +58,7 @@ void check_job(history const& h, violations& found) {
   auto const at = std::find_if(h.events.begin(), h.events.end(), [](event_record const& e) {
     return e.what.what.kind == core::event_kind::job_failed;
   });
-  // Who comes and goes at the end does so while nobody minds.
+  // A failure at the end of the job need not reach all sessions.
   if (at == h.events.end() || at->at >= h.ended) return;
   for (std::size_t i = 0; i < h.processes.size(); ++i) check_told(h, i, at->at, found);
 }
@@ -95,7 +95,7 @@ bool has_cause(history const& h, task_id task, incarnation self, time_point at) 
 }
 
 void check_cause(history const& h, event_record const& e, violations& found) {
-  // Its incarnation is that which was seen before.
+  // Its incarnation is the one seen before.
   auto const after = std::find_if(h.tasks.begin(), h.tasks.end(),
                                   [&](task_sight const& s) { return s.at >= e.at; });
   if (after == h.tasks.begin() || after == h.tasks.end()) return;

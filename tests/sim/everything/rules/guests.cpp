@@ -1,4 +1,4 @@
-// Guests act for the tasks of their hosts as long as these let them, and no longer.
+// Guests act for the tasks of their hosts exactly while granted.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -24,7 +24,7 @@ calls of_guests(history const& h, std::size_t host, std::optional<task_id> task)
 
 std::string name_of(std::size_t guest) { return "process " + std::to_string(guest) + ", a guest,"; }
 
-// When the coordinator knew at the latest that the process was gone.
+// The latest time at which the coordinator learned that the process was gone.
 std::optional<time_point> gone_by(history const& h, process_record const& p) {
   duration const slack = 2 * h.stalled() + 2 * h.delay_max + margin;
   if (p.departed && *p.departed < h.ended) {
@@ -47,7 +47,7 @@ void check_end(history const& h, std::size_t guest, violations& found) {
   found.push_back(name_of(guest) + " outlives its host, process " + std::to_string(*g.host));
 }
 
-// Whoever is well until its session ends is told why.
+// A guest without a fault until its session ends learns why it ended.
 void check_reason(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   bool const was_well = g.ended && g.troubles.size() > 1 &&
@@ -63,7 +63,7 @@ void check_reason(history const& h, std::size_t guest, violations& found) {
   found.push_back(name_of(guest) + " ended for no reason: " + g.why_ended.text());
 }
 
-// A grant ends with the next one of the same task, and with an empty one.
+// A grant ends with the next one of the same task, including an empty one.
 void check_grants(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   time_point ended = time_point::max();
@@ -83,7 +83,7 @@ void check_grants(history const& h, std::size_t guest, violations& found) {
   }
   for (call_record const& c : h.calls) {
     if (c.process != guest || !c.is_ok() || c.made <= ended) continue;
-    // What the client itself answers, and what was on its way.
+    // Replies of the client itself, and replies in transit.
     bool const is_known = *c.answered > c.made && h.is_calm(guest, c.made, *c.answered);
     if (is_known && c.made > ended + h.delay_max) {
       found.push_back("its grant had ended: " + h.text(c));
@@ -91,7 +91,7 @@ void check_grants(history const& h, std::size_t guest, violations& found) {
   }
 }
 
-// Another process has become the task.
+// Another process has replaced the task.
 void check_replaced(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   time_point held = time_point::max();
@@ -110,7 +110,7 @@ void check_replaced(history const& h, std::size_t guest, violations& found) {
   }
 }
 
-// The last program to leave says whether the task is to return.
+// The last guest to leave decides whether the task returns.
 void check_return(history const& h, call_record const& c, violations& found) {
   auto const leaves = of_guests<core::leave_args>(h, c.process, c.task);
   if (!c.is_ok() || h.failure || leaves.empty()) return;
@@ -122,7 +122,8 @@ void check_return(history const& h, call_record const& c, violations& found) {
   auto const last = *std::max_element(leaves.begin(), leaves.end(),
                                       [](auto* a, auto* b) { return *a->answered < *b->answered; });
   auto const joins = of_guests<core::join_args>(h, c.process, c.task);
-  // All programs were told of their leave before the last one asked, which came back after none.
+  // All other guests got the reply to their leave before the last one called, and none came after
+  // it.
   bool const is_sure =
       are_over &&
       std::all_of(leaves.begin(), leaves.end(),
@@ -143,7 +144,7 @@ void check_return(history const& h, call_record const& c, violations& found) {
   }
 }
 
-// What the guests with one secret said of their steps.
+// The steps reported by the guests with one secret.
 calls steps_with(history const& h, std::string const& secret) {
   calls all;
   for (call_record const& c : h.calls) {
@@ -154,7 +155,7 @@ calls steps_with(history const& h, std::string const& secret) {
 
 std::uint64_t step_of(call_record const& c) { return std::get<core::frozen_args>(c.asked).step; }
 
-// The first program that comes to the step that was agreed on, or past it, is told to stop.
+// The first guest to reach or pass the agreed step must stop.
 void check_stop(history const& h, call_record const& agreed, call_record const& passed,
                 calls const& steps, violations& found) {
   std::uint64_t const at = agreed.gave<core::sync_point>()->step;

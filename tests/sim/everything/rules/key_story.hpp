@@ -13,9 +13,9 @@
 
 namespace coxswain::sim {
 
-// As the coordinator understands a key.
+// The key as normalized by the coordinator.
 [[nodiscard]] std::string normal(std::string_view key);
-// Whether a change of the key is told to who watches the directory; and whether it is listed there.
+// Whether a watch of the directory reports changes of the key, and whether it is listed there.
 [[nodiscard]] bool concerns(std::string_view key, std::string_view directory);
 [[nodiscard]] bool is_below(std::string_view key, std::string_view directory);
 
@@ -30,18 +30,18 @@ class key_story {
 
   explicit key_story(history const& h);
 
-  // How a key was after that change of any key.
+  // The state of a key after that change of any key.
   [[nodiscard]] state const& at(std::string const& key, std::uint64_t version) const;
-  // How it was before its change of that version.
+  // Its state before its change of that version.
   [[nodiscard]] state const& before(std::string const& key, std::uint64_t version) const {
     return at(key, version - 1);
   }
   // Null if the key was not changed at that version.
   [[nodiscard]] state const* change(std::string const& key, std::uint64_t version) const;
-  // All states that it ever had, in order.
+  // All its states, in order.
   [[nodiscard]] std::vector<state> const& states(std::string const& key) const;
 
-  // Whether something is so of one of its states at a moment of this time.
+  // Whether one of its states during this time satisfies the predicate.
   template <class IsSo>
   [[nodiscard]] bool was_so(std::string const& key, time_point from, time_point to,
                             IsSo is_so) const {

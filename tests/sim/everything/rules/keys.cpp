@@ -1,4 +1,4 @@
-// Each key is linearizable: versions order the changes, and a read saw the present.
+// Each key is linearizable: versions order the changes, and a read sees the current value.
 
 #include "tests/sim/everything/rules/key_story.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
@@ -35,7 +35,7 @@ class key_judge {
   void report_violation(std::string const& what) { found_.push_back(what + ": " + h_.text(*c_)); }
   [[nodiscard]] errc code() const { return c_->got.outcome.code(); }
 
-  // The acting call has made this change, which no other has.
+  // The acting call made this change, and no other call did.
   state const* claim(std::string const& key, std::uint64_t version) {
     state const* const s = story_.change(key, version);
     if (!s) {
@@ -160,7 +160,7 @@ class key_judge {
   }
   void look_at_value(std::string const& raw) {
     if (auto const* const got = c_->gave<core::value_answer>()) expect_read(normal(raw), *got);
-    // If the client itself ends the call, the coordinator may know better.
+    // If the client itself ended the call, the coordinator may have executed it.
     bool const is_known = h_.is_calm(c_->process, c_->made, *c_->answered);
     if (code() == errc::deadline_exceeded && is_known) expect_absent(normal(raw));
   }
@@ -220,7 +220,7 @@ class key_judge {
     return all;
   }
 
-  // A change that no answer claims was made by a call whose outcome its caller does not know.
+  // A change without a matching reply was made by a call whose outcome is unknown to its caller.
   void check_unclaimed() {
     std::size_t unclaimed = 0;
     for (key_record const& one : h_.keys) {
@@ -232,7 +232,7 @@ class key_judge {
     found_.push_back(std::to_string(unclaimed) + " changes were made by nobody, or twice; only " +
                      std::to_string(unknown) + " may have been");
   }
-  // A key vanishes because a call removes it, or because it is ephemeral.
+  // A key is removed by a call or because it is ephemeral.
   void check_removals() {
     for (key_record const& one : h_.keys) {
       if (one.what.value) continue;
@@ -250,7 +250,7 @@ class key_judge {
       if (!is_explained) found_.push_back("nobody has removed '" + one.what.key + "'");
     }
   }
-  // The coordinator may take such a call after its client has ended it.
+  // The coordinator may execute such a call after its client has ended it.
   static bool is_outcome_unknown(call_record const& c) {
     return !c.answered || c.got.outcome.code() == errc::unavailable ||
            c.got.outcome.code() == errc::cancelled ||

@@ -1,4 +1,4 @@
-// A lock has one owner, its tokens rise, and who asks first is served first.
+// A lock has one owner, its tokens increase, and callers are served in order.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -14,14 +14,14 @@ std::string const* lock_of(call_record const& c) {
   return tried ? &tried->name : nullptr;
 }
 
-// The first moment at which the owner may have lost the lock or given it back.
+// The earliest time at which the owner may have lost or released the lock.
 time_point may_end(history const& h, call_record const& grant, std::uint64_t token) {
   process_record const& p = h.processes[grant.process];
   time_point end = time_point::max();
   auto const at = [&](std::optional<time_point> when) { end = std::min(end, when.value_or(end)); };
   at(p.died);
   at(p.departed);
-  if (p.ended) at(*p.ended - h.delay_max);  // when it was told
+  if (p.ended) at(*p.ended - h.delay_max);  // when it got the reply
   for (interval const& trouble : p.troubles) {
     if (trouble.to > grant.made) at(trouble.from);
   }
@@ -48,7 +48,7 @@ void check_locks(history const& h, violations& found) {
     }
     locks[*name].emplace(got->version, &c);
   }
-  time_point asked{};  // the latest beginning of the calls with lower tokens
+  time_point asked{};  // the latest start of the calls with lower tokens
   for (auto const& [token, grant] : all) {
     if (*grant->answered < asked) {
       found.push_back("the token does not rise: " + h.text(*grant));

@@ -1,4 +1,4 @@
-// The join waits for all tasks, and so does the leave, unless the job or the task says otherwise.
+// Join and leave wait for all tasks unless the job or the task is configured otherwise.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -36,7 +36,7 @@ void check_join(history const& h, call_record const& c, violations& found) {
   }
 }
 
-// Guests of the task have left before, so its holder waits for nobody.
+// Guests of the task have left before, so its holder waits for no task.
 bool has_parted(history const& h, call_record const& c) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
     return by.asks<core::leave_args>() && h.processes[by.process].host == c.process &&
@@ -45,11 +45,11 @@ bool has_parted(history const& h, call_record const& c) {
 }
 
 void check_leave(history const& h, call_record const& c, violations& found) {
-  // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
+  // A client that cannot reach the coordinator after its leave may assume that it has left.
   if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
   auto const& args = std::get<core::leave_args>(c.asked);
   if (has_parted(h, c)) return;
-  // Without the join barrier some tasks may not yet have said that they are recoverable.
+  // Without the join barrier some tasks may not have declared yet that they are recoverable.
   bool const all_may_go = h.all_are_recoverable && !h.options.leave_together;
   if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;
   if (!h.options.leave_barrier || all_may_go || args.returning || c.timeout <= 0s) {

@@ -1,4 +1,4 @@
-// All stop at the same step, and nobody passes it.
+// All tasks stop at the same step, and none passes it.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -10,11 +10,11 @@ namespace {
 
 struct agreement {
   std::uint64_t step{};
-  std::uint64_t farthest{};  // of the steps that were reported
+  std::uint64_t farthest{};  // of the reported steps
   std::vector<call_record const*> told;
 };
 
-// The step that a guest had reported when it was agreed on one.
+// The step that a guest had reported when the agreement was made.
 std::uint64_t farthest_guest(history const& h, agreement const& a) {
   std::uint64_t step = 0;
   for (call_record const& c : h.calls) {
@@ -40,7 +40,8 @@ void check_agreement(history const& h, std::uint64_t number, agreement const& a,
     found.push_back(name + " is on a step that nobody asked for");
 }
 
-// Who is well and has joined says how far it is, so that an agreement fails only because of others.
+// Joined tasks without a fault report their step, so that an agreement fails only because of
+// others.
 void check_failed(history const& h, call_record const& c, violations& found) {
   if (c.got.outcome.code() != errc::deadline_exceeded || h.limits_are_small) return;
   time_point const since = *c.answered - h.options.preemption_timeout - 2 * h.delay_max;
@@ -51,7 +52,7 @@ void check_failed(history const& h, call_record const& c, violations& found) {
   found.push_back("nobody was in the way of: " + h.text(c));
 }
 
-// The first step at or past an agreed one is the one to stop at.
+// The task stops at the first step at or past the agreed one.
 void check_stops(history const& h, call_record const& c, violations& found) {
   auto const& point = std::get<core::sync_point>(c.got.value);
   for (step_record const& s : h.steps) {

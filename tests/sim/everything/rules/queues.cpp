@@ -1,4 +1,4 @@
-// An item is given to one, in order, and none is lost.
+// Each item goes to one consumer, in order, and none is lost.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -15,11 +15,11 @@ struct item_story {
 
 struct queue_story {
   std::map<std::string, item_story> items;  // each value is pushed once
-  bool may_take_back{};                     // somebody may have taken an item and not have had it
+  bool may_take_back{};                     // an item may have been taken without a delivered reply
 };
 
-// Its session ends before it is known that all has arrived. So a consumer may have had an item that
-// is given out again.
+// Its session ended before all its acknowledgements arrived, so a consumer may have received an
+// item that is delivered again.
 bool ends_early(history const& h, call_record const& pop) {
   process_record const& p = h.processes[pop.process];
   return p.died || p.ended || p.is_quiet || (p.departed && *p.departed < h.ended);
@@ -66,7 +66,7 @@ void check_item(history const& h, item_story const& item, violations& found) {
   found.push_back("lost: the item of " + h.text(*item.push));
 }
 
-// Numbers rise with the pushes, one after the other.
+// Numbers increase with the pushes by one each.
 void check_numbers(history const& h, queue_story const& q, violations& found) {
   std::map<std::uint64_t, item_story const*> by_number;
   for (auto const& [_, item] : q.items) {
@@ -78,9 +78,9 @@ void check_numbers(history const& h, queue_story const& q, violations& found) {
       }
     }
   }
-  time_point pushed{};  // the latest beginning of the pushes before
+  time_point pushed{};  // the latest start of the pushes before
   for (auto const& [_, item] : by_number) {
-    // One that was given up on may still be carried out.
+    // An abandoned call may still be executed.
     if (item->push->is_ok() && *item->push->answered < pushed) {
       found.push_back("not in the order of the pushes: " + h.text(*item->push));
     }

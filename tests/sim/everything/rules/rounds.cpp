@@ -1,4 +1,4 @@
-// A round passes only when all have arrived, and all see the same.
+// A round is released only when all have arrived, with the same result for all.
 
 #include "tests/sim/everything/rules/arrivals.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
@@ -128,12 +128,12 @@ class passed_round {
   violations& found_;
 };
 
-// Of the calls of one process for one task: a round of all tasks takes the place after that whose
-// outcome the task was given last, so that a straggler is told of the one that it has missed.
+// For the calls of one process for one task: the next round of all tasks is the one after the last
+// outcome given to the task, so that a straggler gets the round that it missed.
 void check_numbers(history const& h, violations& found) {
   struct place {
     std::uint64_t number{};
-    bool is_known{};  // nothing came between
+    bool is_known{};  // no other call between
   };
   std::map<std::pair<std::size_t, round_key>, place> last;
   for (call_record const& c : h.calls) {
@@ -151,7 +151,7 @@ void check_numbers(history const& h, violations& found) {
     }
     std::uint64_t const number = passed ? passed->round.value : failed->round.value;
     if (number <= before.number) found.push_back("the round's number does not rise: " + h.text(c));
-    // Other programs of the task may have been told of it.
+    // Other guests of the task may have received it.
     bool const is_next = before.is_known && args->participants.empty() && !h.limits_are_small &&
                          !h.is_guest(c.process);
     if (is_next && number > before.number + 1) {
@@ -161,8 +161,8 @@ void check_numbers(history const& h, violations& found) {
   }
 }
 
-// Whether a caller of the same round may have asked for it to fail with the first loss. The failure
-// is owed to those who come later, too.
+// Whether a caller of the same round may have asked for it to fail with the first loss. Later
+// callers get the failure, too.
 bool minds_losses(history const& h, call_record const& of) {
   auto const* const failed = of.gave<barrier_failure>();
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
@@ -177,8 +177,8 @@ bool minds_losses(history const& h, call_record const& of) {
 
 }  // namespace
 
-// A recoverable task that leaves harms nobody: rounds wait for one that is to return, unless they
-// mind the loss, and a round that needs one that has finished fails with its own code.
+// A recoverable task that leaves fails no other: rounds wait for a returning task unless they fail
+// on a loss, and a round with a finished participant fails with its own code.
 void check_clean_exits(history const& h, violations& found) {
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::barrier_args>();

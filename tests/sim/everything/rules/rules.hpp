@@ -8,10 +8,11 @@
 
 namespace coxswain::sim {
 
-// Each call is answered once, in its time, with an outcome that it may have.
+// Each call ends once, in time, with an allowed outcome.
 void check_completion(history const& h, violations& found);
 
-// A round passes only when all have arrived, and all see the same; so do the join and the leave.
+// A round is released only when all have arrived, with the same result for all; likewise join and
+// leave.
 void check_rounds(history const& h, violations& found);
 void check_count_barriers(history const& h, violations& found);
 void check_meetings(history const& h, violations& found);
@@ -19,33 +20,33 @@ void check_meetings(history const& h, violations& found);
 // A death is detected in time and reported to all live tasks; no task fails without a cause.
 void check_failures(history const& h, violations& found);
 
-// Each key is linearizable: versions order the changes, and a read saw the present.
+// Each key is linearizable: versions order the changes, and a read sees the current value.
 void check_keys(history const& h, violations& found);
 
-// Watches of keys, tasks and events tell everything, once and in order.
+// Watches of keys, tasks and events report everything, once and in order.
 void check_watches(history const& h, violations& found);
 
-// An item is given to one, in order, and none is lost.
+// Each item goes to one consumer, in order, and none is lost.
 void check_queues(history const& h, violations& found);
 
-// A lock has one owner, its tokens rise, and it is first come, first served.
+// A lock has one owner, its tokens increase, and callers are served in order.
 void check_locks(history const& h, violations& found);
 
-// Alive queries tell who was there; who has joined or left was seen to.
+// Alive queries return the live tasks; joins and leaves are visible.
 void check_tasks(history const& h, violations& found);
 
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
-// All are given the same topology.
+// All tasks get the same topology.
 void check_topologies(history const& h, violations& found);
 
-// Guests act for the tasks of their hosts as long as these let them, and no longer.
+// Guests act for the tasks of their hosts exactly while granted.
 void check_guests(history const& h, violations& found);
 
 struct rule {
   void (*check)(history const& h, violations& found);
-  bool needs_sight{};  // it believes the auditor
+  bool needs_sight{};  // relies on the auditor
 };
 
 inline constexpr std::array all_rules{

@@ -1,4 +1,4 @@
-// Alive queries tell who was there; who has joined or left was seen to.
+// Alive queries return the live tasks; joins and leaves are visible.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -7,8 +7,8 @@
 namespace coxswain::sim {
 namespace {
 
-// Whether something was so at a moment while the call was open. It may have been between two
-// versions that the auditor saw, if there was one.
+// Whether something held at some time while the call was open, possibly between two versions seen
+// by the auditor.
 template <class IsSo>
 bool was_so(history const& h, call_record const& c, IsSo is_so) {
   for (std::size_t i = 0; i < h.tasks.size(); ++i) {
@@ -37,7 +37,7 @@ core::alive_answer alive_then(core::alive_args const& args, core::tasks_answer c
   return alive;
 }
 
-// One of its guests has said so; what then becomes of it is a rule of guests.
+// Whether one of its guests left to return; the consequences are a rule of guests.
 bool may_return(history const& h, call_record const& c) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
     auto const* const leaves = by.asks<core::leave_args>();
@@ -65,7 +65,7 @@ void check_state(history const& h, call_record const& c, task_state state, viola
   if (!is_true) found.push_back("the task was not seen so: " + h.text(c));
 }
 
-// It is returning until its next process joins or its time is over, and then it has failed.
+// It is returning until its next process joins or its timeout ends, and then it has failed.
 void check_return(history const& h, call_record const& c, violations& found) {
   incarnation const self = h.processes[c.process].self;
   auto const returns = [&](task_sight const& s) {
@@ -95,7 +95,7 @@ void check_tasks(history const& h, violations& found) {
   for (call_record const& c : h.calls) {
     if (c.asks<core::alive_args>()) check_alive(h, c, found);
     if (c.asks<core::join_args>()) check_state(h, c, task_state::connected, found);
-    // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
+    // A client that cannot reach the coordinator after its leave may assume that it has left.
     bool const is_sure = c.answered && h.is_calm(c.process, c.made, *c.answered);
     auto const* const leaves = c.asks<core::leave_args>();
     if (!leaves || !is_sure || h.is_guest(c.process) || may_return(h, c)) continue;

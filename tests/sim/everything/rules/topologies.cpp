@@ -1,4 +1,4 @@
-// All are given the same topology.
+// All tasks get the same topology.
 
 #include "tests/sim/everything/rules/rules.hpp"
 

@@ -1,4 +1,4 @@
-// Watches of keys, tasks and events tell everything, once and in order.
+// Watches of keys, tasks and events report everything, once and in order.
 
 #include "tests/sim/everything/rules/key_story.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
@@ -51,7 +51,7 @@ void check_task_watch(history const& h, call_record const& c,
   }
 }
 
-// Several alike events may be one line.
+// Several similar events may be one line.
 bool tells(core::events_answer const& got, std::uint64_t number) {
   return std::any_of(got.entries.begin(), got.entries.end(), [&](auto const& e) {
     return e.number == number || (e.count > 1 && e.first <= number && number < e.number);
@@ -62,7 +62,7 @@ void check_event_watch(history const& h, call_record const& c, violations& found
   auto const* const got = c.gave<core::events_answer>();
   if (!got) return;
   auto const& args = std::get<core::watch_events_args>(c.asked);
-  // Some are dropped that were asked for, or may be: who says nothing gets those that are kept.
+  // Requested events may have been dropped; a watch without a start gets the kept ones.
   bool const is_cut = !args.after || got->lost > 0;
   bool is_right = true;
   std::size_t events = 0;
@@ -99,7 +99,7 @@ void check_watches(history const& h, violations& found) {
   check_audit(h, found);
   std::map<std::uint64_t, core::tasks_answer const*> seen;
   for (task_sight const& s : h.tasks) seen.emplace(s.what.version, &s.what);
-  // Who lost some does not know what others should have been told.
+  // If the auditor lost events, it does not know which others to expect.
   bool const has_all = h.has_all_events();
   if (!has_all && !h.limits_are_small) found.push_back("the auditor missed events");
   for (call_record const& c : h.calls) {
