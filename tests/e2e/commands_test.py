@@ -1,4 +1,4 @@
-"""The subcommands that use a running coordinator: what they print and how they end."""
+"""The subcommands that use a running coordinator: their output and exit codes."""
 
 import datetime
 import json
@@ -438,7 +438,7 @@ class Watching(EndToEnd):
         events = [json.loads(line) for line in errors.out.splitlines()]
         self.assertEqual([(e["kind"], e["task"]) for e in events],
                          [("failed", 0), ("job_failed", 0)])
-        # The wall clock, and a moment in the text by the same clock.
+        # The wall clock, and a time in the text from the same clock.
         happened = datetime.datetime.fromisoformat(events[0]["time"])
         self.assertLess(abs(happened.timestamp() - time.time()), LIMIT)
         self.assertRegex(events[0]["text"], r"the connection of task \d+ .*was lost at \d\d:\d\d:\d\d\.\d and")

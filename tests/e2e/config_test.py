@@ -1,4 +1,4 @@
-"""Where the values of options come from: flags, variables, files, launchers and defaults."""
+"""The sources of option values: flags, variables, files, launchers and defaults."""
 
 import itertools
 import unittest
@@ -18,7 +18,7 @@ class Config(EndToEnd):
         return self.file
 
     def shown(self, command, *arguments, env=None):
-        """What --print-config says: option to value and source."""
+        """The output of --print-config: option to value and source."""
         done = self.succeed(command, "--print-config", *arguments, env=env)
         lines = done.out.splitlines()
         begins = [lines[0].index(title) for title in ("OPTION", "VALUE", "FROM")]

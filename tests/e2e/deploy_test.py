@@ -1,6 +1,6 @@
-"""What tools/deploy offers: well-formed, of one mind with itself, and understood by what detects
-launchers; and the commands that it runs, with the README's train.py on this machine. Under a real
-Slurm the batch script is run by launchers_test.py.
+"""The files of tools/deploy: well-formed, consistent, and detected as launchers; and their commands,
+with the README's train.py on this machine. launchers_test.py runs the batch script under a real
+Slurm.
 """
 
 import json
@@ -26,7 +26,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 DEPLOY = TOOLS / "deploy"
 PYTHON = os.environ.get("COXSWAIN_PYTHON", "")
 
-# Starts the tasks of one machine, as the manifest's settings say, and gives the worst of their codes.
+# Starts the tasks of one machine with the manifest's settings, and returns their worst exit code.
 SRUN = """#!/bin/bash
 export SLURM_JOB_ID=7 SLURM_STEP_NODELIST=localhost SLURM_NTASKS={tasks}
 [ "$1" = --kill-on-bad-exit=1 ] && shift
@@ -38,7 +38,7 @@ exit $code
 
 
 def variables_of(container, fields):
-    """The environment that Kubernetes makes of a container's: fields are played, secrets are one."""
+    """The environment that Kubernetes would give a container: fields are simulated, secrets equal."""
     made = {}
     for one in container["env"]:
         source = one.get("valueFrom", {})
@@ -69,7 +69,7 @@ class Manifests(EndToEnd):
                 for name in ("address", "task", "num_tasks", "attempt")}
 
     def assert_command(self, words):
-        """It begins with a subcommand whose options are known, up to the program that it runs."""
+        """Checks that it begins with a subcommand with known options, followed by a program."""
         own = words[1:words.index("--")]
         self.assertEqual(words[0], "coxswain")
         done = self.succeed(*own, "--help")
@@ -128,8 +128,8 @@ class Manifests(EndToEnd):
 @unittest.skipUnless(yaml, "python3-yaml is not installed")
 @unittest.skipUnless(PYTHON, "the Python package is not built")
 class Trained(EndToEnd):
-    """The commands of the manifests, with containers that are played: their directory has train.py, and
-    their environment is what the manifest and its platform say."""
+    """The commands of the manifests in simulated containers: their directory has train.py, and their
+    environment is that of the manifest and its platform."""
 
     def setUp(self):
         super().setUp()
@@ -153,7 +153,7 @@ class Trained(EndToEnd):
     def test_the_indexed_job_trains(self):
         spec = self.manifest("indexed-job.yaml")["spec"]
         container = spec["template"]["spec"]["containers"][0]
-        # Where the coordinator is stands in /etc/hosts of a pod.
+        # In a pod, /etc/hosts has the coordinator's address.
         env = variables_of(container, {}) | {"KUBERNETES_SERVICE_HOST": "10.0.0.1",
                                              "COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
         self.assert_trained([self.container(container["command"],
@@ -244,7 +244,7 @@ class Scripts(unittest.TestCase):
 
 
 class Observability(EndToEnd):
-    """What Prometheus and Grafana are given."""
+    """The files for Prometheus and Grafana."""
 
     DIRECTORY = DEPLOY / "observability"
 

@@ -1,6 +1,6 @@
-"""A task of the guests' tests, by one of Python's clients: guest_program.py KIND FILE joins, dies if
-there is no such file yet (which there is then), meets the others and leaves. Without FILE (-) it
-lives."""
+"""A guest for the tests, with one of Python's clients: guest_program.py KIND FILE joins, dies after
+creating FILE if that does not exist yet, meets the others and leaves. Without FILE (-) it does not
+die."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ def jax():
 
 
 def explicit():
-    """Says itself what the environment says, as programs do that have options of their own."""
+    """Passes the environment's values explicitly, as programs with their own options do."""
     task = int(os.environ["COXSWAIN_TASK_ID"])
     with coxswain.Client(os.environ["COXSWAIN_ADDRESS"], task) as job:
         die_once()

@@ -1,5 +1,5 @@
-"""One program, every launcher: each of our clients, started in each way, with a kill in the middle;
-and programs below `coxswain task`, one after the other and at once.
+"""One program, every launcher: each of our clients, started in each way, with a kill in between; and
+guests of `coxswain task`, in sequence and concurrently.
 """
 
 import json
@@ -16,7 +16,7 @@ from programs import BIN, LIMIT, PATH, EndToEnd, free_port
 
 PROGRAM = pathlib.Path(__file__).with_name("guest_program.py")
 
-# What a client of each kind is started with, but for the file that says whether it has died.
+# The command of each kind of client, without the file that marks its death.
 KINDS = {
     "coroutines": [BIN / "coxswain-e2e-task", "--coroutines", "die:{}", "barrier:met", "leave"],
     "blocking": [BIN / "coxswain-e2e-task", "die:{}", "barrier:met", "leave"],
@@ -35,7 +35,7 @@ class GuestsTest(EndToEnd):
         return " ".join(str(word).format(file) for word in KINDS[kind])
 
     def script(self, kind, file):
-        """Task 1 is killed once and started again; task 0 lives."""
+        """Task 1 is killed once and started again; task 0 is not killed."""
         lives, dies = self.program(kind, "-" if kind != "coroutines" and kind != "blocking"
                                    else "/dev/null"), self.program(kind, file)
         return f"[ $COXSWAIN_TASK_ID = 0 ] && exec {lives}; {dies} || exec {dies}"
@@ -48,7 +48,7 @@ class GuestsTest(EndToEnd):
 
 
 class EveryLauncher(GuestsTest):
-    """Each way to start two tasks gives the programs that are to end."""
+    """Each way of starting two tasks returns the programs that must end."""
 
     def under_run(self, script):
         return [self.start("coxswain", "run", "-n", 2, "--recoverable", "--", "sh", "-c", script,
@@ -92,7 +92,7 @@ class EveryLauncher(GuestsTest):
 
 
 class HoldingProxy:
-    """Carries connections to a coordinator, whose replies can be paused."""
+    """Forwards connections to a coordinator; its replies can be paused."""
 
     def __init__(self, address):
         self.target = address
@@ -129,10 +129,10 @@ class HoldingProxy:
 
 
 class BetweenEffectAndReply(GuestsTest):
-    """A program, or the `coxswain task` above it, is killed when its call has been executed and its
-    reply has not arrived."""
+    """A guest, or its `coxswain task`, is killed after its call was executed and before its reply
+    arrived."""
 
-    # The call, what shows that it was executed, and what must be so after it was called again.
+    # The call, the check that it was executed, and the state required after it was repeated.
     def executed(self, call):
         status = self.status()
         if call == "increment:n":

@@ -12,13 +12,13 @@ from programs import EndToEnd, LIMIT, USAGE
 class Http(EndToEnd):
 
     def ask(self, path, body=None, token=None):
-        """The code and the text of an answer."""
+        """The code and text of a response."""
         request = urllib.request.Request(f"http://{self.http}{path}", data=body and body.encode())
         if body is not None:
             request.add_header("Content-Type", "application/json")
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
-        # No proxy that the environment names.
+        # Ignores a proxy named by the environment.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=LIMIT) as answer:
@@ -40,7 +40,7 @@ class Http(EndToEnd):
         self.assertEqual(code, 200)
         shown, told = json.loads(text), self.status()
         self.assertEqual(shown["keys"], 1)
-        # Time has gone on, and who asks for the status has a session.
+        # Time has advanced, and the status command has a session.
         for changing in ("uptime_ms", "sessions", "memory_bytes"):
             self.assertIn(changing, shown)
             shown[changing] = told[changing]

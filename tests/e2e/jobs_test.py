@@ -1,5 +1,4 @@
-"""How jobs are found without an address, what is left of those that failed, and how long their pages
-stay.
+"""Finding jobs without an address, what remains of failed ones, and how long their pages stay.
 """
 
 import json
@@ -24,7 +23,7 @@ class WithoutAddress(EndToEnd):
         self.registry = self.directory / "coxswain"
 
     def run_job(self, *options, command=WAITS, env=None):
-        """A job that others can find; with the address that it is at."""
+        """A job that others can find, with its address."""
         port = self.directory / f"port-{len(os.listdir(self.directory))}"
         job = self.start("coxswain", "run", "-n", 2, "--port-file", port, *options, "--", *command,
                          env=env)
@@ -84,7 +83,7 @@ class Finding(WithoutAddress):
         self.assertEqual(stranger.code, 0, stranger.err)
 
     def ask(self, url, body=None, token=None):
-        """The code of the answer."""
+        """The code of the response."""
         request = urllib.request.Request(url, data=body and body.encode(),
                                          headers={"Content-Type": "application/json"})
         if token:

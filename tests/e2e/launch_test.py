@@ -1,5 +1,5 @@
-"""What the programs take from a launcher: coxswain detect, and everything that needs the address, the
-task or the number of tasks. The launchers are played; launchers_test.py runs real ones.
+"""Values taken from a launcher: coxswain detect, and all that needs the address, the task or the
+number of tasks. The launchers are simulated; launchers_test.py runs real ones.
 """
 
 import json
@@ -15,7 +15,7 @@ LSF = {"LSB_JOBID": "7", "LSB_MCPU_HOSTS": "b12 2 b13 2"}
 
 
 def everyone(tasks):
-    """What a launcher that starts no coordinator says to each task."""
+    """The environment of each task under a launcher that starts no coordinator."""
     port = str(free_port())
     return [{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RANK": str(task),
              "WORLD_SIZE": str(tasks)} for task in range(tasks)]

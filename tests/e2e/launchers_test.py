@@ -1,6 +1,6 @@
-"""Jobs under real launchers: mpirun of Open MPI, mpiexec of MPICH, and Slurm on one machine, also with
-that mpiexec in its jobs. The argument names the one to try; if it is not installed, the test says so
-and is skipped.
+"""Jobs under real launchers: mpirun of Open MPI, mpiexec of MPICH, and Slurm on one machine, also
+with that mpiexec in its jobs. The argument names the launcher; if it is not installed, the test says
+so and is skipped.
 """
 
 import json
@@ -21,10 +21,10 @@ GATHERED = [f"{task} of {TASKS}" for task in range(TASKS)]
 
 
 class Launched(EndToEnd):
-    """What holds of each launcher."""
+    """The tests common to all launchers."""
 
     def launch(self, *command, env=None):
-        """Runs the command as three tasks, to their end."""
+        """Runs the command as three tasks until they end."""
         path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.directory)}
         return subprocess.run(
             [*self.launcher, *command], env=clean_environment(path | self.environment | (env or {})),
@@ -104,7 +104,7 @@ class Srun(Launched):
 
     @classmethod
     def setUpClass(cls):
-        # In a place where munged trusts every directory above.
+        # In a place where munged trusts all parent directories.
         directory = tempfile.mkdtemp(prefix="coxswain-slurm-", dir="/run")
         cls.addClassCleanup(shutil.rmtree, directory)
         cls.slurm = real_launchers.Slurm(directory)

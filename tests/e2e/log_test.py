@@ -1,4 +1,4 @@
-"""The log of a coordinator: lines of JSON, and a standard error that nobody reads."""
+"""The log of a coordinator: lines of JSON, and an unread standard error."""
 
 import collections
 import datetime

@@ -1,4 +1,4 @@
-"""What is written from the text of --help: manual pages and completions."""
+"""Generated from the text of --help: man pages and completions."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment
 
 
 def listed_in(overview):
-    """The subcommands that --help names."""
+    """The subcommands listed by --help."""
     return re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", overview, re.M)
 
 
@@ -116,7 +116,7 @@ class Completion(EndToEnd):
         self.at = {}
 
     def bash(self, *words):
-        """What bash offers when the words are typed; the last one is not complete."""
+        """The completions of bash after these words, of which the last is incomplete."""
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coxswain; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "--norc", "-c", script, BIN / "coxswain", "coxswain", *words],

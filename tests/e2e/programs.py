@@ -1,6 +1,6 @@
-"""Real processes for the end-to-end tests: starts Coxswain's programs, collects what they print,
-and waits for what they say or show. No test sleeps: it waits for a condition, with a limit that
-only a broken program reaches. Not here: any test.
+"""Real processes for the end-to-end tests: starts Coxswain's programs, collects their output, and
+waits for it. No test sleeps: it waits for a condition, with a limit that only a broken program
+reaches. Not here: tests.
 """
 
 import json
@@ -16,36 +16,36 @@ import unittest
 
 BIN = pathlib.Path(os.environ.get("COXSWAIN_BIN", "build/release/bin")).resolve()
 
-# What nothing that works takes, in seconds. Sanitizers are slow, and so is a machine that builds.
+# Longer than any working program takes, in seconds: sanitizers and busy machines are slow.
 LIMIT = 120
 
-# Times that are part of a promise are multiplied by this where sanitizers slow everything down.
+# Guaranteed times are multiplied by this where sanitizers slow everything down.
 SLOWNESS = float(os.environ.get("COXSWAIN_SLOWNESS", "1"))
 
-# Where the names of the tests that ran are written, if somebody asks for it.
+# The file for the names of the tests that ran, if requested.
 REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering=1)
 
 USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
 
 
-# With it, a script finds the programs.
+# Lets a script find the programs.
 PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
-# The variables that the programs read: ours and those of launchers.
+# All variables that the programs read: ours and those of launchers.
 READ_BY_US = ("COXSWAIN_", "XDG_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_",
               "TORCHELASTIC_", "KUBERNETES_", "PMI_", "PMIX_", "MPI_LOCAL", "PBS_", "LSB_")
 
 
 def clean_environment(changes=None):
-    """Ours without any variable that the programs read, and with the changes."""
+    """Our environment without any variable that the programs read, and with the changes."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(READ_BY_US)}
     return kept | (changes or {})
 
 
 class Program:
-    """A running program. Its lines are collected by threads, so that it never waits for us; those
-    on its standard output not, if they are to be unread."""
+    """A running program. Threads collect its lines, so that it never blocks on output; except its
+    standard output, if that is to stay unread."""
 
     def __init__(self, name, *arguments, env=None, unread=False, pass_fds=()):
         self.command = [str(BIN / name), *map(str, arguments)]
@@ -71,7 +71,7 @@ class Program:
             self.changed.notify_all()
 
     def line(self, text, stream="out"):
-        """Waits for a line that contains the text, and gives it."""
+        """Waits for a line that contains the text, and returns it."""
         def found():
             return next((line for line in self.lines[stream] if text in line), None)
 
@@ -81,7 +81,7 @@ class Program:
         deadline = time.monotonic() + LIMIT
         with self.changed:
             while not is_decided() and time.monotonic() < deadline:
-                self.changed.wait(timeout=1)  # a reader that ends says so just before
+                self.changed.wait(timeout=1)  # a reader thread signals just before it ends
             if (line := found()) is not None:
                 return line
         raise AssertionError(f"{self.command} did not say {text!r}\n{self.said()}")
@@ -111,7 +111,7 @@ class Program:
         return f"--- output\n{self.out}\n--- errors\n{self.err}\n---"
 
     def end(self):
-        """Kills it, whatever it does."""
+        """Kills it with SIGKILL."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
@@ -123,7 +123,7 @@ class Program:
 
 
 class EndToEnd(unittest.TestCase):
-    """A directory for each test, and programs that do not outlive it."""
+    """A directory for each test, and programs that are ended with it."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="coxswain-e2e-")
@@ -137,7 +137,7 @@ class EndToEnd(unittest.TestCase):
         return program
 
     def directories(self):
-        """Where a coordinator is found, and what it keeps of a failed job: both go with the test."""
+        """The directories of running jobs and of recordings, removed with the test."""
         return {"TMPDIR": str(self.directory), "XDG_RUNTIME_DIR": str(self.directory),
                 "XDG_STATE_HOME": str(self.directory / "state")}
 
@@ -150,8 +150,8 @@ class EndToEnd(unittest.TestCase):
         return program
 
     def serve(self, tasks, *arguments, env=None):
-        """A coordinator that is ready, on any port unless the arguments say where. Its address
-        goes into `self.at`, for `coxswain`."""
+        """A ready coordinator, on any port unless the arguments name one. Its address goes into
+        `self.at`, for `coxswain`."""
         if "--listen" not in arguments and "COXSWAIN_LISTEN" not in (env or {}):
             arguments = ("--listen", "127.0.0.1:0", *arguments)
         program = self.start("coxswain", "serve", "-n", tasks, *arguments, env=env)
@@ -161,7 +161,7 @@ class EndToEnd(unittest.TestCase):
         return program
 
     def coxswain(self, *arguments, env=None, input=None):
-        """A subcommand against the coordinator of `serve`, run to its end; with a code."""
+        """Runs a subcommand against the coordinator of `serve` to its end; returns also its code."""
         done = subprocess.run(
             [str(BIN / "coxswain"), *map(str, arguments)], env=clean_environment(self.directories() | self.at | (env or {})),
             input=input, stdin=subprocess.DEVNULL if input is None else None, capture_output=True,
@@ -171,19 +171,19 @@ class EndToEnd(unittest.TestCase):
         return done
 
     def succeed(self, *arguments, **how):
-        """The same, which must end with 0."""
+        """The same, but it must exit with 0."""
         done = self.coxswain(*arguments, **how)
         self.assertEqual(done.code, 0, done.err)
         return done
 
     def assert_ended(self, done, code, *words):
-        """It ended with this code, and said all these words on its standard error."""
+        """Checks that it exited with this code, with all these words on its standard error."""
         self.assertEqual(done.code, code, done.err)
         for word in words:
             self.assertIn(word, done.err)
 
     def stop(self, coordinator):
-        """Ends it as its operator does."""
+        """Stops it as an operator does."""
         coordinator.signal(signal.SIGTERM)
         self.assertEqual(coordinator.wait(), 0, coordinator.said())
 
@@ -191,7 +191,7 @@ class EndToEnd(unittest.TestCase):
         return json.loads(self.succeed("status", "--json").out)
 
     def wait_for_status(self, what, condition):
-        """Asks until the condition holds, and gives the status."""
+        """Polls until the condition holds, and returns the status."""
         deadline = time.monotonic() + LIMIT
         while True:
             status = self.status()
@@ -200,7 +200,7 @@ class EndToEnd(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"{what} does not come: {status}")
 
     def task(self, task, tasks, *actions, env=None):
-        """A task that does what the actions say: see task.cpp."""
+        """A task that performs the actions: see task.cpp."""
         environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
         return self.start("coxswain-e2e-task", *actions, env=environment | (env or {}))
 
@@ -210,7 +210,7 @@ class EndToEnd(unittest.TestCase):
 
 
 def wait_for_file(path):
-    """Waits until there is such a file, and gives what it then holds."""
+    """Waits until the file exists, and returns its content."""
     deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:
         try:
@@ -221,6 +221,6 @@ def wait_for_file(path):
 
 
 def free_port():
-    """A port that nobody has; whoever is quick could take it before us."""
+    """A free port; another process could take it first."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""coxswain-quickstart: the job that a newcomer sees first."""
+"""coxswain-quickstart: the first job of a new user."""
 
 import os
 import re

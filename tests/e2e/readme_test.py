@@ -1,5 +1,5 @@
-"""The documents' commands, in their order, as a reader copies them: each block of bash is run by a
-shell in a directory that looks like a clone after tools/test. Not here: examples in other languages
+"""The documents' commands, in order, as a reader copies them: a shell runs each bash block in a
+directory that looks like a clone after tools/test. Not here: examples in other languages
 (tests/tidy/readme_test.py, and their own tests).
 """
 
@@ -23,20 +23,20 @@ QUICKSTART = (ROOT / "tools/quickstart").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^<!-- not run by tests/e2e/readme_test\.py: ([^\n]*) -->\n)?^```bash\n(.*?)^```\n",
                    re.M | re.S)
 ANY_BLOCK = re.compile(r"^```\w*\n.*?^```\n", re.M | re.S)
-# What may not stand outside of all blocks.
+# Must not appear outside the blocks.
 COMMAND = re.compile(
     r"^ +(?:\$ |(?:\./|sudo|apt-get|coxswain|srun|python3|pip|curl|cmake|build/)[\w./-]* ).*", re.M)
 UNTIL_CTRL_C = re.compile(r"(coxswain serve .*?) +# until Ctrl-C\n")
 
-# What this test runs in the place of a line, and why.
+# Replacements for lines in this test, and why.
 INSTEAD = {
     "./tools/quickstart": ("build/release/bin/coxswain-quickstart", "the build that it begins with is this one"),
     "./tools/test": (":", "this test is a part of it"),
 }
-# Words of lines that need what this configuration does not build; release builds all.
+# Words in lines that need parts not built in this configuration; release builds all.
 NOT_BUILT = set(os.environ.get("COXSWAIN_README_WITHOUT", "").split(":"))
 
-# A server that was just started is given the time that a reader takes to type the next line.
+# Gives a server that was just started the time that a reader takes to type the next line.
 PREFACE = """set -e -o pipefail
 until_it_listens() {
   until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do :; done
@@ -71,12 +71,12 @@ class Readme(EndToEnd):
             if entry.name not in ("build", ".git"):
                 (self.clone / entry.name).symlink_to(entry)
         (self.clone / "build/release").symlink_to(BIN.parent)
-        # The module is for the Python that CMake has found, and so is this test.
+        # The module is built for the Python that CMake found, and so is this test.
         python = self.directory / "bin/python3"
         python.parent.mkdir()
         python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         python.chmod(0o755)
-        # Others may use the ports that the README names.
+        # Other programs may use the ports named in the README.
         self.ports = {port: str(free_port()) for port in ("8476", "8477")}
         self.exports = ""
 

@@ -1,4 +1,4 @@
-"""Slurm on this machine, for a test: its daemons, with everything that they keep in one directory."""
+"""Slurm on this machine, for a test: its daemons, with all their state in one directory."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def why_not():
-    """What keeps Slurm from running here; empty if nothing does."""
+    """Why Slurm cannot run here; empty if it can."""
     missing = [name for name in PROGRAMS if not shutil.which(name)]
     if missing:
         return f"{', '.join(missing)} not installed: tools/install_dependencies --launchers"
@@ -76,7 +76,7 @@ class Slurm:
         self.configuration.write_text(CONFIGURATION.format(
             host=socket.gethostname().split(".")[0], directory=self.directory,
             controller_port=controller_port, node_port=node_port))
-        # The directory is a test's, and munged trusts none that others may write to.
+        # The directory belongs to a test, and munged trusts none that others may write to.
         self.run("munged", "--foreground", "--force", f"--key-file={key}",
                  *(f"--{what}-file={self.directory}/munge.{what}" for what in ("pid", "log", "seed")),
                  f"--socket={self.directory}/munge.socket")

@@ -1,4 +1,4 @@
-"""SIGHUP: what a running coordinator reads again."""
+"""SIGHUP: the files that a running coordinator reloads."""
 
 import fcntl
 import os

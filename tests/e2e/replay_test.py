@@ -1,4 +1,4 @@
-"""coxswain replay: recordings of real coordinators, and what is told from them."""
+"""coxswain replay: recordings of real coordinators, and their analysis."""
 
 import os
 import re
@@ -14,7 +14,7 @@ class Recordings(EndToEnd):
         return self.run_to_end("coxswain", "replay", path, *arguments)
 
     def recording_of(self, program):
-        """The file that the program says it has written."""
+        """The file that the program reports as written."""
         program.line("coxswain replay", "err")
         return next(one for one in self.recordings() if f"-{program.pid}." in one.name)
 
@@ -71,7 +71,7 @@ class Recordings(EndToEnd):
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
         self.stop(coordinator)
         whole = paths[0].read_bytes()
-        put = whole.index(b"\x62\x06\x0a\x01k\x12\x011")  # its key, and the stand-in of its value
+        put = whole.index(b"\x62\x06\x0a\x01k\x12\x011")  # its key, and the redacted value
         paths[1].write_bytes(whole[:put + 4] + b"/" + whole[put + 5:])  # which is no key
         paths[2].write_bytes(b"Dear diary,")
 

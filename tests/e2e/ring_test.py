@@ -1,4 +1,4 @@
-"""The example of a ring: it loses members and goes on."""
+"""The ring example: it loses members and continues."""
 
 import re
 import signal
@@ -13,8 +13,8 @@ ROUNDS_BEFORE, ROUNDS = 5, 20
 class Ring(EndToEnd):
 
     def ring(self, lost, *arguments):
-        """Four members, all of which have made the first rounds together. Those who are to be lost
-        make no more, so the others wait for them in the midst of the next round."""
+        """Four members that have completed the first rounds together. Those to be lost start no more,
+        so the others wait for them within the next round."""
         self.serve(len(TASKS), *arguments)
         members = [self.start("coxswain-example-ring", "--rounds",
                               ROUNDS_BEFORE if task in lost else ROUNDS,

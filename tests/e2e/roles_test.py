@@ -1,4 +1,4 @@
-"""What the roles of tokens let the subcommands and the tasks do."""
+"""What subcommands and tasks may do with the roles of their tokens."""
 
 import unittest
 

@@ -16,7 +16,7 @@ WORKER = BIN / "coxswain-example-worker"
 class WithJobs(EndToEnd):
 
     def job(self, tasks, *command, options=(), env=None):
-        """A job whose coordinator we can ask."""
+        """A job whose coordinator can be queried."""
         ports = self.directory / "ports"
         job = self.start("coxswain", "run", "-n", tasks, "--port-file", ports, *options, "--",
                          *command, env=env)
@@ -153,7 +153,7 @@ class Jobs(WithJobs):
         job = self.job(2, "sh", "-c", script, WORKER, options=("--reconnect-grace", "0"))
         victim = self.process_of(self.wait_for_round(), 1)
 
-        os.kill(victim, signal.SIGKILL)  # the coordinator sees it, but the shell ends well
+        os.kill(victim, signal.SIGKILL)  # the coordinator notices, but the shell exits with 0
         self.wait_for_status("the failure", lambda s: s["error"])
         end.write_text("\n")
 
@@ -161,7 +161,7 @@ class Jobs(WithJobs):
         self.assertIn("coxswain run: task 1 failed:", job.err)
 
     def test_exit_code_0_without_leaving_means_that_the_task_has_finished(self):
-        """Whether its client is destroyed or its process just ends."""
+        """Tries both destroying the client and just ending the process."""
         for options, wrapper, end in itertools.product(
                 ((), ("--recoverable",)), ("", "coxswain task -- "), ("", "exit")):
             with self.subTest(options=options, wrapper=wrapper, end=end):
@@ -349,7 +349,7 @@ class Signals(WithJobs):
         try:
             left = os.pidfd_open(int(job.out.removeprefix("[0] ")))
         except ProcessLookupError:
-            return  # it is even buried
+            return  # and it was reaped
         self.addCleanup(os.close, left)
         ended, _, _ = select.select([left], [], [], LIMIT)
         self.assertEqual(ended, [left])

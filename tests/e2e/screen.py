@@ -1,5 +1,5 @@
-"""A pseudo terminal with a program in it, and what stands on its screen. It knows the few escapes
-that `coxswain top` writes. Not here: any test.
+"""A pseudo terminal with a program in it, and the text on its screen. It interprets the few escape
+sequences that `coxswain top` writes. Not here: tests.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ class Screen:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.execve(BIN / "coxswain", ["coxswain", *map(str, arguments)], environment)
-        # As a shell would have it, too: its modes stay when the program ends.
+        # Kept open as by a shell: its modes stay when the program ends.
         number = struct.unpack("I", fcntl.ioctl(self.terminal, TIOCGPTN, b"0000"))[0]
         self.other_end = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY)
         self.resize(lines, columns)
@@ -47,14 +47,14 @@ class Screen:
         os.kill(self.pid, number)
 
     def read(self, limit):
-        """Takes in what is written within so many seconds; false if nothing is."""
+        """Reads output for up to this many seconds; false if there is none."""
         if not select.select([self.terminal], [], [], limit)[0]:
             return False
         self.draw(self.unread + os.read(self.terminal, 1 << 16).decode(errors="ignore"))
         return True
 
     def draw(self, text):
-        # What may be the beginning of an escape waits for its end.
+        # A possible start of an escape sequence waits for its end.
         last = text.rfind("\x1b")
         whole = last < 0 or ESCAPE.match(text, last)
         text, self.unread = (text, "") if whole else (text[:last], text[last:])
@@ -83,7 +83,7 @@ class Screen:
         return "\n".join(self.rows.get(row, "") for row in range(1, max(self.rows, default=0) + 1))
 
     def wait_for(self, *words, without=()):
-        """Reads until all the words stand on the screen and none of the others; gives its text."""
+        """Reads until the screen shows all the words and none of the others; returns its text."""
         deadline = time.monotonic() + LIMIT
         while not all(word in self.text for word in words) or any(word in self.text for word in without):
             self.read(1)

@@ -1,4 +1,4 @@
-"""coxswain serve: how it says that it is ready, whom it lets in, and how it ends."""
+"""coxswain serve: readiness, access, and how it ends."""
 
 import os
 import resource
@@ -87,7 +87,7 @@ class Ready(EndToEnd):
 
 
 class ServiceManager(EndToEnd):
-    """What systemd is told, and what it gives."""
+    """Notifications to systemd, and sockets from it."""
 
     def manager(self):
         path = self.directory / "notify"
@@ -98,7 +98,7 @@ class ServiceManager(EndToEnd):
         return manager, {"NOTIFY_SOCKET": str(path)}
 
     def serve_with(self, listener, *arguments):
-        """A coordinator that inherits the listener as a socket unit's service does."""
+        """A coordinator that inherits the listener like the service of a socket unit."""
         self.addCleanup(listener.close)
         command = f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
         return self.start("/bin/sh", "-c", command, "sh", BIN / "coxswain", "serve", "-n", 1,

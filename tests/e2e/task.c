@@ -1,5 +1,5 @@
-/* What coxswain-e2e-task does, in C: coxswain-e2e-task-c FILE BARRIER joins, dies if there is no
-   such file yet (which there is then), meets the others and leaves. Without FILE (-) it lives. */
+/* Like coxswain-e2e-task, in C: coxswain-e2e-task-c FILE BARRIER joins, creates FILE and dies if
+   FILE does not exist yet, meets the others and leaves. Without FILE (-) it does not die. */
 
 #include "coxswain/c/coxswain.h"
 

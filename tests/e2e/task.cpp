@@ -1,12 +1,11 @@
-// A task for the end-to-end tests: joins the job that the environment names, says "joined", and
-// does one after the other what its arguments say:
+// A task for the end-to-end tests: joins the job named by the environment, prints "joined", and
+// performs the actions of its arguments in order:
 //
 //   coxswain-e2e-task step:3 barrier:start get:key leave
 //
-// Its client blocks; with --coroutines first, barriers and the leave are those of the other one.
-// die:FILE kills the process if there is no such file yet, which there is then; await:FIFO goes on
-// when something is written there; exit ends the process with exit code 0, without a word to the
-// coordinator.
+// Its client blocks; with --coroutines first, barriers and the leave use the coroutine client.
+// die:FILE creates FILE and kills the process if FILE does not exist yet; await:FIFO waits until
+// something is written there; exit exits with code 0 without leaving.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/client.hpp"

@@ -11,7 +11,7 @@ import unittest
 
 from programs import PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE
 
-# What acts for a task, and nothing else.
+# Subcommands that only act for a task.
 OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("all-equal", "n", "d"),
             ("alive",), ("topology", "gpu"), ("progress", "1"), ("sync-point", "1"), ("fail", "why"),
             ("reset",), ("leave",), ("preempt",), ("put", "k", "v", "--ephemeral"),
@@ -21,7 +21,7 @@ OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("al
 class TaskTest(EndToEnd):
 
     def run_script(self, tasks, text, *options, run=()):
-        """A job on this machine whose tasks are a shell script, run to its end."""
+        """Runs a job on this machine whose tasks are a shell script to its end."""
         return self.run_to_end("coxswain", "run", "-n", tasks, *run, "--", "coxswain", "task", *options,
                                "--", "sh", "-c", text, env=PATH)
 
@@ -270,7 +270,7 @@ class Failures(TaskTest):
 class Calls(TaskTest):
 
     def waiting(self):
-        """A task with two calls that wait, and the process of one."""
+        """A task with two waiting calls, and the process of one."""
         self.serve(2, "--no-join-barrier", "--no-leave-barrier")
         task = self.start_script(0, """echo socket $COXSWAIN_TASK_SOCKET
             coxswain barrier other & other=$!

@@ -1,4 +1,4 @@
-"""TLS, as people use it: certificates made by OpenSSL's own program."""
+"""TLS with certificates made by the openssl program."""
 
 import json
 import signal
@@ -45,7 +45,7 @@ class Tls(EndToEnd):
                 "-CA", self.file(by, "pem"), "-CAkey", self.file(by, "key"))
 
     def expired(self, name):
-        """A certificate of yesterday: only `openssl ca` dates back."""
+        """An expired certificate: only `openssl ca` can backdate."""
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                 "-keyout", self.file(name, "key"), "-out", self.file(name, "csr"),
                 "-subj", f"/CN={name}")
@@ -67,7 +67,7 @@ class Tls(EndToEnd):
         return self.serve(1, *self.shown("coordinator"), *arguments)
 
     def refused(self, coordinator, options, told, logged, env=None):
-        """Both sides say why, each in its own words, and soon."""
+        """Checks that both sides report why within a short time."""
         begun = time.monotonic()
         done = self.coxswain("status", *options, env=env)
         took = time.monotonic() - begun
@@ -172,7 +172,7 @@ class Tls(EndToEnd):
                 coordinator.line("no version of TLS that both sides allow", "err")
 
     def shown_by(self, address):
-        """The name in the certificate that is shown there."""
+        """The name in the certificate presented there."""
         said = subprocess.run(["openssl", "s_client", "-connect", address],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
                               check=False)

@@ -54,7 +54,7 @@ class Top(EndToEnd):
     def test_keys_pause_explain_and_scroll(self):
         self.serve(1)
         self.coxswain("preempt", 0)
-        for letter in string.ascii_lowercase:  # events that are not alike, so each is a line
+        for letter in string.ascii_lowercase:  # dissimilar events, so each is a line
             self.coxswain("status", "--job", letter)
         self.coxswain("put", "a", "1")
         screen = self.top()

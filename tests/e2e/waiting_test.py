@@ -1,4 +1,4 @@
-"""Nothing waits in silence: what the program says while it waits, and when it gives up."""
+"""Reports of the program while it waits, and when it gives up."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import unittest
 from programs import PATH, EndToEnd, SLOWNESS, UNAVAILABLE, free_port
 
 
-# Lives as long as the `coxswain task` above it, even if that is killed.
+# Ends with its `coxswain task`, even if that is killed.
 STAYS = "while kill -0 $PPID 2> /dev/null; do sleep 0.1; done"
 
 

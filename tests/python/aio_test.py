@@ -154,7 +154,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
 
     async def test_an_unclaimed_item_returns_to_its_queue(self):
         at = self.coordinator()
-        b = coxswain.Client(at.address)  # while it waits, our loop stands still
+        b = coxswain.Client(at.address)  # while it waits, our loop is blocked
         self.addCleanup(b.close)
         async with coxswain.AsyncClient(at.address, 0) as a:
             call = asyncio.create_task(a.pop("q"))

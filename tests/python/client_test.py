@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The client whose calls block, with all that it offers."""
+"""The blocking client with all its calls."""
 
 import array
 import dataclasses
@@ -179,7 +179,7 @@ with coxswain.Coordinator(1) as coordinator:
 
 
 class Whole:
-    """A number of another library."""
+    """An integer type of another library."""
 
     def __init__(self, number):
         self.number = number
@@ -405,7 +405,7 @@ class Job(PythonTest):
         at = self.coordinator()
         told = []
         job = self.client(at, 0)
-        self._cleanups.pop()  # which holds it
+        self._cleanups.pop()  # which owns the lock
         job.join()
         job.on_failure(told.append)
         with self.assertRaises(TypeError):
@@ -559,7 +559,7 @@ class Topologies(PythonTest):
 
 
 class Strange:
-    """Nothing that any call takes."""
+    """An object that no call accepts."""
 
 
 class Refusals(PythonTest):

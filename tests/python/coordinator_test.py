@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The coordinator in a Python process: its options, its page and recording, and that of task 0."""
+"""The coordinator in a Python process: its options, page and recording, and hosting by task 0."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ import urllib.request
 import coxswain
 from support import PythonTest, a_free_address, answer_all, impatient, main
 
-# A value for each option that is not the default.
+# A value other than the default for each option.
 EVERY_OPTION = {
     "listen": ["127.0.0.1:0"], "insecure": True, "token": "pull", "tokens": [("reader", "look")],
     "handshakes_per_second_max": 7, "connections_max": 50, "strangers_per_host_max": 20,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The training loop that the README shows: with a task that is killed and started again, and with a
-notice of preemption."""
+"""The training loop in the README: with a task that is killed and started again, and with a
+preemption notice."""
 
 import pathlib
 import re
@@ -29,7 +29,7 @@ class Train(PythonTest):
         return progress is not None and progress.step >= step
 
     def result(self, programs):
-        """What all of them say in the end: the same."""
+        """The final output of all of them, which must be equal."""
         said = {re.search(r"stopped after (\d+) steps with weight (\S+)", self.out_of(one)).groups()
                 for one in programs}
         self.assertEqual(len(said), 1, said)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""jax_compat, by the cases of JAX's own tests (their names in ours) and the rows of its contract."""
+"""jax_compat: the cases of JAX's own tests (with their names in ours) and the rows of its contract."""
 
 import inspect
 import os
@@ -20,8 +20,7 @@ from support import (
 STANDIN = pathlib.Path(__file__).resolve().parent / "standin"
 
 
-# The beginnings of programs: a connected client of the task that their second argument says, and its
-# manager.
+# Beginnings of programs: a connected client of the task in their second argument, and its manager.
 CLIENT = ("import os, signal, sys, threading, time\n"
           "from coxswain import jax_compat\n"
           "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
@@ -29,7 +28,7 @@ CLIENT = ("import os, signal, sys, threading, time\n"
 MANAGER = (CLIENT +
            "manager = jax_compat.create_preemption_sync_manager()\n"
            "manager.initialize(client)\n")
-# One of two processes that initialize and shut down as often as the last argument says.
+# One of two processes that initialize and shut down the number of times in the last argument.
 AGAIN = ("import sys\n"
          "from coxswain import jax_compat\n"
          "for _ in range(int(sys.argv[3])):\n"
@@ -272,7 +271,7 @@ class Life(JaxTest):
         self.assertEqual((odd.error_code, odd.error_code_string), (2, "UNKNOWN"))
 
     def shutdown_alone(self, task, service, **settings):
-        """What a task is told that shuts down without the other one, and how long that takes."""
+        """The error of a task that shuts down without the other one, and how long that takes."""
         service = self.service_of(2, **service)
         clients = [jax_compat.get_distributed_runtime_client(
             service.address, one, missed_heartbeat_callback=lambda _: None,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""multihost, by the cases of Orbax's own tests (their names in ours). A job is 4 processes."""
+"""multihost: the cases of Orbax's own tests (with their names in ours). A job has 4 processes."""
 
 import importlib.util
 import os
@@ -10,7 +10,7 @@ import unittest
 from coxswain import multihost
 from support import LIMIT, PythonTest, main
 
-# What each process of the job does; the test's code stands at its end, as `work(me)`.
+# The program of each process of the job; the test's code follows.
 PROLOGUE = """
 import os, pathlib, sys, threading, time
 import coxswain

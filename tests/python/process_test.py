@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The package and the process it lives in: Ctrl-C, fork, the interpreter's end, other threads."""
+"""The package within its process: Ctrl-C, fork, interpreter exit, other threads."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ import time
 import coxswain
 from support import LIMIT, PACKAGE, PythonTest, eventually, main, together
 
-# What a call of each kind is interrupted in, as said to `wait`.
+# Programs that are interrupted in each kind of call, selected by `wait`.
 WAITS = """
 import coxswain, sys, time
 address = sys.argv[1]
@@ -69,7 +69,7 @@ class Signals(PythonTest):
                 self.assertLess(took, 0.1)
 
     def wait_until_idle(self, program):
-        """Until its main thread sleeps in a wait for a time."""
+        """Waits until its main thread sleeps in a timed wait."""
         while True:
             with open(f"/proc/{program.pid}/syscall", encoding="ascii") as file:
                 if file.read().split()[0] == "202":  # futex

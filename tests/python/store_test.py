@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The store with torch's method names; and handed to torch, where there is one."""
+"""The store with torch's method names, also passed to torch where it is installed."""
 
 import datetime
 import importlib.util
@@ -134,7 +134,7 @@ for call in (lambda: store.get("never"),
         print(problem)
 """
 
-# What later versions of torch have, and the one here may not.
+# Features of later torch versions, which the installed one may lack.
 STANDIN = """
 import datetime, sys, types
 import coxswain

@@ -1,5 +1,5 @@
 """Jobs for the tests of the Python package: a coordinator and the clients of all tasks in this
-process, and Python programs of their own. Not here: any test.
+process, and separate Python programs. Not here: tests.
 """
 
 import os
@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import coxswain
 
-# What nothing that works takes, in seconds.
+# Longer than any working call takes, in seconds.
 LIMIT = 60
 
-# Where the names of the tests that ran are written, if somebody asks for it.
+# The file for the names of the tests that ran, if requested.
 REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering=1)
 
 
@@ -36,13 +36,13 @@ class PythonTest(unittest.TestCase):
         return made
 
     def clients(self, to, num_tasks):
-        """One for each task, all of which have joined."""
+        """One joined client per task."""
         made = [self.client(to, task) for task in range(num_tasks)]
         together(*(one.join for one in made))
         return made
 
     def python(self, code, *arguments, **environment):
-        """Starts a program that may import coxswain."""
+        """Starts a program that can import coxswain."""
         program = subprocess.Popen(
             [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
@@ -51,7 +51,7 @@ class PythonTest(unittest.TestCase):
         return program
 
     def out_of(self, program, code=0):
-        """What it says, once it has ended."""
+        """Its output, once it has ended."""
         out, err = program.communicate(timeout=LIMIT)
         self.assertEqual(program.returncode, code, f"{out}\n{err}")
         return out
@@ -64,13 +64,13 @@ def end(program):
 
 
 def together(*calls):
-    """What the calls give, each of which runs on a thread of its own."""
+    """The results of the calls, each of which runs on its own thread."""
     with ThreadPoolExecutor(len(calls)) as threads:
         return [one.result(LIMIT) for one in [threads.submit(call) for call in calls]]
 
 
 def eventually(condition):
-    """Waits for a condition that only a broken program does not fulfil."""
+    """Waits for a condition that only a broken program does not meet."""
     deadline = time.monotonic() + LIMIT
     while not condition():
         if time.monotonic() > deadline:
@@ -85,7 +85,7 @@ def a_free_address():
 
 
 def answer_all(listener, reply):
-    """Gives everybody who connects a reply that is no coordinator's, until the listener is closed."""
+    """Sends every connection a reply that is not a coordinator's, until the listener is closed."""
     kept = []
     while True:
         try:
@@ -98,7 +98,7 @@ def answer_all(listener, reply):
 
 
 def impatient():
-    """Patches how long a listener may take to show that it is a coordinator."""
+    """Patches how long a listener may take to identify itself as a coordinator."""
     return unittest.mock.patch("coxswain._coordinator._ANSWER_TIMEOUT", 0.2)
 
 

@@ -1,4 +1,4 @@
-"""Stands in for JAX, where its Python code asks for its distributed client: nothing else is here."""
+"""Replaces JAX where its Python code gets its distributed client; nothing else."""
 
 from jax import errors
 from jax._src import distributed as _distributed

@@ -1,4 +1,4 @@
-"""Stands in for jax._src.distributed: its functions hand on to the state, in the order of 0.4.35."""
+"""Replaces jax._src.distributed: its functions call the state, with the arguments of 0.4.35."""
 
 
 class State:
