@@ -29,7 +29,7 @@ _REASON_BYTES_MAX = 4096
 
 
 def reason_of(kind: type[BaseException], problem: BaseException) -> str:
-    """Why a task fails that an exception has ended, for the others to read."""
+    """The failure text of a task ended by an exception."""
     try:
         text = str(problem)
     except Exception:  # its class is broken
@@ -58,12 +58,12 @@ class Session:
 
     @property
     def task(self) -> int | None:
-        """The task that this process is; None: an observer."""
+        """This process's task; None: an observer."""
         return self._native.task
 
     @property
     def num_tasks(self) -> int:
-        """How many tasks the job has."""
+        """The number of tasks of the job."""
         return self._native.num_tasks
 
     @property
@@ -78,7 +78,7 @@ class Session:
 
     @property
     def reconnects(self) -> int:
-        """How often the session was resumed."""
+        """The number of times the session was resumed."""
         return self._native.reconnects
 
 
@@ -92,14 +92,14 @@ class Client(Session, KeyCalls):
                                                             # leaves
 
     Each call blocks its thread without the GIL, until the coordinator answers or its time has
-    passed (300 s unless said otherwise; ``timeout=None`` waits for ever). A signal handler that
-    raises, such as that of Ctrl-C, ends it at once and takes it back. Heartbeats and everything
-    else that keeps the session alive happen on a native thread, which never waits for Python.
+    passed (300 s by default; ``timeout=None`` waits without limit). A signal handler that raises,
+    such as that of Ctrl-C, cancels it at once. Heartbeats and everything else that keeps the
+    session alive run on a native thread, which never waits for Python.
 
     Errors are :class:`coxswain.Error`, one class for each code. Those of every call: Unavailable
-    (the coordinator is lost for good), ResourceExhausted (a limit), PermissionDenied (the token's
-    role does not suffice), FailedPrecondition (not joined, or this client has left), Aborted (a
-    newer process of the task has taken its place), Cancelled (the client was closed), and
+    (the coordinator is lost permanently), ResourceExhausted (a limit), PermissionDenied (the
+    token's role does not suffice), FailedPrecondition (not joined, or this client has left),
+    Aborted (a newer process has replaced the task), Cancelled (the client was closed), and
     DeadlineExceeded, which is also a TimeoutError. Others are documented at the call.
 
     A lost connection is no error: the client reconnects, open calls continue, and each takes effect
@@ -107,11 +107,11 @@ class Client(Session, KeyCalls):
 
     The logger "coxswain" gets a warning when the connection is lost, when the coordinator cannot
     be reached, and when a call waits for more than 2 s: for which tasks or which key, again at
-    doubling intervals up to 30 s. The thread that waits logs it, within a quarter of a second. That
-    a pop waits is only info.
+    doubling intervals up to 30 s. The waiting thread logs it, within a quarter of a second. A
+    waiting pop is logged as info only.
 
-    Threads: any number may call at once. Fork: a child must make a client of its own; calls raise
-    FailedPrecondition there, and the parent's session is not harmed.
+    Threads: any number may call concurrently. Fork: a child must create its own client; calls raise
+    FailedPrecondition there, and the parent's session is not affected.
     """
 
     _has_left = False
@@ -123,14 +123,14 @@ class Client(Session, KeyCalls):
                  connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
                  tls_ca: str | None = None, tls_cert: str | None = None,
                  tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
-        """Connects; tries again while the coordinator is not there yet.
+        """Connects; retries until the coordinator is reachable.
 
-        ``address`` is "host:port", "[v6]:port" or "unix:/path". Without it the environment says
-        what is not said here, see :meth:`from_environment`. Without a ``task`` the client is an
-        observer: it may look, use keys and count barriers, but neither join nor take part in
-        barriers. DeadlineExceeded: not within ``connect_timeout``; the text says how often it was
-        tried. FailedPrecondition (another job, attempt or number of tasks) and Unauthenticated
-        (the token, a certificate): at once.
+        ``address`` is "host:port", "[v6]:port" or "unix:/path". Without it, values not given here
+        come from the environment, see :meth:`from_environment`. Without a ``task`` the client is
+        an observer: it can read the status, use keys and count barriers, but neither join nor take
+        part in barriers. DeadlineExceeded: not within ``connect_timeout``; the text has the number
+        of attempts. FailedPrecondition (another job, attempt or number of tasks) and
+        Unauthenticated (the token, a certificate) are raised at once.
         """
         settings = {name: value for name, value in locals().items()
                     if name not in ("self", "address") and value is not _UNSET}
@@ -140,11 +140,11 @@ class Client(Session, KeyCalls):
 
     @classmethod
     def from_environment(cls, **settings) -> Self:
-        """Connects to the coordinator that the environment names: ``COXSWAIN_ADDRESS``,
+        """Connects to the coordinator named by the environment: ``COXSWAIN_ADDRESS``,
         ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
-        of the launcher; ``coxswain detect`` shows what they say. Below ``coxswain task`` a client
-        of its task acts for the task that is joined already. InvalidArgument: they say no address,
-        or one is malformed. Where nothing has started a coordinator, the process of task 0 can: see
+        of the launcher; ``coxswain detect`` shows their values. Below ``coxswain task`` a client of
+        its task acts for the already joined task. InvalidArgument: no address, or a malformed
+        value. If nothing else starts a coordinator, the process of task 0 can: see
         :meth:`Coordinator.of_task_0`.
         """
         self = cls.__new__(cls)
@@ -188,11 +188,11 @@ class Client(Session, KeyCalls):
             pass  # the job has failed before, or the coordinator is gone
 
     def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
-        """Joins the job and waits until all tasks have; true if it had started before.
+        """Joins the job and waits until all tasks have joined; true if the job had started before.
 
-        ``take_over``: takes the place of another process of the task, at once; both must be
-        recoverable. DeadlineExceeded: some are missing. AlreadyExists: a newer process of the task
-        joined meanwhile. Aborted: another one holds the task and lives; or the job has failed.
+        ``take_over``: replaces another process of the task at once; both must be recoverable.
+        DeadlineExceeded: some tasks are missing. AlreadyExists: a newer process of the task joined
+        meanwhile. Aborted: another live process holds the task; or the job has failed.
         """
         return self._native.join(timeout, take_over)
 
@@ -201,34 +201,33 @@ class Client(Session, KeyCalls):
         has no such shutdown barrier (unless its coordinator has ``leave_together``): the task
         leaves at once, as it does with timeout 0.
 
-        The task has finished: barriers that need it fail at once, without a job error. With
-        ``returning`` its next process is to join instead: it leaves at once, barriers wait for that
-        process, and if none joins within the coordinator's ``return_timeout`` the task has failed.
+        Afterwards the task has finished: barriers that need it fail at once, without a job error.
+        With ``returning`` another process of it will join: it leaves at once, barriers wait for that
+        process, and if none joins within the coordinator's ``return_timeout`` the task fails.
 
-        Internal: a task died or did not come. FailedPrecondition: the job had failed, and the task
-        has left alone. InvalidArgument: ``returning``, but the task is not recoverable."""
+        Internal: a task died or did not leave. FailedPrecondition: the job had failed, and the
+        task has left alone. InvalidArgument: ``returning``, but the task is not recoverable."""
         self._native.leave(timeout, returning)
         self._has_left = True
 
     def close(self) -> None:
-        """Ends the session. A task that has not left fails at once. Calls that other threads have
-        open raise Cancelled, as do later ones. A second call changes nothing."""
+        """Ends the session. A task that has not left fails at once. Open calls of other threads
+        raise Cancelled, as do later ones. A second call has no effect."""
         self._native.close()
 
     def reset(self) -> None:
-        """Clears the error of this recoverable task, so that :meth:`join` may be called again."""
+        """Clears the error of this recoverable task, so that it can :meth:`join` again."""
         self._native.reset()
 
     def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,
                 fail_when_lost: bool = False) -> int:
-        """Waits until all participants have called; gives the number of the round.
+        """Waits until all participants have called; returns the round's number.
 
         ``participants``: the tasks that take part, this one among them. ``fail_when_lost``: fails
         as soon as a participant fails, even a recoverable one. The earliest deadline of the
         participants ends the round for all: DeadlineExceeded, whose ``missing`` and ``details``
-        say who did not come. Internal: a participant died, failed or left. Cancelled: see
-        cancel_barrier.
-        InvalidArgument: the callers name different participants.
+        name the missing tasks. Internal: a participant died, failed or left. Cancelled: see
+        cancel_barrier. InvalidArgument: the callers name different participants.
         """
         return self._native.barrier(name, timeout, participants, fail_when_lost)
 
@@ -239,8 +238,8 @@ class Client(Session, KeyCalls):
 
     def reduce(self, name: str, operand, how: str = "sum", timeout: Timeout = DEFAULT_TIMEOUT,
                participants: Tasks = None, *, fail_when_lost: bool = False):
-        """A barrier to which everybody brings an int, a float or bytes. Gives the "sum", "min" or
-        "max" of the numbers; of bytes "and" or "or", bit by bit. All bring the same type.
+        """A barrier to which each participant contributes an int, a float or bytes, all of the same
+        type. Returns the "sum", "min" or "max" of numbers, or the bitwise "and" or "or" of bytes.
         OutOfRange: the sum does not fit 64 bits."""
         kind, plain = operand_of(operand)
         call = getattr(self._native, "reduce_" + kind)
@@ -248,12 +247,12 @@ class Client(Session, KeyCalls):
 
     def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                   participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
-        """A barrier that requires the same data of all participants. FailedPrecondition: they
-        differ; the text names two tasks that do."""
+        """A barrier that requires the same data of all participants. FailedPrecondition: the data
+        differs; the text names two differing tasks."""
         return self._native.all_equal(name, data, timeout, participants, fail_when_lost)
 
     def cancel_barrier(self, name: str, round: int | None = None) -> None:
-        """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is."""
+        """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is open."""
         self._native.cancel_barrier(name, round)
 
     def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
@@ -261,26 +260,26 @@ class Client(Session, KeyCalls):
         return self._native.count_barrier(name, count, timeout)
 
     def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
-        """The changes below a directory, from now on or after a version: see KeyWatch."""
+        """The changes below a directory, from now on or since a version: see KeyWatch."""
         raw = _native.KeyWatch()
         return KeyWatch(self._native, raw, self._native.watch_open(raw, directory, after))
 
     def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
-        """All tasks as they are now; with the version of an earlier list, as soon as they differ
-        from it, or the time has passed."""
+        """The current state of all tasks; with the version of an earlier list, waits until it
+        differs from that or the time has passed."""
         return shape.tasks_of(self._native.watch_tasks(after, timeout))
 
     def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
                     ) -> List[Process]:
-        """Which of these tasks are there, this one among them: waits until each that is connected
-        has asked for the same set, and gives all the same list."""
+        """Which of these tasks, which include this one, are alive: waits until each connected one
+        has asked for the same set, and returns the same list to all."""
         return list(shape.processes_of(self._native.alive_tasks(tasks, timeout)))
 
     def exchange_topology(self, platform: str, mine: Topology, timeout: Timeout = DEFAULT_TIMEOUT
                           ) -> List[Topology]:
-        """Brings this task's devices and waits until all tasks have brought theirs for the same
-        platform; gives those of all in task order, numbered, the same for everybody. May be
-        repeated. Internal: a task failed or left, or this one has brought something else before.
+        """Contributes this task's devices and waits until all tasks have contributed theirs for the
+        same platform; returns those of all in task order, numbered, the same for all. May be
+        repeated. Internal: a task failed or left, or this one contributed other data before.
         InvalidArgument: some tasks state a partition index and some do not."""
         return shape.topologies_of(self._native.exchange_topology(
             platform, shape.raw_topology_of(mine), timeout))
@@ -290,13 +289,13 @@ class Client(Session, KeyCalls):
         return ProcessMonitor(self._native)
 
     def failure(self, timeout: Timeout = None) -> JobError | None:
-        """Waits until the job fails, or this client has lost the coordinator for good; None if the
-        time passes without. Cancelled: the client has left or was closed."""
+        """Waits until the job fails, or this client loses the coordinator permanently; None if
+        neither happens in time. Cancelled: the client has left or was closed."""
         return shape.job_error_of(self._native.failure_within(timeout))
 
     def on_failure(self, tell: Callable[[JobError], object]) -> None:
-        """Calls ``tell`` once, on a thread of its own, when :meth:`failure` would return; never, if
-        this client ends before."""
+        """Calls ``tell`` once, on its own thread, when :meth:`failure` would return; not if this
+        client ends first."""
         import threading
         if not callable(tell):
             raise TypeError(f"on_failure calls a function, not {type(tell).__name__}")
@@ -310,12 +309,12 @@ class Client(Session, KeyCalls):
         self._native.report_error(int(code), message)
 
     def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
-        """Says that a task, or this one, will be taken away in so long: all tasks then agree on a
-        step at which they stop together."""
+        """Announces that a task, by default this one, will be preempted after this time: all tasks
+        then agree on a step at which they stop together."""
         self._native.preempt(within, task)
 
     def reached_sync_point(self, step: int) -> bool:
-        """To be called by every task with each step that it has reached, rising. True once for each
+        """Every task calls this with each step that it reaches, in increasing order. True once per
         agreement after a preemption notice: at the step where all save their state."""
         return self._native.reached_sync_point(step)
 
@@ -325,9 +324,9 @@ class Client(Session, KeyCalls):
 
     def events(self, after: int | None = None, *, severity: str = "info",
                timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
-        """What the coordinator has logged, and up to which number; with that number as ``after``,
-        what came since, as soon as there is something or the time has passed. Without ``after``,
-        ``last`` asks for only so many of each severity; 0 means all."""
+        """The coordinator's logged events, and the last number; with that number as ``after``,
+        waits for later events until there are any or the time has passed. Without ``after``,
+        ``last`` limits the number of each severity; 0 means all."""
         return shape.events_of(self._native.watch_events(after, severity, timeout, last))
 
     def status(self) -> JobStatus:
@@ -340,7 +339,7 @@ class Client(Session, KeyCalls):
 
 
 def told_failure(mailbox: _native.Mailbox) -> JobError | None:
-    """The result of a wait for the job's failure; None: the client has ended before."""
+    """The result of a wait for the job's failure; None: the client ended first."""
     [(_, error, problem)] = mailbox.take()
     if problem is not None and not isinstance(problem, Cancelled):
         raise problem
@@ -358,26 +357,25 @@ def _await_failure(mailbox: _native.Mailbox, tell) -> None:
 
 
 class KeyWatch:
-    """The changes below a directory and of the key equal to it, one after the other::
+    """The changes below a directory and of the key equal to it, in order::
 
         watch = job.watch("members")
         members = watch.list()
         for change in watch:
             ...
 
-    Nothing is missed and nothing comes twice, also while the client reconnects. One thread at a
-    time.
+    No change is missed or repeated, even when the client reconnects. One thread at a time.
     """
 
     def __init__(self, native: _native.Session, raw: _native.KeyWatch, version: int):
         self._native = native
         self._raw = raw
-        #: Everything up to this version has been told.
+        #: All changes up to this version have been returned.
         self.version = version
 
     def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        """Waits for changes and gives them in order; none if the time passes without any.
-        OutOfRange: the coordinator no longer remembers everything; use :meth:`list`."""
+        """Waits for changes and returns them in order; none if the time passes without any.
+        OutOfRange: the coordinator no longer has all of them; use :meth:`list`."""
         changes, self.version = self._native.watch_next(self._raw, timeout)
         return shape.changes_of(changes)
 
@@ -392,14 +390,14 @@ class KeyWatch:
 
 
 class ProcessMonitor:
-    """All tasks at each change, and whom the job has lost since the last one, for runtimes that
-    must end what they do with exactly those::
+    """All tasks at each change, and the processes lost since the last one, for runtimes that must
+    end their work with exactly those::
 
         for change in job.process_monitor():
             for process in change.lost:
                 abort_collectives_with(process)
 
-    Ends with Cancelled or Unavailable when the client ends or has lost the coordinator.
+    Ends with Cancelled or Unavailable when the client ends or loses the coordinator.
     """
 
     def __init__(self, native: _native.Session):
@@ -407,7 +405,7 @@ class ProcessMonitor:
         self._raw = _native.ProcessWatch()
 
     def next(self, timeout: Timeout = None) -> ProcessChange:
-        """Waits for the next change; the first time, gives the tasks at once."""
+        """Waits for the next change; the first call returns the tasks at once."""
         return shape.process_change_of(self._native.processes_next(self._raw, timeout))
 
     def __iter__(self) -> Iterator[ProcessChange]:
@@ -415,10 +413,10 @@ class ProcessMonitor:
             yield self.next()
 
     def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
-        """Notes a failure that was found here, before the coordinator tells it; gives whom that
-        loses."""
+        """Marks a failure detected here, before the coordinator reports it; returns the processes
+        lost by it."""
         return shape.processes_of(self._raw.mark_failed(task, int(code), message))
 
     def check_current(self, members: Sequence[Process]) -> None:
-        """FailedPrecondition: one of the members is not connected, or another process by now."""
+        """FailedPrecondition: a member is not connected, or was replaced by another process."""
         self._raw.check_current([(one.task, one.incarnation) for one in members])

@@ -1,4 +1,4 @@
-"""The code of a failure, which errors and dataclasses share."""
+"""The code of a failure, used by errors and dataclasses."""
 
 import enum
 

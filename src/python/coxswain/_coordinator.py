@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Coordinator"]
 
-# How long a listener may take to show that it is a coordinator, in seconds.
+# How long a listener may take to identify itself as a coordinator, in seconds.
 _ANSWER_TIMEOUT = 5.0
 
 
 class Coordinator:
-    """The coordinator of a job of ``num_tasks`` tasks, on a native thread of its own::
+    """The coordinator of a job of ``num_tasks`` tasks, on its own native thread::
 
         with coxswain.Coordinator(2, http="8477") as coordinator:
             start_workers(coordinator.address)
             coordinator.wait_done()
 
-    Times are seconds or timedeltas, sizes are bytes. What is None has the default of ``coxswain
-    serve``, which has the same options.
+    Times are seconds or timedeltas, sizes are bytes. None means the default of ``coxswain serve``,
+    which has the same options.
 
     Listening and admission:
 
@@ -128,21 +128,21 @@ class Coordinator:
 
     @classmethod
     def of_task_0(cls, **settings) -> Self | None:
-        """The coordinator that the environment's job wants to meet, in the process of its task 0::
+        """The coordinator of the environment's job, in the process of its task 0::
 
             coordinator = coxswain.Coordinator.of_task_0()   # None in all other processes
             with coxswain.Client.from_environment() as job:
                 ...
 
-        None, too, if a coordinator is there already: ``coxswain run``, ``coxswain task`` or
-        ``coxswain serve`` has started it. To be made before the client and kept until that has
-        left; the job has lost its coordinator when this process ends.
+        Also None if a coordinator exists already, started by ``coxswain run``, ``coxswain task`` or
+        ``coxswain serve``. Create it before the client and keep it until the client has left; the
+        job loses its coordinator when this process ends.
 
-        The job, its number of tasks, the token and the files of TLS are the client's, from the
-        environment: see ``Client.from_environment``. It listens where ``COXSWAIN_LISTEN`` says,
-        else at the port of the coordinator's address. Further settings are those of
-        ``Coordinator``, and ``address``. Raises ``Unavailable``: it cannot listen there, for
-        example because something else does.
+        The job, its number of tasks, the token and the TLS files are the client's, from the
+        environment: see ``Client.from_environment``. It listens at ``COXSWAIN_LISTEN``, else at
+        the port of the coordinator's address. Further settings are those of ``Coordinator``, and
+        ``address``. Raises ``Unavailable``: it cannot listen there, for example because another
+        program does.
         """
         unknown = settings.keys() - {*_SETTINGS, *_OF_CLIENTS}
         if unknown:
@@ -179,7 +179,7 @@ class Coordinator:
 
     @property
     def http_address(self) -> str | None:
-        """"host:port" of the status page, if there is one."""
+        """"host:port" of the status page, if enabled."""
         return self._native.http_address
 
     def status(self) -> JobStatus:
@@ -192,17 +192,17 @@ class Coordinator:
         return shape.job_error_of(self._native.error())
 
     def recording(self) -> bytes:
-        """Its latest inputs, for a file that ``coxswain replay`` reads; also after :meth:`stop`."""
+        """Its latest inputs, as a file for ``coxswain replay``; also after :meth:`stop`."""
         return self._native.recording()
 
     def task_ended(self, task: int, code: int, message: str) -> None:
-        """For the launcher that saw a task's process end: with code OK the task has finished, with
-        any other it has failed, without a grace."""
+        """For a launcher that detects the end of a task's process: with code OK the task has
+        finished, with any other it has failed, without a grace."""
         self._native.task_ended(task, int(code), message)
 
     def wait_done(self, timeout: Timeout = None) -> bool:
-        """Waits until all tasks have left, the job has failed and its tasks are gone, or the
-        coordinator was stopped; false if the time passes without."""
+        """Waits until all tasks have left, the job has failed and its tasks have ended, or the
+        coordinator was stopped; false if none of these happens in time."""
         return self._native.wait_done(timeout)
 
     def stop(self, reason: str = "stopped by its program") -> None:
@@ -212,7 +212,7 @@ class Coordinator:
 
 
 _SETTINGS = tuple(Coordinator.__init__.__kwdefaults__)
-# The variables of clients that a coordinator uses too.
+# The client variables that a coordinator uses too.
 _OF_CLIENTS = ("address", "task", "num_tasks", "job", "attempt", "token", "tls_ca", "tls_cert",
                "tls_key", "tls_peer_uri_prefix")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
@@ -245,8 +245,8 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
 
 def started_unless_there(start: Callable[[], Coordinator],
                          client: Callable[[], _native.Options]) -> Coordinator | None:
-    """``start()``; but None if a coordinator answers at the client's address already. What that has
-    against the client is raised."""
+    """``start()``; but None if a coordinator already replies at the client's address. Raises its
+    error if it refuses the client."""
     if not _why_nobody_answers(client()):
         return None
     try:
@@ -272,7 +272,7 @@ def _why_nobody_answers(client: _native.Options) -> str:
             return ""
         except DeadlineExceeded as problem:
             return problem.message
-        except Unavailable as problem:  # it is just being stopped
+        except Unavailable as problem:  # it is stopping
             if time.monotonic() > until:
                 return problem.message
             time.sleep(0.01)
@@ -282,7 +282,7 @@ def _why_nobody_answers(client: _native.Options) -> str:
 
 
 def _is_listened_at(address: str) -> bool:
-    """Whether anything listens there; a client would retry until its time limit."""
+    """Whether anything listens there; a client would retry until its timeout."""
     import socket
     try:
         if address.startswith("unix:"):

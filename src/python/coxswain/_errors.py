@@ -1,7 +1,7 @@
 """The exceptions of all calls, one class for each code.
 
 ``str(error)`` begins with the code's name: ``DEADLINE_EXCEEDED: Barrier timed out. Barrier 'x'``.
-Not here: the errors of each call, which are documented there. """
+Not here: which errors a call raises, which is documented there. """
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Error(RuntimeError):
-    """A call failed. Its classes are those below, one for each code."""
+    """A call failed. The subclasses below have one code each."""
 
     code: Code = Code.UNKNOWN
 
@@ -32,7 +32,7 @@ class Error(RuntimeError):
 
     @property
     def details(self) -> BarrierFailure | None:
-        """The figures of a barrier that failed; None for other calls."""
+        """The details of a failed barrier; None for other calls."""
         if self._figures is None:
             return None
         from coxswain._types import barrier_failure_of
@@ -40,7 +40,7 @@ class Error(RuntimeError):
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The tasks that a barrier waited for in vain, as far as the coordinator named them."""
+        """The missing tasks of a barrier, as far as the coordinator named them."""
         return () if (details := self.details) is None else _numbers(details.missing)
 
     def __reduce__(self):
@@ -48,7 +48,7 @@ class Error(RuntimeError):
 
 
 def _remade(kind: type[Error], message: str, figures: tuple | None) -> Error:
-    """A class of the user's may have an __init__ of its own, which is not called again."""
+    """A user's subclass may have its own __init__, which is not called again."""
     ours = next(one for one in kind.__mro__ if one.__module__ == __name__)
     made = ours(message, figures)
     made.__class__ = kind
@@ -61,7 +61,7 @@ class Cancelled(Error):
 
 
 class Unknown(Error):
-    """Something that has no code of its own."""
+    """An error without a specific code."""
     code = Code.UNKNOWN
 
 
@@ -107,7 +107,7 @@ class Aborted(Error):
 
 
 class OutOfRange(Error, OverflowError):
-    """A sum that does not fit, or changes that are no longer remembered."""
+    """A sum that does not fit, or changes that are no longer kept."""
     code = Code.OUT_OF_RANGE
 
 
@@ -122,7 +122,7 @@ class Internal(Error):
 
 
 class Unavailable(Error, ConnectionError):
-    """The coordinator is lost for good."""
+    """The coordinator is lost permanently."""
     code = Code.UNAVAILABLE
 
 
@@ -132,7 +132,7 @@ class DataLoss(Error):
 
 
 class Unauthenticated(Error):
-    """The token, or a certificate, is refused."""
+    """The token or a certificate was refused."""
     code = Code.UNAUTHENTICATED
 
 

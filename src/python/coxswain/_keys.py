@@ -54,24 +54,24 @@ class KeyCalls:
         return shape.keys_of(self._native.list(directory))
 
     def count(self, directory: str = "") -> int:
-        """How many keys :meth:`list` would give."""
+        """The number of keys that :meth:`list` would return."""
         return self._native.count(directory)
 
     def remove(self, key: str) -> bool:
-        """Removes the key and nothing below it; whether it was there."""
+        """Removes the key and nothing below it; returns whether it existed."""
         return self._native.remove(key)
 
     def remove_tree(self, directory: str, *, all: bool = False) -> int:
-        """Removes everything below a directory, and the key equal to it; gives the number of
-        removed keys. ``all`` is needed to remove the root."""
+        """Removes everything below a directory, and the key equal to it; returns the number of
+        removed keys. Removing the root needs ``all``."""
         return self._native.remove_tree(directory, all)
 
     def increment(self, key: str, by: int = 1) -> int:
-        """Adds to a decimal counter, zero if the key is missing; gives the sum. OutOfRange."""
+        """Adds to a decimal counter, zero if the key is missing; returns the sum. OutOfRange."""
         return self._native.increment(key, by)
 
     def append(self, key: str, more: Data) -> int:
-        """Adds to the end of a value, empty if the key is missing; gives the key's version."""
+        """Appends to a value, empty if the key is missing; returns the key's version."""
         return self._native.append(key, more)
 
     def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
@@ -82,19 +82,19 @@ class KeyCalls:
             key, value, *expected_of(version, expected), ephemeral))
 
     def push(self, queue: str, value: Data) -> int:
-        """Adds an item at the end of a queue; gives how many wait in it then."""
+        """Adds an item at the end of a queue; returns its new length."""
         return self._native.push(queue, value)
 
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """Takes the first item of a queue, and waits for one if there is none. An item goes to
-        exactly one caller; if this process dies before its next message, it goes back. One that
-        comes just when a signal handler raises is lost with the call."""
+        """Takes the first item of a queue; waits if it is empty. An item goes to exactly one caller;
+        if this process dies before its next message, the item returns to the queue. An item that
+        arrives just when a signal handler raises is lost with the call."""
         return shape.queue_item_of(self._native.pop(queue, timeout))
 
     def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """Waits until a lock is free and takes it; gives its fencing token, a number above those of
-        all locks before. This client owns it until unlock or the end of its session, also one that
-        comes just when a signal handler raises. Not reentrant."""
+        """Waits until a lock is free and takes it; returns its fencing token, a number above all
+        earlier ones of any lock. This client owns it until unlock or the end of its session, even
+        if it is granted just when a signal handler raises. Not reentrant."""
         return self._native.lock(name, timeout)
 
     def try_lock(self, name: str) -> int | None:
@@ -102,8 +102,8 @@ class KeyCalls:
         return self._native.try_lock(name)
 
     def unlock(self, name: str, token: int) -> None:
-        """Releases a lock to the call that has waited longest. PermissionDenied: another client
-        owns it. FailedPrecondition: it is not held with this token."""
+        """Releases a lock to the longest waiting call. PermissionDenied: another client owns it.
+        FailedPrecondition: it is not held with this token."""
         self._native.unlock(name, token)
 
 
@@ -157,14 +157,14 @@ class AsyncKeyCalls:
         return await self._ask("push", queue, value)
 
     async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """As KeyCalls.pop. An item that comes while the awaiting task is cancelled is what the next
-        pop of this client gives; when it leaves, the item goes back to the end of the queue."""
+        """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled is returned by
+        this client's next pop; when the client leaves, it goes to the end of the queue."""
         unclaimed = self._calls.unclaimed("pop", queue)
         return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
 
     async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """As KeyCalls.lock. A lock that comes while the awaiting task is cancelled is what the next
-        call of lock with its name gives."""
+        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled goes to the next call
+        of lock with its name."""
         return await self._calls.claim(self._calls.unclaimed("lock", name), "lock", name, timeout)
 
     async def try_lock(self, name: str) -> int | None:

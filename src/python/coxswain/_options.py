@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["detect"]
 
-# Those that Python's None leaves as they are.
+# Options for which None means the default.
 _PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
           "connect_timeout")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
@@ -41,8 +41,7 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
 
 
 def said_by_environment() -> dict[str, str | int]:
-    """Which job to meet and what to show there, as COXSWAIN_... say: settings of a client as well
-    as of a coordinator."""
+    """The job and its credentials from COXSWAIN_...: settings of both clients and coordinators."""
     import os
     said = {name: os.environ.get(f"COXSWAIN_{name.upper()}")
             for name in ("job", "attempt", "token", *_TLS)}
@@ -59,9 +58,9 @@ def said_by_environment() -> dict[str, str | int]:
 
 
 def detect(launcher: str | None = None) -> LaunchParameters:
-    """What the launcher's environment says of this process: see ``coxswain detect``. With a name,
-    only that launcher is asked.
+    """The launcher's values for this process: see ``coxswain detect``. With a name, only that
+    launcher is considered.
 
-    Nothing is contacted. What is not known, or is malformed, is None.
+    Nothing is contacted. Unknown or malformed values are None.
     """
     return shape.launch_parameters_of(_native.detect(launcher or ""))

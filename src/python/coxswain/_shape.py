@@ -1,5 +1,5 @@
-"""The functions of coxswain._types, which is imported when the first of them is wanted: dataclasses
-take longer to import than all the rest of ours."""
+"""The functions of coxswain._types, which is imported on first use: dataclasses take longer to
+import than the rest of the package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class _Shape:
     def __getattr__(self, name: str):
         from coxswain import _types
         made = getattr(_types, name)
-        setattr(self, name, made)  # so that this is asked once
+        setattr(self, name, made)  # so that this runs once
         return made
 
 

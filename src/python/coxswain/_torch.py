@@ -14,13 +14,13 @@ _TorchError = getattr(torch.distributed, "DistStoreError", RuntimeError)
 
 _MILLISECOND = datetime.timedelta(milliseconds=1)
 
-# torch's C++ objects, a PrefixStore or a process group say, keep the C++ half of a store alive but
-# not its Python half, and calls of one without the other fail. So none ends before the process.
+# torch's C++ objects, such as a PrefixStore or a process group, keep the C++ half of a store alive
+# but not its Python half, and calls of one without the other fail. So stores live until exit.
 _made: list[TorchStore] = []
 
 
 class StoreTimeout(_TorchError, TimeoutError):
-    """A key did not come in time. It is torch's own error as well; the cause is ours."""
+    """A key was not set in time. Also torch's own error; the cause is ours."""
 
 
 class TorchStore(torch.distributed.Store):

@@ -1,4 +1,4 @@
-"""Results of calls, and some arguments: frozen dataclasses, which are tuples for the native
+"""Results of calls, and some arguments: frozen dataclasses, passed as tuples to and from the native
 module."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    #: Seconds, a timedelta, or None: for ever.
+    #: Seconds, a timedelta, or None: unlimited.
     Timeout = Union[float, datetime.timedelta, None]
     #: Text is encoded as UTF-8. Any contiguous buffer is accepted as bytes.
     Data = Union[str, bytes, bytearray, memoryview]
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MissingTask:
-    """What the coordinator knows about a task that a barrier waits for."""
+    """The coordinator's information on a task that a barrier waits for."""
 
     task: int
     # "never connected", "joining", "connected", "failed", "left" or "returning"
@@ -38,13 +38,13 @@ class MissingTask:
     suspect: bool  # its connection is lost and its grace runs
     last_heard: float | None  # how many seconds ago; None if it never connected
     label: str  # its client's name, usually "host:pid"
-    waits_for: str  # where it waits instead, such as "key 'address/0'", or ""
-    step: int | None  # the last one that it reported
+    waits_for: str  # what it waits for instead, such as "key 'address/0'", or ""
+    step: int | None  # the last reported one
 
 
 @dataclass(frozen=True)
 class BarrierFailure:
-    """The figures of a barrier that failed."""
+    """The details of a failed barrier."""
 
     round: int
     arrived: int
@@ -74,7 +74,7 @@ class Swap:
 
     stored: bool
     version: int  # the key's; zero if it is missing
-    found: bytes | None  # the value that was there instead
+    found: bytes | None  # the actual value
 
     def __bool__(self) -> bool:
         return self.stored
@@ -83,7 +83,7 @@ class Swap:
 @dataclass(frozen=True)
 class QueueItem:
     value: bytes
-    number: int  # rises with every push to any queue
+    number: int  # increases with every push to any queue
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskList(Sequence):
-    """All tasks in order, at one version, which rises with every change of any of them."""
+    """All tasks in order, at one version, which increases with every change of any of them."""
 
     version: int
     tasks: tuple[Task, ...]
@@ -165,7 +165,7 @@ class Process:
 
 @dataclass(frozen=True)
 class ProcessChange:
-    """All tasks as they are now, and whom the job has lost since the last change."""
+    """The current state of all tasks, and the processes lost since the last change."""
 
     tasks: TaskList
     lost: tuple[Process, ...]
@@ -173,7 +173,7 @@ class ProcessChange:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that the coordinator has logged, or the last of ``count`` events that are alike."""
+    """An event logged by the coordinator, or the last of ``count`` similar ones."""
 
     number: int
     at: float  # the coordinator's uptime
@@ -184,15 +184,15 @@ class Event:
     text: str
     time: str = ""  # RFC 3339, by the coordinator's wall clock
     count: int = 1  # above 1, it replaces all with the same ``first``
-    first: int = 0  # the number of the first one that is alike
+    first: int = 0  # the number of the first similar one
     first_at: float = 0.0  # when that was, in the coordinator's uptime
-    tasks: str = ""  # of several: whom they are about, as in "3,17-24"
-    tasks_cut: int = 0  # how many tasks are left out there
+    tasks: str = ""  # of several: their tasks, as in "3,17-24"
+    tasks_cut: int = 0  # number of tasks omitted there
 
 
 @dataclass(frozen=True)
 class BarrierStatus:
-    """A round that is open."""
+    """An open round."""
 
     kind: str  # "barrier", "count barrier", "join", "leave" or "topology"
     name: str
@@ -207,7 +207,7 @@ class BarrierStatus:
 
 @dataclass(frozen=True)
 class JobStatus:
-    """A picture of the whole job at one moment."""
+    """A snapshot of the whole job."""
 
     job: str
     coordinator: int  # its incarnation
@@ -262,14 +262,14 @@ class Device:
     compute_capability: str = ""
     core_count: int = 0
     numa_node: int | None = None
-    fabric_uuid: str = ""  # of the fast interconnect that it is part of; empty: of none
+    fabric_uuid: str = ""  # of its fast interconnect; empty: none
     memory_bytes: int = 0
     shared_memory_per_block_bytes: int = 0
-    text: str = ""  # for people
+    text: str = ""  # for display
     debug_text: str = ""
     attributes: Mapping[str, str | bool | int | float | Sequence[int]] = field(default_factory=dict)
-    partition: int = 0  # devices of a partition reach each other fast
-    global_id: int = 0  # dense: partition by partition, in these by task
+    partition: int = 0  # devices of a partition share a fast interconnect
+    global_id: int = 0  # dense: by partition, then by task
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ class LaunchParameters:
     missing: dict[str, str]  # what the launcher cannot provide, and what to set
 
 
-# Of the native module's tuples.
+# Conversions from the native module's tuples.
 
 
 def barrier_failure_of(raw) -> BarrierFailure:

@@ -1,7 +1,7 @@
-"""The client for asyncio. Its calls are those of coxswain.Client, whose documentation says what
-each means; here they are awaited, and cancelling the awaiting task takes the call back.
+"""The client for asyncio. Its calls are those of coxswain.Client, and documented there; here they
+are awaited, and cancelling the awaiting task cancels the call.
 
-No threads wait: the client's native thread puts what has ended into a mailbox, which the event loop
+No threads wait: the client's native thread puts completed calls into a mailbox, which the event loop
 watches like a socket.
 """
 
@@ -40,7 +40,7 @@ class _Unclaimed:
 
     def __init__(self):
         self.values: deque = deque()
-        self.ending: set[asyncio.Future] = set()  # until then there may be a value
+        self.ending: set[asyncio.Future] = set()  # until then a value may arrive
 
 
 class _Calls:
@@ -82,7 +82,7 @@ class _Calls:
         return self._unclaimed.setdefault((call, name), _Unclaimed())
 
     def unclaimed_items(self) -> List[tuple[str, _Unclaimed]]:
-        """Of each queue that has some."""
+        """Of each queue that has any."""
         return [(name, kept) for (call, name), kept in self._unclaimed.items() if call == "pop"]
 
     async def claim(self, keep: _Unclaimed, name: str, *arguments):
@@ -135,7 +135,7 @@ class _Calls:
             return self.native.close()
         self._is_closed = True
         self.native.close()
-        # Pending awaits end now, and keep this alive until then.
+        # Pending awaits end now and keep this alive until they do.
         self.loop.add_reader(self._mailbox.fileno(), self.deliver)
         self.deliver()
 
@@ -179,7 +179,7 @@ class AsyncClient(Session, AsyncKeyCalls):
 
     @classmethod
     def from_environment(cls, **settings) -> Self:
-        """As Client.from_environment, but does not connect yet."""
+        """As Client.from_environment, but without connecting."""
         self = cls.__new__(cls)
         self._options = options_of(None, settings)
         return self
@@ -231,7 +231,7 @@ class AsyncClient(Session, AsyncKeyCalls):
             self.close()
 
     def close(self) -> None:
-        """Ends the session; calls that are awaited raise Cancelled."""
+        """Ends the session; awaited calls raise Cancelled."""
         if self._opened is not None:
             self._opened.close()
 
@@ -308,8 +308,8 @@ class AsyncClient(Session, AsyncKeyCalls):
         return shape.job_error_of(error)
 
     def on_failure(self, tell: Callable[[JobError], object]) -> None:
-        """Calls ``tell`` once, from the event loop, when :meth:`failure` would return; never, if
-        this client ends before."""
+        """Calls ``tell`` once, from the event loop, when :meth:`failure` would return; not if this
+        client ends first."""
         if not callable(tell):
             raise TypeError(f"on_failure calls a function, not {type(tell).__name__}")
         loop = self._calls.loop
