@@ -1,5 +1,5 @@
-"""Why the native module cannot be imported: not built, or built for another Python. Only this module
-does not need it."""
+"""Why the native module cannot be imported: not built, or built for another Python. Only this
+module does not need it."""
 
 from __future__ import annotations
 

@@ -202,8 +202,8 @@ class Client(Session, KeyCalls):
         leaves at once, as it does with timeout 0.
 
         Afterwards the task has finished: barriers that need it fail at once, without a job error.
-        With ``returning`` another process of it will join: it leaves at once, barriers wait for that
-        process, and if none joins within the coordinator's ``return_timeout`` the task fails.
+        With ``returning`` another process of it will join: it leaves at once, barriers wait for
+        that process, and if none joins within the coordinator's ``return_timeout`` the task fails.
 
         Internal: a task died or did not leave. FailedPrecondition: the job had failed, and the
         task has left alone. InvalidArgument: ``returning``, but the task is not recoverable."""
@@ -252,7 +252,8 @@ class Client(Session, KeyCalls):
         return self._native.all_equal(name, data, timeout, participants, fail_when_lost)
 
     def cancel_barrier(self, name: str, round: int | None = None) -> None:
-        """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is open."""
+        """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is
+        open."""
         self._native.cancel_barrier(name, round)
 
     def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:

@@ -86,9 +86,9 @@ class KeyCalls:
         return self._native.push(queue, value)
 
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """Takes the first item of a queue; waits if it is empty. An item goes to exactly one caller;
-        if this process dies before its next message, the item returns to the queue. An item that
-        arrives just when a signal handler raises is lost with the call."""
+        """Takes the first item of a queue; waits if it is empty. An item goes to exactly one
+        caller; if this process dies before its next message, the item returns to the queue. An item
+        that arrives just when a signal handler raises is lost with the call."""
         return shape.queue_item_of(self._native.pop(queue, timeout))
 
     def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
@@ -163,8 +163,8 @@ class AsyncKeyCalls:
         return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
 
     async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled goes to the next call
-        of lock with its name."""
+        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled goes to the next
+        call of lock with its name."""
         return await self._calls.claim(self._calls.unclaimed("lock", name), "lock", name, timeout)
 
     async def try_lock(self, name: str) -> int | None:

@@ -1,8 +1,8 @@
 """The client for asyncio. Its calls are those of coxswain.Client, and documented there; here they
 are awaited, and cancelling the awaiting task cancels the call.
 
-No threads wait: the client's native thread puts completed calls into a mailbox, which the event loop
-watches like a socket.
+No threads wait: the client's native thread puts completed calls into a mailbox, which the event
+loop watches like a socket.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Keys by the names of ``torch.distributed.Store``.
+"""Keys with the interface of ``torch.distributed.Store``.
 
-``Store`` is usable alone; ``Store.for_torch`` makes of it what ``init_process_group`` takes.
+``Store`` is usable alone; ``Store.for_torch`` converts it for ``init_process_group``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def _seconds(timeout: datetime.timedelta | float) -> float:
 
 
 class Store:
-    """A key-value store, by the method names of ``torch.distributed.Store``::
+    """A key-value store with the method names of ``torch.distributed.Store``::
 
         store = coxswain.Store(job, prefix="run-7")
         store.set("address", "10.0.0.7:5000")
         store.wait(["ready/0", "ready/1"], datetime.timedelta(seconds=30))
 
-    Values are bytes; what is waited for and does not come is a TimeoutError that names it. An
-    observer may have one, too. Keys stand below ``prefix``.
+    Values are bytes; a wait that times out raises a TimeoutError that names the key. An observer
+    can have a store, too. Keys are below ``prefix``.
     """
 
     def __init__(self, client: Client, prefix: str = "torch",
@@ -41,20 +41,19 @@ class Store:
 
     @property
     def timeout(self) -> datetime.timedelta:
-        """What get and wait wait for when they are not told."""
+        """The default timeout of get and wait."""
         return datetime.timedelta(seconds=self._timeout)
 
     def set_timeout(self, timeout: datetime.timedelta | float) -> None:
-        """What calls wait for that are not told."""
+        """Sets the default timeout."""
         self._timeout = _seconds(timeout)
 
     def _key(self, key: str) -> str:
-        # A slash more or less makes no other key for the coordinator, but does for torch, and so
-        # does none at all.
+        # Extra slashes and an empty key are distinct keys for torch, but not for the coordinator.
         return f"{self.prefix}/{key.replace('%', '%25').replace('/', '%2F') or '%'}"
 
     def set(self, key: str, value: str | bytes) -> None:
-        """Stores a value, also in the place of another."""
+        """Stores a value; overwrites an earlier one."""
         self.client.put(self._key(key), value, overwrite=True)
 
     def get(self, key: str) -> bytes:
@@ -62,7 +61,7 @@ class Store:
         return self.client.get(self._key(key), self._timeout)
 
     def add(self, key: str, amount: int) -> int:
-        """Adds to a decimal counter, zero if the key is missing; gives the sum."""
+        """Adds to a decimal counter, zero if the key is missing; returns the sum."""
         return self.client.increment(self._key(key), amount)
 
     def check(self, keys: Sequence[str]) -> bool:
@@ -79,13 +78,13 @@ class Store:
         self.client.get_all(list(map(self._key, keys)), limit)
 
     def delete_key(self, key: str) -> bool:
-        """Removes a key; whether it was there."""
+        """Removes a key; returns whether it existed."""
         return self.client.remove(self._key(key))
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes
                     ) -> bytes:
-        """Stores a value if the key has the expected one, or is missing and "" is expected; gives
-        what the key has then, or what was expected of a key that is missing."""
+        """Stores a value if the key has the expected one, or is missing and "" is expected; returns
+        the key's value afterwards, or the expected one if the key is missing."""
         expected = expected_value or None  # "" stands for a missing key, too
         swap = self.client.compare_and_set(self._key(key), desired_value, expected=expected)
         if not swap and expected is None and not swap.found:
@@ -95,11 +94,11 @@ class Store:
         return _bytes(expected_value) if swap.found is None else swap.found
 
     def append(self, key: str, value: str | bytes) -> None:
-        """Adds to the end of a value, empty if the key is missing."""
+        """Appends to a value, empty if the key is missing."""
         self.client.append(self._key(key), value)
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
-        """Waits until all the keys have values; gives them in this order."""
+        """Waits until all the keys have values; returns them in this order."""
         found = self.client.get_all(list(map(self._key, keys)), self._timeout)
         return [one.value for one in found]
 
@@ -110,7 +109,7 @@ class Store:
         self.client.put_all(dict(zip(map(self._key, keys), values)), overwrite=True)
 
     def num_keys(self) -> int:
-        """How many keys have values."""
+        """The number of keys with values."""
         return self.client.count(self.prefix)
 
     def queue_push(self, key: str, value: str | bytes) -> None:
@@ -118,15 +117,14 @@ class Store:
         self.client.push(self._key(key), value)
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """Takes the first item; waits for one if there is none, unless ``block`` is false."""
+        """Takes the first item; if there is none, waits unless ``block`` is false."""
         return self.client.pop(self._key(key), self._timeout if block else 0).value
 
     def for_torch(self):
         """This store as a ``torch.distributed.Store``; the same object each time. Imports torch.
 
-        It lives until the process ends, and keeps the client alive, since torch's own objects may
-        use it as long. A key that does not come in time raises torch's error, which is a
-        TimeoutError, too.
+        It lives until the process ends, and keeps the client alive, because torch's own objects may
+        use it until then. A timeout raises torch's error, which is also a TimeoutError.
         """
         if self._of_torch is None:
             from coxswain._torch import TorchStore

@@ -1,14 +1,13 @@
 """The client, service and functions of jax.distributed, on Coxswain.
 
-Code that was written for jaxlib's distributed runtime client runs on ours::
+Code written for jaxlib's distributed runtime client runs on Coxswain's::
 
     from coxswain import jax_compat
     jax_compat.initialize("head:8476", num_processes=8, process_id=3)
     jax_compat.global_state.client.wait_at_barrier("epoch", 60_000)
 
-and with ``jax_compat.install()`` so does code that asks JAX for it. JAX is imported by
-``install()`` and by nothing else here. Programs that use devices keep jaxlib's own client, which
-the coordinator serves, too.
+and with ``jax_compat.install()`` so does code that gets the client from JAX. Only ``install()``
+imports JAX. Programs that use devices keep jaxlib's own client, which the coordinator also serves.
 """
 
 from __future__ import annotations
@@ -31,12 +30,11 @@ __all__ = [
 
 
 def install() -> None:
-    """Puts ours in the place of JAX's: ``jax.distributed.initialize``, ``shutdown`` and
-    ``is_initialized``, and what ``jax._src.distributed.global_state`` holds after them. Its methods
-    become ours, too.
+    """Replaces JAX's functions by ours: ``jax.distributed.initialize``, ``shutdown`` and
+    ``is_initialized``, and the contents and methods of ``jax._src.distributed.global_state``.
 
-    Needs JAX, but not its native client. JAX's backends hand the client to native functions that
-    take only jaxlib's own: as soon as a device is asked for they raise a TypeError.
+    Needs JAX, but not its native client. JAX's backends pass the client to native functions that
+    accept only jaxlib's own: they raise a TypeError at the first use of a device.
     """
     import importlib
     import sys

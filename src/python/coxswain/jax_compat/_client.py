@@ -1,4 +1,4 @@
-"""The client of jaxlib, by its methods, on ours."""
+"""jaxlib's client interface, on our client."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from coxswain._options import options_of, said_by_environment
 from coxswain._shape import shape
 from coxswain.jax_compat._errors import as_jax, error_class, failed
 
-# What jaxlib's client waits for when it is not told, in seconds.
+# jaxlib's default timeouts, in seconds.
 INIT_TIMEOUT = 3600
 SHUTDOWN_TIMEOUT = 300
-# Added to the time for the shutdown, so that the coordinator's own answer comes first.
+# Added to the shutdown timeout, so that the coordinator's own reply comes first.
 EXTRA_TIME = 5
 # How long a key call before connect() waits for the coordinator, in seconds.
 _REACH_TIMEOUT = 5.0
 # The longest pause between two attempts to connect, in seconds.
 _PAUSE_MAX = 1.0
 
-# Connected, and to be shut down before the interpreter ends.
+# Connected clients, to be shut down before the interpreter exits.
 _to_shut_down: weakref.WeakSet[DistributedRuntimeClient] = weakref.WeakSet()
 
 
@@ -71,13 +71,13 @@ class DistributedRuntimeClient:
         self._tell = missed_heartbeat_callback
         self._shuts_down_alone = shutdown_on_destruction is not False
         self._native: _native.Session | None = None
-        self._before: _native.Session | None = None  # for keys, until there is the one above
+        self._before: _native.Session | None = None  # for keys, until the one above exists
         self._lock = threading.Lock()  # of _before
         self._is_over = False
         self._process = os.getpid()
 
     def __del__(self):
-        # As jaxlib: this may wait for the other tasks.
+        # As in jaxlib, this may wait for the other tasks.
         if self.__dict__.get("_native") is not None:
             self._end_alone()
 
@@ -87,7 +87,7 @@ class DistributedRuntimeClient:
         try:
             if self._shuts_down_alone and not self._is_over:
                 self.shutdown()
-        except Exception as problem:  # nobody is there to hear it
+        except Exception as problem:  # no one to report to
             print(f"coxswain: the shutdown of task {self._node_id} failed: {problem}",
                   file=sys.stderr)
         finally:
@@ -103,7 +103,7 @@ class DistributedRuntimeClient:
 
     @property
     def _keys(self) -> _native.Session:
-        """For calls that need no task, which work before connect(), too."""
+        """For calls that need no task and so also work before connect()."""
         if self._native is not None or self._is_over:
             return self._session
         with self._lock, as_jax():
@@ -125,13 +125,13 @@ class DistributedRuntimeClient:
         return session
 
     def connect(self) -> None:
-        """Waits until all tasks have connected, at most the init timeout. Until then it tries again
-        after a lost connection, ABORTED and INTERNAL: a task that was restarted meets the
-        coordinator of the job's previous attempt first."""
+        """Waits until all tasks have connected, at most the init timeout. Until then it retries
+        after a lost connection, ABORTED and INTERNAL: a restarted task may first reach the
+        coordinator of the job's previous attempt."""
         self.connect_with(lambda: None)
 
     def connect_with(self, prepare: Callable[[], object]) -> None:
-        """As connect(), and calls ``prepare`` before each attempt. jaxlib has no such thing."""
+        """As connect(), but calls ``prepare`` before each attempt. Not in jaxlib."""
         if self._native is not None:
             raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
         until = time.monotonic() + self._init_timeout
@@ -163,7 +163,7 @@ class DistributedRuntimeClient:
         return session
 
     def shutdown(self) -> None:
-        """Waits until all tasks shut down. Nothing happens if this one never connected."""
+        """Waits until all tasks shut down. Does nothing if this one never connected."""
         if self._native is None or self._is_over:
             return
         self._is_over = True
@@ -189,7 +189,7 @@ class DistributedRuntimeClient:
         if self._tell is not None:
             self._tell(problem)
             return
-        # What the process does with its devices may never end now; so it ends, as with jaxlib.
+        # Device operations may hang now; so the process exits, as with jaxlib.
         print("coxswain: this process ends, because the job has failed or the coordinator is lost. "
               f"The cause: {problem}", file=sys.stderr, flush=True)
         os.abort()
@@ -213,8 +213,8 @@ class DistributedRuntimeClient:
                 raise InvalidArgument(f"{text}{barrier_id}. {problem.message}") from problem
 
     def get_live_nodes(self, process_ids: Sequence[int]) -> dict[int, int]:
-        """Which of the tasks are alive, with their incarnations. Waits until each of them that is
-        has asked for the same tasks. Numbers outside the job are no tasks that are alive."""
+        """Which of the tasks are alive, with their incarnations. Waits until each live one has
+        asked for the same tasks. Numbers outside the job count as not alive."""
         session = self._session
         wanted = [one for one in map(operator.index, process_ids) if 0 <= one < session.num_tasks]
         with as_jax():
@@ -244,17 +244,17 @@ class DistributedRuntimeClient:
         return value
 
     def key_value_increment(self, key: str, increment: int) -> int:
-        """Adds to a decimal counter, zero if the key is missing; gives the sum."""
+        """Adds to a decimal counter, zero if the key is missing; returns the sum."""
         session = self._keys
         with as_jax():
             return session.increment(text_of(key, "key"), operator.index(increment))
 
     def key_value_set(self, key: str, value: str, allow_overwrite: bool = False) -> None:
-        """Stores a value. ALREADY_EXISTS: the key has one, and may not be overwritten."""
+        """Stores a value. ALREADY_EXISTS: the key has one, and ``allow_overwrite`` is false."""
         self.key_value_set_bytes(key, text_of(value, "value").encode(), allow_overwrite)
 
     def key_value_set_bytes(self, key: str, value: bytes, allow_overwrite: bool = False) -> None:
-        """As key_value_set, of bytes."""
+        """As key_value_set, with bytes."""
         session = self._keys
         with as_jax():
             session.put(text_of(key, "key"), _bytes(value), allow_overwrite, False)
@@ -264,7 +264,7 @@ class DistributedRuntimeClient:
         return [(name, value.decode()) for name, value in self.key_value_dir_get_bytes(key)]
 
     def key_value_dir_get_bytes(self, key: str) -> list[tuple[str, bytes]]:
-        """As key_value_dir_get, of bytes."""
+        """As key_value_dir_get, with bytes."""
         session = self._keys
         if _is_root(key):
             return []
@@ -272,7 +272,7 @@ class DistributedRuntimeClient:
             return [(name, value) for name, value, _ in session.list(key)]
 
     def key_value_delete(self, key: str) -> None:
-        """Removes the key and all below it; nothing for the root."""
+        """Removes the key and all below it; does nothing for the root."""
         session = self._keys
         if _is_root(key):
             return
@@ -297,13 +297,12 @@ def get_distributed_runtime_client(
         missed_heartbeat_callback: Callable[[RuntimeError], object] | None = None,
         shutdown_on_destruction: bool | None = None,
         use_compression: bool | None = None) -> DistributedRuntimeClient:
-    """A client that is not connected yet. Times are whole seconds.
+    """A client that is not connected yet. Times are integral seconds.
 
     ``missed_heartbeat_callback`` is called once when the job has failed or the coordinator is lost;
-    without one the process ends then, as with jaxlib. ``heartbeat_timeout`` is the coordinator's to
-    say, ``rpc_timeout`` is used by nothing, and nothing is compressed. The job's name, the token
-    and the files of TLS are taken from ``COXSWAIN_JOB``, ``COXSWAIN_TOKEN`` and
-    ``COXSWAIN_TLS_...``.
+    without one the process exits then, as with jaxlib. ``heartbeat_timeout`` is set by the
+    coordinator, ``rpc_timeout`` is unused, and nothing is compressed. The job's name, the token and
+    the TLS files come from ``COXSWAIN_JOB``, ``COXSWAIN_TOKEN`` and ``COXSWAIN_TLS_...``.
     """
     return DistributedRuntimeClient(address, node_id, init_timeout, shutdown_timeout,
                                     missed_heartbeat_callback, shutdown_on_destruction)

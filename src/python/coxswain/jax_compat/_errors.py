@@ -1,4 +1,5 @@
-"""Errors as JAX and Orbax match them: RuntimeError, whose text begins with the code's name."""
+"""Errors as JAX and Orbax expect them: RuntimeError with a text that begins with the code's
+name."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from coxswain._errors import AlreadyExists, Error, InvalidArgument
 
 
 class JaxRuntimeError(RuntimeError):
-    """What calls raise."""
+    """The error of all calls."""
 
     @property
     def error_code(self) -> int:
@@ -28,8 +29,8 @@ class JaxRuntimeError(RuntimeError):
 
 
 def error_class() -> type[RuntimeError]:
-    """Where JAX is imported a class that is also JAX's own, so that ``except
-    jax.errors.JaxRuntimeError`` fits, too."""
+    """If JAX is imported, a class that also derives from JAX's own, so that ``except
+    jax.errors.JaxRuntimeError`` matches."""
     theirs = getattr(getattr(sys.modules.get("jax"), "errors", None), "JaxRuntimeError", None)
     return JaxRuntimeError if theirs is None else _both(theirs)
 

@@ -1,4 +1,4 @@
-"""jaxlib's preemption sync manager: SIGTERM is the notice that this process is taken away."""
+"""jaxlib's preemption sync manager: SIGTERM is a preemption notice for this process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from coxswain.jax_compat._errors import as_jax, failed
 class PreemptionSyncManager:
     """Made by create_preemption_sync_manager.
 
-    While it is in use SIGTERM does not end the process. The signal is noticed by the client's
-    native thread, so it does not matter what Python does then.
+    While it is in use SIGTERM does not end the process. The client's native thread handles the
+    signal, whatever Python does meanwhile.
     """
 
     def __init__(self):
@@ -21,8 +21,8 @@ class PreemptionSyncManager:
         self._notice: _native.Call | None = None
 
     def initialize(self, distributed_client: DistributedRuntimeClient) -> None:
-        """Notices SIGTERM from now on, for this client. FAILED_PRECONDITION: it does already, the
-        client is not connected, or the process was forked by one that did."""
+        """Catches SIGTERM from now on, for this client. FAILED_PRECONDITION: it already does, the
+        client is not connected, or the process was forked from one that does."""
         if self._native is not None:
             raise failed("FAILED_PRECONDITION", "The preemption sync manager is initialised.")
         self._native = distributed_client._session
@@ -30,7 +30,7 @@ class PreemptionSyncManager:
             self._notice = self._native.preempt_at_signal(signal.SIGTERM, 0.0)
 
     def reached_sync_point(self, step_counter: int) -> bool:
-        """To be called by all tasks with each step; true at the one where all save their state."""
+        """All tasks call this with each step; true at the one where all save their state."""
         if self._native is None or self._notice is None:
             raise failed("FAILED_PRECONDITION", "The preemption sync manager is not initialised.")
         with as_jax():
@@ -44,5 +44,5 @@ class PreemptionSyncManager:
 
 
 def create_preemption_sync_manager() -> PreemptionSyncManager:
-    """One that is to be initialised."""
+    """A manager to be initialized."""
     return PreemptionSyncManager()

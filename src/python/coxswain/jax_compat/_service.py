@@ -1,4 +1,4 @@
-"""The coordination service of jaxlib: our coordinator."""
+"""jaxlib's coordination service, on our coordinator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coxswain._options import options_of, said_by_environment
 from coxswain.jax_compat._client import SHUTDOWN_TIMEOUT, text_of
 from coxswain.jax_compat._errors import failed
 
-# jaxlib's own, in seconds.
+# jaxlib's defaults, in seconds.
 HEARTBEAT_TIMEOUT = 100
 
 
@@ -20,11 +20,11 @@ class DistributedRuntimeService:
 
     @property
     def address(self) -> str:
-        """Where it listens; jaxlib has no such thing."""
+        """Where it listens. Not in jaxlib."""
         return self._coordinator.address
 
     def shutdown(self) -> None:
-        """Stops it. Calls that are open fail."""
+        """Stops it. Open calls fail."""
         self._coordinator.stop("the service was shut down")
 
 
@@ -32,12 +32,12 @@ def get_distributed_runtime_service(
         address: str, num_nodes: int, heartbeat_timeout: int | None = None,
         cluster_register_timeout: int | None = None, shutdown_timeout: int | None = None,
         recoverable: bool | None = None) -> DistributedRuntimeService:
-    """Starts the coordinator of a job in this process. Times are whole seconds.
+    """Starts the coordinator of a job in this process. Times are integral seconds.
 
-    As jaxlib's it takes anybody in, unless ``COXSWAIN_TOKEN`` or the files of TLS are set.
-    ``cluster_register_timeout`` is the clients' to say. A shutdown waits at most
-    ``shutdown_timeout``, 300 unless it says otherwise; with 0 each task leaves alone. UNKNOWN: it
-    cannot listen there.
+    Like jaxlib's it accepts every client, unless ``COXSWAIN_TOKEN`` or the TLS files are set.
+    ``cluster_register_timeout`` is set by the clients. A shutdown waits at most
+    ``shutdown_timeout``, by default 300; with 0 each task leaves alone. UNKNOWN: it cannot listen
+    there.
     """
     try:
         return DistributedRuntimeService(
@@ -49,8 +49,8 @@ def get_distributed_runtime_service(
 def service_unless_there(bind: str, num_nodes: int, address: str, heartbeat_timeout: int,
                          shutdown_timeout: int, recoverable: bool
                          ) -> DistributedRuntimeService | None:
-    """As get_distributed_runtime_service; but None if the coordinator of this job is at the address
-    already. UNKNOWN: neither is it, nor can it be started."""
+    """As get_distributed_runtime_service, but None if the coordinator of this job is already at the
+    address. UNKNOWN: it is not, and cannot be started."""
     def client():
         return options_of(address, {**said_by_environment(), "num_tasks": num_nodes})
 
@@ -59,7 +59,7 @@ def service_unless_there(bind: str, num_nodes: int, address: str, heartbeat_time
 
     try:
         started = started_unless_there(start, client)
-    except FailedPrecondition as problem:  # the coordinator that is there refuses this job
+    except FailedPrecondition as problem:  # the coordinator there refuses this job
         raise failed(problem.code.name, problem.message) from problem
     except Error as problem:
         raise failed("UNKNOWN", f"cannot start server at {bind}: {problem}") from problem

@@ -1,4 +1,4 @@
-"""jax.distributed: initialize, shutdown and is_initialized, and the state they keep."""
+"""jax.distributed: initialize, shutdown and is_initialized, and their state."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from coxswain.jax_compat._service import (
 
 _log = logging.getLogger("coxswain.jax_compat")
 
-# Launchers that know which of a machine's tasks this is; it then has one device.
+# Launchers that give the task's number on its machine; it then has one device.
 _WITH_LOCAL_TASK = ("slurm", "ompi", "pmi")
 
 
 def _setting(name: str, default: bool) -> bool:
-    """One of JAX's own: its configuration where JAX is imported, else its variable."""
+    """A setting of JAX: its configuration if JAX is imported, else its environment variable."""
     config = getattr(sys.modules.get("jax"), "config", None)
     if hasattr(config, name):
         return bool(getattr(config, name))
@@ -56,7 +56,7 @@ def _partition(partition_index: int | None, slice_index: int | None) -> int | No
 
 
 class State:
-    """What jax._src.distributed.State holds, with its methods."""
+    """The fields and methods of jax._src.distributed.State."""
 
     _FIELDS = ("process_id", "num_processes", "service", "client", "preemption_sync_manager",
                "coordinator_address", "partition_index")
@@ -81,15 +81,14 @@ class State:
             setattr(self._mirror, name, value)
 
     def mirror_to(self, other) -> None:
-        """From now on the other object, JAX's own state, has what this one has, and does what this
-        one does."""
+        """From now on the other object, JAX's own state, mirrors this one's fields and methods."""
         self._mirror = other
         for name in (*self._FIELDS, *self._METHODS):
             setattr(other, name, getattr(self, name))
 
     @property
     def has_client(self) -> bool:
-        """Also if somebody has put one into JAX's own state."""
+        """Also if one was set in JAX's own state."""
         return any(state is not None and state.client is not None for state in (self, self._mirror))
 
     def initialize(self, coordinator_address: str | None = None, num_processes: int | None = None,
@@ -101,7 +100,7 @@ class State:
                    slice_index: int | None = None) -> None:
         """See jax_compat.initialize."""
         if heartbeat_timeout_seconds is None or isinstance(heartbeat_timeout_seconds, str):
-            # JAX before 0.7 has the address to bind at this place, and no such time.
+            # JAX before 0.7 has the bind address in this position, and no such timeout.
             coordinator_bind_address = heartbeat_timeout_seconds or coordinator_bind_address
             heartbeat_timeout_seconds = HEARTBEAT_TIMEOUT
         _refuse_late()
@@ -133,7 +132,7 @@ class State:
         self.coordinator_address, self.num_processes = address, num_processes
         self.process_id = process_id
 
-        def host() -> None:  # before each attempt: a coordinator that is there may be about to end
+        def host() -> None:  # before each attempt: an existing coordinator may be about to stop
             if process_id == 0 and self.service is None:
                 self.service = service_unless_there(
                     bind, num_processes, address, heartbeat_timeout_seconds,
@@ -155,7 +154,7 @@ class State:
             raise
 
     def initialize_preemption_sync_manager(self) -> None:
-        """From now on SIGTERM is a notice of preemption; once."""
+        """Makes SIGTERM a preemption notice; once."""
         if self.preemption_sync_manager is not None:
             raise RuntimeError("Preemption sync manager should only be initialized once.")
         if self.client is None:
@@ -165,8 +164,8 @@ class State:
         self.preemption_sync_manager = manager
 
     def shutdown(self) -> None:
-        """The preemption manager, the client, then the service. If the client raises, the rest is
-        left as it is, as in JAX."""
+        """Shuts down the preemption manager, the client, then the service. If the client raises,
+        the rest is left unchanged, as in JAX."""
         if self.preemption_sync_manager is not None:
             self.preemption_sync_manager.shutdown()
             self.preemption_sync_manager = None
@@ -186,7 +185,7 @@ def _refuse_late() -> None:
                            "a backend.")
 
 
-# What JAX calls them.
+# JAX's names.
 _JAX_NAMES = {"k8s": "kubernetes", "mpi4py": "ompi"}
 
 
@@ -235,12 +234,12 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
                heartbeat_timeout_seconds: int = 100, shutdown_timeout_seconds: int = 300,
                coordinator_bind_address: str | None = None, partition_index: int | None = None,
                slice_index: int | None = None) -> None:
-    """As jax.distributed.initialize: process 0 starts the coordinator, unless one is at the address
-    already (``coxswain run``, ``coxswain task``, ``coxswain serve``); everybody connects, and it
-    returns when all have. What is None says the environment: JAX's variables, ours, or the
-    launcher's (``coxswain detect``).
+    """As jax.distributed.initialize: process 0 starts the coordinator, unless one is already at the
+    address (``coxswain run``, ``coxswain task``, ``coxswain serve``); all processes connect, and it
+    returns when all have. Arguments that are None come from the environment: JAX's variables, ours,
+    or the launcher's (``coxswain detect``).
 
-    RuntimeError: "UNKNOWN: cannot start server" if something that is no coordinator of this job
+    RuntimeError: "UNKNOWN: cannot start server" if something else than this job's coordinator
     listens there."""
     global_state.initialize(**locals())
 
@@ -260,9 +259,9 @@ _process = os.getpid()
 
 @atexit.register
 def _shut_down() -> None:
-    # Before the clients that nobody shuts down (jax_compat._client), and before their sessions end.
+    # Before clients without a shutdown are shut down (jax_compat._client), and before sessions end.
     if os.getpid() != _process:
-        return  # what there is belongs to the parent
+        return  # the state belongs to the parent
     try:
         shutdown()
     except Exception as problem:

@@ -1,4 +1,4 @@
-"""What Orbax's multihost module does for the processes of a job, on Coxswain and without JAX::
+"""The functions of Orbax's multihost module, on Coxswain and without JAX::
 
     from coxswain import multihost
     with coxswain.Client.from_environment() as job:
@@ -6,8 +6,8 @@
         multihost.sync_global_processes("saved")
 
 Where Orbax uses collectives of devices (``broadcast_one_to_all``, ``global_max`` and
-``sync_global_processes`` without a subset) this uses a barrier that gathers data. Barrier ids may
-be used again.
+``sync_global_processes`` without a subset) this uses a barrier that gathers data. Barrier ids can
+be reused.
 """
 
 from __future__ import annotations

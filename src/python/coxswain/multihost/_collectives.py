@@ -1,4 +1,4 @@
-"""Small data for everybody, by barriers that gather: what Orbax does with device collectives."""
+"""Small collectives by barriers that gather, where Orbax uses device collectives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _BYTES = (bytes, bytearray, memoryview)
 
 
 def _gather(name: str, data: bytes) -> list[bytes]:
-    """Everybody's data. All processes call the collectives in the same order, so one name does."""
+    """The data of all processes. All call the collectives in the same order, so one name
+    suffices."""
     if _identity.process_count() == 1:
         return [data]
     client = _identity.get_client()
@@ -18,7 +19,7 @@ def _gather(name: str, data: bytes) -> list[bytes]:
 
 
 def _packed(value) -> tuple[bytes, str]:
-    """A value's bytes, and what they are."""
+    """A value's bytes, and their type."""
     if isinstance(value, _BYTES):
         return bytes(value), "bytes"
     import numpy
@@ -38,10 +39,11 @@ def _unpacked(data: bytes, form: str):
 
 
 def broadcast_one_to_all(value, is_source: bool | None = None):
-    """The source's value for everybody: bytes, a number, a numpy array, None, or a list, tuple or
-    dict of such. Each process brings one of the same structure, types and shapes; process 0 is the
-    source unless ``is_source`` says so in one other process. Structures of numbers become arrays.
-    ValueError: there is not one source, or this process brings something else than it."""
+    """Returns the source's value in all processes: bytes, a number, a numpy array, None, or a list,
+    tuple or dict of these. Each process passes a value of the same structure, types and shapes;
+    process 0 is the source unless ``is_source`` is true in one other process. Structures of numbers
+    become arrays. ValueError: not exactly one source, or this process's value differs in
+    structure."""
     if value is None:
         return None
     if isinstance(value, dict):
@@ -64,7 +66,7 @@ def broadcast_one_to_all(value, is_source: bool | None = None):
 
 
 def global_max(values: list[int]) -> list[int]:
-    """The greatest of everybody's first, second, ... whole number. All bring as many."""
+    """The maximum over all processes of the first, second, ... integer. All pass equally many."""
     told = [[int(number) for number in one.split()]
             for one in _gather("max", " ".join(str(index(one)) for one in values).encode())]
     if len({len(one) for one in told}) != 1:

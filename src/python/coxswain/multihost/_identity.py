@@ -1,4 +1,4 @@
-"""Which processes there are, which of them this one is, and whose devices are whose."""
+"""The processes of the job, this process's number, and the devices of each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from coxswain._client import Client
 
-# What everything here waits for when it is not told, in seconds.
+# The default timeout of all functions here, in seconds.
 _TIMEOUT = 300
 
 
 class Membership:
-    """A process's client, and what the processes have told each other through it."""
+    """A process's client, and the values exchanged through it."""
 
     def __init__(self, client: Client):
         if client.task is None:
@@ -30,7 +30,7 @@ _membership: Membership | None = None
 
 
 def use(client: Client | None) -> None:
-    """From now on everything here acts with this client, which has joined; None: with none."""
+    """Sets the client, which has joined, for all functions here; None: none."""
     global _membership
     _membership = None if client is None else Membership(client)
 
@@ -42,22 +42,22 @@ def membership() -> Membership:
 
 
 def get_client() -> Client:
-    """The client that :func:`use` was given. ValueError: none was."""
+    """The client passed to :func:`use`. ValueError: none."""
     return membership().client
 
 
 def is_initialized() -> bool:
-    """Whether there is a client: see use."""
+    """Whether a client is set: see use."""
     return _membership is not None
 
 
-# What Orbax calls them.
+# Orbax's names.
 get_jax_distributed_client = get_client
 is_jax_distributed_client_initialized = is_initialized
 
 
 def coordination_timeout() -> int:
-    """What everything here waits for when it is not told, in seconds."""
+    """The default timeout of all functions here, in seconds."""
     return _TIMEOUT
 
 
@@ -67,17 +67,17 @@ def process_index() -> int:
 
 
 def process_count() -> int:
-    """How many processes there are; 1 without a client."""
+    """The number of processes; 1 without a client."""
     return 1 if _membership is None else _membership.count
 
 
 def is_primary_host(primary_host: int | None = 0) -> bool:
-    """Whether this is the primary process; all are when it is None."""
+    """Whether this is the primary process; with None, all are."""
     return primary_host is None or primary_host == process_index()
 
 
 def _exchange(me: Membership, directory: str, barrier: str, key: int, text: str) -> dict[int, str]:
-    """Everybody's text by its key; waits until all have brought theirs."""
+    """The texts of all processes by key; waits until all have contributed theirs."""
     me.client.put(f"{directory}/{key}", text)
     me.client.barrier(barrier, _TIMEOUT)
     found = {int(one.key.rsplit("/", 1)[1]): one.value.decode()
@@ -89,8 +89,8 @@ def _exchange(me: Membership, directory: str, barrier: str, key: int, text: str)
 
 
 def initialize_distributed_to_device_ids(device_ids: Sequence[int] | None = None) -> None:
-    """Exchanges which devices each process has: those of JAX, where it is imported, unless their
-    ids are given. A second call in a process does nothing. ValueError: no ids, and no JAX."""
+    """Exchanges the devices of each process: those of JAX if it is imported, unless ids are given.
+    A second call in a process does nothing. ValueError: no ids, and no JAX."""
     me = membership()
     if device_ids is None:
         if (jax := sys.modules.get("jax")) is None:
@@ -121,8 +121,8 @@ def distributed_to_device_ids() -> list[list[int]]:
 
 
 def initialize_runtime_to_distributed_ids(runtime_id: int | None = None) -> None:
-    """Exchanges which number the runtime of its devices gives each process: unless it is given,
-    ``jax.process_index()`` where JAX is imported, else the process's own."""
+    """Exchanges the number that the device runtime gives each process: unless passed,
+    ``jax.process_index()`` if JAX is imported, else the process's own number."""
     me = membership()
     if runtime_id is None:
         jax = sys.modules.get("jax")
@@ -153,13 +153,13 @@ def runtime_to_distributed_process_id(runtime_id: int) -> int:
 
 
 def process_index_from_device(device) -> int:
-    """The process whose device this is, by its ``process_index``, which is the runtime's number
-    where those were exchanged."""
+    """The process of this device, by its ``process_index``, which is the runtime's number if those
+    were exchanged."""
     if not is_runtime_to_distributed_ids_initialized():
         return device.process_index
     return runtime_to_distributed_process_id(device.process_index)
 
 
 def unique_processes_from_devices(devices) -> set[int]:
-    """The processes whose devices these are, a numpy array or any other iterable."""
+    """The processes of these devices, given as a numpy array or any other iterable."""
     return {process_index_from_device(one) for one in getattr(devices, "flat", devices)}

@@ -1,4 +1,4 @@
-"""Signals between processes: small texts by key, for which one can wait (Orbax's signaling client).
+"""Signals between processes: small texts by key that can be awaited (Orbax's signaling client).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class SignalingClient(Protocol):
     """Keys with texts; times are seconds."""
 
     def key_value_set(self, key: str, value: str, *, allow_overwrite: bool = False) -> None:
-        """Stores a text; an error if there is one and it may not be overwritten."""
+        """Stores a text; an error if the key has one, unless overwriting is allowed."""
 
     def blocking_key_value_get(self, key: str, timeout_secs: float) -> str:
         """Waits until the key has a text. TimeoutError."""
@@ -27,7 +27,7 @@ class SignalingClient(Protocol):
         """The key's text, if it has one."""
 
     def key_value_delete(self, key: str) -> None:
-        """Removes the key, and what is below it."""
+        """Removes the key and all below it."""
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
         """All keys below a directory, which ends with a slash (else ValueError), and their texts.
@@ -72,7 +72,7 @@ class CoordinatorSignalingClient:
 
     def wait_at_barrier(self, key: str, *, timeout_secs: float,
                         process_ids: Sequence[int] | None = None) -> None:
-        """TimeoutError, whatever went wrong."""
+        """TimeoutError on any failure."""
         try:
             self._client.barrier(key, timeout_secs, process_ids)
         except Error as problem:
@@ -105,7 +105,7 @@ class InProcessSignalingClient:
             return self._values.get(key)
 
     def key_value_delete(self, key: str) -> None:
-        """Removes the key; one that ends with a slash with all below it."""
+        """Removes the key; if it ends with a slash, with all below it."""
         with self._changed:
             self._values.pop(key, None)
             if key.endswith("/"):
@@ -113,14 +113,14 @@ class InProcessSignalingClient:
                     del self._values[below]
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
-        """All keys that begin so, also the key itself."""
+        """All keys with this prefix, including the key itself."""
         directory = _directory(key)
         with self._changed:
             return sorted(pair for pair in self._values.items() if pair[0].startswith(directory))
 
     def wait_at_barrier(self, key: str, *, timeout_secs: float,
                         process_ids: Sequence[int] | None = None) -> None:
-        pass  # there is nobody else
+        pass  # a single process
 
 
 _in_process = InProcessSignalingClient()
@@ -129,8 +129,8 @@ _through_coordinator: weakref.WeakKeyDictionary[
 
 
 def get_signaling_client() -> SignalingClient:
-    """Through the coordinator, if there is a client; else one in this process. Always the same.
-    RuntimeError: the environment says that there are other processes, but there is no client."""
+    """Uses the coordinator if a client is set; else one local to this process. Always the same
+    object. RuntimeError: the environment has other processes, but no client is set."""
     if _identity.is_initialized():
         me = _identity.membership()
         return _through_coordinator.setdefault(me, CoordinatorSignalingClient(me.client))

@@ -1,5 +1,5 @@
-"""Signals that the steps of one operation, a checkpoint being saved say, give each other: who
-waits is told by whom it may be kept waiting, and goes on once that has happened."""
+"""Signals between the steps of one operation, such as saving a checkpoint: a contract lists the
+signals that may be awaited, and a waiting step continues once they are given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _SUCCESS = "signal_action_success"
 
 
 class HandlerAwaitableSignal(enum.Enum):
-    """What can be waited for. The first one is the list of those that an operation will give."""
+    """The signals that can be awaited. The first is the list of those that an operation will
+    give."""
 
     AWAITABLE_SIGNALS_CONTRACT = "awaitable_signals_contract"
     STEP_DIRECTORY_CREATION = "step_directory_creation"
@@ -22,20 +23,20 @@ class HandlerAwaitableSignal(enum.Enum):
 
 class OperationIdGenerator:
     """Numbers the operations of this process. All processes begin the same ones in the same order,
-    so they agree on the numbers."""
+    so the numbers agree."""
 
     _numbers = itertools.count(1)
     _current = 0
 
     @classmethod
     def next_operation_id(cls) -> str:
-        """Begins the next operation; gives its id."""
+        """Begins the next operation; returns its id."""
         cls._current = next(cls._numbers)
         return cls.get_current_operation_id()
 
     @classmethod
     def get_current_operation_id(cls) -> str:
-        """The id of the operation that was begun last; "0" before the first one."""
+        """The id of the current operation; "0" before the first one."""
         return str(cls._current)
 
 
@@ -50,13 +51,12 @@ def _key(signal: HandlerAwaitableSignal, operation_id: str | None) -> str:
 
 
 class AwaitableSignalsContract:
-    """Which signals the processes may wait for in an operation, the current one unless its id is
-    given."""
+    """The signals that may be awaited in an operation, by default the current one."""
 
     @classmethod
     def get_awaitable_signals_from_contract(cls, operation_id: str | None = None
                                             ) -> list[HandlerAwaitableSignal]:
-        """Those that have been added; none if nobody has added any."""
+        """The added signals; none if no process added any."""
         key = _key(HandlerAwaitableSignal.AWAITABLE_SIGNALS_CONTRACT, operation_id)
         names = get_signaling_client().key_value_try_get(key)
         return [HandlerAwaitableSignal(name) for name in names.split(",")] if names else []
@@ -74,13 +74,13 @@ class AwaitableSignalsContract:
 
     @classmethod
     def remove_all_awaitable_signals(cls, operation_id: str | None = None) -> None:
-        """The contract and the signals that have been given; once all have been waited for."""
+        """Removes the contract and the given signals; call it after all waits."""
         get_signaling_client().key_value_delete(_directory(operation_id))
 
 
 def set_signals(send_signals: Sequence[HandlerAwaitableSignal],
                 operation_id: str | None = None) -> None:
-    """Gives these, once or again; of the current operation unless its id is given."""
+    """Gives these signals; may be repeated; by default of the current operation."""
     for signal in send_signals:
         get_signaling_client().key_value_set(_key(signal, operation_id), _SUCCESS,
                                              allow_overwrite=True)
@@ -88,8 +88,8 @@ def set_signals(send_signals: Sequence[HandlerAwaitableSignal],
 
 def wait_for_signals(receive_signals: Sequence[HandlerAwaitableSignal], *, timeout_secs: float,
                      operation_id: str | None = None) -> None:
-    """Waits until all of these have been given, each for at most ``timeout_secs``; of the current
-    operation unless its id is given. TimeoutError, which is a DeadlineExceeded where there is a
-    client, says which one has not."""
+    """Waits until all of these signals are given, each for at most ``timeout_secs``; by default of
+    the current operation. TimeoutError (with a client, a DeadlineExceeded) names the missing
+    one."""
     for signal in receive_signals:
         get_signaling_client().blocking_key_value_get(_key(signal, operation_id), timeout_secs)

@@ -17,7 +17,7 @@ _log = logging.getLogger("coxswain.multihost")
 
 
 def should_skip_process_sync(processes: Collection[int] | None = None) -> bool:
-    """Whether there is nobody to wait for."""
+    """Whether there is no other process to wait for."""
     if _identity.process_count() == 1:
         return True
     return processes is not None and set(processes) == {_identity.process_index()}
@@ -53,7 +53,7 @@ def get_barrier_sync_fn(processes: Collection[int] | None = None
 
 
 def _milliseconds(seconds: float) -> float:
-    """Whole, unless it is for ever."""
+    """Integral, unless unlimited."""
     return int(seconds * 1000) if math.isfinite(seconds) else seconds
 
 
@@ -63,9 +63,8 @@ def sync_global_processes(name: str, timeout: float | None = None,
                           record_event_name: str | None = None, *,
                           operation_id: str | None = None) -> None:
     """Waits until these processes, or all, have called this with the same name, and for the same
-    operation if there is one; 300 s unless said otherwise. DeadlineExceeded, which is a
-    TimeoutError: some did not come, and it says who. ``record_event_name``: the time that it took
-    is logged under this name."""
+    operation if given; by default 300 s. DeadlineExceeded, a TimeoutError: names the missing
+    processes. ``record_event_name``: logs the elapsed time under this name."""
     if operation_id is not None:
         name = f"[op={operation_id}] {name}"
     if barrier_sync_fn is None:
@@ -78,16 +77,16 @@ def sync_global_processes(name: str, timeout: float | None = None,
 
 
 class MultihostSynchronizedValue(Generic[T]):
-    """A value that all processes change together: nobody sees the new one before all have come to
-    set it, and nobody goes on before all have it."""
+    """A value that all processes change together: no process sees the new one before all have
+    called set, and set returns after all have it."""
 
     def __init__(self, value: T, name: str | None = None, *, timeout: float | None = None,
                  processes: Collection[int] | None = None, multiprocessing_options=None,
                  async_options=None):
-        """``name`` is the same on all processes, and each value that is set at the same time as
-        others needs its own. The next two are as in sync_global_processes.
+        """``name`` is the same in all processes, and values that are set concurrently need
+        different ones. The next two are as in sync_global_processes.
 
-        Orbax's options are read where those are not given: ``barrier_sync_key_prefix`` and
+        If they are not given, Orbax's options are used: ``barrier_sync_key_prefix`` and
         ``active_processes`` of the first, ``timeout_secs`` of the second."""
         def said(mine, options, attribute: str):
             return getattr(options, attribute, None) if mine is None else mine
@@ -98,12 +97,12 @@ class MultihostSynchronizedValue(Generic[T]):
         self._timeout = said(timeout, async_options, "timeout_secs")
 
     def get(self) -> T:
-        """What was set last; the first value before that."""
+        """The last value set; initially the first one."""
         return self._value
 
     def set(self, value: T) -> None:
-        """By all processes, as often as they like, on any thread. When it raises, whether the
-        others have theirs is not known."""
+        """Called by all processes, any number of times, on any thread. If it raises, the others may
+        or may not have the new value."""
         self._sync("set")
         self._value = value
         self._sync("done")
@@ -114,8 +113,8 @@ class MultihostSynchronizedValue(Generic[T]):
 
 
 def reached_preemption(step: int) -> bool:
-    """Whether all processes stop at this step, because one of them will be taken away. To be called
-    by all with each step; false without a client, or when the job has failed."""
+    """Whether all processes stop at this step because one of them will be preempted. All call it
+    with each step; false without a client, or after the job failed."""
     if not _identity.is_initialized():
         return False
     try:
