@@ -29,7 +29,7 @@ def pybind11():
 
 class BuildByCMake(build_ext):
     def build_extension(self, extension):
-        # One directory may serve several Pythons, one after the other (tools/wheels).
+        # One build directory may serve several Pythons, one after another (tools/wheels).
         build = pathlib.Path(os.environ.get("COXSWAIN_PYTHON_BUILD", self.build_temp)).resolve()
         configure = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                      "-U", "Python3_*", "-U", "_Python3_*", "-U", "PYTHON_*", "-U", "pybind11_DIR",

@@ -42,7 +42,7 @@ py::object problem(status const& what) {
   return py::make_tuple(static_cast<int>(what.code()), text(what.message()));
 }
 
-// The status page's name, "round_failed", as words.
+// The name used by the status page, "round_failed", as words.
 std::string words(std::string_view name) {
   std::string made{name};
   std::replace(made.begin(), made.end(), '_', ' ');

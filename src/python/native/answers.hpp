@@ -1,6 +1,6 @@
 #pragma once
-// What the client's calls give, as Python's own types: numbers, bytes, and tuples that the modules
-// in Python make into their dataclasses (coxswain/_types.py has the order). With the GIL.
+// Results of the client's calls as Python types: numbers, bytes, and tuples that the Python modules
+// convert into their dataclasses (coxswain/_types.py has the order). With the GIL.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/keys.hpp"
@@ -17,7 +17,7 @@
 
 namespace coxswain::python {
 
-// What others have made need not be UTF-8; what is not is replaced.
+// Text from other clients need not be UTF-8; invalid bytes are replaced.
 py::str text(std::string_view said);
 
 inline py::object given(bool value) { return py::bool_(value); }
@@ -52,7 +52,7 @@ py::object given(core::why_answer const& why);
 py::object given(process const& one);
 py::object given(core::global_topology const& whole);
 
-// All tasks, and who was lost since the last time.
+// All tasks, and the processes lost since the last time.
 struct process_news {
   core::tasks_answer tasks;
   std::vector<process> lost;

@@ -11,7 +11,7 @@
 namespace coxswain::python {
 namespace {
 
-// What is longer is for ever: 292 years are the end of our time.
+// Longer times are unlimited: a duration holds 292 years.
 constexpr double seconds_max = 9.0e9;
 
 duration of_seconds(double seconds) {
@@ -23,7 +23,7 @@ duration of_seconds(double seconds) {
 
 std::string type_of(py::handle passed) { return Py_TYPE(passed.ptr())->tp_name; }
 
-// A whole number, whatever its type; null if it is none.
+// An integer of any type; null if it is none.
 py::object index_of(py::handle passed) {
   if (!PyIndex_Check(passed.ptr())) return {};
   auto number = py::reinterpret_steal<py::object>(PyNumber_Index(passed.ptr()));
@@ -135,7 +135,7 @@ std::vector<task_id> tasks_of(py::handle said) {
       throw py::type_error("a task is a whole number, not " + py::cast<std::string>(py::repr(one)));
     }
     constexpr auto most = std::numeric_limits<std::uint32_t>::max();
-    Py_ssize_t const number = PyNumber_AsSsize_t(one.ptr(), nullptr);  // the nearest that there is
+    Py_ssize_t const number = PyNumber_AsSsize_t(one.ptr(), nullptr);  // clamped
     if (number < 0 || number > Py_ssize_t{most}) {
       throw error{{errc::invalid_argument, "there is no task " +
                                                py::cast<std::string>(py::repr(one)) +

@@ -1,7 +1,7 @@
 #pragma once
-// What Python passes, as our types. pybind11's own casters take none of it: their errors list its
-// types and repeat all arguments, however long they are, and their whole numbers are ints and not
-// what Python takes for one (numpy's).
+// Arguments from Python as our types. pybind11's own casters are not used: their errors list C++
+// types and repeat all arguments, however long, and they accept only int as an integer, not types
+// with __index__ (numpy's).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -21,13 +21,13 @@
 
 namespace coxswain::python {
 
-// How long to wait: None waits for ever, what is negative asks for an answer now.
+// A timeout: None is unlimited, a negative one asks for an immediate reply.
 struct timeout {
   duration value{};
 };
 
-// A value: text, which is UTF-8 then, or bytes in whatever object (bytes, bytearray, memoryview,
-// numpy's arrays).
+// A value: text, encoded as UTF-8, or bytes in any object (bytes, bytearray, memoryview, numpy
+// arrays).
 struct content {
   std::string bytes;
 };
@@ -37,14 +37,14 @@ struct place {
   std::string const& name;
   std::size_t number;
 
-  // TypeError: `what` was wanted there. What was passed is named by its type only.
+  // TypeError: `what` was expected there. The passed argument is named by its type only.
   [[noreturn]] void refuse(char const* what, py::handle passed) const;
 };
 
 // Throws ValueError (not a number) and TypeError.
 [[nodiscard]] duration duration_of(py::handle said);
 
-// Of what Python passes as a sequence of numbers; None is empty.
+// From a Python sequence of numbers; None is empty.
 [[nodiscard]] std::vector<task_id> tasks_of(py::handle said);
 
 [[nodiscard]] std::string text_of(place at, py::handle passed);
@@ -60,7 +60,7 @@ struct place {
 template <class T>
 struct argument_of;
 
-// What is passed at a place, as a T. Throws TypeError, and what its type says above.
+// The argument at a position as a T. Throws TypeError, and the errors listed above for its type.
 template <class T>
 [[nodiscard]] T argument(place at, py::handle passed) {
   return argument_of<T>::from(at, passed);
@@ -133,7 +133,7 @@ struct argument_of<std::vector<T>> {
     return all;
   }
 };
-// One of our own.
+// One of our own classes.
 template <class T>
 struct argument_of<std::shared_ptr<T>> {
   static std::shared_ptr<T> from(place, py::handle passed) {
@@ -141,7 +141,7 @@ struct argument_of<std::shared_ptr<T>> {
   }
 };
 
-// Calls `use` with what Python passes, as what it takes.
+// Calls `use` with Python's arguments, converted to its parameter types.
 template <class... Arguments, class Use>
 auto with_arguments(std::string const& name, py::args const& given, Use const& use) {
   if (given.size() != sizeof...(Arguments)) {
@@ -154,7 +154,7 @@ auto with_arguments(std::string const& name, py::args const& given, Use const& u
   (std::index_sequence_for<Arguments...>{});
 }
 
-// Defines a method of a lambda (Self&, Arguments...).
+// Defines a method from a lambda (Self&, Arguments...).
 template <class Class, class Use, class Result, class Self, class... Arguments>
 void define_as(Class& of, char const* name, Use use, Result (Use::*)(Self&, Arguments...) const) {
   of.def(name, [use, name = std::string{name}](Self& self, py::args const& given) {
@@ -167,7 +167,7 @@ void define(Class& of, char const* name, Use use) {
   define_as(of, name, use, &Use::operator());
 }
 
-// Defines a setting of a lambda (Self&, Value), which is only written unless there is a getter.
+// Defines a setting from a lambda (Self&, Value); write-only unless there is a getter.
 template <class Class, class Set, class Self, class Value, class Get>
 void setting_as(Class& of, char const* name, Set set, void (Set::*)(Self&, Value) const, Get get) {
   auto const take = [set, name = std::string{name}](Self& self, py::object const& value) {

@@ -1,4 +1,4 @@
-// What the tasks of a job do together: barriers of every kind, joining and leaving.
+// Collective calls of tasks: barriers of every kind, joining and leaving.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What a thread waits at for one event. Unlike std::condition_variable it lets a signal wake the
-// thread. Not here: the GIL (waiting.hpp).
+// Lets a thread wait for one event. Unlike with std::condition_variable, a signal wakes the thread.
+// Not here: the GIL (waiting.hpp).
 
 #include "coxswain/base/time.hpp"
 
@@ -16,7 +16,7 @@ class bell {
   bell(bell const&) = delete;
   bell& operator=(bell const&) = delete;
 
-  // Once. Whoever waits may destroy the bell as soon as this has begun to wake it.
+  // Call once. The waiting thread may destroy the bell as soon as this has begun to wake it.
   void ring() { ::sem_post(&rung_); }
 
   // Waits until it rings.
@@ -25,7 +25,7 @@ class bell {
     }
   }
 
-  // Whether it has rung; false: so much time has passed, or a signal has come.
+  // Whether it has rung; false if the time has passed or a signal arrived.
   [[nodiscard]] bool wait(duration time) {
     if (time < duration{}) time = {};
     timespec until{};

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the extension, each of which puts its functions into the module.
+// The parts of the extension, each of which adds its functions to the module.
 
 #include "python/native/offer.hpp"
 #include "python/native/python.hpp"
@@ -15,7 +15,7 @@ void bind_watches(py::module_& into, session_class& of);
 void bind_coordinator_options(py::module_& into);
 void bind_coordinator(py::module_& into);
 
-// For the end of the interpreter: sessions first, then coordinators.
+// For interpreter exit: sessions first, then coordinators.
 void close_everything();
 
 }  // namespace coxswain::python

@@ -1,7 +1,7 @@
 #pragma once
-// One call on its way: started by a thread of Python's, ended by the client's thread, which never
-// waits for Python. What came of it lies here until somebody who holds the GIL wants it. Who is
-// told that it has ended: the thread that waits (bell), or an event loop (mailbox).
+// One open call: started by a Python thread, ended by the client's thread, which never waits for
+// Python. Holds the result until a thread with the GIL takes it. Its end wakes the waiting thread
+// (bell) or an event loop (mailbox).
 
 #include "coxswain/net/asio.hpp"
 #include "python/native/answers.hpp"
@@ -26,14 +26,14 @@ class call {
   call(call const&) = delete;
   call& operator=(call const&) = delete;
 
-  // With the GIL, after it has ended. Throws what went wrong.
+  // With the GIL, after it has ended. Throws the call's error.
   virtual py::object result() = 0;
 
   // On the client's thread.
   void cancel() { stop_.emit(asio::cancellation_type::terminal); }
   [[nodiscard]] asio::cancellation_slot stop() { return stop_.slot(); }
 
-  // Rings when it has ended, unless an event loop is told.
+  // Rings when it has ended, unless an event loop is notified.
   python::bell& bell() { return bell_; }
 
  protected:
@@ -59,7 +59,7 @@ class call_for : public call {
   using call::call;
   using held = std::conditional_t<std::is_void_v<Value>, std::monostate, Value>;
 
-  // What asio::co_spawn tells.
+  // The completion handler of asio::co_spawn.
   class handler {
    public:
     using cancellation_slot_type = asio::cancellation_slot;

@@ -1,4 +1,4 @@
-// The coordinator in this process, on a thread of its own that never waits for Python.
+// The coordinator in this process, on its own thread, which never waits for Python.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
@@ -31,7 +31,7 @@ std::set<embedded*>& open_coordinators() {
   return *all;
 }
 
-// The coordinator, and what lives beside it.
+// The coordinator, and its companion objects.
 struct parts {
   std::shared_ptr<server::recording_file> recording;
   std::unique_ptr<server::background_server> server;
@@ -71,7 +71,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
     return *parts_.server;
   }
 
-  // Where the status page is; none: there is none.
+  // The address of the status page; none: no page.
   [[nodiscard]] std::optional<std::string> http_address() const {
     if (!parts_.page) return std::nullopt;
     return parts_.page->address();
@@ -91,7 +91,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
     if (auto const outcome = parts_.recording->finish(); !outcome.ok()) throw error{outcome};
   }
 
-  // Whether the job is over; false: the time has passed.
+  // Whether the job is over; false if the time has passed.
   bool wait_done(duration limit) {
     call_inside const here;
     auto const done = std::make_shared<bell>();
@@ -106,7 +106,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
   }
 
  private:
-  // background_server's own waits hear neither signals nor a limit.
+  // background_server's own waits have neither signals nor a timeout.
   template <class Wait>
   void start_thread(Wait wait) {
     net::signals_blocked const blocked;
@@ -133,7 +133,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
   std::vector<std::thread> threads_;  // with the GIL
 };
 
-// A coordinator that is being made; that may take as long as to look up a name.
+// A coordinator under construction, which may take as long as a name lookup.
 struct parts_to_be {
   bell done;
   std::optional<parts> made;
@@ -157,7 +157,7 @@ parts parts_of(coordinator_options o) {
   return made;
 }
 
-// A caller that gives up leaves the coordinator to the thread that makes it.
+// A caller that gives up leaves the coordinator to the constructing thread.
 parts made_parts(coordinator_options o) {
   call_inside const here;
   auto const to_be = std::make_shared<parts_to_be>();

@@ -17,7 +17,7 @@ core::role role_of(std::string const& name) {
   throw py::value_error("a role is 'reader', 'operator' or 'worker', not '" + name + "'");
 }
 
-// A setting that is a member of a part of the options. Durations are seconds.
+// A setting stored in a member of a part of the options. Durations are seconds.
 template <class Part, class Value>
 void add(py::class_<options>& to, char const* name, Part& (*part)(options&), Value Part::*member) {
   constexpr bool is_time = std::is_base_of_v<duration, Value>;

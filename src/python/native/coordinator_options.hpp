@@ -1,5 +1,5 @@
 #pragma once
-// What an embedded coordinator is told at its start.
+// The options of an embedded coordinator.
 
 #include "coxswain/server/options.hpp"
 #include "coxswain/status/options.hpp"
@@ -12,13 +12,12 @@ namespace coxswain::python {
 
 struct coordinator_options {
   server::options server;
-  std::string http;  // where the status page listens; empty: there is none
+  std::string http;  // where the status page listens; empty: no page
   std::size_t http_connections_max{256};
-  std::string record_file;  // empty: there is none
+  std::string record_file;  // empty: none
 };
 
-// Those of the status page, which asks for the tokens and certificates that the coordinator asks
-// for; none: there is to be no page.
+// The options of the status page, with the coordinator's tokens and certificates; none: no page.
 [[nodiscard]] std::optional<status_page::options> page_options(coordinator_options const& o);
 
 }  // namespace coxswain::python

@@ -10,7 +10,7 @@
 namespace coxswain::python {
 namespace {
 
-// Lives as long as the interpreter; who is asked for it after that has no exceptions either.
+// Lives as long as the interpreter; after that there are no exceptions either.
 PyObject* factory = nullptr;
 
 py::object made(errc code, std::string const& text, py::object details) {

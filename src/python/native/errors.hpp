@@ -1,6 +1,6 @@
 #pragma once
-// Failures become Python's exceptions. The classes are Python's (coxswain/_errors.py): it registers
-// the function that makes an exception of a code, a text and the figures of a failed barrier.
+// Converts failures to Python exceptions. The classes are in coxswain/_errors.py, which registers
+// the function that makes an exception from a code, a text and the details of a failed barrier.
 
 #include "coxswain/base/status.hpp"
 #include "python/native/python.hpp"
@@ -9,12 +9,12 @@
 
 namespace coxswain::python {
 
-// The exception that a failure becomes. With the GIL.
+// The exception for a failure. With the GIL.
 py::object exception_for(std::exception_ptr const& failure);
 
 [[noreturn]] void raise_and_throw(py::object const& exception);
 
-// Runs this, and makes Python's exception of what it throws (error_already_set).
+// Runs this, and converts what it throws to a Python exception (error_already_set).
 template <class Work>
 py::object with_errors_of_python(Work work) {
   try {

@@ -1,4 +1,4 @@
-// What the coordinator knows of the job and its tasks, and what a task says of itself.
+// Calls about the state of the job and its tasks, and reports of a task on itself.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
@@ -19,7 +19,7 @@ core::severity severity_of(std::string const& level) {
   throw py::value_error("a severity is 'info', 'warning' or 'error', not '" + level + "'");
 }
 
-// Each time; the next notifier is there before the last one gives the signal back.
+// Each time, the next notifier exists before the last one restores the signal.
 asio::awaitable<void> preempt_at(client& c, int signal, duration in) {
   auto const executor = co_await asio::this_coro::executor;
   auto notifier = std::make_unique<preemption_notifier>(executor, signal);
@@ -63,7 +63,7 @@ void bind_job(session_class& of) {
   offer(of, "preempt", [](timeout in, std::optional<task_id> who) {
     return [=](client& c) { return c.preempt(in.value, who); };
   });
-  // Nobody waits for it; `cancel` ends it.
+  // It is not awaited; `cancel` ends it.
   define(of, "preempt_at_signal", [](session& self, int signal, timeout in) {
     auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };
     auto one = self.begin(start, std::make_shared<mailbox>(), 0);

@@ -17,9 +17,9 @@ key_lifetime lifetime_of(bool with_task) {
   return with_task ? key_lifetime::ephemeral : key_lifetime::persistent;
 }
 
-// At most one of them is given.
+// At most one of them is set.
 expectation expected_of(std::optional<std::uint64_t> version, std::optional<content> value) {
-  if (version == 0) return expectation::absent();  // as an answer says it
+  if (version == 0) return expectation::absent();  // as in a reply
   if (version) return expectation::version(*version);
   if (value) return expectation::value(value->bytes);
   return expectation::absent();

@@ -28,7 +28,7 @@ void mailbox::put(std::shared_ptr<news> what) { put(letter{0, nullptr, std::move
 void mailbox::put(letter news_or_call) {
   std::lock_guard const lock{mutex_};
   letters_.push_back(std::move(news_or_call));
-  if (letters_.size() > 1) return;  // it is readable already
+  if (letters_.size() > 1) return;  // already readable
   std::uint64_t const one = 1;
   static_cast<void>(!::write(descriptor_, &one, sizeof one));
 }
@@ -44,7 +44,7 @@ py::list mailbox::take() {
   py::list all;
   for (auto const& one : taken) {
     if (one.to_log) {
-      if (!one.to_log->log()) PyErr_WriteUnraisable(Py_None);  // the calls' ends must not be lost
+      if (!one.to_log->log()) PyErr_WriteUnraisable(Py_None);  // completions must not be lost
       continue;
     }
     try {

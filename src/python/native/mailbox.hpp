@@ -1,7 +1,6 @@
 #pragma once
-// The calls of one event loop that have ended. The client's thread puts them here and makes a
-// descriptor readable, which the loop watches; so no thread waits, and the client's never for
-// Python.
+// The completed calls of one event loop. The client's thread puts them here and makes a descriptor
+// readable, which the loop watches; so no thread waits, and the client's thread never for Python.
 
 #include "python/native/python.hpp"
 
@@ -17,7 +16,7 @@ class news;
 
 class mailbox {
  public:
-  // Throws std::runtime_error: no descriptor is to be had.
+  // Throws std::runtime_error if no descriptor is available.
   mailbox();
   ~mailbox();
   mailbox(mailbox const&) = delete;
@@ -26,20 +25,21 @@ class mailbox {
   // From any thread.
   void put(std::uint64_t number, std::shared_ptr<call> ended);
 
-  // From any thread: these are to be logged.
+  // From any thread. Queues these for the log.
   void put(std::shared_ptr<news> what);
 
-  // Readable while there is something to take.
+  // Readable while anything is queued.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
-  // With the GIL: a list of (number, value, None) or (number, None, exception). Logs the news.
+  // With the GIL: a list of (number, value, None) or (number, None, exception). Writes the queued
+  // log.
   py::list take();
 
  private:
   struct letter {
     std::uint64_t number{};
     std::shared_ptr<call> ended;
-    std::shared_ptr<news> to_log;  // then it is no call
+    std::shared_ptr<news> to_log;  // a log entry, not a call
   };
 
   void put(letter news_or_call);

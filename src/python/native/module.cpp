@@ -1,4 +1,4 @@
-// The extension: thin classes, which the modules in Python give their shape.
+// The extension: thin classes, wrapped by the Python modules.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"

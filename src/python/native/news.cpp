@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kept_max = 100;
 
-// Python's numbers.
+// Python's level numbers.
 int level_of(core::severity level) {
   if (level == core::severity::error) return 40;
   return level == core::severity::warning ? 30 : 20;

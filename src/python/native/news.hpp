@@ -1,7 +1,7 @@
 #pragma once
-// What a session has to say in Python's log (the logger "coxswain"): its connection was lost, a
-// call waits for long. The client's thread puts it here and goes on; whoever waits for the client
-// and can have the GIL hands it to `logging`. Not here: who that is (waiting, mailbox).
+// A session's log entries for Python (the logger "coxswain"): a lost connection, a long wait. The
+// client's thread puts them here and continues; a waiting thread that can take the GIL passes them
+// to `logging`. Not here: those threads (waiting, mailbox).
 
 #include "coxswain/client/options.hpp"
 #include "python/native/python.hpp"
@@ -14,13 +14,13 @@ namespace coxswain::python {
 
 class news {
  public:
-  // From any thread. The oldest go when there are many. True: there was nothing before.
+  // From any thread. Drops the oldest above a limit. Returns true if it was empty before.
   bool put(client_event const& what);
 
   [[nodiscard]] bool empty() const noexcept { return empty_; }
 
-  // Hands everything to `logging`. With the GIL. False: an exception that is no failure of a log
-  // handler, such as KeyboardInterrupt, is set.
+  // Passes all entries to `logging`. With the GIL. False if an exception is set that is no failure
+  // of a log handler, such as KeyboardInterrupt.
   [[nodiscard]] bool log();
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Each operation is defined once, as a function that makes of Python's arguments what is to run on
-// the client's thread, and is offered twice: `name(arguments)` blocks, and
-// `begin_name(mailbox, number, arguments)` returns at once.
+// Each operation is defined once, as a function that converts Python's arguments to the work for
+// the client's thread, and is offered twice: `name(arguments)` blocks, and `begin_name(mailbox,
+// number, arguments)` returns at once.
 
 #include "python/native/arguments.hpp"
 #include "python/native/session.hpp"

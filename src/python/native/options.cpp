@@ -1,4 +1,4 @@
-// What a client is told at its start, and what a launcher's environment says of it.
+// The options of a client, and the values from a launcher's environment.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
@@ -15,7 +15,7 @@
 namespace coxswain::python {
 namespace {
 
-// What is there and allowed; else None.
+// The value if present and valid; else None.
 template <class Value>
 py::object known(launch::sourced_value<Value> const& found) {
   if (!found.problem().ok() || !found.value()) return py::none();

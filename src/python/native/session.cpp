@@ -13,7 +13,7 @@ std::set<session*>& open_sessions() {
   return *all;
 }
 
-// How long the end of the interpreter waits for threads that are to come back from calls.
+// How long interpreter exit waits for threads to return from calls.
 constexpr duration return_time_max = 5s;
 
 }  // namespace
@@ -24,7 +24,7 @@ session::session() : worker_{std::make_unique<detail::client_worker>()} {
 
 session::~session() {
   open_sessions().erase(this);
-  // In a child process the thread does not exist, and the parent's session is not ours to end.
+  // In a forked child the thread does not exist, and the session belongs to the parent.
   if (worker_->forked()) {
     static_cast<void>(worker_.release());
     return;
@@ -89,13 +89,13 @@ void session::close_all() {
   call_inside const here;
   auto const all = open_sessions();
   for (auto* const one : all) {
-    // Others may go while one is closed, for the GIL is free then.
+    // Others may end while one is closed, because the GIL is free then.
     if (!open_sessions().contains(one)) continue;
     if (auto const kept = one->weak_from_this().lock()) kept->close();
   }
   gil_released const meanwhile;
   auto const until = std::chrono::steady_clock::now() + return_time_max;
-  // This one is away, and in a call.
+  // This thread counts twice: without the GIL, and in a call.
   while (threads_away() > 2 && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(1ms);
   }

@@ -1,10 +1,10 @@
 #pragma once
-// A client with a thread of its own, as Python's threads and event loops ask it. The thread does
-// all I/O, heartbeats among it, and never waits for Python: nothing that it runs takes the GIL.
+// A client with its own thread, used by Python threads and event loops. The thread does all I/O,
+// including heartbeats, and never waits for Python: nothing that it runs takes the GIL.
 //
-// After fork a child must make a client of its own: every call throws FAILED_PRECONDITION there.
-// When the interpreter ends while sessions are open they are closed first, so that no thread comes
-// back from a call to an interpreter that is gone.
+// After fork a child must create its own client: every call throws FAILED_PRECONDITION there.
+// Interpreter exit closes open sessions first, so that no thread returns from a call to a finalized
+// interpreter.
 
 #include "coxswain/client/blocking_worker.hpp"
 #include "python/native/call.hpp"
@@ -21,13 +21,13 @@ namespace coxswain::python {
 class session : public std::enable_shared_from_this<session> {
  public:
   session();
-  // Ends the session as client's destructor does. With the GIL.
+  // Ends the session like the client's destructor. With the GIL.
   ~session();
   session(session const&) = delete;
   session& operator=(session const&) = delete;
 
-  // Runs what `start` gives, on the client's thread, and waits for it; with the GIL, which is free
-  // meanwhile. Interrupted by a signal handler that raises, the call is taken back.
+  // Runs the result of `start` on the client's thread, and waits for it. With the GIL, which is
+  // released meanwhile. A signal handler that raises cancels the call.
   template <class Start>
   py::object ask(Start start) {
     call_inside const here;
@@ -40,7 +40,7 @@ class session : public std::enable_shared_from_this<session> {
     });
   }
 
-  // The same, but takes it back after so long; None then.
+  // The same, but cancels it after this time; returns None then.
   template <class Start>
   py::object ask_within(duration limit, Start start) {
     call_inside const here;
@@ -58,7 +58,7 @@ class session : public std::enable_shared_from_this<session> {
     });
   }
 
-  // The same for an event loop: gives the call at once.
+  // The same for an event loop: returns the call at once.
   template <class Start>
   std::shared_ptr<call> begin(Start start, std::shared_ptr<mailbox> to, std::uint64_t number) {
     call_inside const here;
@@ -67,7 +67,7 @@ class session : public std::enable_shared_from_this<session> {
     return one;
   }
 
-  // Takes a call back. It ends with CANCELLED, unless it has ended before.
+  // Cancels a call. It ends with CANCELLED, unless it has already ended.
   void cancel(std::shared_ptr<call> one);
 
   // `one` does not end with the client, but with the session.
@@ -87,7 +87,7 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] detail::client_facts const& facts() const noexcept { return worker_->facts(); }
   [[nodiscard]] std::uint64_t reconnects();
 
-  // Closes all sessions and waits until no thread is in a call any more; for the interpreter's end.
+  // Closes all sessions and waits until no thread is in a call; for interpreter exit.
   static void close_all();
 
  private:

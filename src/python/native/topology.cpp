@@ -1,4 +1,4 @@
-// Topologies in both directions, as tuples whose order coxswain/_topology.py has.
+// Converts topologies in both directions, as tuples in the order of coxswain/_types.py.
 
 #include "coxswain/client/host_topology.hpp"
 #include "python/native/arguments.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using attributes = std::map<std::string, core::device_attribute::value_type>;
 
-// The fields of a tuple, one after the other.
+// The fields of a tuple, in order.
 class fields_of {
  public:
   fields_of(char const* whose, py::handle said)

@@ -14,11 +14,11 @@ namespace {
 
 std::atomic<int> away{0};
 
-// The kernel prefers the main thread for a signal, which ends its wait. One that comes after Python
-// has looked for signals and before the wait begins is seen so much later.
+// The kernel prefers the main thread for a signal, which ends its wait. A signal that arrives after
+// Python has checked for signals and before the wait begins is handled after this time.
 constexpr duration look_every = 50ms;
 
-// How often the other threads look whether there is something to log.
+// How often the other threads check for log entries.
 constexpr duration look_for_news_every = 250ms;
 
 std::atomic<unsigned> forks{0};
@@ -27,7 +27,7 @@ std::atomic<unsigned> forks{0};
 bool is_ending = false;
 std::thread::id ender;
 
-// Python runs signal handlers there only. In a child it is the thread that called fork.
+// Python runs signal handlers only there. In a child it is the thread that called fork.
 bool is_main_thread() {
   static int const watched = ::pthread_atfork(nullptr, nullptr, [] {
     ++forks;

@@ -1,6 +1,6 @@
 #pragma once
-// How a thread of Python's waits: without the GIL, and on the main thread so that signal handlers
-// run meanwhile, as Ctrl-C wants it.
+// How a Python thread waits: without the GIL, and on the main thread such that signal handlers run
+// meanwhile, as needed for Ctrl-C.
 
 #include "python/native/bell.hpp"
 #include "python/native/news.hpp"
@@ -10,7 +10,7 @@
 
 namespace coxswain::python {
 
-// Without the GIL while it lives. On a thread that holds it.
+// Releases the GIL while it lives. Create it on a thread that holds the GIL.
 class gil_released {
  public:
   gil_released();
@@ -22,15 +22,16 @@ class gil_released {
   PyThreadState* state_;
 };
 
-// Waits until the bell rings. When a signal handler raises, or the limit has passed, `give_up` is
-// to see to it that the bell rings soon; then the exception is thrown (error_already_set), or the
-// answer is false. What there is to `say` meanwhile is logged, within a quarter of a second.
+// Waits until the bell rings. When a signal handler raises, or the limit has passed, `give_up` must
+// make the bell ring soon; then the exception is thrown (error_already_set), or false is returned.
+// Logs the entries of `say` meanwhile, within a quarter of a second.
 bool wait_for(bell& of, std::function<void()> const& give_up, duration limit = without_limit,
               news* say = nullptr);
 
-// A call from Python, with all that it runs of Python's in the end, while it lives. The interpreter
-// must not end meanwhile: it would end the thread in the midst of C++, which cannot be unwound so.
-// Once others are kept out, a thread that begins a call sleeps for ever, until the process ends.
+// Marks a call from Python while it lives, including the Python code that it runs at its end. The
+// interpreter must not exit meanwhile: it would end the thread within C++ code, which cannot be
+// unwound this way. Once other calls are blocked, a thread that begins one sleeps until the process
+// ends.
 class call_inside {
  public:
   call_inside();
@@ -39,10 +40,10 @@ class call_inside {
   call_inside& operator=(call_inside const&) = delete;
 };
 
-// From now on only this thread's calls begin. With the GIL, when the interpreter is about to end.
+// From now on only this thread can begin calls. With the GIL, before interpreter exit.
 void keep_others_out() noexcept;
 
-// How many threads are inside, or without the GIL and will want it back.
+// The number of threads inside calls, or without the GIL and about to take it again.
 [[nodiscard]] int threads_away() noexcept;
 
 }  // namespace coxswain::python

@@ -1,4 +1,4 @@
-// What is asked for again and again: the changes of keys, and those of the tasks.
+// Watches: changes of keys and of tasks.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
@@ -16,7 +16,7 @@
 namespace coxswain::python {
 namespace {
 
-// Touched by the client's thread only, from its making on.
+// Accessed only by the client's thread after construction.
 class shared_key_watch {
  public:
   key_watch watch;
@@ -29,7 +29,7 @@ asio::awaitable<std::uint64_t> open(watch_ptr at, client& c, std::string directo
   co_return at->watch.version();
 }
 
-// A list of changes, and up to which version everything has been told.
+// A list of changes, and the version up to which it is complete.
 struct told_changes {
   std::vector<key_change> changes;
   std::uint64_t version{};
@@ -60,7 +60,7 @@ asio::awaitable<told_list> list(watch_ptr of) {
   co_return told;
 }
 
-// The client's thread brings the snapshots, Python's threads ask.
+// The client's thread delivers the snapshots, Python threads request them.
 class process_watch {
  public:
   // Waits for a snapshot that differs from the last; the first one comes at once.
