@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints how many compilers may run at once: one for each core, if the memory suffices for each.
+"""Prints how many compilers may run at once: one per core, if there is enough memory for each.
 
 Cores and memory are those that this process may use: the limits of its control groups count.
 
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 GIB = 1 << 30
-# Few sources need more than half of it; sanitizers and precompiled headers take their part.
+# Few sources need more than half of it; sanitizers and precompiled headers need the rest.
 MEMORY_PER_COMPILER = 1.5 * GIB
 
 
@@ -30,8 +30,8 @@ def numbers_of(file):
 
 
 def control_groups(root, controller):
-    """The directories of this process's group and of those around it. In a container, the name of the
-    group may be one that only the host knows; what is mounted is then the container's own."""
+    """The directories of this process's group and its parents. In a container, the name of the group
+    may be valid only on the host; the mounted group is then the container's own."""
     name, mount = None, None
     for line in text_of(root / "proc/self/cgroup").splitlines():
         number, controllers, path = line.split(":", 2)
@@ -47,7 +47,7 @@ def control_groups(root, controller):
 
 
 def memory_available(root):
-    """In bytes. What a group keeps of files is given up when memory is short."""
+    """In bytes. A group's file cache is reclaimable."""
     room = [1024 * numbers_of(root / "proc/meminfo").get("MemAvailable", 0)]
     for group in control_groups(root, "memory"):
         statistics = numbers_of(group / "memory.stat")
@@ -91,7 +91,7 @@ def self_test():
         assert parallel_jobs(machine(**{"proc/meminfo": f"MemAvailable: {2 << 20} kB\n"})) == 1
         assert parallel_jobs(machine(**{"proc/meminfo": ""})) == 1
 
-        # The group is unlimited and the one around it is not; of what it uses, 2 GiB are files.
+        # The group is unlimited and its parent is not; 2 GiB of its usage are file cache.
         root = machine(**of_process, **{
             f"{version_2}/build/memory.max": "max\n", f"{version_2}/build/memory.current": "1\n",
             f"{version_2}/memory.max": f"{8 * GIB}\n", f"{version_2}/memory.current": f"{6 * GIB}\n",
@@ -100,7 +100,7 @@ def self_test():
         assert memory_available(root) == 4 * GIB
         assert cores(root) == 1 and parallel_jobs(root) == 1
 
-        # Version 1, in a container that does not see the group that it is told of.
+        # Version 1, in a container in which the named group is not visible.
         memory = "sys/fs/cgroup/memory/memory"
         root = machine(**{
             "proc/self/cgroup": "4:memory:/docker/1\n3:cpu,cpuacct:/docker/1\n0::/\n",

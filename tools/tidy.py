@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the rules of the house that no compiler checks. Run as the CTest test `tidy`.
+"""Checks the project's rules that no compiler checks. Runs as the CTest test `tidy`.
 
     tools/tidy.py [FILE...]      checks these or all files; exit code 1 if one breaks a rule
     tools/tidy.py --self-test    tries the rules on snippets that keep or break them
@@ -36,7 +36,7 @@ ARROWS = {
 # The layers whose namespace is coxswain::LAYER.
 NAMESPACES = ("core", "host", "http2", "launch", "net", "server", "wire", "xla")
 
-# These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
+# These get time and randomness as arguments and do no I/O: prefixes in src/coxswain/.
 PURE = ("base/", "core/", "http2/", "wire/", "xla/", "launch/", "client/agent/",
         "client/process_table", "server/dispatch")
 
@@ -128,7 +128,7 @@ def is_protobuf(name):
 
 
 def check_installed(source, installed):
-    """What an installed header includes is installed too, and is not generated."""
+    """Headers included by an installed header are installed too, and not generated."""
     if source.place not in installed:
         return
     for line, _, name in source.includes:
@@ -140,13 +140,13 @@ def check_installed(source, installed):
 
 @functools.cache
 def header(name):
-    """One of ours, as an include names it; None if there is none."""
+    """Our file named by an include; None if there is none."""
     path = ROOT / "src" / name
     return Source(f"src/{name}", path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def closure(source):
-    """The file, and all of ours that it includes, directly or not."""
+    """The file, and all our files that it includes, directly or not."""
     found, open_ones = {source.path: source}, [source]
     while open_ones:
         for _, _, name in open_ones.pop().includes:
@@ -158,8 +158,8 @@ def closure(source):
 
 
 def check_reach(source, _):
-    """What a file names of another layer, something that it includes declares. Several sources that
-    are compiled as one have each other's includes, so that CI does not find out."""
+    """A file includes the declarations of the names that it uses of another layer. Sources compiled as
+    one share their includes, so CI does not detect missing ones."""
     if not source.layer:
         return
     reached = None
@@ -174,7 +174,7 @@ def check_reach(source, _):
 
 
 def python_imports(source):
-    """The modules of the package that a module imports, also late or for type checkers only."""
+    """The package's modules imported by a module, also late or for type checkers only."""
     for node in ast.walk(ast.parse(source.text)):
         names = []
         if isinstance(node, ast.ImportFrom):
@@ -188,7 +188,7 @@ def python_imports(source):
 
 
 def check_circles(source, _):
-    """No module of the package imports itself by way of others."""
+    """The package's modules have no import cycles."""
     if not source.path.startswith("src/python/coxswain/") or not source.path.endswith(".py"):
         return
     ways = {path: [path] for path in python_imports(source)}
@@ -205,9 +205,9 @@ def check_circles(source, _):
         yield 1, "circles", f"imports itself: {names}"
 
 
-# Coroutines under GCC 12.2, which miscompiles some expressions without a word: an owning aggregate
-# or a lambda with captures that is made inside a statement with co_await is destroyed twice or used
-# after its end, and so is what a braced list or '?:' around co_await holds.
+# Coroutines under GCC 12.2, which silently miscompiles some expressions: an owning aggregate or a
+# lambda with captures made inside a statement with co_await is destroyed twice or used after its
+# end, as are the elements of a braced list or '?:' around co_await.
 
 
 def brackets(code):
@@ -223,7 +223,7 @@ def brackets(code):
 
 
 def opens_block(code, at):
-    """Whether the brace opens a block and not a braced list."""
+    """Whether the brace opens a block rather than a braced list."""
     before = code[max(0, at - 300):at].rstrip()
     result = re.search(r"\)[\w\s]*->([^;{}=]*)$", before)  # that of a function or lambda
     return not before or before[-1] in ");{}:]" or bool(
@@ -273,7 +273,7 @@ def take_lambdas(code, partner, begin, end):
         if code[at:at + 2] == "[[":
             at = partner.get(at, at)
         elif at in partner and (
-                not re.search(r"[\w)\]>]$", before)  # else it is a subscript
+                not re.search(r"[\w)\]>]$", before)  # otherwise a subscript
                 or re.search(r"\b(return|co_return|co_await)$", before)):
             lambdas.append((at, code[at + 1:partner[at]]))
             body = re.compile(r"[^;{]*").match(code, partner[at] + 1, end).end()
@@ -367,7 +367,7 @@ def check_length(source, _):
 
 
 def check_web(source, _):
-    """The page and its tests: as short as other files, and nothing comes from elsewhere."""
+    """The page and its tests: limited length, and no external resources."""
     if not source.path.endswith(WEB):
         return
     yield from check_length(source, _)
@@ -377,7 +377,7 @@ def check_web(source, _):
 
 
 def check_python(source, _):
-    """The package's modules are as short as other files of src/."""
+    """The package's modules have the length limits of src/."""
     if source.path.startswith("src/python/") and source.path.endswith(PYTHON):
         yield from check_length(source, _)
 
@@ -404,7 +404,7 @@ SEMANTICS, BEHAVIOURS = "src/coxswain/SEMANTICS.md", "tests/BEHAVIOURS.md"
 
 @functools.cache
 def known_rules():
-    """The numbers of rules and of upstream's sharp edges, each as often as it is defined."""
+    """The numbers of rules and of upstream's sharp edges, once per definition."""
     rules = (ROOT / SEMANTICS).read_text(encoding="utf-8")
     edges = (ROOT / BEHAVIOURS).read_text(encoding="utf-8").partition("## Sharp edges")[2]
     return (re.findall(rf"^(?:#+ |- \*\*|\| )({RULE})", rules, re.MULTILINE),
@@ -440,7 +440,7 @@ def check_references(source, _):
 
 
 def check(source, installed):
-    """Everything that is wrong with one file, as (line, rule, message)."""
+    """All findings in one file, as (line, rule, message)."""
     rules = (check_words, check_web, check_python, check_circles, check_references) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
         check_length, check_words, check_references)
@@ -459,8 +459,8 @@ def check_directories(paths):
             yield directory, "is in LARGE_DIRECTORIES of tools/tidy.py and no longer large"
 
 
-# Snippets: the rule that each breaks (none: it is good), where it stands, and its text. A header
-# gets its #pragma once; a coroutine its function.
+# Snippets: the rule that each breaks (none: it is fine), its path, and its text. Headers get a
+# #pragma once, coroutines a function.
 SNIPPETS = (
     ("", "src/coxswain/net/a.cpp", '#include "coxswain/base/a.hpp"'),
     ("", "src/coxswain/client/client.cpp", '#include "coxswain/core/model/messages.hpp"'),
@@ -558,7 +558,7 @@ def self_test():
 
 
 def installed_headers():
-    """What the layers' CMakeLists.txt name as HEADERS, such as "base/status.hpp"."""
+    """The HEADERS in the layers' CMakeLists.txt, such as "base/status.hpp"."""
     found = set()
     for cmake in ROOT.glob("src/coxswain/*/CMakeLists.txt"):
         text = re.sub(r"#.*", "", cmake.read_text(encoding="utf-8"))

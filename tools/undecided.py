@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Which decisions no test took both ways, by what gcovr has counted. Used by tools/coverage.
+"""Finds the decisions that no test took both ways, from gcovr's counts. Used by tools/coverage.
 
     tools/undecided.py TRACE EXCEPTIONS CORRECTED
     tools/undecided.py --self-test
 
-TRACE is gcovr's JSON with its throw branches. gcovr 5.2 guesses decisions by the text: it takes the
-line after `if (a) b;` for the branch, and gives up loops and whatever has more than two branches.
-The branches themselves are exact, so they are what counts here. A decision is each condition of an
-if, a loop, `?:`, `&&` or `||`, and each case of a switch. What must always hold, assert and
-invariant, has no other way. CORRECTED becomes the trace with these decisions, for gcovr's report.
+TRACE is gcovr's JSON with its throw branches. gcovr 5.2 guesses decisions from the text: it takes
+the line after `if (a) b;` for the branch, and ignores loops and everything with more than two
+branches. The branches themselves are exact, so they are used here. A decision is each condition of
+an if, a loop, `?:`, `&&` or `||`, and each case of a switch. assert and invariant count as decided.
+CORRECTED becomes the trace with these decisions, for gcovr's report.
 
 EXCEPTIONS has a line for each decision that may stay undecided: FILE | TEXT OF ITS LINE | REASON.
 """
@@ -26,12 +26,12 @@ CASE = re.compile(r"\s*(?:case\b(?:[^:;]|::)*|default\s*):(?!:)\s*(.*)")
 
 
 def without_literals(text):
-    """Of the same length, so that positions are the same."""
+    """Returns text of the same length, so that positions stay valid."""
     return LITERAL.sub(lambda m: " " * len(m[0]), text)
 
 
 def decision_lines(text):
-    """The numbers of the lines on which conditions may stand."""
+    """The numbers of the lines that may have conditions."""
     code = without_literals(text)
     starts = [0, *(m.end() for m in re.finditer("\n", code))]
     found, dull = set(), set()
@@ -55,7 +55,7 @@ def decision_lines(text):
 
 
 def conditions(branches):
-    """The counts of both ways of each conditional jump; a call may throw, which is not our affair."""
+    """The counts of both ways of each conditional jump; exceptions from calls are ignored."""
     at = 0
     while at + 1 < len(branches):
         one, other = branches[at], branches[at + 1]
@@ -65,14 +65,14 @@ def conditions(branches):
 
 
 def way_of_case(rest, number, counts):
-    """How often a case was taken: its own line says it, or the first one that follows."""
+    """How often a case was taken: the count of its line, or of the next counted one."""
     if rest and number in counts:
         return counts[number]
     return next((counts[n] for n in range(number + 1, number + 4) if n in counts), None)
 
 
 def decision(line, source, where, counts):
-    """What gcovr is to say of the line; nothing if nothing is decided there."""
+    """gcovr's entry for the line; none if nothing is decided there."""
     number = line["line_number"]
     text = without_literals(source[number - 1])
     if case := CASE.match(text):
@@ -80,8 +80,8 @@ def decision(line, source, where, counts):
         return None if taken is None else {"type": "switch", "count": taken}
     if number not in where or re.match(r"\s*switch\b", text):
         return None
-    # Two ways of which none was taken, on a line that was: it is not reached for another decision's
-    # sake, or it destroys what an exception leaves behind.
+    # Neither way was taken, on a line that was reached: another decision on the line skips it, or
+    # it is cleanup after an exception.
     ways = [w for w in conditions(line["branches"]) if any(w) or line["count"] == 0]
     if not ways:
         return None
@@ -94,7 +94,7 @@ def is_open(what):
 
 
 def correct(file):
-    """Gives the file's lines their decisions. How many there are, and those that are open."""
+    """Adds the decisions to the file's lines. Returns their number, and the open ones."""
     text = (ROOT / file["file"]).read_text(encoding="utf-8")
     source, where = text.splitlines(), decision_lines(text)
     counts = {line["line_number"]: line["count"] for line in file["lines"]}
@@ -126,7 +126,7 @@ def read_exceptions(path):
 
 
 def report(trace, exceptions):
-    """Prints what is wrong, and says how much that is."""
+    """Prints the findings, and returns their number."""
     decided, excepted, wrong, used = 0, 0, 0, set()
     for file in trace["files"]:
         count, undecided = correct(file)
@@ -144,7 +144,7 @@ def report(trace, exceptions):
     return wrong
 
 
-# A line of code, the branches that stand on it (T: the way of an exception), whether it is open.
+# A line of code, its branches (T: the way of an exception), and whether it is open.
 SNIPPETS = (
     ("if (a) b();", "1 1", False),
     ("if (a) b();", "1 0", True),

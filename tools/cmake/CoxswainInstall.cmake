@@ -1,11 +1,11 @@
-# What `cmake --install` puts where, in components: `program` is what runs jobs, `development` is what
-# programs are built with, `python` the package for Python. Included when all targets are known.
+# Installation rules of `cmake --install`, by component: `program` runs jobs, `development` builds
+# programs, `python` is the Python package. Included after all targets are defined.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
-# Those that need others come before them, as linkers want it.
+# In link order: dependents before their dependencies.
 set(libraries)
 foreach(library IN ITEMS c host status client server xla launch net http2 wire proto core base)
   if(TARGET coxswain_${library})
@@ -68,7 +68,7 @@ if(TARGET coxswain_python)
   endforeach()
 endif()
 
-# Of none of them: Debian has it in a place of its own.
+# Part of no component: Debian has its own place for it.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 
 include(CoxswainPackages)

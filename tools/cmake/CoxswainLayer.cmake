@@ -1,4 +1,4 @@
-# Where programs go, how a layer of the house is declared, and which warnings our own code obeys.
+# Output directories, the declaration of layers, and the warnings for our own code.
 
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -7,7 +7,8 @@ endif()
 add_library(coxswain_warnings INTERFACE)
 target_compile_options(coxswain_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-  # GCC 12 warns falsely where a short literal is appended to a std::string at -O3 (GCC PR 105651).
+  # At -O3, GCC 12 gives a false warning where a short literal is appended to a std::string (GCC PR
+  # 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # At -O1 it inlines only one of the two functions by which Asio allocates a coroutine's frame.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>
@@ -15,8 +16,8 @@ target_compile_options(coxswain_warnings INTERFACE
 
 # coxswain_precompile(HEADERS ... FOR TARGET...): with COXSWAIN_UNITY, the headers are parsed once for
 # all C++ sources of the targets, which must have the compiler flags and definitions of the first.
-# Without HEADERS, the others use what the first has already. Not with a compiler launcher: ccache, by
-# default, does not cache what includes a precompiled header.
+# Without HEADERS, the others use the first one's. Not with a compiler launcher: by default, ccache
+# does not cache sources that include a precompiled header.
 function(coxswain_precompile)
   cmake_parse_arguments(arg "" "" "HEADERS;FOR" ${ARGN})
   if(NOT COXSWAIN_UNITY OR CMAKE_CXX_COMPILER_LAUNCHER)

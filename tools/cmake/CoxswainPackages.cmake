@@ -1,4 +1,4 @@
-# `cpack`: a Debian package for each component. Who publishes them says -DCPACK_PACKAGE_CONTACT=.
+# `cpack`: a Debian package for each component. To publish them, set -DCPACK_PACKAGE_CONTACT=.
 find_program(GZIP gzip)
 
 set(CPACK_GENERATOR DEB)
@@ -21,7 +21,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 barriers, share small data, and learn at once when one of them dies. This
 package has the coordinator and the commands that use it.")
 
-# What its headers and its CMake package want.
+# Needed by its headers and its CMake package.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcoxswain-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
@@ -46,7 +46,7 @@ if(TARGET coxswain_python)
 coordinator: membership of a task in a job, barriers, keys and failures.")
 endif()
 
-# Debian's policy wants these two in each package; what has changed stands in CHANGELOG.md.
+# Debian's policy requires these two in each package; the changes are in CHANGELOG.md.
 set(documents ${CMAKE_CURRENT_LIST_DIR}/copyright ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
 if(GZIP)
   set(changelog ${PROJECT_BINARY_DIR}/changelog)

@@ -1,15 +1,15 @@
-# Compiles up to eight sources of a target as one, so that what they all include is read and
-# instantiated once. unity_groups.py says which of them bear it, whenever cmake runs. Included when
-# all targets are known.
+# Compiles up to eight sources of a target as one, so that their common includes are parsed and
+# instantiated once. unity_groups.py determines the groups whenever cmake runs. Included after all
+# targets are defined.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# What is no fault of a source: it does not see the names of its neighbours, and its anonymous
-# namespace is no header's. A build without this option warns.
+# Warnings caused only by the grouping: a source does not see the names of its neighbors, and its
+# anonymous namespace is not in a header. A build without this option warns.
 target_compile_options(coxswain_warnings INTERFACE
   -Wno-shadow $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 
-# For each target of the directory, and of those beneath. One grouping for the whole directory: a source
-# may be in several of its targets, and has one group only.
+# For each target of the directory and its subdirectories. One grouping per directory, because a
+# source may be in several of its targets but has one group.
 function(coxswain_unite directory)
   get_property(beneath DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
   foreach(one IN LISTS beneath)
@@ -23,7 +23,7 @@ function(coxswain_unite directory)
     list(FILTER listed INCLUDE REGEX "\\.cpp$")
     foreach(source IN LISTS listed)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} NORMALIZE)
-      # What is made by the build is not there yet.
+      # Generated sources do not exist yet.
       if(EXISTS ${source})
         list(APPEND sources ${source})
       endif()

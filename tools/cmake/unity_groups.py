@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says which sources of one directory may be compiled as one, for CoxswainUnity.cmake.
+"""Determines which sources of one directory may be compiled as one, for CoxswainUnity.cmake.
 
 Usage: unity_groups.py MOST SOURCE...
 
-Prints the number of each source's group, one a line; at most MOST sources share one. What a file
-says to itself alone (in its anonymous namespace) must mean the same in company, so two files share
-a group only if none of these names of the one is a word of the other.
+Prints the number of each source's group, one per line; at most MOST sources share one. Names in a
+file's anonymous namespace must keep their meaning in a group, so two files share a group only if
+none of these names of one is a word of the other.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ TYPE = re.compile(r"(?:struct|class|enum class|enum|union|namespace|using) (\w+)
 NO_NAME = re.compile(r"template|static_assert|using namespace")
 OTHER = re.compile(r"[^({=;]*?(\w+)\s*(?:[({=;\[]|$)")
 WORD = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<!-)(?<=>)[A-Za-z_]\w*")
-# Whatever these touch is not seen here.
+# The effects of these are not visible here.
 FOR_ITSELF = re.compile(
     r"^\s*(?:#\s*define|#\s*undef|using namespace (?!.*_literals;)|void\s*\*\s*operator new)", re.M)
 
@@ -37,7 +37,7 @@ class source:
 
 
 def own_names(code):
-    """The names that stand at the file's own level: clang-format indents all others."""
+    """The names at file level: clang-format indents all others."""
     anonymous, suites = False, 0
     for line in code.split("\n"):
         if line.startswith("namespace {"):

@@ -1,4 +1,4 @@
-// The coordinator inside a program of one's own, as the README shows it: both sides in one process.
+// The coordinator embedded in a program, as in the README: both sides in one process.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/server/server.hpp"

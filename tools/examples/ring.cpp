@@ -1,6 +1,7 @@
-// A ring of processes that survives the loss of some: in each round everybody learns the sum of all
-// numbers, over plain sockets between neighbours. When process_monitor tells that a member is lost,
-// the others drop this generation of the ring, agree on who is left, and build the next.
+// A ring of processes that survives the loss of members: in each round every member computes the
+// sum of all numbers, over plain sockets between neighbors. When process_monitor reports a lost
+// member, the others drop this generation of the ring, agree on the remaining members, and build
+// the next.
 
 #include "coxswain/client/process_monitor.hpp"
 
@@ -20,7 +21,7 @@ class ring {
   ring(client& job, asio::any_io_executor executor)
       : job_{job}, monitor_{job}, executor_{executor}, broken_{executor} {}
 
-  // Passes numbers around until so many rounds are through, and leaves the job.
+  // Passes numbers around until this many rounds are complete, and leaves the job.
   asio::awaitable<void> run(int rounds) {
     auto tell = [this](tasks_result const&, std::span<process const> lost) { note(lost); };
     static_cast<void>(co_await (live(rounds) && monitor_.run(tell)));
@@ -38,7 +39,7 @@ class ring {
     co_await job_.leave(60s);
   }
 
-  // Waits until all members that still live have dropped the generation before.
+  // Waits until all live members have dropped the last generation.
   asio::awaitable<void> agree_on_members() {
     std::vector<task_id> tasks;
     for (process const& member : members_) tasks.push_back(member.task);
@@ -49,23 +50,23 @@ class ring {
     std::cout << "generation " << generation_ << " has " << members_.size() << " members\n";
   }
 
-  // What the monitor tells. Who waits for `broken_` ends whatever the exchange waits for.
+  // Handles the monitor's updates. The waiter for `broken_` cancels the exchange.
   void note(std::span<process const> lost) {
     for (process const& p : lost) std::cout << "task " << p.task << " is lost" << std::endl;
     if (!monitor_.check_current(members_).ok()) broken_.expires_at({});
   }
 
-  // Whether all rounds are through; if not, the generation is broken.
+  // Whether all rounds are complete; if not, the generation is broken.
   asio::awaitable<bool> work(int rounds) {
     try {
       co_await exchange("ring/" + std::to_string(generation_) + '/', rounds);
       co_return true;
     } catch (std::exception const&) {
-      co_return false;  // a neighbour is gone, or others dropped the generation, or we do
+      co_return false;  // a neighbor is gone, or another member or this one dropped the generation
     }
   }
 
-  // The sockets live as long as the generation: who drops it wakes his neighbours.
+  // The sockets live as long as the generation: dropping it wakes the neighbors.
   asio::awaitable<void> exchange(std::string prefix, int rounds) {
     process const self{*job_.task(), job_.incarnation()};
     auto const me = std::find(members_.begin(), members_.end(), self);
@@ -83,7 +84,7 @@ class ring {
     co_await (next.async_connect(neighbour, asio::use_awaitable) &&
               door.async_accept(previous, asio::use_awaitable));
 
-    // Some may have finished a round that others have not: all go on with the earliest.
+    // Some may have completed a round that others have not: all continue with the earliest.
     std::vector<task_id> participants;
     for (process const& member : members_) participants.push_back(member.task);
     barrier_options const members{60s, participants};
@@ -95,7 +96,7 @@ class ring {
     co_await job_.barrier(prefix + "done", members);
   }
 
-  // The sum of everybody's number, which is one more than the task's.
+  // The sum of all members' numbers; each is the task's number plus one.
   asio::awaitable<std::uint64_t> pass_around(tcp::socket& next, tcp::socket& previous) {
     std::uint64_t number = job_.task()->value + 1;
     std::uint64_t sum = number;
@@ -111,15 +112,15 @@ class ring {
   client& job_;
   process_monitor monitor_;
   asio::any_io_executor executor_;
-  asio::steady_timer broken_;     // over when the generation is
+  asio::steady_timer broken_;     // cancelled when the generation ends
   std::vector<process> members_;  // at first empty: all tasks
   int generation_{};
-  std::int64_t round_{};  // how many are through
+  std::int64_t round_{};  // completed rounds
 };
 
 asio::awaitable<void> work(int rounds) {
   auto options = client_options::from_environment();
-  options.recoverable = true;  // our death is not the job's
+  options.recoverable = true;  // our death does not fail the job
   client job = co_await client::connect(std::move(options));
   co_await job.join();
   auto const executor = co_await asio::this_coro::executor;

@@ -18,7 +18,7 @@ STEPS, SAVE_EVERY = 400, 10
 
 
 def load(directory, task):
-    """The step of the last checkpoint that everybody has saved, and this task's weight in it."""
+    """The step of the last checkpoint saved by all tasks, and this task's weight in it."""
     latest = directory / "latest"
     if not latest.exists():
         return 0, 0.0
@@ -40,12 +40,12 @@ def train(job, directory):
             (directory / f"{step}.{job.task}").write_text(repr(weight))
         gradient = 1 / (1 + step + job.task)  # the work
 
-        # A task that brings a step has saved it, so this is the checkpoint's barrier, too. A task that
-        # dies is waited for; its next process brings the step from which it has to go on.
+        # A task that contributes a step has saved it, so this is also the checkpoint's barrier. It
+        # waits for a task that dies; its next process contributes the step from which it continues.
         told = job.all_gather("step", json.dumps([step, stop, gradient]), timeout=600)
         steps, stops, gradients = zip(*map(json.loads, told))
         if len(set(steps)) > 1:
-            step, weight = load(directory, job.task)  # somebody was restarted: all go back
+            step, weight = load(directory, job.task)  # a task was restarted: all go back
             continue
 
         if job.task == 0 and (stop or step % SAVE_EVERY == 0):

@@ -1,4 +1,4 @@
-// A worker of a distributed job, as the README shows it. Four of them, on this machine:
+// A worker of a distributed job, as in the README. To run four of them on this machine:
 //
 //   coxswain run -n 4 -- coxswain-example-worker --rounds 1000
 
@@ -27,7 +27,7 @@ asio::awaitable<void> work(int rounds) {
   auto const devices = co_await job.all_gather("devices", "gpu-" + std::to_string(me));
   co_await job.put("address/" + std::to_string(me), "10.0.0." + std::to_string(me) + ":5000");
   auto const next = std::to_string((me + 1) % job.num_tasks());
-  auto const neighbour = co_await job.get("address/" + next);  // waits until it is there
+  auto const neighbour = co_await job.get("address/" + next);  // waits for the value
   for (int round = 0; round < rounds; ++round) co_await job.barrier("step", 60s);
   report(devices, neighbour, rounds);
   co_await job.leave();
