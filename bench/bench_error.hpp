@@ -32,7 +32,7 @@ template <class... Values>
   throw bench_error{fmt::format(text, std::forward<Values>(values)...), exit_code::usage};
 }
 
-// "cannot open epoll: Too many open files": adds what errno says to `what`.
+// "cannot open epoll: Too many open files": appends the text of errno to `what`.
 [[nodiscard]] inline bench_error system_failure(std::string const& what) {
   return bench_error{what + ": " + std::generic_category().message(errno)};
 }

@@ -1,4 +1,4 @@
-// coxswain-load: one process of the benchmark, as driver/processes.py starts it.
+// coxswain-load: one process of the benchmark, started by driver/processes.py.
 //
 //     coxswain-load ROLE [OPTIONS]    OPTIONS are JSON
 
@@ -81,7 +81,7 @@ void compare(json::object const& given) {
   say(found);
 }
 
-// Their files exist until standard input ends.
+// The certificate files exist until standard input ends.
 void make_certificates(json::object const& /*given*/) {
   certificates::authority const authority{"coxswain-bench"};
   auto const made = authority.issue({});

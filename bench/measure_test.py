@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests bench/measure: what it makes of results that are given, without any measurement."""
+"""Tests bench/measure: its evaluation of given results, without measurements."""
 
 import importlib.machinery
 import importlib.util

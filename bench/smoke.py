@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Runs coxswain-bench once and looks at its JSON: that the run ends, that the counts are right and
-that the fields are there. How long anything took is not judged.
+"""Runs coxswain-bench once and checks its JSON: that the run ends, that the counts are right and that
+the fields exist. Times are not checked.
 
     smoke.py JSON_FILE EXPECTATION... -- ARGUMENT...
 
-An expectation is `path` (a number above zero is there), `path=any` (a number of either sign is there)
-or `path=number`; `baseline.release_ns.count=15`.
-A test that needs somebody else's server is skipped where that is not installed.
+An expectation is `path` (has a number above zero), `path=any` (has any number) or `path=number`, such
+as `baseline.release_ns.count=15`. A test that needs another server is skipped if that is not installed.
 """
 
 import json
@@ -15,7 +14,7 @@ import subprocess
 import sys
 
 
-# What the program exits with when there is no server, and what CTest takes for "skipped".
+# The program's exit code without a server, and CTest's code for "skipped".
 UNAVAILABLE = 69
 SKIPPED = 77
 

@@ -28,7 +28,7 @@ net::socket_address resolved(std::string const& text) {
   auto const found = parsed->resolve(net::endpoint::purpose::connect);
   if (!found) throw bench_error{found.error().text(), exit_code::unavailable};
   for (auto const& one : *found) {
-    if (one.family() == AF_INET) return one;  // of several of localhost
+    if (one.family() == AF_INET) return one;  // if localhost has several
   }
   return found->front();
 }
@@ -67,7 +67,7 @@ net::descriptor connector::connect() {
                   sources_max)};
 }
 
-// Zero, or the errno of what failed.
+// Zero, or the errno of the failure.
 int connector::try_connect(int fd) const {
   int const on = 1;
   timeval const longest{connect_seconds_max, 0};

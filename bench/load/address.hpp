@@ -1,6 +1,6 @@
 #pragma once
-// Addresses of this machine, and sockets made for them. The benchmark never talks to another
-// machine: everything else is refused.
+// Addresses of this machine, and sockets for them. The benchmark never connects to another machine:
+// other addresses are refused.
 
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -27,7 +27,7 @@ class address {
   void speak(tls_options const& tls) { tls_ = tls; }
   [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
 
-  // A listener, and in `text` the port that was chosen if it was 0. Throws bench_error.
+  // A listener; `text` has the chosen port if it was 0. Throws bench_error.
   [[nodiscard]] net::descriptor listen();
 
  private:
@@ -49,7 +49,7 @@ class connector {
   [[nodiscard]] int try_connect(int fd) const;
 
   address to_;
-  std::uint32_t source_{};  // 0: whatever the kernel takes, else 127.0.0.source
+  std::uint32_t source_{};  // 0: chosen by the kernel, else 127.0.0.source
 };
 
 }  // namespace coxswain::bench

@@ -21,7 +21,7 @@ std::string who(std::optional<task_id> task) {
   return task ? fmt::format("task {}", task->value) : std::string{"a connection without a task"};
 }
 
-// The same message of any process: its label and its incarnation are its own.
+// Removes the label and incarnation, which differ between processes.
 std::string without_what_is_random(core::client_message message) {
   if (auto* hello = std::get_if<core::hello_args>(&message.what)) hello->label.clear();
   if (auto* join = std::get_if<core::join_args>(&message.what)) join->self = {};

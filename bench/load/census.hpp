@@ -22,20 +22,20 @@ class census {
     friend bool operator==(count const&, count const&) = default;
   };
 
-  // Throws bench_error: the bytes are no recording, or its beginning is lost.
+  // Throws bench_error if the bytes are no recording, or its beginning is lost.
   explicit census(std::string_view recording);
 
-  // "barrier 'step'" -> how many there were.
+  // "barrier 'step'" -> number of requests.
   [[nodiscard]] std::map<std::string, count> const& by_request() const noexcept {
     return by_request_;
   }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
-  // How many requests the server took at a time, on the average.
+  // The average number of requests that the server processed at a time.
   [[nodiscard]] double requests_per_iteration() const noexcept;
 
-  // Where the requests of a task are not the same in both, to the byte but for the label in the
-  // hello, and for the incarnation in the join, which each process draws at random; none if
-  // nowhere. Heartbeats are left out: they depend on time. `a` and `b` say whose they are.
+  // The first difference between the requests of a task in both, byte by byte except for the label
+  // in the hello and the random incarnation in the join; none if there is none. Heartbeats are
+  // ignored because they depend on time. `a` and `b` name the sides.
   [[nodiscard]] static std::optional<std::string> difference(census const& one, std::string_view a,
                                                              census const& other,
                                                              std::string_view b);
@@ -43,7 +43,7 @@ class census {
  private:
   struct request {
     std::string what;
-    std::string payload;  // without what each process draws at random
+    std::string payload;  // without random parts
   };
   struct line {
     std::optional<task_id> task;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t records_lost = 3;
 
-// A recording in the making.
+// A recording under construction.
 class told {
  public:
   explicit told(std::uint64_t lost = 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// Frames that a load sends and receives. Not here: what a payload means (peer).
+// Frames that a load sends and receives. Not here: the meaning of payloads (peer).
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace coxswain::bench {
 
-// The number that these bytes are, the highest one first.
+// The number in these bytes, big-endian.
 [[nodiscard]] inline std::uint32_t read_number(std::string_view bytes) {
   std::uint32_t number = 0;
   for (char const byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
@@ -30,15 +30,15 @@ class frame_source {
  public:
   virtual ~frame_source() = default;
 
-  // Takes the next frame, or all there is of it, off the front of `input`. The frame is valid until
-  // the next call, and as long as `input`'s memory is.
+  // Takes the next frame, or the available part of it, from the front of `input`. The frame is
+  // valid until the next call, and as long as `input`'s memory.
   [[nodiscard]] virtual std::optional<received_frame> next(std::string_view& input) = 0;
 };
 
 // Makes one for a new connection.
 using frame_source_maker = std::unique_ptr<frame_source> (*)();
 
-// Prepared frames of many connections, in one piece of memory, in the order in which they are sent.
+// Prepared frames of many connections, in one buffer, in sending order.
 class frame_list {
  public:
   void clear() {
@@ -46,7 +46,7 @@ class frame_list {
     frames_.clear();
   }
 
-  // Where the next frame is to be appended; `close` ends it.
+  // The buffer to which the next frame is appended; `close` ends it.
   [[nodiscard]] std::string& open() noexcept { return bytes_; }
   void close(std::size_t connection) { frames_.push_back({connection, bytes_.size()}); }
 
@@ -70,18 +70,18 @@ class frame_list {
 };
 
 // Finds the frames of Coxswain and of the baseline: of a long one it keeps only the beginning, so
-// that thousands of connections may be sent megabytes each. The client's own decoder is wire/frame.
+// that thousands of connections can receive megabytes each. The client's own decoder is wire/frame.
 class frame_reader final : public frame_source {
  public:
-  // Of a longer payload only so much is kept.
+  // Of a longer payload only this much is kept.
   static constexpr std::size_t kept_bytes_max = std::size_t{16} * 1024;
 
   [[nodiscard]] std::optional<received_frame> next(std::string_view& input) override;
 
  private:
-  std::string kept_;       // the beginning of a frame that no single input holds, with its prefix
+  std::string kept_;       // the beginning of a frame split over several inputs, with its prefix
   std::size_t length_{};   // of its payload, once the prefix is whole
-  std::size_t to_skip_{};  // what is still to come of it and is not kept
+  std::size_t to_skip_{};  // the rest of it, which is not kept
   bool is_taken_{};        // `kept_` was handed out
 };
 

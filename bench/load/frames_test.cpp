@@ -20,8 +20,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What `convert` makes of the frames that are found in a stream that comes in pieces of so many
-// bytes.
+// The result of `convert` for the frames in a stream that arrives in pieces of this many bytes.
 template <class Reader, class Found>
 std::vector<Found> read_in_pieces(std::string_view stream, std::size_t piece,
                                   Found (*convert)(received_frame const&)) {
@@ -289,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_fails_is_an_error) {
                     bench_error);
 }
 
-// An answer to a put of a key that had a version.
+// An answer to a put of an existing key.
 std::string answer_after(char version) {
   std::string const kv{'\x20', version};
   std::string made{'m', 0, 0, 0, 3, '\x12', static_cast<char>(kv.size())};

@@ -21,7 +21,7 @@ std::size_t step_of(std::uint64_t ns) {
   return (std::size_t{shift} << step_bits) + (ns >> shift);
 }
 
-// The middle of the times that belong to the step.
+// The middle of the step's times.
 double time_of(std::size_t step) {
   auto const shift = step < (std::size_t{2} << step_bits) ? 0 : (step >> step_bits) - 1;
   auto const first = static_cast<double>(step - (shift << step_bits));

@@ -16,7 +16,7 @@ class histogram {
   void add(std::int64_t ns);
   void add(histogram const& other);
 
-  // {"max": NS, "times": [NS, HOW OFTEN, NS, HOW OFTEN, ...]}
+  // {"max": NS, "times": [NS, COUNT, NS, COUNT, ...]}
   [[nodiscard]] boost::json::object to_json() const;
 
  private:

@@ -13,7 +13,7 @@ namespace coxswain::bench {
 
 core::hello_args hello() {
   core::hello_args said;
-  said.job = core::job_default;  // as a client of a task names it
+  said.job = core::job_default;  // as named by a task's client
   said.label = fmt::format("coxswain-bench:{}", ::getpid());
   return said;
 }

@@ -1,6 +1,5 @@
 #pragma once
-// When the tasks of a load send, and the requests with which they join a job: shared by several
-// workloads.
+// The send times of a load's tasks, and their join requests: shared by several workloads.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -12,9 +11,9 @@ namespace coxswain::bench {
 // When the requests of one volley are sent.
 struct arrivals {
   enum class pattern {
-    together,  // as fast as can be: those of one session with one call
-    ordered,   // each with a call of its own, in the order of the tasks, as fast as can be
-    jittered,  // each at a random moment
+    together,  // as fast as possible: those of one session with one call
+    ordered,   // each with its own call, in task order, as fast as possible
+    jittered,  // each at a random time
   };
   pattern how{pattern::together};
   duration within{};  // jittered: all of them within this time

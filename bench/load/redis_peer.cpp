@@ -1,5 +1,5 @@
-// Requests to Redis. A barrier is a counter and a message to all, or a list; keys are keys, or the
-// fields of a hash, which is their directory; a wait for a value is a subscription.
+// Requests to Redis. A barrier is a counter and a message to all, or a list; keys are keys, or
+// fields of a hash for their directory; a wait for a value is a subscription.
 
 #include "bench_error.hpp"
 #include "load/peer.hpp"
@@ -38,8 +38,7 @@ std::string release_of(rival_plan const& plan) {
   return fmt::format("redis.call('PUBLISH', '{}', n{})", channel_name, data);
 }
 
-// What each does with what it brings: the data of all stand one after another in one string, in the
-// order of the tasks.
+// Each stores its contribution: the data of all are in one string, in task order.
 std::string contribution_of(rival_plan const& plan) {
   if (plan.sums) return "redis.call('INCRBY', keys[2], args[2])";
   if (plan.gathered_bytes == 0) return {};
@@ -164,7 +163,7 @@ class redis_peer final : public peer {
   void say(std::string& out, asking const& /*how*/, core::list_args const& args) {
     append_command(out, {"HGETALL", args.directory});
   }
-  // A connection that has subscribed need not ask.
+  // A subscribed connection need not send a request.
   void say(std::string& out, asking const& how, core::get_args const& args) {
     if (how.connection >= plan_.subscribers) append_command(out, {"GET", args.key});
   }
@@ -176,7 +175,7 @@ class redis_peer final : public peer {
   }
 
   verdict judge_push(received_frame const& frame) const {
-    if (!begins(frame, message_head)) return verdict::answer;  // it has subscribed
+    if (!begins(frame, message_head)) return verdict::answer;  // subscribed
     if (plan_.tasks == 0) return verdict::answer;
     auto const number = std::to_string(arrivals_);
     if (has_data(plan_)) return judge_data(frame, number + ':');
@@ -222,7 +221,7 @@ class redis_peer final : public peer {
   }
 
   verdict judge_listing(received_frame const& frame) const {
-    if (!plan_.lists) return verdict::answer;  // what a list gave
+    if (!plan_.lists) return verdict::answer;  // the result of a list command
     if (begins(frame, listing_head_) && frame.bytes == listing_bytes_) return verdict::answer;
     throw bench_error{
         fmt::format("it answered with {} bytes, as the directory has not", frame.bytes)};
@@ -231,7 +230,7 @@ class redis_peer final : public peer {
   rival_plan plan_;
   std::uint64_t arrivals_{};
   bool is_publishing_{};
-  std::vector<std::size_t> value_frames_;  // how large the answers to gets may be
+  std::vector<std::size_t> value_frames_;  // the maximum size of answers to gets
   std::string listing_head_;
   std::size_t listing_bytes_{};
 };

@@ -64,7 +64,7 @@ std::optional<received_frame> resp_reader::next(std::string_view& input) {
   return received_frame{kept_, bytes};
 }
 
-// False if its end is not there yet.
+// False if its end has not arrived yet.
 bool resp_reader::take_line(std::string_view rest, std::size_t& used) {
   auto const end = rest.find('\n');
   if (end == std::string_view::npos) {

@@ -6,7 +6,7 @@
 namespace coxswain::bench {
 namespace {
 
-// Frames that are prepared at once.
+// Number of frames prepared at once.
 constexpr std::size_t prepared_bytes_max = std::size_t{64} * 1024 * 1024;
 constexpr std::uint64_t prepared_max = 500'000;
 
@@ -26,7 +26,7 @@ void stream::run(std::uint64_t operations, std::function<question()> const& make
   found.operations += operations;
 }
 
-// Makes the frames of some operations, as many for each connection, and returns how many.
+// Makes the frames of some operations, equally many per connection, and returns their number.
 std::uint64_t stream::prepare(std::uint64_t operations, std::function<question()> const& make) {
   frames_.clear();
   auto const wanted = std::min(operations, prepared_max);
@@ -61,7 +61,7 @@ void stream::run_prepared(tally& found) {
   wires_.speaks().settle();
 }
 
-// Up to `count` of what is left, with one call.
+// Sends up to `count` of the remaining ones with one call.
 void stream::send(std::size_t connection, std::size_t count, time_point now) {
   auto& l = lines_[connection];
   auto const end = std::min(l.end, l.next + count);
@@ -75,7 +75,7 @@ void stream::arrived(std::size_t connection, received_frame const& frame) {
   if (wires_.judge(connection, frame) == verdict::answer) ++answers_;
 }
 
-// Answers come in the order of the requests.
+// Answers arrive in the order of the requests.
 void stream::was_read(std::size_t connection) {
   auto const at = now();
   auto& l = lines_[connection];

@@ -1,7 +1,6 @@
 #pragma once
-// Request and reply on each of some connections, repeatedly: a fixed number of requests is
-// outstanding, and each answer is followed by the next request. Frames are made before the clock
-// runs.
+// Request and reply on several connections, repeatedly: a fixed number of requests is outstanding,
+// and each answer triggers the next request. Frames are made before the clock starts.
 
 #include "load/connections.hpp"
 #include "load/tally.hpp"
@@ -18,23 +17,23 @@ namespace coxswain::bench {
 
 class stream final : public connections::listener {
  public:
-  // The next request, and which of the expected answers it will have.
+  // The next request, and the kind of its expected answer.
   struct question {
     core::request what;
     std::size_t model{};
   };
 
-  // All connections of `wires`, which have no request open.
+  // All connections of `wires`, which must have no open request.
   stream(connections& wires, std::size_t outstanding);
 
-  // The first latency of `found` is that from a request to its answer. Throws bench_error.
+  // The first latency of `found` is from a request to its answer. Throws bench_error.
   void run(std::uint64_t operations, std::function<question()> const& make, tally& found);
 
  private:
   struct line {
     std::size_t next{};  // the frame that is sent next
     std::size_t end{};
-    std::vector<time_point> sent;  // a ring: when the requests without an answer were sent
+    std::vector<time_point> sent;  // a ring: the send times of unanswered requests
     std::uint64_t asked{};
     std::uint64_t answered{};
   };
@@ -49,7 +48,7 @@ class stream final : public connections::listener {
   std::size_t outstanding_;
   frame_list frames_;
   std::vector<line> lines_;
-  std::size_t answers_{};  // in the reading that is under way
+  std::size_t answers_{};  // in the current read
   std::size_t waiting_{};
   histogram* latency_{};
 };

@@ -25,10 +25,10 @@ namespace {
 
 constexpr std::size_t length_bytes = 4;
 
-// A reading of all that is there costs one call with edges or levels; they are the same within 2 %.
+// Reading all available input takes one call, edge- or level-triggered; both are equal within 2 %.
 constexpr std::uint32_t read_edges = EPOLLIN | EPOLLET;
 
-// Up to this size frames for one connection are copied together to be sent with one call.
+// Up to this size, frames for one connection are combined by copying to be sent with one call.
 constexpr std::size_t gathered_bytes_max = std::size_t{64} * 1024;
 
 std::string frame_of_zeros(std::size_t payload_bytes) {
@@ -39,7 +39,7 @@ std::string frame_of_zeros(std::size_t payload_bytes) {
   return frame;
 }
 
-// How much of it the socket took. A peer that is gone is noticed when it is read.
+// The number of bytes accepted by the socket. A lost peer is noticed when it is read.
 std::size_t send_some(int fd, std::string const& frame, std::size_t from) {
   for (;;) {
     auto const sent = ::send(fd, frame.data() + from, frame.size() - from, MSG_NOSIGNAL);
@@ -50,18 +50,18 @@ std::size_t send_some(int fd, std::string const& frame, std::size_t from) {
   }
 }
 
-// The baseline's replies: frames of zeros, made once for each size and shared by all connections.
-// Bytes that a socket does not accept at once wait here; a large frame waits without being copied.
+// The baseline's replies: frames of zeros, made once per size and shared by all connections. Bytes
+// that a socket does not accept at once wait here; large frames are not copied.
 class baseline_replies {
  public:
   // Answers are written by the next `flush`.
   void add(int fd, std::size_t payload_bytes);
 
-  // Writes what was added: what goes to one connection in a row with one call. `blocked` are the
-  // connections that did not take all of it, since the last flush. Throws bench_error.
+  // Writes the added replies: consecutive ones for a connection with one call. `blocked` are the
+  // connections that did not accept all of it, since the last flush. Throws bench_error.
   void flush(std::vector<int>& blocked);
 
-  // The connection takes bytes again; true if nothing waits any more. Throws bench_error.
+  // The connection accepts bytes again; true if nothing waits any more. Throws bench_error.
   bool resume(int fd);
 
   // The connection is closed.
@@ -83,7 +83,7 @@ class baseline_replies {
 
   std::vector<reply> added_;
   std::unordered_map<std::size_t, frame_ptr> frames_;  // by their payload's size
-  std::size_t last_bytes_{};                           // the size that was asked for last
+  std::size_t last_bytes_{};                           // the last requested size
   frame_ptr last_frame_;
   std::unordered_map<int, std::deque<rest>> waiting_;
 };
@@ -211,7 +211,7 @@ class baseline_server {
     }
   }
 
-  // Unless the buffer was filled, one call has all that is there.
+  // Unless the buffer was filled, one call has read everything.
   void read(int fd) {
     for (;;) {
       auto const got = recv(fd, buffer_.data(), buffer_.size(), 0);
@@ -239,7 +239,7 @@ class baseline_server {
     blocked_.clear();
   }
 
-  // Takes all whole frames; what is left belongs to the next one.
+  // Takes all complete frames; the rest belongs to the next one.
   std::string_view take_frames(int fd, std::string_view input) {
     while (input.size() >= length_bytes) {
       auto const size = length_bytes + read_length(input);

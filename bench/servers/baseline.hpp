@@ -1,10 +1,11 @@
 #pragma once
-// The baseline: the least that a server on epoll can do for a job. No Protobuf, no Asio, no
-// sessions, no timers, no checks: it counts requests, and after so many of them answers each.
+// The baseline: the minimum that a server on epoll can do for a job. No Protobuf, no Asio, no
+// sessions, no timers, no checks: it counts requests, and answers each after a given number of
+// them.
 //
-// A frame is four bytes, big-endian, that give the length of what follows. The first four bytes of
-// a request give the length of its answer's payload in the same way; the rest is opaque. So the
-// load moves exactly the bytes that it moves with the coordinator.
+// A frame is a length in four bytes, big-endian, and a payload. The first four bytes of a request's
+// payload are the length of its answer's payload; the rest is opaque. So the load transfers exactly
+// as many bytes as with the coordinator.
 
 #include "load/address.hpp"
 
@@ -20,7 +21,7 @@ inline constexpr std::size_t baseline_answer_at_once = 0x8000'0000;
 // Or for none.
 inline constexpr std::size_t baseline_answer_never = 0x4000'0000;
 
-// The minimum payload of a request that gives the length of its answer.
+// The minimum payload of a request: the length of its answer.
 inline constexpr std::size_t baseline_request_bytes_min = 4;
 
 // Serves until the process is killed. `together` requests are answered together, in their order; 1

@@ -1,4 +1,4 @@
-// A real client: one of those that `check` compares the simulated tasks with.
+// A real client, with which `check` compares the simulated tasks.
 
 #include "load/tally.hpp"
 #include "servers/roles.hpp"

@@ -19,7 +19,7 @@
 namespace coxswain::bench {
 namespace {
 
-// Prints problems, but only a limited number, so that the program's own lines stay visible.
+// Prints a limited number of problems, so that the program's own lines stay visible.
 class short_log {
  public:
   void operator()(core::event const& e) {
@@ -32,7 +32,7 @@ class short_log {
   int left_{3};
 };
 
-// When it is asked: once all sessions have ended, so that their last words are in it.
+// On request, after all sessions have ended, so that their last messages are included.
 asio::awaitable<void> hand_out_recording(server::server const& coordinator) {
   auto const executor = co_await asio::this_coro::executor;
   asio::posix::stream_descriptor asked{executor, ::dup(STDIN_FILENO)};

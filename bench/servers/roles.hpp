@@ -1,8 +1,8 @@
 #pragma once
-// The roles of a benchmark process besides the baseline: the coordinator, as shipped, with
-// its default options but for those that make the job; a real client; the load of a workload. Each
-// gets its options, writes results as lines of JSON to standard output, and reads commands from
-// standard input, until that ends. All throw bench_error, and the libraries' exceptions.
+// The roles of a benchmark process besides the baseline: the coordinator as shipped, with default
+// options except those of the job; a real client; the load of a workload. Each gets its options,
+// writes results as lines of JSON to standard output, and reads commands from standard input until
+// that ends. All throw bench_error, and the libraries' exceptions.
 
 #include "coxswain/net/tls_options.hpp"
 
@@ -19,7 +19,7 @@ void say(boost::json::object const& what);
 // Prints its address. A line of input names the file for its recording.
 void run_coordinator(boost::json::object const& given);
 
-// Connects and joins, takes part in as many rounds of a barrier as each line says, and leaves.
+// Connects and joins, takes part in the number of barrier rounds given by each line, and leaves.
 void run_client(boost::json::object const& given);
 
 // Connects; then its commands are "measure STEPS", "act NAME", "conclude" and "finish".

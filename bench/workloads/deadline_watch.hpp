@@ -1,6 +1,5 @@
 #pragma once
-// Which calls have which deadline, and which of them were answered before it. Pure: no clock, no
-// I/O.
+// The deadlines of calls, and which calls were answered early. Pure: no clock, no I/O.
 
 #include "bench_error.hpp"
 
@@ -21,8 +20,8 @@ class deadline_watch {
 
   // Call it just before the request is sent: the coordinator cannot have read it earlier.
   void begins(call which, time_point deadline) { open_.emplace(which, deadline); }
-  // Returns how late the answer came: below zero if it came too early. Throws bench_error: there is
-  // no such call.
+  // Returns the lateness of the answer: below zero if early. Throws bench_error if there is no such
+  // call.
   duration ends(call which, time_point at) {
     auto const found = open_.find(which);
     if (found == open_.end()) throw bench_error{"it answered what was not asked, or twice"};
@@ -38,7 +37,7 @@ class deadline_watch {
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
-  // Calls that were answered; those before their deadline, and by how much at most.
+  // Answered calls; the early ones, and by how much at most.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t early() const noexcept { return early_; }
   [[nodiscard]] duration early_by_max() const noexcept { return early_by_max_; }

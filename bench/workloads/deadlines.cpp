@@ -1,5 +1,5 @@
-// The workload `deadlines`: barriers that cannot complete, in an otherwise idle job, and how late
-// each times out.
+// The workload `deadlines`: barriers that cannot complete, in an otherwise idle job, and the
+// lateness of their timeouts.
 
 #include "load/crowd.hpp"
 #include "load/job.hpp"
@@ -54,7 +54,7 @@ class deadlines_load final : public crowd_load, public connections::listener {
     return found;
   }
 
-  // Asked once: a picture of many tasks is much.
+  // Requested once: a snapshot of many tasks is large.
   boost::json::object conclude() override {
     blocking_client observer{client_options{server_}};
     auto const seen = observer.inspect();
@@ -67,7 +67,7 @@ class deadlines_load final : public crowd_load, public connections::listener {
   }
 
  private:
-  // Barriers begin at an even pace, and so do the heartbeats of the sessions.
+  // Barriers start at a constant rate, as do the heartbeats of the sessions.
   void run(std::uint64_t steps) {
     auto const beat_gap = beat_period() / static_cast<std::int64_t>(all_.sessions());
     last_deadline_ = now();
@@ -99,7 +99,7 @@ class deadlines_load final : public crowd_load, public connections::listener {
                     watched_.open(), std::chrono::seconds{lateness_max}.count())};
   }
 
-  // All tasks but the last one call, round-robin, and each waits for the last one.
+  // All tasks except the last call, round-robin, and each waits for the last.
   void call() {
     task_id const caller{next_task_};
     task_id const absent{all_.tasks() - 1};
@@ -136,7 +136,7 @@ class deadlines_load final : public crowd_load, public connections::listener {
   }
 
   std::string server_;
-  duration gap_;  // between the beginnings of two barriers
+  duration gap_;  // between the starts of two barriers
   std::uniform_int_distribution<std::int64_t> timeout_ms_;
   std::mt19937_64 random_{1};
   deadline_watch watched_;

@@ -19,7 +19,7 @@
 namespace coxswain::bench {
 namespace {
 
-// The last task, alone in its process, until it is killed.
+// The last task, in its own process, until it is killed.
 class victim {
  public:
   victim(address const& server, std::uint32_t tasks) : pid_{::fork()} {
@@ -62,7 +62,7 @@ class failure_load final : public crowd_load, public connections::listener {
       : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}}},
         victim_{server, tasks} {}
 
-  // One failure, whatever the number: the job has then failed.
+  // One failure, whatever the number, because the job has then failed.
   tally measure(std::uint64_t /*steps*/) override {
     tally found;
     found.latencies.resize(1);

@@ -1,4 +1,4 @@
-// The workload `fan-out`: many wait for a key that has no value; one puts it, and all get it.
+// The workload `fan-out`: many clients wait for a key without a value; one puts it, and all get it.
 
 #include "load/crowd.hpp"
 
@@ -45,7 +45,7 @@ class fan_out_load final : public crowd_load {
     all_.run("the end of its removal");
   }
 
-  // All wait for the key, and the server has read these requests: a later one was answered.
+  // All wait for the key, and the server has read these requests, because a later one was answered.
   time_point wait() {
     for (std::uint32_t i = 0; i < waiters_; ++i) all_.ask(i, std::nullopt, keys_.get(0), got);
     auto const begun = now();

@@ -33,7 +33,7 @@ class heartbeat_load final : public crowd_load, public connections::listener {
     return found;
   }
 
-  // All of them at once; their answers are awaited, so that they are not counted later.
+  // All of them at once; awaits their answers, so that they are not counted later.
   void beat() override {
     histogram ignored;
     latency_ = &ignored;
@@ -43,8 +43,8 @@ class heartbeat_load final : public crowd_load, public connections::listener {
   }
 
  private:
-  // The coordinator answers a heartbeat if it has written nothing else since the one before. So it
-  // does not answer the first one after the join, but all that follow.
+  // The coordinator answers a heartbeat if it has written nothing else since the last one. So it
+  // does not answer the first one after the join, but all later ones.
   void prepare(std::uint64_t beats) {
     all_.speaks().expect({core::answer{}});
     frames_.clear();

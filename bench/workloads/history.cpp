@@ -22,9 +22,9 @@ class history_load final : public crowd_load {
     few_.store(all_);
   }
 
-  // "barriers": of all tasks, each under an id of its own; "first_gets": of the keys that there
-  // were at first; "gets" of any of the keys that there are, and "puts" over them; "use_ids":
-  // barriers of one task each, under ids of their own; "store_keys": all that are not there yet.
+  // "barriers": of all tasks, each with its own id; "first_gets": of the initial keys; "gets" of
+  // any existing key, and "puts" over them; "use_ids": barriers of one task each, with their own
+  // ids; "store_keys": all missing keys.
   void turn_to(std::string_view act) override { act_ = act; }
 
   tally measure(std::uint64_t steps) override {

@@ -1,5 +1,5 @@
-// The workloads `kv`: keys are read and written, one request and its reply at a time on each
-// connection, or several; and `dir-get`: a directory with all its values is read again and again.
+// The workloads `kv`: keys are read and written, with one or several outstanding requests per
+// connection; and `dir-get`: a directory with all its values is read repeatedly.
 
 #include "load/crowd.hpp"
 #include "load/stream.hpp"
@@ -32,7 +32,7 @@ class keys_load final : public crowd_load {
   tally measure(std::uint64_t steps) override {
     tally found;
     found.latencies.resize(1);
-    // The versions are as large as those of the coordinator's answers.
+    // The versions have the size of those in the coordinator's answers.
     auto const version = std::max<std::uint64_t>(puts_, given_.keys);
     if (given_.lists)
       all_.speaks().expect({keys_.list_answer()});

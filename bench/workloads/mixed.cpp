@@ -1,4 +1,4 @@
-// The workload `mixed`: a job's day. All join and exchange their devices; barriers, keys and
+// The workload `mixed`: a typical job. All join and exchange their devices; barriers, keys and
 // heartbeats; all leave.
 
 #include "load/crowd.hpp"
@@ -61,7 +61,7 @@ class mixed_load final : public load {
     all_.pretend_sessions();
   }
 
-  // One day, whatever the number: the job can start only once.
+  // One job, whatever the number, because it can start only once.
   tally measure(std::uint64_t /*steps*/) override {
     tally found;
     found.operations = all_.tasks();
@@ -122,7 +122,7 @@ class mixed_load final : public load {
     release_time.add((t.answered - t.last_sent).count());
   }
 
-  // Each puts its own key, and when all have, reads its neighbour's.
+  // Each puts its own key, and after all have, reads its neighbor's.
   void use_keys() {
     puts_ += all_.tasks();
     all_.speaks().expect({keys_.put_answer(puts_), keys_.get_answer(puts_)});
@@ -138,7 +138,7 @@ class mixed_load final : public load {
   }
 
   std::uint32_t barriers_;
-  std::uint32_t devices_;  // of each task, of which all tell all; 0: no topologies
+  std::uint32_t devices_;  // of each task, exchanged among all; 0: no topologies
   crowd all_;
   key_set keys_;
   std::optional<pid_t> server_;

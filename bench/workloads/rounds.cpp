@@ -1,5 +1,5 @@
-// The workload `barrier`: all tasks arrive, all are released, repeatedly. Each task may pass bytes,
-// and all get the bytes of all, or the result of a reduction.
+// The workload `barrier`: all tasks arrive and are released, repeatedly. Each task may contribute
+// bytes, and all get the bytes of all, or the result of a reduction.
 
 #include "load/crowd.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 // The arrival requests of all tasks, and their answers.
 struct round_shape {
   core::barrier_args arrival{};
-  core::barrier_answer release{};  // but for the number of the round
+  core::barrier_answer release{};  // except the round number
 };
 
 arrivals arrivals_of(load_plan const& plan) {

@@ -1,6 +1,6 @@
-// The workloads `join`: a whole job begins at once, all connect, say hello and join, until all know
-// that it has started; then they are idle, and the server's memory is measured. And `churn`:
-// connections come and go, each with hello, join, leave, bye and close.
+// The workloads `join`: all tasks of a job start at once, connect, send hello and join, until all
+// know that the job has started; then they are idle, and the server's memory is measured. And
+// `churn`: repeated connections, each with hello, join, leave, bye and close.
 
 #include "load/connections.hpp"
 #include "load/job.hpp"
@@ -15,21 +15,21 @@
 namespace coxswain::bench {
 namespace {
 
-// Lives of connections: each is opened, asks in steps, each of which awaits the answers to the one
-// before, and stays or is closed. Frames are made before the clock runs.
+// Connection lifetimes: each connection is opened, sends requests in steps, each of which awaits
+// the answers to the last, and stays open or is closed. Frames are made before the clock starts.
 class visits final : public connections::listener {
  public:
-  // What the visits of one run took, from just before the connection was opened.
+  // The times of the visits of one run, from just before the connection was opened.
   struct times {
     histogram greeted;   // until the first step was answered
     histogram finished;  // until the last one was
   };
 
-  // Visits take place in so many `slots`, which are the connections of `wires`: the next visit of a
-  // slot begins when the one before has ended.
+  // Visits use `slots`, which are the connections of `wires`: the next visit of a slot starts when
+  // the last has ended.
   visits(connections& wires, std::size_t slots) : wires_{wires}, slots_(slots) {}
 
-  // Prepares a visit; the first belongs to the first slot, and so on round and round.
+  // Prepares a visit; visits are assigned to slots round-robin.
   void begin() {
     wires_.speaks().open(visits_.size() % slots_.size());
     visits_.push_back({steps_.size(), steps_.size(), false, std::nullopt});
@@ -46,7 +46,7 @@ class visits final : public connections::listener {
     step_begun_ = frames_.size();
     visits_.back().end = steps_.size();
   }
-  // The connection is closed at the end; what is said before has no answer.
+  // The connection is closed at the end; the last messages have no answer.
   void close(std::optional<core::request> last_words) {
     visits_.back().is_closed = true;
     if (!last_words) return;
@@ -90,11 +90,11 @@ class visits final : public connections::listener {
   frame_list frames_;
   std::vector<range> steps_;  // of frames
   std::vector<visit> visits_;
-  std::size_t step_begun_{};  // the first frame of the step that is prepared
-  std::size_t answers_{};     // in the reading that is under way
-  std::size_t started_{};     // visits that are the first in their slots
-  std::size_t greeting_{};    // visits whose first step is not answered
-  std::size_t waiting_{};     // visits that have not ended
+  std::size_t step_begun_{};  // the first frame of the prepared step
+  std::size_t answers_{};     // in the current read
+  std::size_t started_{};     // first visits in their slots
+  std::size_t greeting_{};    // visits with an unanswered first step
+  std::size_t waiting_{};     // unfinished visits
   times took_;
 };
 
@@ -112,7 +112,7 @@ visits::times visits::run(tally& found) {
   return std::exchange(took_, {});
 }
 
-// This few connections at once fit any listener's queue, and each sends its Hello in time.
+// This few concurrent connections fit any listener's backlog, and each sends its Hello in time.
 void visits::before_wait() {
   constexpr std::size_t greeting_max = 128;
   auto const first_ones = std::min(slots_.size(), visits_.size());
@@ -171,7 +171,7 @@ class join_load final : public load {
   join_load(address server, std::unique_ptr<peer> speaks, extent size)
       : wires_{std::move(server), std::move(speaks)}, size_{size} {}
 
-  // One storm, whatever the number: the job can start only once.
+  // One storm, whatever the number, because the job can start only once.
   tally measure(std::uint64_t /*steps*/) override {
     visits storm{wires_, size_.connections};
     wires_.speaks().expect({join_answer()});

@@ -1,6 +1,6 @@
 #pragma once
-// A kind of work for a server, in a file of its own: what one sample does on the side of the load.
-// Not here: its options, its server and the names of its figures (driver/workloads.py).
+// A kind of work for a server, each in its own file: the load's part of one sample. Not here: its
+// options, its server and the names of its figures (driver/workloads.py).
 
 #include "bench_error.hpp"
 #include "load/address.hpp"
@@ -26,7 +26,7 @@ namespace coxswain::bench {
 
 enum class side_kind { baseline, coxswain, redis, etcd };
 
-// How many connections a load opens at once, and for how many tasks; for none, if they observe.
+// The number of connections that a load opens at once, and of tasks; none for observers.
 struct extent {
   std::size_t connections{};
   std::uint32_t tasks{};
@@ -34,7 +34,7 @@ struct extent {
 
 // The options of a load.
 struct load_plan {
-  // As driver/sides.py writes it. Throws bench_error, and what Boost.JSON throws.
+  // As written by driver/sides.py. Throws bench_error, and Boost.JSON's exceptions.
   explicit load_plan(boost::json::object given);
 
   // An option of the workload.
@@ -50,21 +50,21 @@ struct load_plan {
   boost::json::object options;
 };
 
-// The client side of a workload against one server, in a process of its own. All functions throw
+// The client side of a workload against one server, in its own process. All functions throw
 // bench_error.
 class load {
  public:
   virtual ~load() = default;
 
-  // Everything before the clock runs. `progress` gets the number of connections.
+  // Everything before the clock starts. `progress` gets the number of connections.
   virtual void connect(std::function<void(std::uint64_t)> const& /*progress*/) {}
 
   virtual tally measure(std::uint64_t steps) = 0;
 
-  // Of a load that can do several things: which of them `measure` does from now on.
+  // For a load with several actions: selects the one that `measure` does from now on.
   virtual void turn_to(std::string_view /*act*/) {}
 
-  // Sends heartbeats for all; call it when the load was idle for `beat_period`, which is zero if
+  // Sends heartbeats for all; call it after the load was idle for `beat_period`, which is zero if
   // the server needs none.
   virtual void beat() {}
   [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
@@ -72,14 +72,14 @@ class load {
   // After the last sample: further results.
   virtual boost::json::object conclude() { return {}; }
 
-  // Leaves the job in order, unless the server ends with its only sample.
+  // Leaves the job cleanly, unless the server ends with its only sample.
   virtual void finish() {}
 };
 
-// Throws bench_error: there is no such workload.
+// Throws bench_error if there is no such workload.
 [[nodiscard]] std::unique_ptr<load> make_load(std::string_view workload, load_plan const& plan);
 
-// The workloads, each in a file of its name or with one that is alike.
+// The workloads, each in a file of its name or with a similar one.
 [[nodiscard]] std::unique_ptr<load> make_barrier(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_join(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_churn(load_plan const& plan);
@@ -91,7 +91,7 @@ class load {
 [[nodiscard]] std::unique_ptr<load> make_mixed(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_history(load_plan const& plan);
 
-// The peer for the plan's server. With a rival: how it is used.
+// The peer for the plan's server. For a rival, also how it is used.
 [[nodiscard]] std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival = {});
 
 }  // namespace coxswain::bench
