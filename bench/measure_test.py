@@ -27,12 +27,12 @@ def line_of(text, begin):
 
 
 class Measure(unittest.TestCase):
-    def test_each_run_has_a_name_of_its_own_and_a_target(self):
+    def test_each_run_has_a_unique_name_and_a_target(self):
         names = [run.name for run in measure.RUNS]
         self.assertEqual(len(names), len(set(names)))
         self.assertTrue(all(run.targets for run in measure.RUNS))
 
-    def test_a_target_is_met_at_its_limit_and_not_beyond(self):
+    def test_a_target_is_met_at_its_limit_but_not_above(self):
         for ratio, met in ((1.2, "yes"), (1.201, "**no**")):
             text, _ = measure.tables(results(ratio))
             self.assertIn(f"| {ratio:.2f} x | [1.050, 1.150] | {met} |", line_of(text, "| kv |"))
@@ -41,7 +41,7 @@ class Measure(unittest.TestCase):
         text, _ = measure.tables(results(busy=True))
         self.assertIn("busy machine", line_of(text, "| kv |"))
 
-    def test_what_is_not_measured_is_no_target_met(self):
+    def test_an_unmeasured_target_is_not_met(self):
         text, all_met = measure.tables(results())
         self.assertFalse(all_met)
         self.assertIn("not measured", line_of(text, "| heartbeat |"))
@@ -51,7 +51,7 @@ class Measure(unittest.TestCase):
         self.assertIn("| kv | baseline | 50 | 60 | 70 | 80 | 20,000 | 9,000 |  | 50% |", text)
         self.assertIn("| kv | coxswain | 50 |", text)
 
-    def test_only_what_stands_between_the_marks_is_replaced(self):
+    def test_only_the_text_between_the_marks_is_replaced(self):
         with tempfile.TemporaryDirectory() as directory:
             report = pathlib.Path(directory) / "r.md"
             report.write_text(f"a\n{measure.BEGIN}\nold\n{measure.END}\nb\n", encoding="utf-8")

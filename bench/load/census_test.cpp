@@ -77,7 +77,7 @@ std::string difference(told const& one, told const& other) {
 
 BOOST_AUTO_TEST_SUITE(censuses)
 
-BOOST_AUTO_TEST_CASE(requests_are_counted_by_what_they_are) {
+BOOST_AUTO_TEST_CASE(requests_are_counted_by_kind_and_name) {
   auto const found = told{}
                          .connects(1)
                          .says(1s, 1, arrival("a"), task_id{0})
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(requests_are_counted_by_what_they_are) {
   BOOST_TEST(found.requests_per_iteration() == 1.5);
 }
 
-BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_the_order_of_tasks_make_no_difference) {
+BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_task_order_are_ignored) {
   auto const one = told{}
                        .connects(1)
                        .connects(2)
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_the_order_of_tasks_make_no
   BOOST_TEST(difference(one, other) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(another_request_is_named_with_its_place) {
+BOOST_AUTO_TEST_CASE(a_differing_request_is_named_with_its_position) {
   auto const one = told{}
                        .connects(1)
                        .says(1s, 1, join_of(5), task_id{3})
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(another_request_is_named_with_its_place) {
   BOOST_TEST(found.find("from the one, but a barrier 'steps' of ") != std::string::npos, found);
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_request_a_missing_task_and_a_connection_more_are_differences) {
+BOOST_AUTO_TEST_CASE(missing_requests_missing_tasks_and_extra_connections_are_differences) {
   auto const one = told{}.connects(1).says(1s, 1, arrival("a"), task_id{0});
   auto const more = told{}
                         .connects(1)
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_missing_request_a_missing_task_and_a_connection_more_are_
   BOOST_TEST(difference(one, connected_twice) == "the one made 1 connections, the other made 2");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_whole_recording_is_refused) {
+BOOST_AUTO_TEST_CASE(an_incomplete_recording_is_refused) {
   BOOST_CHECK_THROW(told{records_lost}.counted(), bench_error);
   BOOST_CHECK_THROW(census{"what"}, bench_error);
 }

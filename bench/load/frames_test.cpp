@@ -54,7 +54,7 @@ std::vector<found> frames_in(std::string_view stream, std::size_t piece) {
 
 BOOST_AUTO_TEST_SUITE(frame_readers)
 
-BOOST_AUTO_TEST_CASE(frames_are_found_wherever_the_stream_is_cut) {
+BOOST_AUTO_TEST_CASE(frames_are_found_at_any_split_of_the_stream) {
   auto const stream = frame("one") + frame("") + frame("three");
   std::vector<found> const expected{{"one", 3}, {"", 0}, {"three", 5}};
 
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(frames_are_found_wherever_the_stream_is_cut) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_a_long_frame_in_pieces_only_the_beginning_is_kept) {
+BOOST_AUTO_TEST_CASE(only_the_beginning_of_a_long_split_frame_is_kept) {
   std::string const longer(3 * frame_reader::kept_bytes_max, 'x');
   auto const stream = frame(longer) + frame("next");
 
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(of_a_long_frame_in_pieces_only_the_beginning_is_kept) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_frame_of_exactly_what_is_kept_is_whole) {
+BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_kept_size_is_complete) {
   std::string const longest(frame_reader::kept_bytes_max, 'x');
   auto const all = frames_in(frame(longest), 1000);
 
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_command_is_a_list_of_strings) {
   BOOST_TEST(out == "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$0\r\n\r\n");
 }
 
-BOOST_AUTO_TEST_CASE(replies_of_all_kinds_are_found_however_they_are_cut) {
+BOOST_AUTO_TEST_CASE(replies_of_all_kinds_are_found_at_any_split) {
   std::vector<std::string> const replies{"+OK\r\n",
                                          "-ERR no\r\n",
                                          ":12\r\n",
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(replies_of_all_kinds_are_found_however_they_are_cut) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_a_long_reply_the_beginning_is_kept) {
+BOOST_AUTO_TEST_CASE(only_the_beginning_of_a_long_reply_is_kept) {
   std::string const value(3 * resp_reader::kept_bytes_max, 'v');
   auto const reply = "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n";
   resp_reader reader;
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(of_a_long_reply_the_beginning_is_kept) {
   BOOST_TEST(found->beginning == reply.substr(0, resp_reader::kept_bytes_max));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_reply_is_refused) {
+BOOST_AUTO_TEST_CASE(a_malformed_reply_is_refused) {
   resp_reader reader;
   std::string_view no_length = "$x\r\n";
   std::string_view no_line = "+\n";
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_reply_is_refused) {
   BOOST_CHECK_THROW((void)resp_reader{}.next(no_line), bench_error);
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
+BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_has_the_round) {
   auto const redis = make_redis_peer({.tasks = 2, .subscribers = 2});
   auto const arrival = arrival_with({});
   std::string out;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_directory_is_a_hash_with_all_its_keys) {
   BOOST_CHECK_THROW((void)redis->judge(whole("*2\r\n$1\r\nc\r\n$0\r\n\r\n")), bench_error);
 }
 
-BOOST_AUTO_TEST_CASE(who_counts_the_last_arrival_tells_all_once) {
+BOOST_AUTO_TEST_CASE(the_task_that_counts_the_last_arrival_notifies_all_once) {
   auto const redis =
       make_redis_peer({.tasks = 2, .subscribers = 2, .barrier = redis_barrier::count});
   std::string out;

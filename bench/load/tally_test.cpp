@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(small_times_are_exact) {
   BOOST_TEST((h.to_json() == expected));
 }
 
-BOOST_AUTO_TEST_CASE(any_time_is_told_with_at_most_a_twentieth_of_a_percent_of_error) {
+BOOST_AUTO_TEST_CASE(any_time_is_recorded_with_at_most_0_05_percent_error) {
   for (std::int64_t ns = 1; ns < 4'000'000'000'000; ns += 1 + ns / 7) {
     histogram h;
     h.add(ns);
@@ -44,12 +44,12 @@ BOOST_AUTO_TEST_CASE(the_longest_time_is_exact_and_a_negative_one_counts_as_zero
   BOOST_TEST(h.to_json().at("times").as_array().at(0) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(without_times_there_are_none) {
+BOOST_AUTO_TEST_CASE(an_empty_histogram_has_no_times) {
   BOOST_TEST(histogram{}.to_json().at("max") == 0);
   BOOST_TEST(histogram{}.to_json().at("times").as_array().empty());
 }
 
-BOOST_AUTO_TEST_CASE(two_together_are_as_one_that_was_given_all) {
+BOOST_AUTO_TEST_CASE(merging_two_histograms_equals_one_with_all_times) {
   histogram low;
   histogram high;
   histogram all;
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(two_together_are_as_one_that_was_given_all) {
   BOOST_TEST((low.to_json() == all.to_json()));
 }
 
-BOOST_AUTO_TEST_CASE(a_tally_is_told_with_its_latencies_and_parts) {
+BOOST_AUTO_TEST_CASE(a_tally_is_written_with_its_latencies_and_parts) {
   tally found;
   found.operations = 7;
   found.elapsed = 3s;
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(an_answer_is_early_before_its_deadline_and_not_at_it) {
   BOOST_TEST((w.early_by_max() == 1ns));
 }
 
-BOOST_AUTO_TEST_CASE(calls_of_several_connections_are_told_apart) {
+BOOST_AUTO_TEST_CASE(calls_of_several_connections_are_distinguished) {
   deadline_watch w;
   w.begins({0, request_id{2}}, t0 + 1s);
   w.begins({1, request_id{2}}, t0 + 2s);

@@ -1,4 +1,4 @@
-// The desk that tests sit at: one browser with one page, and a feed.
+// The fixture of the page's tests: one browser with one page, and a feed.
 
 import {after, afterEach, before, beforeEach} from 'node:test';
 
@@ -28,14 +28,14 @@ afterEach(async () => {
   for (const page of others) await page.context().close();
 });
 
-// A page of a browser that knows nothing yet.
+// A page of a fresh browser without stored state.
 export async function fresh(options) {
   const page = await open(browser, options);
   others.push(page);
   return page;
 }
 
-// The page of the feed; with options, it is a fresh one.
+// The page of the feed; with options, a fresh one.
 export async function visit(options) {
   const page = options ? await fresh(options) : desk;
   page.violations.length = 0;
@@ -43,7 +43,7 @@ export async function visit(options) {
   return page;
 }
 
-// A page that shows what a job is like, at first.
+// A page that initially shows this job.
 export async function show(message, options) {
   await feed.tell({state: message});
   const page = await visit(options);
@@ -51,7 +51,7 @@ export async function show(message, options) {
   return page;
 }
 
-// What the legend says of each state.
+// The text of the legend for each state.
 export function counts(page) {
   return page
     .locator('#legend button')
@@ -66,8 +66,8 @@ export function text(page, selector) {
   return page.locator(selector).innerText();
 }
 
-// Asks for the page anew, and has it note how long each message of the feed takes until the frame
-// that shows it.
+// Reloads the page, and measures the time from each message of the feed to the frame that shows
+// it.
 export async function timed(page) {
   await page.addInitScript(() => {
     window.times = [];
@@ -87,13 +87,13 @@ export async function timed(page) {
   await live(page);
 }
 
-// These times, in milliseconds, once there are so many.
+// These times in milliseconds, once there are this many.
 export async function times(page, count) {
   await page.waitForFunction((wanted) => window.times.length >= wanted, count);
   return page.evaluate(() => window.times);
 }
 
-// A clock of the page's main thread, in milliseconds: it stands still while other programs run.
+// CPU time of the page's main thread, in milliseconds: other programs do not advance it.
 export async function clockOf(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', {timeDomain: 'threadTicks'});

@@ -1,4 +1,4 @@
-// The page on a real job: a coordinator and its tasks, one of which is killed or does not come.
+// The page on a real job: a coordinator and its tasks, one of which is killed or missing.
 
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
@@ -35,8 +35,8 @@ function start(name, args, environment = {}) {
   return program;
 }
 
-// A coordinator, and a process for each task, which does what `doing` says of it. Gives where the
-// page is, and the processes.
+// Starts a coordinator and a process per task, with the actions in `doing`. Returns the page's
+// address and the processes.
 async function startJob(doing, ...options) {
   const listen = ['--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'];
   const serve = start('coxswain', ['serve', '-n', TASKS, ...listen, ...options].map(String));
@@ -54,7 +54,7 @@ async function startJob(doing, ...options) {
 
 const nothing = () => ['sleep', '60'];
 
-// When the page first says the text there; of the clock that this program has, too.
+// When the page first shows the text there, by this program's clock.
 async function noteWhen(page, selector, wanted) {
   await page.evaluate(
     ([where, text]) => {
@@ -120,7 +120,7 @@ test('a lost task is suspect within a second, and failed after its grace', async
   await page.locator('#verdict-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
 });
 
-test('who does not come to a barrier is missed by name', async () => {
+test('a task missing at a barrier is named', async () => {
   const barrier = [path.join(process.env.COXSWAIN_BIN, 'coxswain'), 'barrier', 'step'];
   const {url} = await startJob((task) => (task === VICTIM ? nothing() : barrier));
   const page = await pageOf(url);
@@ -132,7 +132,7 @@ test('who does not come to a barrier is missed by name', async () => {
   assert.deepEqual(page.violations, []);
 });
 
-test('a round is cancelled on the page, and those who wait learn by whom', async () => {
+test('a round is cancelled on the page, and its callers learn by whom', async () => {
   const barrier = [path.join(process.env.COXSWAIN_BIN, 'coxswain'), 'barrier', 'step'];
   const {url} = await startJob((task) => (task === VICTIM ? nothing() : barrier));
   const page = await pageOf(url);
@@ -147,7 +147,7 @@ test('a round is cancelled on the page, and those who wait learn by whom', async
   assert.deepEqual(page.violations, []);
 });
 
-test('a key of the job is found, and its value', async () => {
+test('a key and its value are found', async () => {
   const coxswain = path.join(process.env.COXSWAIN_BIN, 'coxswain');
   const puts = ['sh', '-c', `"${coxswain}" put 'a/b c' hello && exec sleep 60`];
   const {url} = await startJob((task) => (task === VICTIM ? puts : nothing()));

@@ -1,6 +1,6 @@
-// Jobs as the feed describes them, for tests and screenshots. The same every time.
+// Jobs as the feed describes them, for tests and screenshots. Deterministic.
 
-// A small generator of numbers from 0 to 1 (mulberry32), so that each run is alike.
+// A small generator of numbers from 0 to 1 (mulberry32), so that all runs are equal.
 export function chances(seed) {
   let state = seed;
   return () => {
@@ -115,7 +115,7 @@ export function round(number, changes = {}) {
   };
 }
 
-// Rounds whose spread wanders, with a slow one now and then.
+// Rounds with a varying spread, and an occasional slow one.
 export function manyRounds(count, tasks, seed = 7) {
   const chance = chances(seed);
   return Array.from({length: count}, (_, place) => {
@@ -188,7 +188,7 @@ const joined = (count) => [
   event(2, `all ${count} tasks have joined`, {kind: 'joined'}),
 ];
 
-// What the coordinator answers an operator who browses its keys.
+// The coordinator's replies to an operator who browses its keys.
 export const answers = {
   role: [200, {role: 'operator'}],
   'keys?prefix=&limit=100': [
@@ -205,7 +205,7 @@ export const answers = {
   ],
 };
 
-// One task, a host, and those that have not come yet.
+// One task, a host, and the missing tasks.
 const LARGE_MISSING = '17,4032-4039,9960-9999';
 
 // Whole scenes, by name.
@@ -416,7 +416,7 @@ export const scenes = {
     return message;
   },
 
-  // Hosts of a job whose slowest host always comes last.
+  // Hosts of a job whose slowest host is always last.
   slowHost() {
     const late = Array.from({length: 60}, (_, place) =>
       round(place + 1, {

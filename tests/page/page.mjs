@@ -1,4 +1,4 @@
-// The feed and the browser, for tests and screenshots: both end with what uses them.
+// The feed and the browser, for tests and screenshots: both end with their user.
 
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -49,7 +49,7 @@ export function launch() {
   });
 }
 
-// An empty page, with what its console will report_violation of.
+// An empty page, and the errors on its console.
 export async function open(browser, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
   const page = await context.newPage();

@@ -1,7 +1,7 @@
-// Takes pictures of the page's scenes:
+// Takes screenshots of the page's scenes:
 //   node screenshots.mjs [--whole] DIRECTORY [SCENE-SHAPE...]
-// Such as failed-light; without any, all of them. With --whole, as far as the page goes. Those of
-// the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
+// A scene and shape such as failed-light; without any, all of them. With --whole, the full page.
+// Those of the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
 
 import path from 'node:path';
 

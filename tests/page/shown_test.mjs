@@ -1,4 +1,4 @@
-// What the page shows of a job, when a feed says what the test wants.
+// What the page shows of a job with a scripted feed.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -25,7 +25,7 @@ test('the legend counts each state', async () => {
   assert.deepEqual(page.violations, []);
 });
 
-test('a task that left to return says until when it is expected', async () => {
+test('a task that left to return shows its deadline', async () => {
   const page = await show(scenes.states());
 
   await page.locator('#search').fill('7');
@@ -34,14 +34,14 @@ test('a task that left to return says until when it is expected', async () => {
   assert.equal(await text(page, '#details .expected-by strong'), '2026-11-23 14:13:07');
 });
 
-test('each state has a shape of its own, without colours', async () => {
+test('each state has its own shape, independent of color', async () => {
   const page = await show(scenes.states());
 
   const shapes = await page.locator('#legend canvas').evaluateAll((marks) =>
     marks.map((mark) => {
       const {data} = mark.getContext('2d').getImageData(0, 0, mark.width, mark.height);
       const corner = [...data.slice(4 * 17, 4 * 17 + 3)];
-      // Where there is nothing, the tile's colour, or another.
+      // The background is the tile's color or another one.
       return Array.from({length: data.length / 4}, (_, at) => {
         if (data[4 * at + 3] < 128) return ' ';
         return corner.some((value, channel) => Math.abs(value - data[4 * at + channel]) > 40)
@@ -98,7 +98,7 @@ test('the cause of failure is the headline', async () => {
   assert.ok(size >= 24, `${size} px`);
 });
 
-test('a failure that is nobody’s is the job’s', async () => {
+test('a failure without a task is shown for the job', async () => {
   const cause = {task: null, code: 'CANCELLED', message: 'by the operator'};
   const error = {cause, later: [], later_count: 0};
   const page = await show(job(2, {error}));
@@ -107,7 +107,7 @@ test('a failure that is nobody’s is the job’s', async () => {
   assert.equal(await text(page, '#failures-count'), 'In full');
 });
 
-test('the verdict says what is the matter, the worst first', async () => {
+test('the verdict names the problems, the worst first', async () => {
   const set = (...changes) =>
     update({tasks: changes.map(([number, change]) => task(number, change))});
   const page = await show(scenes.empty());
@@ -137,7 +137,7 @@ test('the verdict says what is the matter, the worst first', async () => {
   await says('Done');
 });
 
-test('tasks are missing once half of the others wait, or after long', async () => {
+test('tasks count as missing once half of the others wait, or after a long time', async () => {
   const page = await show(job(16));
   const missing = async (arrived, age) => {
     const open = barrier({arrived, expected: 16, missing: '8-15', age_ms: age});
@@ -152,7 +152,7 @@ test('tasks are missing once half of the others wait, or after long', async () =
   assert.equal(await missing(6, 10000), '8');
 });
 
-test('open barriers show who is missing, and their ages count on', async () => {
+test('open barriers show the missing tasks, and their ages advance', async () => {
   const message = job(2000, {
     barriers: [barrier({arrived: 1990, expected: 2000, missing: '3,17-24,900', age_ms: 5400})],
   });
@@ -231,7 +231,7 @@ test('tasks are grouped by host, each with its state', async () => {
   await page.locator('#search-result', {hasText: '7 tasks on b017'}).waitFor();
 });
 
-test('where no two tasks share a host there are no groups', async () => {
+test('without shared hosts there are no groups', async () => {
   const tasks = Array.from({length: 4}, (_, number) => task(number, {process: `h${number}:1`}));
   const page = await show(job(4, {tasks}));
 
@@ -239,7 +239,7 @@ test('where no two tasks share a host there are no groups', async () => {
   assert.equal(await page.locator('#hosts li').count(), 4);
 });
 
-test('progress is among the figures', async () => {
+test('progress is one of the figures', async () => {
   const page = await show(scenes.working());
   const figure = page.locator('#figures div', {hasText: 'Progress'});
 
@@ -249,7 +249,7 @@ test('progress is among the figures', async () => {
   await figure.locator('span', {hasText: 'all alike'}).waitFor();
 });
 
-test('who waits for what, and that some are stuck, is said', async () => {
+test('waits and deadlocks are shown', async () => {
   const page = await show(scenes.stuck());
 
   assert.equal(await text(page, '#verdict-title'), 'Stuck');
@@ -288,7 +288,7 @@ test('who waits for what, and that some are stuck, is said', async () => {
   assert.equal(await text(page, '#waits-more'), 'and 3 more');
 });
 
-test('hosts that come last are named, with their lag, and lead to their tasks', async () => {
+test('the last hosts are named with their lag, and link to their tasks', async () => {
   const page = await show(scenes.slowHost());
 
   const rows = await page.locator('#stragglers tr').allInnerTexts();
@@ -301,7 +301,7 @@ test('hosts that come last are named, with their lag, and lead to their tasks', 
   assert.equal(await text(page, '#search-result'), '8 tasks on b001');
 });
 
-test('tasks that come last are named where no two share a host', async () => {
+test('the last tasks are named without shared hosts', async () => {
   const tasks = [0, 1, 2].map((number) =>
     task(number, {process: number < 2 ? `h${number}:1` : ''}),
   );
@@ -351,7 +351,7 @@ test('the chart reads rounds aloud', async () => {
   assert.match(await text(page, '#chart-reading'), /^1 round:/);
 });
 
-test('where each round has a name of its own there is no choice of names', async () => {
+test('with a different name for each round there is no choice of names', async () => {
   const rounds = Array.from({length: 60}, (_, place) => round(place + 1, {name: `ckpt-${place}`}));
   const page = await show(job(4, {rounds}));
 
@@ -359,7 +359,7 @@ test('where each round has a name of its own there is no choice of names', async
   assert.ok(await page.locator('#rounds-name').isHidden());
 });
 
-test('a line that stands for many events replaces theirs and says how many', async () => {
+test('a line for many merged events replaces theirs and shows their number', async () => {
   const lost = (number, changes) =>
     event(number, `task ${number} failed`, {severity: 'error', first: 2, ...changes});
   const later = {task: 1, code: 'UNAVAILABLE', message: 'gone'};
@@ -401,7 +401,7 @@ test('events are listed newest first, and filtered', async () => {
   await page.locator('#events-none').waitFor();
 });
 
-test('texts of strangers are shown as text', async () => {
+test('untrusted texts are shown as text', async () => {
   const markup = '<img src=x onerror="window.hurt = 1"><script>window.hurt = 1</script>';
   const message = job(
     4,
@@ -460,6 +460,6 @@ test('an empty job says so', async () => {
   assert.equal(await text(page, '#details'), 'No task has connected yet.');
   assert.equal((await counts(page)).never, '16');
   for (const none of ['barriers', 'waits', 'stragglers', 'hosts', 'keys', 'events']) {
-    await page.locator(`#${none}-none`).waitFor(); // the keys come with a reply of their own
+    await page.locator(`#${none}-none`).waitFor(); // the keys have a separate reply
   }
 });

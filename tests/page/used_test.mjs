@@ -1,4 +1,4 @@
-// How the page is used: by keyboard, by touch, in the dark, over a bad connection, with many tasks.
+// Use of the page: by keyboard, by touch, in dark mode, over a bad connection, with many tasks.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -68,7 +68,7 @@ test('everything can be reached and done with the keyboard', async () => {
   }
 });
 
-test('a host is searched for, and Enter goes on to the next', async () => {
+test('a host can be searched for, and Enter goes to the next', async () => {
   const page = await show(scenes.working());
 
   await page.locator('#search').fill('B002:');
@@ -79,7 +79,7 @@ test('a host is searched for, and Enter goes on to the next', async () => {
   assert.equal(await text(page, '#details .waits-for strong'), 'key ‘address/0’');
 });
 
-test('pointing at a task shows it, and the selection comes back', async () => {
+test('hovering over a task shows it, and the selection is restored', async () => {
   const page = await show(scenes.working());
   const at = (number) =>
     page.evaluate((wanted) => {
@@ -111,7 +111,7 @@ test('a state of the legend can be shown alone', async () => {
   assert.equal(await button.getAttribute('aria-pressed'), 'false');
 });
 
-// How light the text is against what is behind it, by WCAG; translucent backgrounds do not occur.
+// The contrast of text and background, by WCAG; there are no translucent backgrounds.
 function contrasts(page, selectors) {
   return page.evaluate((wanted) => {
     const channels = (colour) => {
@@ -176,7 +176,7 @@ const READABLE = [
 ];
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`all text can be read in ${colorScheme} (WCAG AA)`, async () => {
+  test(`all text is readable in ${colorScheme} (WCAG AA)`, async () => {
     await feed.tell({answer: AS_OPERATOR});
     const message = scenes.failed();
     message.why = scenes.stuck().why;
@@ -223,7 +223,7 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
-test('the theme is switched, and kept', async () => {
+test('the theme can be switched, and is kept', async () => {
   const page = await show(scenes.four(), {colorScheme: 'light'});
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await background();
@@ -240,7 +240,7 @@ test('the theme is switched, and kept', async () => {
   assert.equal(await text(page, '#theme'), 'Dark');
 });
 
-test('a phone needs no horizontal scrolling, whatever there is', async () => {
+test('a phone never needs horizontal scrolling', async () => {
   const message = scenes.failed();
   Object.assign(message.why, scenes.stuck().why);
   message.state.job = 'a-job-whose-name-is-longer-than-any-screen-of-a-phone-is-wide-'.repeat(3);
@@ -307,7 +307,7 @@ test('every mark is inside, for any number of tasks on any screen', async () => 
   assert.deepEqual(outside, []);
 });
 
-test('every mark of a host is inside, each in a place of its own', async () => {
+test('every mark of a host is inside, without overlaps', async () => {
   const page = await show(scenes.four());
 
   const wrong = await page.evaluate(() => {
@@ -348,7 +348,7 @@ test('every mark of a host is inside, each in a place of its own', async () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a window that comes to a sharper screen is drawn anew', async () => {
+test('a window moved to a sharper screen is redrawn', async () => {
   const page = await show(scenes.four(), {});
   const session = await page.context().newCDPSession(page);
   const screen = {width: 1280, height: 900, mobile: false};
@@ -373,7 +373,7 @@ test('one failed task of ten thousand is found', async () => {
   assert.match(error, /UNAVAILABLE: the connection of task 7342 was lost/);
 });
 
-test('the page connects again when the coordinator is back', async () => {
+test('the page reconnects when the coordinator is back', async () => {
   const page = await show(scenes.four());
 
   await feed.tell({stop: true});
@@ -391,13 +391,13 @@ test('the page connects again when the coordinator is back', async () => {
   assert.match(age, /^for /);
 });
 
-test('later tries are further apart, and one can be made at once', async () => {
+test('later attempts are further apart, and one can be made at once', async () => {
   const page = await show(scenes.four());
   await feed.tell({stop: true});
 
   await page.locator('#link-text', {hasText: /in [3-9] s/}).waitFor();
   await feed.tell({start: true});
-  // The next try may be due just now, and then there is no such button.
+  // The next attempt may be due just now, and then there is no such button.
   await page.evaluate(() => document.getElementById('reconnect').click());
 
   await page.locator('#link[data-state="live"]').waitFor();
@@ -420,7 +420,7 @@ test('a locked job asks for its token', async () => {
   assert.equal(await text(page, '#tasks-count'), '4 on 1 host');
 });
 
-test('nothing is taken from elsewhere, and nothing moves for who wants calm', async () => {
+test('there are no external resources, and no motion with reduced motion', async () => {
   const asked = [];
   const page = await show(scenes.four(), {reducedMotion: 'reduce'});
   page.on('request', (request) => asked.push(request.url()));
@@ -493,7 +493,7 @@ test('nothing moves while the job runs (CLS below 0.05)', async () => {
   }
 });
 
-// Until the page has drawn what it was told.
+// Waits until the page has drawn the last message.
 function frames(page) {
   return page.evaluate(
     () =>
@@ -545,7 +545,7 @@ const keyed = (...names) => ({
   more: false,
 });
 
-test('what was selected before a link was followed does not change its address', async () => {
+test('a selection before following a link does not change the address', async () => {
   const page = await show(scenes.working());
   const missing = await page.evaluate(() => {
     document.querySelector('#show-all').click(); // written 100 ms later
@@ -557,7 +557,7 @@ test('what was selected before a link was followed does not change its address',
   assert.equal(missing, 'tasks:step');
 });
 
-test('keys are browsed by their beginning, and a value is shown', async () => {
+test('keys are browsed by prefix, and a value is shown', async () => {
   await feed.tell({
     answer: {
       'keys?prefix=&limit=100': [200, {...keyed('address/0', 'address/1'), more: true}],
@@ -593,7 +593,7 @@ test('keys are browsed by their beginning, and a value is shown', async () => {
   await page.locator('#keys-none', {hasText: 'No key begins like this.'}).waitFor();
 });
 
-// What the page posts when the button of the question is pressed.
+// The request that the page posts when the confirmation button is pressed.
 async function posted(page, press) {
   const request = page.waitForRequest((one) => one.method() === 'POST');
   await press();
@@ -601,7 +601,7 @@ async function posted(page, press) {
   return [new URL(one.url()).pathname, one.postDataJSON()];
 }
 
-test('an operator cancels a round, preempts a task and drains, each after a question', async () => {
+test('an operator cancels, preempts and drains, each after a confirmation', async () => {
   await feed.tell({answer: AS_OPERATOR});
   const page = await show(scenes.four());
   const yes = () => page.locator('#confirm-yes').click();
