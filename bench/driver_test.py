@@ -19,14 +19,14 @@ class Histograms(unittest.TestCase):
         for share, expected in ((0, 1), (0.5, 50), (0.99, 99), (0.991, 100), (1, 100)):
             self.assertEqual(h.percentile(share), expected)
 
-    def test_no_percentile_is_above_the_longest_time(self):
+    def test_no_percentile_exceeds_the_maximum(self):
         h = Histogram({"max": 123_456_789, "times": [123_456_800.5, 1]})
         self.assertEqual(h.percentile(0.5), 123_456_789)
 
-    def test_without_times_all_is_zero(self):
+    def test_without_times_all_figures_are_zero(self):
         self.assertEqual((Histogram().percentile(0.5), Histogram().max, Histogram().count()), (0, 0, 0))
 
-    def test_two_together_are_as_one_that_was_given_all(self):
+    def test_merging_two_histograms_equals_one_with_all_times(self):
         low, high = Histogram.of(range(1, 51)), Histogram.of(range(51, 101))
         low.add(high)
         self.assertEqual((low.count(), low.percentile(0.5), low.percentile(0.999)), (100, 50, 100))
@@ -46,12 +46,12 @@ class Statistics(unittest.TestCase):
 
 
 class PowerLaws(unittest.TestCase):
-    def test_an_exact_law_is_found_without_doubt(self):
+    def test_an_exact_power_law_has_no_uncertainty(self):
         law = fit_power_law([(1, 3), (10, 300), (100, 30_000), (1_000, 3_000_000)])
         self.assertAlmostEqual(law.exponent, 2, delta=1e-9)
         self.assertLess(law.high - law.low, 1e-6)
 
-    def test_what_scatters_has_the_interval_of_the_textbook(self):
+    def test_scattered_points_have_the_textbook_interval(self):
         # By hand: logarithms to base 10 of y are 0, 1.1, 1.9, 3 at x = 0, 1, 2, 3; the slope is 0.98,
         # the sum of squares left 0.018, its error sqrt(0.009 / 5), and t for two degrees 4.302653.
         law = fit_power_law([(1, 1), (10, 10**1.1), (100, 10**1.9), (1_000, 1_000)])
@@ -59,11 +59,11 @@ class PowerLaws(unittest.TestCase):
         self.assertAlmostEqual(law.high - law.exponent, 4.302653 * math.sqrt(0.009 / 5), delta=1e-6)
         self.assertAlmostEqual(law.exponent - law.low, law.high - law.exponent, delta=1e-9)
 
-    def test_students_t_is_that_of_the_tables(self):
+    def test_students_t_matches_the_tables(self):
         for degrees, t in ((1, 12.7062), (2, 4.30265), (7, 2.36462), (61, 1.99962)):
             self.assertAlmostEqual(student_t(0.95, degrees), t, delta=1e-4)
 
-    def test_too_little_says_nothing_of_the_exponent(self):
+    def test_too_few_points_give_no_exponent(self):
         for few in ([], [(1, 1), (2, 4)], [(5, 1), (5, 2), (5, 3)]):
             self.assertEqual(fit_power_law(few), (0, -math.inf, math.inf))
 
@@ -99,7 +99,7 @@ class Words(unittest.TestCase):
             workloads.Population.of(argparse.Namespace(tasks=2, sessions=3))
         self.assertEqual(refused.exception.code, USAGE)
 
-    def test_what_the_coordinator_knows_of_its_lateness_is_told_beside(self):
+    def test_the_coordinators_own_lateness_is_reported_too(self):
         seen = {"ended": 3, "early": 0, "early_by_max_ns": 0, "own_lateness_p99_ns": 120_000,
                 "own_lateness_max_ns": 3_000_000, "deadlines_answered": 20_000}
         text, figures, is_good = workloads.told_of_deadlines(dict(seen))
