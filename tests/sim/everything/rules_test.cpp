@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(differing_or_wrong_results_are_found) {
   scene s{2};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
   s.call(2, sum_of("\x03"), 2s, 2s, passed(1, "\x06"));
-  expect_wrong(s.judged_by(check_rounds), "told differently");
+  expect_wrong(s.judged_by(check_rounds), "different results");
 
   scene t{1};
   t.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_must_get_the_round_that_it_missed) {
   scene s{1};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
   s.call(1, sum_of("\x02"), 3s, 4s, passed(3, "\x02"));
-  expect_wrong(s.judged_by(check_rounds), "not told of the round before");
+  expect_wrong(s.judged_by(check_rounds), "not given the last round");
 
   s.call(1, sum_of("\x02"), 2s, 2s, failed(errc::unavailable));
   std::swap(s.h.calls[1], s.h.calls[2]);
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(recoverable_or_returning_tasks_leave_without_waiting) {
     expect_right(s.judged_by(check_meetings));
 
     s.call(1, core::leave_args{300s, returning}, 3s, 4s);
-    expect_wrong(s.judged_by(check_meetings), "nobody is to be waited for");
+    expect_wrong(s.judged_by(check_meetings), "it must not wait for a task");
   }
 }
 
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(all_sessions_must_get_the_failure_and_its_cause) {
   scene s{1};
   s.event(5s, core::event_kind::job_failed, std::nullopt);
   s.h.failure = job_error{{task_id{0}, status{errc::internal, "it"}}, {}};
-  expect_wrong(s.judged_by(check_failures), "was not told");
+  expect_wrong(s.judged_by(check_failures), "did not get");
 
   for (process_record& p : s.h.processes) {
     p.told_of_failure = scene::at(5s);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(all_sessions_must_get_the_failure_and_its_cause) {
   expect_right(s.judged_by(check_failures));
 
   s.h.processes[1].told_of_failure = scene::at(6s);
-  expect_wrong(s.judged_by(check_failures), "was told at");
+  expect_wrong(s.judged_by(check_failures), "got the job error at");
   s.h.processes[1].failure->cause.task = task_id{9};
   expect_wrong(s.judged_by(check_failures), "another cause");
 }
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(an_increment_must_take_effect_once) {
   s.key(1s, "k", "2");
   s.key(1s, "k", "4");
   s.call(1, core::increment_args{"k", 2}, 1s, 1s, gives(core::counter_answer{4, 2}));
-  expect_wrong(s.judged_by(check_keys), "by nobody, or twice");
+  expect_wrong(s.judged_by(check_keys), "by no call, or twice");
 
   s.call(1, core::increment_args{"k", 2}, 1s, 1s).answered.reset();
   expect_right(s.judged_by(check_keys));
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(a_skipped_version_is_found) {
   s.key(1s, "k", std::nullopt);
   s.h.keys.front().what.version = 2;
 
-  expect_wrong(s.judged_by(check_keys), "was told as 2");
+  expect_wrong(s.judged_by(check_keys), "was reported as 2");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -551,7 +551,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_must_not_fail_without_a_cause) {
   scene s{1};
   s.h.options.preemption_timeout = 4s;
   s.call(1, core::frozen_args{1, 3}, 1s, 5s, failed(errc::deadline_exceeded));
-  expect_wrong(s.judged_by(check_preemption), "nobody was in the way");
+  expect_wrong(s.judged_by(check_preemption), "no fault explains");
 
   s.h.processes[1].troubles.push_back({scene::at(2s), scene::at(3s)});
   expect_right(s.judged_by(check_preemption));
@@ -611,7 +611,7 @@ BOOST_AUTO_TEST_CASE(a_guest_must_learn_why_it_ends) {
   g.ended = scene::at(3s);
   g.troubles = {{scene::at(0s), scene::at(1s)}, {scene::at(3s)}};
   g.why_ended = {errc::aborted, "it is over"};
-  expect_wrong(s.judged_by(check_guests), "for no reason");
+  expect_wrong(s.judged_by(check_guests), "without a reason");
 
   g.why_ended = {errc::failed_precondition, "the command of task 0 has ended"};
   expect_right(s.judged_by(check_guests));

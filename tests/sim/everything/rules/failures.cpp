@@ -40,15 +40,15 @@ void check_told(history const& h, std::size_t index, time_point failed, violatio
   process_record const& p = h.processes[index];
   std::string const name = "process " + std::to_string(index);
   if (p.failure && p.failure->cause != h.failure->cause) {
-    found.push_back(name + " was told of another cause: " + p.failure->cause.why.text());
+    found.push_back(name + " got another cause: " + p.failure->cause.why.text());
   }
   time_point const by = failed + h.delay_max;
   bool const hears_at_once = h.is_calm(index, failed, by);
   bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
   if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;
-  if (!p.told_of_failure) return found.push_back(name + " was not told that the job has failed");
+  if (!p.told_of_failure) return found.push_back(name + " did not get the job error");
   if (hears_at_once && *p.told_of_failure > by) {
-    found.push_back(name + " was told at " + h.text(*p.told_of_failure) +
+    found.push_back(name + " got the job error at " + h.text(*p.told_of_failure) +
                     " that the job has failed at " + h.text(failed));
   }
 }

@@ -60,7 +60,7 @@ void check_reason(history const& h, std::size_t guest, violations& found) {
        {"the command of ", "the session of its task has ended", "has left the job"}) {
     if (why.find(reason) != why.npos) return;
   }
-  found.push_back(name_of(guest) + " ended for no reason: " + g.why_ended.text());
+  found.push_back(name_of(guest) + " ended without a reason: " + g.why_ended.text());
 }
 
 // A grant ends with the next one of the same task, including an empty one.

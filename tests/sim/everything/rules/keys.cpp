@@ -229,7 +229,7 @@ class key_judge {
     std::size_t unknown = 0;
     for (call_record const& c : h_.calls) unknown += changes_of_unknown(c);
     if (unclaimed <= unknown) return;
-    found_.push_back(std::to_string(unclaimed) + " changes were made by nobody, or twice; only " +
+    found_.push_back(std::to_string(unclaimed) + " changes were made by no call, or twice; only " +
                      std::to_string(unknown) + " may have been");
   }
   // A key is removed by a call or because it is ephemeral.
@@ -247,7 +247,7 @@ class key_judge {
             auto const* const tree = c.asks<core::remove_tree_args>();
             return tree && concerns(one.what.key, normal(tree->directory));
           });
-      if (!is_explained) found_.push_back("nobody has removed '" + one.what.key + "'");
+      if (!is_explained) found_.push_back("no call has removed '" + one.what.key + "'");
     }
   }
   // The coordinator may execute such a call after its client has ended it.
@@ -282,7 +282,7 @@ void check_keys(history const& h, violations& found) {
   }
   for (std::size_t i = 0; i < h.keys.size(); ++i) {
     if (h.keys[i].what.version == i + 1) continue;
-    found.push_back("change " + std::to_string(i + 1) + " was told as " +
+    found.push_back("change " + std::to_string(i + 1) + " was reported as " +
                     std::to_string(h.keys[i].what.version));
     return;
   }

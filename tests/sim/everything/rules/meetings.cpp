@@ -54,7 +54,7 @@ void check_leave(history const& h, call_record const& c, violations& found) {
   if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;
   if (!h.options.leave_barrier || all_may_go || args.returning || c.timeout <= 0s) {
     if (*c.answered > c.made + 2 * h.delay_max + 1ms && h.is_calm(c.process, c.made, *c.answered)) {
-      found.push_back("nobody is to be waited for: " + h.text(c));
+      found.push_back("it must not wait for a task: " + h.text(c));
     }
     return;
   }

@@ -37,7 +37,7 @@ void check_agreement(history const& h, std::uint64_t number, agreement const& a,
     }
   }
   if (a.step > std::max(a.farthest, farthest_guest(h, a)) + 1)
-    found.push_back(name + " is on a step that nobody asked for");
+    found.push_back(name + " is on a step that was not requested");
 }
 
 // Joined tasks without a fault report their step, so that an agreement fails only because of
@@ -49,7 +49,7 @@ void check_failed(history const& h, call_record const& c, violations& found) {
     process_record const& p = h.processes[i];
     if (!p.tasks.empty() && !p.host && !h.is_calm(i, since, *c.answered)) return;
   }
-  found.push_back("nobody was in the way of: " + h.text(c));
+  found.push_back("no fault explains: " + h.text(c));
 }
 
 // The task stops at the first step at or past the agreed one.

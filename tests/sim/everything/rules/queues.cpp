@@ -42,7 +42,7 @@ std::map<std::string, queue_story> queues_of(history const& h, violations& found
     if (!item) continue;
     auto const at = q.items.find(std::string{item->value.view()});
     if (at == q.items.end()) {
-      found.push_back("nobody has pushed what was given: " + h.text(c));
+      found.push_back("never pushed but delivered: " + h.text(c));
     } else {
       at->second.pops.push_back(&c);
     }

@@ -98,7 +98,7 @@ class passed_round {
       if (participants(h_, std::get<core::barrier_args>(c->asked)) != expected) {
         report_violation("has members with other participants");
       }
-      if (c->got != told_.front()->got) report_violation("is told differently to its members");
+      if (c->got != told_.front()->got) report_violation("has different results for its members");
     }
     if (are_known) check_data(args, data);
   }
@@ -118,7 +118,7 @@ class passed_round {
         report_violation("has a wrong result");
       }
     } else if (!got.empty()) {
-      report_violation("brings data that nobody brought");
+      report_violation("contains data that was not contributed");
     }
   }
 
@@ -155,7 +155,7 @@ void check_numbers(history const& h, violations& found) {
     bool const is_next = before.is_known && args->participants.empty() && !h.limits_are_small &&
                          !h.is_guest(c.process);
     if (is_next && number > before.number + 1) {
-      found.push_back("not told of the round before: " + h.text(c));
+      found.push_back("not given the last round: " + h.text(c));
     }
     before = {number, true};
   }

@@ -31,7 +31,7 @@ void check_key_watch(history const& h, call_record const& c, violations& found) 
   bool const looked_its_part =
       args.after && got->version == *args.after + h.options.changes_looked_at_max;
   if (args.after && got->changes.empty() && !looked_its_part && ends_too_early(c)) {
-    found.push_back("told of nothing before its time: " + h.text(c));
+    found.push_back("returned empty before its time: " + h.text(c));
   }
 }
 
@@ -47,7 +47,7 @@ void check_task_watch(history const& h, call_record const& c,
   }
   if (got->version < args.after.value_or(0)) found.push_back("an old version: " + h.text(c));
   if (got->version == args.after && ends_too_early(c)) {
-    found.push_back("told of nothing before its time: " + h.text(c));
+    found.push_back("returned empty before its time: " + h.text(c));
   }
 }
 
