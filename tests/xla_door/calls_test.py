@@ -301,8 +301,9 @@ class Strict(WithAgents):
     def test_another_process_of_a_live_task_fails_the_job(self):
         one, other = self.job(2, "--xla-strict", polls=True)
         again = self.agent(0)
-        again.start("RegisterTask", again.requests.register(), 10)
+        again.keep(again.start("RegisterTask", again.requests.register(), 10))
 
+        self.assertTrue(one.has_failed.wait(LIMIT))
         self.assertTrue(other.has_failed.wait(LIMIT))
 
 

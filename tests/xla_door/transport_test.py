@@ -38,7 +38,7 @@ class Calls(WithRawPeers):
         agent, = self.job(1)
         agent.insert("k", b"v")
 
-        self.assertEqual(self.succeed("get", "k").out, "v\n")
+        self.assertEqual(self.succeed("get", "k").out, "v")
 
     def test_an_unknown_method_leaves_the_connection_open(self):
         self.coordinator = self.serve(1)
@@ -154,7 +154,7 @@ class Addresses(WithRawPeers):
 
         jax = self.agent(0, address=f"unix:{path}").connect()
         jax.insert("k", b"v")
-        self.assertEqual(self.succeed("get", "k", env={"COXSWAIN_TOKEN": "secret"}).out, "v\n")
+        self.assertEqual(self.succeed("get", "k", env={"COXSWAIN_TOKEN": "secret"}).out, "v")
         done = self.coxswain("get", "k", "--address", f"unix:{path}", "--connect-timeout", "5s",
                              env={"COXSWAIN_TOKEN": "secret"})
         self.assertNotEqual(done.code, 0)
