@@ -11,6 +11,7 @@ target_compile_options(coxswain_warnings INTERFACE
   # 105651); which of them depends on what is inlined, and that on which sources are compiled at once.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   # At -O1 it inlines only one of the two functions by which Asio allocates a coroutine's frame.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>
   $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
