@@ -15,27 +15,19 @@ namespace {
 constexpr int ping_part = 3;
 constexpr int report_part = 8;
 
-// The memory of an open call, besides its name.
-constexpr std::size_t call_bytes = sizeof(open_call) + 96;
-
-std::size_t cost_of(open_call const& one) {
-  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name);
-}
-
 }  // namespace
 
 door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory)
     : options_{std::move(o)},
       self_{self},
       core_{core},
-      memory_{std::move(memory)},
+      memory_{memory},
+      calls_{std::move(memory), effects_},
       reported_(options_.num_tasks) {
   if (options_.strict) strict_.emplace();
 }
 
-door::~door() {
-  for (auto const& [_, one] : calls_) memory_->subtract_transit(cost_of(one));
-}
+door::~door() = default;
 
 void door::opened(time_point now, connection_id on, std::string peer,
                   core::session_secret const& secret) {
@@ -66,26 +58,26 @@ void door::called(time_point now, call const& what) {
     return;
   }
   request none;
-  arrived a{now, what, *path, by, none};
+  arrived_call const a{now, what, *path, by, none, calls_};
   if (by.is_over) {
-    return refuse(a, by_service({errc::unavailable, "the coordinator closes this connection"}));
+    return a.refuse(by_service({errc::unavailable, "the coordinator closes this connection"}));
   }
   auto asked = decode(*path, what.message);
-  if (!asked) return refuse(a, by_service(asked.error()));
-  arrived const whole{now, what, *path, by, *asked};
+  if (!asked) return a.refuse(by_service(asked.error()));
+  arrived_call const whole{now, what, *path, by, *asked, calls_};
   bool const is_large = path->what == method::watch_tasks || is_about_keys(path->what);
   if (what.is_crowded && is_large) {
-    return refuse(whole, by_service({errc::resource_exhausted,
-                                     "this client does not read its replies: the limit "
-                                     "queued_bytes_max is reached; wait for replies first"}));
+    return whole.refuse(by_service({errc::resource_exhausted,
+                                    "this client does not read its replies: the limit "
+                                    "queued_bytes_max is reached; wait for replies first"}));
   }
   if (asked->service && *asked->service != self_) {
-    return refuse(whole, wrong_service(*asked->service, self_));
+    return whole.refuse(wrong_service(*asked->service, self_));
   }
   route(whole);
 }
 
-void door::route(arrived const& a) {
+void door::route(arrived_call const& a) {
   switch (a.of.what) {
     case method::register_task: return register_task(a);
     case method::heartbeat: return heartbeat(a);
@@ -115,19 +107,19 @@ void door::cancelled(time_point now, call_id which, bool disowned) {
   task_session* const s = one.by->of_task;
   if (one.of.what == method::poll_for_error) {
     s->poll = {};
-    forget_call(id);
+    calls_.forget(id);
     // Clients cancel a poll only when they are torn down.
     if (!disowned && s->is == standing::joined) detach(now, *s, core::loss::closed);
     return;
   }
   if (one.of.what == method::heartbeat) {
     std::erase(s->heartbeats, id);
-    return forget_call(id);
+    return calls_.forget(id);
   }
   bool const joins = one.of.what == method::register_task;
   carrier& by = *one.by;
   std::erase(by.open, id);
-  forget_call(id);
+  calls_.forget(id);
   if (joins) return drop(now, *s);
   if (by.core != connection_id{}) send(now, by, {}, std::nullopt, core::cancel_args{id});
 }
@@ -171,16 +163,16 @@ void door::lost(time_point now, connection_id on, core::loss how) {
       continue;
     }
     // A client without a poll reconnects only for its next heartbeat.
-    bool const polls = s->poll != request_id{} && calls_.at(s->poll).to.on == on;
+    bool const polls = s->poll != request_id{} && calls_.at(s->poll).from == &c;
     detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
   }
   std::vector<request_id> open;
   for (auto const& [_, id] : c.calls) open.push_back(id);
   for (request_id const id : open) {
-    open_call& one = calls_.at(id);
+    open_call const& one = calls_.at(id);
     task_session* const s = one.by->of_task;
     if (one.of.what == method::register_task) {  // it comes again and goes on
-      one.to = {};
+      calls_.abandon(id);
       continue;
     }
     if (s && s->poll == id) s->poll = {};
@@ -189,10 +181,10 @@ void door::lost(time_point now, connection_id on, core::loss how) {
     if (is_known && s && s->core != connection_id{}) {
       send(now, *one.by, {}, std::nullopt, core::cancel_args{id});
     }
-    forget_call(id);
+    calls_.forget(id);
   }
   for (request_id const id : c.open) {
-    if (calls_.contains(id)) forget_call(id);
+    if (calls_.contains(id)) calls_.forget(id);
   }
   if (!c.is_over) send(now, c, {}, std::nullopt, core::bye_args{});
   carriers_.erase(on.value);
@@ -214,9 +206,9 @@ void door::advance(time_point now) {
   for (auto n = waiting_pages_.size(); n > 0 && pages_left_ > 0; --n) {
     request_id const id = waiting_pages_.front();
     waiting_pages_.pop_front();
-    auto const at = calls_.find(id);
-    if (at == calls_.end()) continue;
-    std::erase(at->second.by->open, id);
+    open_call const* const one = calls_.find(id);
+    if (!one) continue;
+    std::erase(one->by->open, id);
     next_page(now, id);
   }
   drop_detached(now);
@@ -242,36 +234,9 @@ void door::take_effects(std::vector<effect>& into) {
   listings_.clear();
 }
 
-open_call door::new_call(arrived const& a, carrier& by) const {
-  open_call made;
-  made.to = a.what.id;
-  made.of = a.of;
-  made.by = &by;
-  return made;
-}
-
-request_id door::add_call(open_call one) {
-  request_id const id{++next_request_};
-  if (one.to.stream != 0) clients_.at(one.to.on)->calls.insert_or_assign(one.to.stream, id);
-  memory_->add_transit(cost_of(one));
-  calls_.emplace(id, std::move(one));
-  return id;
-}
-
-void door::forget_call(request_id id) {
-  auto const at = calls_.find(id);
-  open_call const& one = at->second;
-  memory_->subtract_transit(cost_of(one));
-  if (one.to.stream != 0) {
-    auto const of = clients_.find(one.to.on);
-    if (of != clients_.end()) of->second->calls.erase(one.to.stream);
-  }
-  calls_.erase(at);
-}
-
 void door::submit(time_point now, open_call one, std::optional<task_id> task, core::request what) {
   carrier& by = *one.by;
-  request_id const id = add_call(std::move(one));
+  request_id const id = calls_.add(std::move(one));
   by.open.push_back(id);
   send(now, by, id, task, std::move(what));
 }
@@ -286,33 +251,8 @@ void door::send(time_point now, carrier& by, request_id id, std::optional<task_i
   core_.received(now, by.core, std::move(message));
 }
 
-void door::answer(open_call const& to, outcome how, encoded_reply what) {
-  if (to.to.stream == 0) return;
-  auto& counted = counts_[static_cast<std::size_t>(to.of.what)];
-  ++counted.calls;
-  if (!how.ok()) ++counted.failed;
-  effects_.push_back(reply{to.to, std::move(how), std::move(what)});
-}
-
-void door::refuse(arrived const& a, outcome how) { answer(new_call(a, a.by), std::move(how)); }
-
-void door::answer_ok(arrived const& a, encoded_reply what) {
-  answer(new_call(a, a.by), {}, std::move(what));
-}
-
 void door::check_invariants() const {
-  for (auto const& [id, one] : calls_) {
-    bool const is_sent = std::count(one.by->open.begin(), one.by->open.end(), id) == 1;
-    task_session const* const s = one.by->of_task;
-    bool const is_poll = s && s->poll == id;
-    bool const waits = s && std::count(s->heartbeats.begin(), s->heartbeats.end(), id) == 1;
-    bool const is_paged = one.pages != nullptr;
-    invariant(is_sent || is_poll || waits || is_paged, "an open call will be answered");
-    if (one.to.stream == 0) continue;
-    auto const& calls = clients_.at(one.to.on)->calls;
-    auto const at = calls.find(one.to.stream);
-    invariant(at != calls.end() && at->second == id, "a connection knows its calls");
-  }
+  calls_.check_invariants();
   for (auto const& [_, all] : by_task_) invariant(!all.empty(), "a known task has sessions");
   for (auto const& [self, s] : sessions_) {
     invariant(s->self == self, "an incarnation is found");

@@ -17,6 +17,8 @@
 #include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/model/loss.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/xla/arrived_call.hpp"
+#include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/core_port.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/messages.hpp"
@@ -26,7 +28,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -35,7 +36,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,15 +69,7 @@ class door {
   void opened(time_point now, connection_id on, std::string peer,
               core::session_secret const& secret);
 
-  // A received call; its client waits for `timeout`.
-  struct call {
-    call_id id;
-    std::string_view path;
-    std::string_view user_agent;
-    std::string_view message;
-    std::optional<duration> timeout;
-    bool is_crowded{};  // too many replies wait for this client to read them
-  };
+  using call = received_call;
   void called(time_point now, call const& what);
 
   // The client no longer waits for a call. `disowned`: because of our GOAWAY; it will be repeated.
@@ -105,13 +97,7 @@ class door {
   // The core requires this token from now on.
   void use_token(std::string token) { options_.token = std::move(token); }
 
-  // Answered calls by method, and how many of them failed.
-  struct count {
-    std::uint64_t calls{};
-    std::uint64_t failed{};
-  };
-  using counts = std::array<count, methods>;
-  [[nodiscard]] counts const& counted() const noexcept { return counts_; }
+  [[nodiscard]] call_counts const& counted() const noexcept { return calls_.counted(); }
   [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
   [[nodiscard]] std::size_t task_sessions() const noexcept { return sessions_.size(); }
   [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
@@ -122,37 +108,28 @@ class door {
  private:
   static constexpr int pages_per_iteration = 16;
 
-  // A call on its way to a handler.
-  struct arrived {
-    time_point now;
-    call const& what;
-    method_path of;
-    client& by;
-    request& asked;
-  };
-
-  void route(arrived const& a);
-  void register_task(arrived const& a);
-  void heartbeat(arrived const& a);
-  void shutdown_task(arrived const& a);
-  void poll_for_error(arrived const& a);
-  void report_error(arrived const& a);
-  void barrier(arrived const& a);
-  void cancel_barrier(arrived const& a);
-  void get_alive_tasks(arrived const& a);
-  void watch_tasks(arrived const& a);
-  void keys(arrived const& a);
-  void directory(arrived const& a);
-  [[nodiscard]] bool repeats_barrier(arrived const& a, task_session& s);
-  [[nodiscard]] bool breaks_strict_rules(arrived const& a, task_session& s);
-  void evict_holder(arrived const& a, task_id task);
+  void route(arrived_call const& a);
+  void register_task(arrived_call const& a);
+  void heartbeat(arrived_call const& a);
+  void shutdown_task(arrived_call const& a);
+  void poll_for_error(arrived_call const& a);
+  void report_error(arrived_call const& a);
+  void barrier(arrived_call const& a);
+  void cancel_barrier(arrived_call const& a);
+  void get_alive_tasks(arrived_call const& a);
+  void watch_tasks(arrived_call const& a);
+  void keys(arrived_call const& a);
+  void directory(arrived_call const& a);
+  [[nodiscard]] bool repeats_barrier(arrived_call const& a, task_session& s);
+  [[nodiscard]] bool breaks_strict_rules(arrived_call const& a, task_session& s);
+  void evict_holder(arrived_call const& a, task_id task);
 
   // Sessions of tasks.
   [[nodiscard]] task_session* find(request const& asked, connection_id on) const;
   [[nodiscard]] task_session* find_self(incarnation self) const;
-  [[nodiscard]] task_session* caller(arrived const& a);
-  [[nodiscard]] carrier& key_carrier(arrived const& a);
-  task_session& open_session(arrived const& a);
+  [[nodiscard]] task_session* caller(arrived_call const& a);
+  [[nodiscard]] carrier& key_carrier(arrived_call const& a);
+  task_session& open_session(arrived_call const& a);
   void bind(time_point now, task_session& s, client& to);
   void unbind(task_session& s);
   void resume(time_point now, task_session& s, client const& by);
@@ -166,15 +143,9 @@ class door {
   void tell_life(time_point now, client& c);
 
   // Requests and replies.
-  open_call new_call(arrived const& a, carrier& by) const;
-  request_id add_call(open_call one);
   void submit(time_point now, open_call one, std::optional<task_id> task, core::request what);
   void send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
             core::request what);
-  void forget_call(request_id id);
-  void answer(open_call const& to, outcome how, encoded_reply what = {});
-  void refuse(arrived const& a, outcome how);
-  void answer_ok(arrived const& a, encoded_reply what = {});
   void fail_call(request_id id, status const& why);
 
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
@@ -198,11 +169,12 @@ class door {
   incarnation self_;
   core_port& core_;
   std::shared_ptr<memory_meter> memory_;
+  std::vector<effect> effects_;
+  open_call_table calls_;
   std::unordered_map<connection_id, std::unique_ptr<client>> clients_;
   std::unordered_map<incarnation, std::unique_ptr<task_session>> sessions_;
   boost::unordered_flat_map<std::uint32_t, std::vector<task_session*>> by_task_;
   boost::unordered_flat_map<std::uint64_t, carrier*> carriers_;  // by connection of the core
-  std::unordered_map<request_id, open_call> calls_;
   std::deque<incarnation> idle_;  // sessions that have left or ended, the oldest first
   std::deque<std::pair<time_point, incarnation>> detached_;  // sessions, and when that was
   std::deque<request_id> waiting_pages_;                     // for the next iteration
@@ -210,9 +182,7 @@ class door {
   std::optional<job_error> error_;
   core::answer_ptr error_of_;  // the message that it came in
   std::optional<strict_barriers> strict_;
-  std::uint64_t next_request_{};
   int pages_left_{pages_per_iteration};
-  std::vector<effect> effects_;
   using planned = std::pair<time_point, connection_id>;
   std::priority_queue<planned, std::vector<planned>, std::greater<>> pings_;
   struct kept_listing {
@@ -222,7 +192,6 @@ class door {
     bytes what;
   };
   std::vector<kept_listing> listings_;  // of the tasks, since the effects were taken last
-  counts counts_{};
 };
 
 }  // namespace coxswain::xla

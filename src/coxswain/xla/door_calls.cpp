@@ -55,15 +55,14 @@ std::vector<task_id> numbers_of(std::vector<task_name> const& tasks) {
 
 }  // namespace
 
-void door::register_task(arrived const& a) {
+void door::register_task(arrived_call const& a) {
   task_name const& who = *a.asked.task;
   bool const is_ours = who.job.empty() || who.job == jobs_default_name || who.job == options_.job;
   if (!is_ours) {
-    return refuse(a,
-                  by_service({errc::invalid_argument, core::another_job(who.job, options_.job)}));
+    return a.refuse(by_service({errc::invalid_argument, core::another_job(who.job, options_.job)}));
   }
   if (a.asked.self == incarnation{}) {
-    return refuse(a, by_service({errc::invalid_argument, "RegisterTask: the incarnation is zero"}));
+    return a.refuse(by_service({errc::invalid_argument, "RegisterTask: the incarnation is zero"}));
   }
   task_session* known = find_self(a.asked.self);
   if (known && (known->is == standing::left || known->is == standing::ended)) {
@@ -72,25 +71,21 @@ void door::register_task(arrived const& a) {
   }
   if (known) {
     if (known->task != task_id{who.id}) {
-      return refuse(a, by_service({errc::invalid_argument,
-                                   "the incarnation belongs to " +
+      return a.refuse(by_service(
+          {errc::invalid_argument, "the incarnation belongs to " +
                                        task_text(static_cast<std::int32_t>(known->task.value))}));
     }
     bind(a.now, *known, a.by);
-    if (known->is == standing::joined) return answer_ok(a, {encode_incarnation(self_)});
+    if (known->is == standing::joined) return a.succeed({encode_incarnation(self_)});
     // The same call again: it waits in place of the older one.
-    open_call& joins = calls_.at(known->join);
-    answer(joins, by_service({errc::cancelled, "replaced by a newer call of the same task"}));
-    if (joins.to.stream != 0) clients_.at(joins.to.on)->calls.erase(joins.to.stream);
-    joins.to = a.what.id;
-    a.by.calls.insert_or_assign(a.what.id.stream, known->join);
-    return;
+    return calls_.move(known->join, a.by, a.what.id.stream,
+                       by_service({errc::cancelled, "replaced by a newer call of the same task"}));
   }
   if (a.by.tasks.size() >= std::size_t{2} * options_.num_tasks + 64) {
-    return refuse(
-        a, by_service({errc::resource_exhausted,
-                       "this connection has registered " + std::to_string(a.by.tasks.size()) +
-                           " incarnations, more than twice the job's tasks"}));
+    return a.refuse(
+        by_service({errc::resource_exhausted,
+                    "this connection has registered " + std::to_string(a.by.tasks.size()) +
+                        " incarnations, more than twice the job's tasks"}));
   }
   task_session& s = open_session(a);
   core::join_args join;
@@ -102,12 +97,12 @@ void door::register_task(arrived const& a) {
     evict_holder(a, s.task);
     join.take_over = s.recoverable;
   }
-  submit(a.now, new_call(a, s), s.task, std::move(join));
+  submit(a.now, a.opened_by(s), s.task, std::move(join));
   s.join = s.open.back();
 }
 
 // Upstream does not probe the holder: a holder that is not recoverable fails, and with it the job.
-void door::evict_holder(arrived const& a, task_id task) {
+void door::evict_holder(arrived_call const& a, task_id task) {
   auto const at = by_task_.find(task.value);
   if (at == by_task_.end()) return;
   for (task_session* const s : std::vector{at->second}) {
@@ -122,53 +117,53 @@ void door::evict_holder(arrived const& a, task_id task) {
   }
 }
 
-void door::heartbeat(arrived const& a) {
+void door::heartbeat(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
-  if (s->is == standing::left) return answer_ok(a, {encode_incarnation(self_)});
+  if (s->is == standing::left) return a.succeed({encode_incarnation(self_)});
   if (s->is == standing::joining) {
-    return refuse(a, by_service(not_registered(a.asked.task->id, errc::invalid_argument)));
+    return a.refuse(by_service(not_registered(a.asked.task->id, errc::invalid_argument)));
   }
   bind(a.now, *s, a.by);
   if (s->resumes) {
-    s->heartbeats.push_back(add_call(new_call(a, *s)));
+    s->heartbeats.push_back(calls_.add(a.opened_by(*s)));
     return;
   }
   send(a.now, *s, {}, std::nullopt, std::monostate{});
   if (error_ && s->poll == request_id{}) {
     outcome how = failure_for(a.of.of, s->task);
     how.code = errc::aborted;
-    return refuse(a, std::move(how));
+    return a.refuse(std::move(how));
   }
-  answer_ok(a, {encode_incarnation(self_)});
+  a.succeed({encode_incarnation(self_)});
 }
 
-void door::shutdown_task(arrived const& a) {
+void door::shutdown_task(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
   if (s->is == standing::left) {
-    return refuse(a, by_service({errc::failed_precondition,
-                                 task_text(a.asked.task->id) + " has left already"}));
+    return a.refuse(
+        by_service({errc::failed_precondition, task_text(a.asked.task->id) + " has left already"}));
   }
   bind(a.now, *s, a.by);
   core::leave_args leave;
   leave.timeout = leave_timeout_of(a.what.timeout);
-  submit(a.now, new_call(a, *s), s->task, leave);
+  submit(a.now, a.opened_by(*s), s->task, leave);
 }
 
-void door::poll_for_error(arrived const& a) {
+void door::poll_for_error(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
   if (s->is == standing::left) {
-    return refuse(a, by_service({errc::cancelled, task_text(a.asked.task->id) + " has left"}));
+    return a.refuse(by_service({errc::cancelled, task_text(a.asked.task->id) + " has left"}));
   }
   bind(a.now, *s, a.by);
-  if (error_) return refuse(a, failure_for(a.of.of, s->task));
+  if (error_) return a.refuse(failure_for(a.of.of, s->task));
   answer_poll(*s, by_service({errc::cancelled, "replaced by a newer poll of the same task"}));
-  s->poll = add_call(new_call(a, *s));
+  s->poll = calls_.add(a.opened_by(*s));
 }
 
-void door::report_error(arrived const& a) {
+void door::report_error(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
   bool const has_code = a.asked.code > 0 && a.asked.code <= 16;
@@ -176,16 +171,16 @@ void door::report_error(arrived const& a) {
   report.what = {has_code ? errc_of(static_cast<std::uint32_t>(a.asked.code)) : errc::internal,
                  std::move(a.asked.text)};
   if (s->task.value < reported_.size()) reported_[s->task.value] = true;
-  submit(a.now, new_call(a, *s), s->task, std::move(report));
+  submit(a.now, a.opened_by(*s), s->task, std::move(report));
 }
 
-void door::barrier(arrived const& a) {
+void door::barrier(arrived_call const& a) {
   request& asked = a.asked;
   if (a.of.of == generation::second && asked.name == first_generation_barrier) {
-    return refuse(a, of_barrier({errc::failed_precondition,
-                                 "This client is of jaxlib 0.4.35 or older, whose protocol is not "
-                                 "supported: use jaxlib 0.4.36 or newer."},
-                                asked.name, asked.counter));
+    return a.refuse(of_barrier({errc::failed_precondition,
+                                "This client is of jaxlib 0.4.35 or older, whose protocol is not "
+                                "supported: use jaxlib 0.4.36 or newer."},
+                               asked.name, asked.counter));
   }
   task_session* const s = caller(a);
   if (!s || repeats_barrier(a, *s)) return;
@@ -195,12 +190,12 @@ void door::barrier(arrived const& a) {
       participants.empty() ||
       std::find(participants.begin(), participants.end(), s->task) != participants.end();
   if (!takes_part) {
-    return refuse(a, of_barrier({errc::invalid_argument,
-                                 "A non-participating task (" + std::to_string(s->task.value) +
+    return a.refuse(of_barrier(
+        {errc::invalid_argument, "A non-participating task (" + std::to_string(s->task.value) +
                                      ") called the barrier: " + core::shortened(asked.name, 800)},
-                                asked.name, asked.counter));
+        asked.name, asked.counter));
   }
-  open_call one = new_call(a, *s);
+  open_call one = a.opened_by(*s);
   one.name = asked.name;
   one.counter = asked.counter;
   core::barrier_args meet;
@@ -211,28 +206,25 @@ void door::barrier(arrived const& a) {
 }
 
 // A repeated call, as after a lost connection: it replaces the waiting one, or gets its outcome.
-bool door::repeats_barrier(arrived const& a, task_session& s) {
+bool door::repeats_barrier(arrived_call const& a, task_session& s) {
   request const& asked = a.asked;
   for (request_id const id : s.open) {
-    open_call& one = calls_.at(id);
+    open_call const& one = calls_.at(id);
     bool const is_it =
         one.of.what == method::barrier && one.name == asked.name && one.counter == asked.counter;
     if (!is_it) continue;
     status const why{errc::cancelled, "replaced by a newer call of the same task"};
-    answer(one, of_barrier(why, one.name, one.counter));
-    if (one.to.stream != 0) clients_.at(one.to.on)->calls.erase(one.to.stream);
-    one.to = a.what.id;
-    a.by.calls.insert_or_assign(a.what.id.stream, id);
+    calls_.move(id, a.by, a.what.id.stream, of_barrier(why, one.name, one.counter));
     return true;
   }
   for (done_round const& one : s.done) {
     if (one.name != asked.name || one.counter != asked.counter) continue;
-    open_call again = new_call(a, s);
+    open_call again = a.opened_by(s);
     again.name = one.name;
     again.counter = one.counter;
     status const& outcome = one.what->outcome;
     if (outcome.ok()) {
-      answer(again, {}, {encode_counter(one.counter)});
+      calls_.answer(again, {}, {encode_counter(one.counter)});
     } else {
       answer_failed(again, outcome);
     }
@@ -242,7 +234,7 @@ bool door::repeats_barrier(arrived const& a, task_session& s) {
 }
 
 // True if the call was answered: it fails, and possibly the round with it.
-bool door::breaks_strict_rules(arrived const& a, task_session& s) {
+bool door::breaks_strict_rules(arrived_call const& a, task_session& s) {
   request const& asked = a.asked;
   bool const takes_part = asked.tasks.empty() || std::any_of(asked.tasks.begin(), asked.tasks.end(),
                                                              [&](task_name const& one) {
@@ -255,8 +247,8 @@ bool door::breaks_strict_rules(arrived const& a, task_session& s) {
     if (verdict == strict_barriers::verdict::arrive) return false;
     auto const& over = *strict_->find(asked.name);
     if (verdict == strict_barriers::verdict::is_over) {
-      refuse(a, over.is_mismatch ? by_service(over.outcome)
-                                 : of_barrier(over.outcome, asked.name, asked.counter));
+      a.refuse(over.is_mismatch ? by_service(over.outcome)
+                                : of_barrier(over.outcome, asked.name, asked.counter));
       return true;
     }
     why = strict_barriers::counters_differ(asked.name, over.counter, asked.counter);
@@ -270,46 +262,46 @@ bool door::breaks_strict_rules(arrived const& a, task_session& s) {
   none.of = {method::cancel_barrier, a.of.of};
   none.by = &a.by;
   submit(a.now, std::move(none), std::nullopt, core::cancel_barrier_args{asked.name, {}});
-  refuse(a, takes_part ? by_service(why) : of_barrier(why, asked.name, asked.counter));
+  a.refuse(takes_part ? by_service(why) : of_barrier(why, asked.name, asked.counter));
   return true;
 }
 
-void door::cancel_barrier(arrived const& a) {
+void door::cancel_barrier(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
-  open_call one = new_call(a, *s);
+  open_call one = a.opened_by(*s);
   one.name = a.asked.name;
   one.counter = a.asked.counter;
   // Clients always send counter zero.
   submit(a.now, std::move(one), s->task, core::cancel_barrier_args{std::move(a.asked.name), {}});
 }
 
-void door::get_alive_tasks(arrived const& a) {
+void door::get_alive_tasks(arrived_call const& a) {
   task_session* const s = caller(a);
   if (!s) return;
   core::alive_args query;
   query.tasks = numbers_of(a.asked.tasks);
   query.timeout = options_.alive_timeout;
-  open_call one = new_call(a, *s);
+  open_call one = a.opened_by(*s);
   if (a.of.of == generation::second) {
     one.asked = a.asked.tasks.empty() ? std::vector{*a.asked.task} : std::move(a.asked.tasks);
   }
   submit(a.now, std::move(one), s->task, std::move(query));
 }
 
-void door::watch_tasks(arrived const& a) {
+void door::watch_tasks(arrived_call const& a) {
   core::watch_tasks_args watch;
   if (a.asked.number >= 0) watch.after = static_cast<std::uint64_t>(a.asked.number);
-  open_call one = new_call(a, a.by);
+  open_call one = a.opened_by(a.by);
   one.name = std::move(a.asked.text);
   submit(a.now, std::move(one), std::nullopt, watch);
 }
 
-void door::keys(arrived const& a) {
+void door::keys(arrived_call const& a) {
   request& asked = a.asked;
   bool const is_notice = a.of.what == method::get_key_value && asked.name == preemption_key;
   carrier& by = is_notice ? a.by : key_carrier(a);
-  open_call one = new_call(a, by);
+  open_call one = a.opened_by(by);
   one.name = asked.name;
   core::request what;
   switch (a.of.what) {
@@ -323,14 +315,14 @@ void door::keys(arrived const& a) {
   submit(a.now, std::move(one), std::nullopt, std::move(what));
 }
 
-void door::directory(arrived const& a) {
+void door::directory(arrived_call const& a) {
   bool const removes = a.of.what == method::delete_key_value;
   bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
-  if (removes && is_root) return answer_ok(a);  // like upstream, removes nothing
-  open_call one = new_call(a, key_carrier(a));
+  if (removes && is_root) return a.succeed();  // like upstream, removes nothing
+  open_call one = a.opened_by(key_carrier(a));
   one.pages = std::make_unique<paged>(memory_.get());
   one.pages->directory = std::move(a.asked.name);
-  next_page(a.now, add_call(std::move(one)));
+  next_page(a.now, calls_.add(std::move(one)));
 }
 
 }  // namespace coxswain::xla

@@ -77,8 +77,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
       }
     }
     for (request_id const id : std::exchange(s->heartbeats, {})) {
-      answer(calls_.at(id), {}, {encode_incarnation(self_)});
-      forget_call(id);
+      calls_.finish(id, {}, {encode_incarnation(self_)});
     }
   } else if (as<core::probe>(what)) {
     auto const on = clients_.find(s->bound);
@@ -108,36 +107,36 @@ void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) 
 
 void door::fail_call(request_id id, status const& why) {
   answer_failed(calls_.at(id), why.ok() ? status{errc::unavailable, "the session has ended"} : why);
-  forget_call(id);
+  calls_.forget(id);
 }
 
 void door::took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what) {
-  auto const at = calls_.find(id);
-  if (at == calls_.end()) return;
-  open_call& one = at->second;
+  open_call* const found = calls_.find(id);
+  if (!found) return;
+  open_call& one = *found;
   std::erase(to.open, id);
   switch (one.of.what) {
     case method::register_task: {
       task_session& s = *to.of_task;
       if (what->outcome.ok()) {
-        answer(one, {}, {encode_incarnation(self_)});
+        calls_.answer(one, {}, {encode_incarnation(self_)});
       } else {
         answer_failed(one, what->outcome);
       }
-      forget_call(id);
+      calls_.forget(id);
       return joined(now, s, *what);
     }
     case method::shutdown_task: {
-      open_call const whole{one.to, one.of, one.by};
-      forget_call(id);
+      open_call const whole{one.from, one.stream, one.of, one.by};
+      calls_.forget(id);
       return left(now, *to.of_task, whole, *what);
     }
     case method::barrier: met(one, what); break;
     case method::watch_tasks:
       if (what->outcome.code() ==
           errc::invalid_argument) {  // it had a version of another coordinator
-        open_call again{one.to, one.of, one.by, one.name};
-        forget_call(id);
+        open_call again{one.from, one.stream, one.of, one.by, one.name};
+        calls_.forget(id);
         return submit(now, std::move(again), std::nullopt, core::watch_tasks_args{});
       }
       [[fallthrough]];
@@ -149,7 +148,7 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
         answer_failed(one, what->outcome);
       }
   }
-  forget_call(id);
+  calls_.forget(id);
 }
 
 void door::joined(time_point now, task_session& s, core::answer const& what) {
@@ -171,7 +170,7 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
       outcome.ok() || as<barrier_failure>(what) || outcome.code() == errc::internal || error_;
   if (outcome.ok()) answer_poll(s, by_service({errc::cancelled, "the task has left"}));
   if (outcome.ok()) {
-    answer(one, {});
+    calls_.answer(one, {});
   } else {
     answer_failed(one, outcome);
   }
@@ -198,19 +197,20 @@ void door::met(open_call& one, core::answer_ptr const& what) {
     if (s->done.size() >= done_max) s->done.pop_front();
     s->done.push_back({one.name, one.counter, what});
   }
-  if (outcome.ok()) return answer(one, {}, {encode_counter(one.counter)});
-  if (is_mismatch) return answer(one, by_service(outcome));
+  if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
+  if (is_mismatch) return calls_.answer(one, by_service(outcome));
   answer_failed(one, outcome);
 }
 
 void door::answer_made(open_call const& one, core::answer const& what) {
   if (auto const* const value = as<core::value_answer>(what)) {
-    return answer(one, {}, encode_key_value(one.name, value->value));
+    return calls_.answer(one, {}, encode_key_value(one.name, value->value));
   }
   if (auto const* const counter = as<core::counter_answer>(what)) {
-    return answer(one, {}, encode_key_value(one.name, bytes{std::to_string(counter->value)}));
+    return calls_.answer(one, {},
+                         encode_key_value(one.name, bytes{std::to_string(counter->value)}));
   }
-  if (as<core::tasks_answer>(what)) return answer(one, {}, listed_tasks(one, what));
+  if (as<core::tasks_answer>(what)) return calls_.answer(one, {}, listed_tasks(one, what));
   if (auto const* const alive = as<core::alive_answer>(what)) {
     std::vector<task_name> names;
     std::vector<incarnation> selves;
@@ -223,13 +223,13 @@ void door::answer_made(open_call const& one, core::answer const& what) {
       names.push_back(asked == one.asked.end() ? std::move(name) : *asked);
       selves.push_back(there.self);
     }
-    return answer(one, {}, {encode_alive(one.of.of, names, selves)});
+    return calls_.answer(one, {}, {encode_alive(one.of.of, names, selves)});
   }
   if (one.pages && one.of.what == method::get_key_value_dir) {
     one.pages->counted.count(0);
-    return answer(one, {}, {{}, bytes{std::move(one.pages->reply), memory_}});
+    return calls_.answer(one, {}, {{}, bytes{std::move(one.pages->reply), memory_}});
   }
-  answer(one, {});
+  calls_.answer(one, {});
 }
 
 encoded_reply door::listed_tasks(open_call const& for_call, core::answer const& what) {
@@ -262,37 +262,38 @@ void door::answer_failed(open_call const& one, status const& why) {
       if (error_) {
         outcome how = failure_for(one.of.of, std::nullopt);
         how.code = strict_ ? errc::aborted : errc::failed_precondition;
-        return answer(one, std::move(how));
+        return calls_.answer(one, std::move(how));
       }
       break;
     case method::shutdown_task:
       if (why.code() != errc::internal) break;
-      return answer(one, by_service({errc::internal, shutdown_text(why)}));
+      return calls_.answer(one, by_service({errc::internal, shutdown_text(why)}));
     case method::barrier: {
       bool const differs = why.code() == errc::invalid_argument &&
                            text.find(core::differs_from_waiting) != text.npos;
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
       status const said = differs ? status{why.code(), conflict + text} : why;
-      return answer(one, of_barrier(said, one.name, one.counter));
+      return calls_.answer(one, of_barrier(said, one.name, one.counter));
     }
-    case method::cancel_barrier: return answer(one, of_barrier(why, one.name, one.counter));
+    case method::cancel_barrier: return calls_.answer(one, of_barrier(why, one.name, one.counter));
     case method::insert_key_value:
       if (why.code() != errc::already_exists) break;
-      return answer(one, plain({why.code(), "key " + key_text(one.name) + " already exists."}));
+      return calls_.answer(one,
+                           plain({why.code(), "key " + key_text(one.name) + " already exists."}));
     case method::try_get_key_value:
       if (why.code() != errc::not_found) break;
-      return answer(one,
-                    by_service({why.code(), "Config key " + key_text(one.name) + " not found."}));
+      return calls_.answer(
+          one, by_service({why.code(), "Config key " + key_text(one.name) + " not found."}));
     case method::get_key_value:
       if (why.code() != errc::cancelled) break;
-      return answer(one, plain(why));
+      return calls_.answer(one, plain(why));
     case method::get_alive_tasks:
       if (why.code() != errc::invalid_argument) break;
-      return answer(one, plain(why));
+      return calls_.answer(one, plain(why));
     default: break;
   }
-  answer(one, by_service(why));
+  calls_.answer(one, by_service(why));
 }
 
 // True if another page was requested, or the listing starts again.
@@ -328,7 +329,7 @@ bool door::goes_on(time_point now, request_id id, core::answer const& what) {
         one, {errc::resource_exhausted,
               "directory " + core::quoted(pages.directory) + " holds more than " +
                   std::to_string(options_.reply_bytes_max) + " bytes, the limit of one reply"});
-    forget_call(id);
+    calls_.forget(id);
     return true;
   }
   if (!page->more) return false;
@@ -343,12 +344,8 @@ void door::next_page(time_point now, request_id id) {
     return waiting_pages_.push_back(id);
   }
   // Each request has an id of its own, and ids rise.
-  request_id const next{++next_request_};
-  auto node = calls_.extract(id);
-  node.key() = next;
-  open_call& one = node.mapped();
-  if (one.to.stream != 0) clients_.at(one.to.on)->calls.insert_or_assign(one.to.stream, next);
-  calls_.insert(std::move(node));
+  request_id const next = calls_.renumber(id);
+  open_call& one = calls_.at(next);
   one.by->open.push_back(next);
   paged const& pages = *one.pages;
   if (one.of.what == method::delete_key_value) {

@@ -54,11 +54,11 @@ task_session* door::find(request const& asked, connection_id on) const {
 }
 
 // Null: the call is refused.
-task_session* door::caller(arrived const& a) {
+task_session* door::caller(arrived_call const& a) {
   task_session* const s = find(a.asked, a.what.id.on);
   bool const is_barrier = a.of.what == method::barrier || a.of.what == method::cancel_barrier;
   auto const refuse_with = [&](status const& why) {
-    refuse(a, is_barrier ? of_barrier(why, a.asked.name, a.asked.counter) : by_service(why));
+    a.refuse(is_barrier ? of_barrier(why, a.asked.name, a.asked.counter) : by_service(why));
     return nullptr;
   };
   std::string const task = "task " + std::to_string(a.asked.task->id);
@@ -83,14 +83,14 @@ task_session* door::caller(arrived const& a) {
   return s;
 }
 
-carrier& door::key_carrier(arrived const& a) {
+carrier& door::key_carrier(arrived_call const& a) {
   task_session* const s = find(a.asked, a.what.id.on);
   if (!s || s->is != standing::joined) return a.by;
   if (s->core == connection_id{}) bind(a.now, *s, a.by);
   return *s;
 }
 
-task_session& door::open_session(arrived const& a) {
+task_session& door::open_session(arrived_call const& a) {
   auto made = std::make_unique<task_session>();
   task_session& s = *made;
   s.of_task = &s;
@@ -200,11 +200,11 @@ void door::end_session(time_point now, task_session& s, standing as, status cons
 
 // Forgets the session, and ends it in the core.
 void door::drop(time_point now, task_session& s) {
-  for (request_id const id : std::exchange(s.heartbeats, {})) forget_call(id);
+  for (request_id const id : std::exchange(s.heartbeats, {})) calls_.forget(id);
   for (request_id const id : std::exchange(s.open, {})) {
-    if (calls_.contains(id)) forget_call(id);
+    if (calls_.contains(id)) calls_.forget(id);
   }
-  if (s.poll != request_id{}) forget_call(std::exchange(s.poll, {}));
+  if (s.poll != request_id{}) calls_.forget(std::exchange(s.poll, {}));
   if (s.core != connection_id{}) {
     send(now, s, {}, std::nullopt, core::bye_args{});
     carriers_.erase(s.core.value);
@@ -219,9 +219,7 @@ void door::drop(time_point now, task_session& s) {
 
 void door::answer_poll(task_session& s, outcome how) {
   if (s.poll == request_id{}) return;
-  request_id const id = std::exchange(s.poll, {});
-  answer(calls_.at(id), std::move(how));
-  forget_call(id);
+  calls_.finish(std::exchange(s.poll, {}), std::move(how));
 }
 
 }  // namespace coxswain::xla

@@ -1,24 +1,19 @@
 #pragma once
-// The door's state: connections, incarnations of tasks, and open calls. A connection is not a task:
+// The door's state of connections and of incarnations of tasks. A connection is not a task:
 // several agents of a process share one, and a task's calls can move to another. So each
 // incarnation of a task has a session in the core, and each connection has one for calls without a
 // caller. Private to xla.
 
-#include "coxswain/base/bytes.hpp"
 #include "coxswain/base/fifo.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
-#include "coxswain/xla/effects.hpp"
-#include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,28 +67,6 @@ struct task_session : carrier {
   std::vector<request_id> heartbeats;  // that wait for that
   fifo<done_round> done;               // a few
   status why_ended;
-};
-
-// A listing or removal of a directory, page by page.
-struct paged {
-  explicit paged(memory_meter* meter) noexcept : counted{meter} {}
-  std::string directory;
-  std::string reply;
-  std::string after;
-  std::uint64_t version{};
-  int restarts{};
-  transit_bytes counted;
-};
-
-// A call without a reply yet. If `to.stream` is zero, no client waits for it.
-struct open_call {
-  call_id to{};
-  method_path of{};
-  carrier* by{};
-  std::string name{};              // of its key, directory or barrier
-  std::int64_t counter{};          // of its barrier
-  std::vector<task_name> asked{};  // by GetAliveTasks; or the caller, for its job's name
-  std::unique_ptr<paged> pages{};
 };
 
 }  // namespace coxswain::xla

@@ -1,0 +1,100 @@
+#include "coxswain/xla/open_call_table.hpp"
+
+#include "coxswain/base/invariant.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::xla {
+namespace {
+
+// The memory of an open call, besides its name.
+constexpr std::size_t call_bytes = sizeof(open_call) + 96;
+
+std::size_t cost_of(open_call const& one) {
+  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name);
+}
+
+}  // namespace
+
+open_call_table::open_call_table(std::shared_ptr<memory_meter> memory, std::vector<effect>& replies)
+    : memory_{std::move(memory)}, replies_{replies} {}
+
+open_call_table::~open_call_table() {
+  for (auto const& [_, one] : calls_) memory_->subtract_transit(cost_of(one));
+}
+
+request_id open_call_table::add(open_call one) {
+  request_id const id{++last_id_};
+  if (one.from) one.from->calls.insert_or_assign(one.stream, id);
+  memory_->add_transit(cost_of(one));
+  calls_.emplace(id, std::move(one));
+  return id;
+}
+
+request_id open_call_table::renumber(request_id id) {
+  request_id const next{++last_id_};
+  auto node = calls_.extract(id);
+  node.key() = next;
+  open_call const& one = node.mapped();
+  if (one.from) one.from->calls.insert_or_assign(one.stream, next);
+  calls_.insert(std::move(node));
+  return next;
+}
+
+open_call* open_call_table::find(request_id id) {
+  auto const at = calls_.find(id);
+  return at == calls_.end() ? nullptr : &at->second;
+}
+
+void open_call_table::answer(open_call const& to, outcome how, encoded_reply what) {
+  if (!to.from) return;
+  auto& counted = counts_[static_cast<std::size_t>(to.of.what)];
+  ++counted.calls;
+  if (!how.ok()) ++counted.failed;
+  replies_.push_back(reply{{to.from->core, to.stream}, std::move(how), std::move(what)});
+}
+
+void open_call_table::forget(request_id id) {
+  auto const at = calls_.find(id);
+  memory_->subtract_transit(cost_of(at->second));
+  unlink(at->second);
+  calls_.erase(at);
+}
+
+void open_call_table::finish(request_id id, outcome how, encoded_reply what) {
+  answer(calls_.at(id), std::move(how), std::move(what));
+  forget(id);
+}
+
+void open_call_table::move(request_id id, client& from, std::int32_t stream, outcome how) {
+  open_call& one = calls_.at(id);
+  answer(one, std::move(how));
+  unlink(one);
+  one.from = &from;
+  one.stream = stream;
+  from.calls.insert_or_assign(stream, id);
+}
+
+void open_call_table::abandon(request_id id) { unlink(calls_.at(id)); }
+
+void open_call_table::unlink(open_call& one) {
+  if (one.from) one.from->calls.erase(one.stream);
+  one.from = nullptr;
+}
+
+void open_call_table::check_invariants() const {
+  for (auto const& [id, one] : calls_) {
+    bool const is_sent = std::count(one.by->open.begin(), one.by->open.end(), id) == 1;
+    task_session const* const s = one.by->of_task;
+    bool const is_poll = s && s->poll == id;
+    bool const waits = s && std::count(s->heartbeats.begin(), s->heartbeats.end(), id) == 1;
+    bool const is_paged = one.pages != nullptr;
+    invariant(is_sent || is_poll || waits || is_paged, "an open call will be answered");
+    if (!one.from) continue;
+    auto const at = one.from->calls.find(one.stream);
+    invariant(at != one.from->calls.end() && at->second == id, "a connection knows its calls");
+  }
+}
+
+}  // namespace coxswain::xla
