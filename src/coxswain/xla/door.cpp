@@ -23,7 +23,7 @@ door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<me
       core_{core},
       memory_{memory},
       calls_{std::move(memory), effects_},
-      reported_(options_.num_tasks) {
+      failure_{options_.num_tasks} {
   if (options_.strict) strict_.emplace();
 }
 

@@ -21,6 +21,7 @@
 #include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/core_port.hpp"
 #include "coxswain/xla/effects.hpp"
+#include "coxswain/xla/job_failure.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
 #include "coxswain/xla/strict_barriers.hpp"
@@ -157,10 +158,8 @@ class door {
   void met(open_call& one, core::answer_ptr const& what);
   [[nodiscard]] bool goes_on(time_point now, request_id id, core::answer const& what);
   void next_page(time_point now, request_id id);
-  void job_failed(core::answer_ptr const& what);
   void freeze(time_point now, task_session& s, std::uint64_t agreement);
   void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
-  [[nodiscard]] outcome failure_for(generation of, std::optional<task_id> task) const;
   [[nodiscard]] encoded_reply listed_tasks(open_call const& for_call, core::answer const& what);
 
   void plan_ping(time_point when, connection_id on) { pings_.emplace(when, on); }
@@ -178,9 +177,7 @@ class door {
   std::deque<incarnation> idle_;  // sessions that have left or ended, the oldest first
   std::deque<std::pair<time_point, incarnation>> detached_;  // sessions, and when that was
   std::deque<request_id> waiting_pages_;                     // for the next iteration
-  std::vector<bool> reported_;                               // tasks that have reported an error
-  std::optional<job_error> error_;
-  core::answer_ptr error_of_;  // the message that it came in
+  job_failure failure_;
   std::optional<strict_barriers> strict_;
   int pages_left_{pages_per_iteration};
   using planned = std::pair<time_point, connection_id>;

@@ -130,8 +130,8 @@ void door::heartbeat(arrived_call const& a) {
     return;
   }
   send(a.now, *s, {}, std::nullopt, std::monostate{});
-  if (error_ && s->poll == request_id{}) {
-    outcome how = failure_for(a.of.of, s->task);
+  if (failure_.has_happened() && s->poll == request_id{}) {
+    outcome how = failure_.as_outcome(a.of.of, s->task);
     how.code = errc::aborted;
     return a.refuse(std::move(how));
   }
@@ -158,7 +158,7 @@ void door::poll_for_error(arrived_call const& a) {
     return a.refuse(by_service({errc::cancelled, task_text(a.asked.task->id) + " has left"}));
   }
   bind(a.now, *s, a.by);
-  if (error_) return a.refuse(failure_for(a.of.of, s->task));
+  if (failure_.has_happened()) return a.refuse(failure_.as_outcome(a.of.of, s->task));
   answer_poll(*s, by_service({errc::cancelled, "replaced by a newer poll of the same task"}));
   s->poll = calls_.add(a.opened_by(*s));
 }
@@ -170,7 +170,7 @@ void door::report_error(arrived_call const& a) {
   core::report_error_args report;
   report.what = {has_code ? errc_of(static_cast<std::uint32_t>(a.asked.code)) : errc::internal,
                  std::move(a.asked.text)};
-  if (s->task.value < reported_.size()) reported_[s->task.value] = true;
+  failure_.reported_by(s->task);
   submit(a.now, a.opened_by(*s), s->task, std::move(report));
 }
 

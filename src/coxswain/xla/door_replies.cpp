@@ -61,8 +61,8 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
   task_session* const s = to.of_task;
   if (auto const* const bye = as<core::goodbye>(what)) return said_goodbye(now, to, *bye);
   if (as<job_error>(what)) {
-    job_failed(pushed);
-    if (s && s->poll != request_id{}) answer_poll(*s, failure_for(s->of, s->task));
+    failure_.took(pushed);
+    if (s && s->poll != request_id{}) answer_poll(*s, failure_.as_outcome(s->of, s->task));
     return;
   }
   if (!s) return;
@@ -166,8 +166,8 @@ void door::joined(time_point now, task_session& s, core::answer const& what) {
 // The poll ends before the call that ends it.
 void door::left(time_point now, task_session& s, open_call const& one, core::answer const& what) {
   status const& outcome = what.outcome;
-  bool const has_left =
-      outcome.ok() || as<barrier_failure>(what) || outcome.code() == errc::internal || error_;
+  bool const has_left = outcome.ok() || as<barrier_failure>(what) ||
+                        outcome.code() == errc::internal || failure_.has_happened();
   if (outcome.ok()) answer_poll(s, by_service({errc::cancelled, "the task has left"}));
   if (outcome.ok()) {
     calls_.answer(one, {});
@@ -259,8 +259,8 @@ void door::answer_failed(open_call const& one, status const& why) {
   std::string const& text = why.message();
   switch (one.of.what) {
     case method::register_task:
-      if (error_) {
-        outcome how = failure_for(one.of.of, std::nullopt);
+      if (failure_.has_happened()) {
+        outcome how = failure_.as_outcome(one.of.of, std::nullopt);
         how.code = strict_ ? errc::aborted : errc::failed_precondition;
         return calls_.answer(one, std::move(how));
       }
@@ -356,35 +356,6 @@ void door::next_page(time_point now, request_id id) {
   bool const is_bound = pages.version != 0 && pages.restarts < restarts_max;
   if (is_bound) list.version = pages.version;
   send(now, *one.by, next, std::nullopt, std::move(list));
-}
-
-// All sessions get the same message.
-void door::job_failed(core::answer_ptr const& what) {
-  if (error_of_ == what) return;
-  error_of_ = what;
-  error_ = std::get<job_error>(what->value);
-}
-
-// The job's failure as the outcome for a task; without one, for any caller.
-outcome door::failure_for(generation of, std::optional<task_id> task) const {
-  failure const& cause = error_->cause;
-  culprit who;
-  who.task = cause.task;
-  who.is_reported =
-      cause.task && cause.task->value < reported_.size() && reported_[cause.task->value];
-  std::string text = cause.why.message();
-  bool const is_lost = cause.task && !who.is_reported && cause.why.code() == errc::unavailable;
-  if (is_lost) {
-    text = "Task " + std::to_string(cause.task->value) + " heartbeat timeout: " + text;
-  } else if (cause.task) {
-    text = "Task " + std::to_string(cause.task->value) + " failed: " + text;
-  }
-  if (error_->later_count > 0) {
-    text += "; " + std::to_string(error_->later_count) + " more failures followed";
-  }
-  errc code = cause.why.code() == errc::cancelled ? errc::internal : cause.why.code();
-  if (task && task == cause.task) code = errc::failed_precondition;
-  return by_service(of, {code, std::move(text)}, who);
 }
 
 // JAX agrees on a step by itself when this key appears; its value is the time of the preemption.
