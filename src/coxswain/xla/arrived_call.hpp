@@ -3,10 +3,10 @@
 // method. Not here: calls that wait for their reply (open_call_table).
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
+#include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/outcome.hpp"
 #include "coxswain/xla/task_session.hpp"
 

@@ -22,8 +22,9 @@ door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<me
       self_{self},
       core_{core},
       memory_{memory},
-      calls_{std::move(memory), effects_},
-      failure_{options_.num_tasks} {
+      calls_{memory, effects_},
+      failure_{options_.num_tasks},
+      replies_{failure_, options_.strict, std::move(memory)} {
   if (options_.strict) strict_.emplace();
 }
 
@@ -231,7 +232,7 @@ void door::advance(time_point now) {
 void door::take_effects(std::vector<effect>& into) {
   into.clear();
   into.swap(effects_);
-  listings_.clear();
+  replies_.forget_listings();
 }
 
 void door::submit(time_point now, open_call one, std::optional<task_id> task, core::request what) {

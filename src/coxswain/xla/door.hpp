@@ -18,12 +18,13 @@
 #include "coxswain/core/model/loss.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/xla/arrived_call.hpp"
-#include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/core_port.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/job_failure.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
+#include "coxswain/xla/open_call_table.hpp"
+#include "coxswain/xla/reply_writer.hpp"
 #include "coxswain/xla/strict_barriers.hpp"
 #include "coxswain/xla/task_session.hpp"
 
@@ -151,16 +152,12 @@ class door {
 
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
   void took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what);
-  void answer_failed(open_call const& one, status const& why);
-  void answer_made(open_call const& one, core::answer const& what);
   void joined(time_point now, task_session& s, core::answer const& what);
   void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
   void met(open_call& one, core::answer_ptr const& what);
-  [[nodiscard]] bool goes_on(time_point now, request_id id, core::answer const& what);
   void next_page(time_point now, request_id id);
   void freeze(time_point now, task_session& s, std::uint64_t agreement);
   void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
-  [[nodiscard]] encoded_reply listed_tasks(open_call const& for_call, core::answer const& what);
 
   void plan_ping(time_point when, connection_id on) { pings_.emplace(when, on); }
 
@@ -170,6 +167,8 @@ class door {
   std::shared_ptr<memory_meter> memory_;
   std::vector<effect> effects_;
   open_call_table calls_;
+  job_failure failure_;
+  reply_writer replies_;
   std::unordered_map<connection_id, std::unique_ptr<client>> clients_;
   std::unordered_map<incarnation, std::unique_ptr<task_session>> sessions_;
   boost::unordered_flat_map<std::uint32_t, std::vector<task_session*>> by_task_;
@@ -177,18 +176,10 @@ class door {
   std::deque<incarnation> idle_;  // sessions that have left or ended, the oldest first
   std::deque<std::pair<time_point, incarnation>> detached_;  // sessions, and when that was
   std::deque<request_id> waiting_pages_;                     // for the next iteration
-  job_failure failure_;
   std::optional<strict_barriers> strict_;
   int pages_left_{pages_per_iteration};
   using planned = std::pair<time_point, connection_id>;
   std::priority_queue<planned, std::vector<planned>, std::greater<>> pings_;
-  struct kept_listing {
-    std::uint64_t version{};
-    generation as{};
-    std::string job;
-    bytes what;
-  };
-  std::vector<kept_listing> listings_;  // of the tasks, since the effects were taken last
 };
 
 }  // namespace coxswain::xla

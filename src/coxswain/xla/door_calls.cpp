@@ -226,7 +226,7 @@ bool door::repeats_barrier(arrived_call const& a, task_session& s) {
     if (outcome.ok()) {
       calls_.answer(again, {}, {encode_counter(one.counter)});
     } else {
-      answer_failed(again, outcome);
+      calls_.answer(again, replies_.failed(again, outcome));
     }
     return true;
   }
@@ -320,8 +320,9 @@ void door::directory(arrived_call const& a) {
   bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
   if (removes && is_root) return a.succeed();  // like upstream, removes nothing
   open_call one = a.opened_by(key_carrier(a));
-  one.pages = std::make_unique<paged>(memory_.get());
-  one.pages->directory = std::move(a.asked.name);
+  one.pages = std::make_unique<directory_pages>(
+      removes ? directory_pages::purpose::remove : directory_pages::purpose::list,
+      std::move(a.asked.name), memory_.get());
   next_page(a.now, calls_.add(std::move(one)));
 }
 

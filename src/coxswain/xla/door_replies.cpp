@@ -1,18 +1,12 @@
 // The core's output as replies to waiting calls.
 
-#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "coxswain/xla/door.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace coxswain::xla {
 namespace {
-
-// How often a large listing starts again because its keys changed; after that its pages show
-// different moments.
-constexpr int restarts_max = 8;
 
 // How many outcomes of barriers are kept for repeated calls of a task.
 constexpr std::size_t done_max = 8;
@@ -20,29 +14,6 @@ constexpr std::size_t done_max = 8;
 template <class T>
 T const* as(core::answer const& what) {
   return std::get_if<T>(&what.value);
-}
-
-std::string key_text(std::string const& key) { return core::shortened(key, 900); }
-
-state state_of(core::snapshot::task const& one) {
-  if (one.state == task_state::connected) return state::connected;
-  return one.state == task_state::failed ? state::error : state::disconnected;
-}
-
-// Programs look for the words "heartbeat timeout" when a task was lost.
-std::string shutdown_text(status const& why) {
-  bool const is_lost = why.message().find(name(errc::unavailable)) != std::string::npos;
-  return "Shutdown barrier has failed" + std::string{is_lost ? " after a heartbeat timeout" : ""} +
-         ".\nBarrier result: '" + why.text() + "'";
-}
-
-// A text that Protobuf accepts: valid UTF-8.
-std::string proper(std::string_view text) {
-  auto made = core::shortened(text, text_bytes_max);
-  if (!core::is_utf8(made))
-    std::replace_if(
-        made.begin(), made.end(), [](char c) { return c < 0; }, '?');
-  return made;
 }
 
 }  // namespace
@@ -106,8 +77,8 @@ void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) 
 }
 
 void door::fail_call(request_id id, status const& why) {
-  answer_failed(calls_.at(id), why.ok() ? status{errc::unavailable, "the session has ended"} : why);
-  calls_.forget(id);
+  status const said = why.ok() ? status{errc::unavailable, "the session has ended"} : why;
+  calls_.finish(id, replies_.failed(calls_.at(id), said));
 }
 
 void door::took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what) {
@@ -121,7 +92,7 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
       if (what->outcome.ok()) {
         calls_.answer(one, {}, {encode_incarnation(self_)});
       } else {
-        answer_failed(one, what->outcome);
+        calls_.answer(one, replies_.failed(one, what->outcome));
       }
       calls_.forget(id);
       return joined(now, s, *what);
@@ -141,11 +112,15 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
       }
       [[fallthrough]];
     default:
-      if (one.pages && goes_on(now, id, *what)) return;
+      if (one.pages) {
+        auto const more = one.pages->take(*what, options_.reply_bytes_max);
+        if (!more) return fail_call(id, more.error());
+        if (*more) return next_page(now, id);
+      }
       if (what->outcome.ok()) {
-        answer_made(one, *what);
+        calls_.answer(one, {}, replies_.succeeded(one, *what));
       } else {
-        answer_failed(one, what->outcome);
+        calls_.answer(one, replies_.failed(one, what->outcome));
       }
   }
   calls_.forget(id);
@@ -172,7 +147,7 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
   if (outcome.ok()) {
     calls_.answer(one, {});
   } else {
-    answer_failed(one, outcome);
+    calls_.answer(one, replies_.failed(one, outcome));
   }
   if (!has_left) return;
   // Its session ends; that also acknowledges the reply.
@@ -198,144 +173,7 @@ void door::met(open_call& one, core::answer_ptr const& what) {
     s->done.push_back({one.name, one.counter, what});
   }
   if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
-  if (is_mismatch) return calls_.answer(one, by_service(outcome));
-  answer_failed(one, outcome);
-}
-
-void door::answer_made(open_call const& one, core::answer const& what) {
-  if (auto const* const value = as<core::value_answer>(what)) {
-    return calls_.answer(one, {}, encode_key_value(one.name, value->value));
-  }
-  if (auto const* const counter = as<core::counter_answer>(what)) {
-    return calls_.answer(one, {},
-                         encode_key_value(one.name, bytes{std::to_string(counter->value)}));
-  }
-  if (as<core::tasks_answer>(what)) return calls_.answer(one, {}, listed_tasks(one, what));
-  if (auto const* const alive = as<core::alive_answer>(what)) {
-    std::vector<task_name> names;
-    std::vector<incarnation> selves;
-    for (auto const& there : alive->tasks) {
-      auto const id = static_cast<std::int32_t>(there.id.value);
-      auto const asked = std::find_if(one.asked.begin(), one.asked.end(),
-                                      [&](task_name const& by) { return by.id == id; });
-      task_name name{id};
-      if (!one.asked.empty()) name.job = one.asked.front().job;
-      names.push_back(asked == one.asked.end() ? std::move(name) : *asked);
-      selves.push_back(there.self);
-    }
-    return calls_.answer(one, {}, {encode_alive(one.of.of, names, selves)});
-  }
-  if (one.pages && one.of.what == method::get_key_value_dir) {
-    one.pages->counted.count(0);
-    return calls_.answer(one, {}, {{}, bytes{std::move(one.pages->reply), memory_}});
-  }
-  calls_.answer(one, {});
-}
-
-encoded_reply door::listed_tasks(open_call const& for_call, core::answer const& what) {
-  auto const& all = std::get<core::tasks_answer>(what.value);
-  for (kept_listing const& kept : listings_) {
-    bool const is_it =
-        kept.version == all.version && kept.as == for_call.of.of && kept.job == for_call.name;
-    if (is_it) return {{}, kept.what};
-  }
-  std::vector<task_info> tasks;
-  tasks.reserve(all.tasks.size());
-  for (auto const& one : all.tasks) {
-    task_info info;
-    info.task = {static_cast<std::int32_t>(one.id.value), for_call.name};
-    info.is = state_of(one);
-    info.error = {one.error.code(), proper(one.error.message())};
-    info.self = one.self;
-    tasks.push_back(std::move(info));
-  }
-  bytes made{encode_tasks(for_call.of.of, tasks, static_cast<std::int64_t>(all.version)), memory_};
-  listings_.push_back({all.version, for_call.of.of, for_call.name, made});
-  return {{}, made};
-}
-
-// With the texts and payloads that clients look for (semantics D38).
-void door::answer_failed(open_call const& one, status const& why) {
-  std::string const& text = why.message();
-  switch (one.of.what) {
-    case method::register_task:
-      if (failure_.has_happened()) {
-        outcome how = failure_.as_outcome(one.of.of, std::nullopt);
-        how.code = strict_ ? errc::aborted : errc::failed_precondition;
-        return calls_.answer(one, std::move(how));
-      }
-      break;
-    case method::shutdown_task:
-      if (why.code() != errc::internal) break;
-      return calls_.answer(one, by_service({errc::internal, shutdown_text(why)}));
-    case method::barrier: {
-      bool const differs = why.code() == errc::invalid_argument &&
-                           text.find(core::differs_from_waiting) != text.npos;
-      constexpr auto conflict =
-          "Conflicting tasks specified by different processes for the same barrier: ";
-      status const said = differs ? status{why.code(), conflict + text} : why;
-      return calls_.answer(one, of_barrier(said, one.name, one.counter));
-    }
-    case method::cancel_barrier: return calls_.answer(one, of_barrier(why, one.name, one.counter));
-    case method::insert_key_value:
-      if (why.code() != errc::already_exists) break;
-      return calls_.answer(one,
-                           plain({why.code(), "key " + key_text(one.name) + " already exists."}));
-    case method::try_get_key_value:
-      if (why.code() != errc::not_found) break;
-      return calls_.answer(
-          one, by_service({why.code(), "Config key " + key_text(one.name) + " not found."}));
-    case method::get_key_value:
-      if (why.code() != errc::cancelled) break;
-      return calls_.answer(one, plain(why));
-    case method::get_alive_tasks:
-      if (why.code() != errc::invalid_argument) break;
-      return calls_.answer(one, plain(why));
-    default: break;
-  }
-  calls_.answer(one, by_service(why));
-}
-
-// True if another page was requested, or the listing starts again.
-bool door::goes_on(time_point now, request_id id, core::answer const& what) {
-  open_call& one = calls_.at(id);
-  paged& pages = *one.pages;
-  auto const restart = [&] {
-    ++pages.restarts;
-    pages.reply.clear();
-    pages.after.clear();
-    pages.version = 0;
-    next_page(now, id);
-    return true;
-  };
-  if (auto const* const removed = as<core::removed_answer>(what)) {
-    pages.after = removed->last;
-    if (pages.after.empty()) return false;
-    next_page(now, id);
-    return true;
-  }
-  auto const* const page = as<core::listing_answer>(what);
-  if (!page) return what.outcome.code() == errc::out_of_range && restart();
-  bool const is_first = pages.version == 0;
-  bool const may_restart = pages.restarts < restarts_max;
-  if (!is_first && page->version != pages.version && may_restart) return restart();
-  pages.version = page->version;
-  for (auto const& entry : page->entries) {
-    append_listed(pages.reply, entry.key, entry.value.view());
-  }
-  pages.counted.count(pages.reply.size());
-  if (pages.reply.size() > options_.reply_bytes_max) {
-    answer_failed(
-        one, {errc::resource_exhausted,
-              "directory " + core::quoted(pages.directory) + " holds more than " +
-                  std::to_string(options_.reply_bytes_max) + " bytes, the limit of one reply"});
-    calls_.forget(id);
-    return true;
-  }
-  if (!page->more) return false;
-  pages.after = page->entries.back().key;
-  next_page(now, id);
-  return true;
+  calls_.answer(one, is_mismatch ? by_service(outcome) : replies_.failed(one, outcome));
 }
 
 void door::next_page(time_point now, request_id id) {
@@ -345,17 +183,9 @@ void door::next_page(time_point now, request_id id) {
   }
   // Each request has an id of its own, and ids rise.
   request_id const next = calls_.renumber(id);
-  open_call& one = calls_.at(next);
+  open_call const& one = calls_.at(next);
   one.by->open.push_back(next);
-  paged const& pages = *one.pages;
-  if (one.of.what == method::delete_key_value) {
-    return send(now, *one.by, next, std::nullopt,
-                core::remove_tree_args{pages.directory, false, pages.after});
-  }
-  core::list_args list{pages.directory, pages.after};
-  bool const is_bound = pages.version != 0 && pages.restarts < restarts_max;
-  if (is_bound) list.version = pages.version;
-  send(now, *one.by, next, std::nullopt, std::move(list));
+  send(now, *one.by, next, std::nullopt, one.pages->next());
 }
 
 // JAX agrees on a step by itself when this key appears; its value is the time of the preemption.

@@ -5,6 +5,7 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
+#include "coxswain/xla/directory_pages.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
@@ -21,17 +22,6 @@
 
 namespace coxswain::xla {
 
-// A listing or removal of a directory, page by page.
-struct paged {
-  explicit paged(memory_meter* meter) noexcept : counted{meter} {}
-  std::string directory;
-  std::string reply;
-  std::string after;
-  std::uint64_t version{};
-  int restarts{};
-  transit_bytes counted;
-};
-
 struct open_call {
   client* from{};  // null: no client waits for it
   std::int32_t stream{};
@@ -40,7 +30,7 @@ struct open_call {
   std::string name{};              // of its key, directory or barrier
   std::int64_t counter{};          // of its barrier
   std::vector<task_name> asked{};  // by GetAliveTasks; or the caller, for its job's name
-  std::unique_ptr<paged> pages{};
+  std::unique_ptr<directory_pages> pages{};
 };
 
 // Answered calls of a method, and how many of them failed.

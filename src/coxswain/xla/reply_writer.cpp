@@ -1,0 +1,134 @@
+#include "coxswain/xla/reply_writer.hpp"
+
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/xla/codec.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace coxswain::xla {
+namespace {
+
+template <class T>
+T const* as(core::answer const& what) {
+  return std::get_if<T>(&what.value);
+}
+
+std::string key_text(std::string const& key) { return core::shortened(key, 900); }
+
+state state_of(core::snapshot::task const& one) {
+  if (one.state == task_state::connected) return state::connected;
+  return one.state == task_state::failed ? state::error : state::disconnected;
+}
+
+// Programs look for the words "heartbeat timeout" when a task was lost.
+std::string shutdown_text(status const& why) {
+  bool const is_lost = why.message().find(name(errc::unavailable)) != std::string::npos;
+  return "Shutdown barrier has failed" + std::string{is_lost ? " after a heartbeat timeout" : ""} +
+         ".\nBarrier result: '" + why.text() + "'";
+}
+
+// A text that Protobuf accepts: valid UTF-8.
+std::string proper(std::string_view text) {
+  auto made = core::shortened(text, text_bytes_max);
+  if (!core::is_utf8(made))
+    std::replace_if(
+        made.begin(), made.end(), [](char c) { return c < 0; }, '?');
+  return made;
+}
+
+}  // namespace
+
+reply_writer::reply_writer(job_failure const& why, bool is_strict,
+                           std::shared_ptr<memory_meter> memory)
+    : failure_{why}, is_strict_{is_strict}, memory_{std::move(memory)} {}
+
+encoded_reply reply_writer::succeeded(open_call const& one, core::answer const& what) {
+  if (auto const* const value = as<core::value_answer>(what)) {
+    return encode_key_value(one.name, value->value);
+  }
+  if (auto const* const counter = as<core::counter_answer>(what)) {
+    return encode_key_value(one.name, bytes{std::to_string(counter->value)});
+  }
+  if (auto const* const tasks = as<core::tasks_answer>(what)) return listing(one, *tasks);
+  if (auto const* const alive = as<core::alive_answer>(what)) {
+    std::vector<task_name> names;
+    std::vector<incarnation> selves;
+    for (auto const& there : alive->tasks) {
+      auto const id = static_cast<std::int32_t>(there.id.value);
+      auto const asked = std::find_if(one.asked.begin(), one.asked.end(),
+                                      [&](task_name const& by) { return by.id == id; });
+      task_name name{id};
+      if (!one.asked.empty()) name.job = one.asked.front().job;
+      names.push_back(asked == one.asked.end() ? std::move(name) : *asked);
+      selves.push_back(there.self);
+    }
+    return {encode_alive(one.of.of, names, selves)};
+  }
+  if (one.pages && one.pages->why() == directory_pages::purpose::list) {
+    return {{}, bytes{one.pages->release_reply(), memory_}};
+  }
+  return {};
+}
+
+encoded_reply reply_writer::listing(open_call const& one, core::tasks_answer const& all) {
+  for (kept_listing const& kept : listings_) {
+    bool const is_it = kept.version == all.version && kept.as == one.of.of && kept.job == one.name;
+    if (is_it) return {{}, kept.what};
+  }
+  std::vector<task_info> tasks;
+  tasks.reserve(all.tasks.size());
+  for (auto const& task : all.tasks) {
+    task_info info;
+    info.task = {static_cast<std::int32_t>(task.id.value), one.name};
+    info.is = state_of(task);
+    info.error = {task.error.code(), proper(task.error.message())};
+    info.self = task.self;
+    tasks.push_back(std::move(info));
+  }
+  bytes made{encode_tasks(one.of.of, tasks, static_cast<std::int64_t>(all.version)), memory_};
+  listings_.push_back({all.version, one.of.of, one.name, made});
+  return {{}, made};
+}
+
+outcome reply_writer::failed(open_call const& one, status const& why) const {
+  std::string const& text = why.message();
+  switch (one.of.what) {
+    case method::register_task:
+      if (failure_.has_happened()) {
+        outcome how = failure_.as_outcome(one.of.of, std::nullopt);
+        how.code = is_strict_ ? errc::aborted : errc::failed_precondition;
+        return how;
+      }
+      break;
+    case method::shutdown_task:
+      if (why.code() != errc::internal) break;
+      return by_service({errc::internal, shutdown_text(why)});
+    case method::barrier: {
+      bool const differs = why.code() == errc::invalid_argument &&
+                           text.find(core::differs_from_waiting) != text.npos;
+      constexpr auto conflict =
+          "Conflicting tasks specified by different processes for the same barrier: ";
+      status const said = differs ? status{why.code(), conflict + text} : why;
+      return of_barrier(said, one.name, one.counter);
+    }
+    case method::cancel_barrier: return of_barrier(why, one.name, one.counter);
+    case method::insert_key_value:
+      if (why.code() != errc::already_exists) break;
+      return plain({why.code(), "key " + key_text(one.name) + " already exists."});
+    case method::try_get_key_value:
+      if (why.code() != errc::not_found) break;
+      return by_service({why.code(), "Config key " + key_text(one.name) + " not found."});
+    case method::get_key_value:
+      if (why.code() != errc::cancelled) break;
+      return plain(why);
+    case method::get_alive_tasks:
+      if (why.code() != errc::invalid_argument) break;
+      return plain(why);
+    default: break;
+  }
+  return by_service(why);
+}
+
+}  // namespace coxswain::xla

@@ -1,0 +1,50 @@
+#pragma once
+// Replies from the core's answers, with the texts and payloads that clients look for (semantics
+// D38). Private to xla. Not here: to whom they go (open_call_table).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/xla/job_failure.hpp"
+#include "coxswain/xla/messages.hpp"
+#include "coxswain/xla/methods.hpp"
+#include "coxswain/xla/open_call_table.hpp"
+#include "coxswain/xla/outcome.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::xla {
+
+class reply_writer {
+ public:
+  // `why` must outlive it. `is_strict`: as upstream's tests require it.
+  reply_writer(job_failure const& why, bool is_strict, std::shared_ptr<memory_meter> memory);
+
+  // The reply to a call that succeeds; of a directory, it takes all its pages.
+  [[nodiscard]] encoded_reply succeeded(open_call const& one, core::answer const& what);
+  // How a call fails that the core refused with `why`.
+  [[nodiscard]] outcome failed(open_call const& one, status const& why) const;
+
+  // Equal listings of tasks are written once until this is called.
+  void forget_listings() noexcept { listings_.clear(); }
+
+ private:
+  struct kept_listing {
+    std::uint64_t version{};
+    generation as{};
+    std::string job;
+    bytes what;
+  };
+
+  [[nodiscard]] encoded_reply listing(open_call const& one, core::tasks_answer const& all);
+
+  job_failure const& failure_;
+  bool is_strict_;
+  std::shared_ptr<memory_meter> memory_;
+  std::vector<kept_listing> listings_;
+};
+
+}  // namespace coxswain::xla
