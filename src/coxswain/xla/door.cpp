@@ -2,7 +2,6 @@
 
 #include "coxswain/xla/door.hpp"
 
-#include "coxswain/base/invariant.hpp"
 #include "coxswain/xla/codec.hpp"
 
 #include <algorithm>
@@ -28,17 +27,9 @@ door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<me
   if (options_.strict) strict_.emplace();
 }
 
-door::~door() = default;
-
 void door::opened(time_point now, connection_id on, std::string peer,
                   core::session_secret const& secret) {
-  auto made = std::make_unique<client>();
-  made->core = on;
-  made->peer = std::move(peer);
-  made->secret = secret;
-  made->heard = made->reported = now;
-  carriers_.emplace(on.value, made.get());
-  auto& c = *clients_.emplace(on, std::move(made)).first->second;
+  client& c = sessions_.add_client(now, on, std::move(peer), secret);
   core::hello_args hello;
   hello.job = options_.job;
   hello.token = options_.token;
@@ -48,9 +39,9 @@ void door::opened(time_point now, connection_id on, std::string peer,
 }
 
 void door::called(time_point now, call const& what) {
-  auto const at = clients_.find(what.id.on);
-  if (at == clients_.end()) return;
-  client& by = *at->second;
+  client* const from = sessions_.find_client(what.id.on);
+  if (!from) return;
+  client& by = *from;
   auto const path = find_method(what.path);
   if (!path) {
     effects_.push_back(
@@ -99,10 +90,10 @@ void door::route(arrived_call const& a) {
 }
 
 void door::cancelled(time_point now, call_id which, bool disowned) {
-  auto const at = clients_.find(which.on);
-  if (at == clients_.end()) return;
-  auto const of_stream = at->second->calls.find(which.stream);
-  if (of_stream == at->second->calls.end()) return;
+  client const* const from = sessions_.find_client(which.on);
+  if (!from) return;
+  auto const of_stream = from->calls.find(which.stream);
+  if (of_stream == from->calls.end()) return;
   request_id const id = of_stream->second;
   open_call const& one = calls_.at(id);
   task_session* const s = one.by->of_task;
@@ -139,26 +130,25 @@ void door::tell_life(time_point now, client& c) {
 }
 
 void door::heard(time_point now, connection_id from) {
-  auto const at = clients_.find(from);
-  if (at == clients_.end()) return;
-  client& c = *at->second;
-  c.heard = now;
-  if (now - c.reported >= options_.heartbeat_timeout / report_part) tell_life(now, c);
+  client* const c = sessions_.find_client(from);
+  if (!c) return;
+  c->heard = now;
+  if (now - c->reported >= options_.heartbeat_timeout / report_part) tell_life(now, *c);
 }
 
 void door::pong(time_point now, connection_id from) {
-  auto const at = clients_.find(from);
-  if (at == clients_.end()) return;
-  at->second->heard = now;
-  tell_life(now, *at->second);
+  client* const c = sessions_.find_client(from);
+  if (!c) return;
+  c->heard = now;
+  tell_life(now, *c);
 }
 
 void door::lost(time_point now, connection_id on, core::loss how) {
-  auto const at = clients_.find(on);
-  if (at == clients_.end()) return;
-  client& c = *at->second;
+  client* const gone = sessions_.find_client(on);
+  if (!gone) return;
+  client& c = *gone;
   for (task_session* const s : std::vector{c.tasks}) {
-    unbind(*s);
+    sessions_.unbind(*s);
     if (s->is == standing::left || s->is == standing::ended) {
       drop(now, *s);
       continue;
@@ -188,17 +178,15 @@ void door::lost(time_point now, connection_id on, core::loss how) {
     if (calls_.contains(id)) calls_.forget(id);
   }
   if (!c.is_over) send(now, c, {}, std::nullopt, core::bye_args{});
-  carriers_.erase(on.value);
-  clients_.erase(at);
+  sessions_.remove_client(c);
 }
 
 std::optional<time_point> door::next_deadline() const {
   if (!waiting_pages_.empty()) return time_point{};
   std::optional<time_point> next;
   if (!pings_.empty()) next = pings_.top().first;
-  if (!detached_.empty()) {
-    auto const due = deadline_after(detached_.front().first, options_.session_time);
-    next = std::min(next.value_or(due), due);
+  if (auto const due = sessions_.next_due(options_.session_time)) {
+    next = std::min(next.value_or(*due), *due);
   }
   return next;
 }
@@ -216,12 +204,11 @@ void door::advance(time_point now) {
   while (!pings_.empty() && pings_.top().first <= now) {
     connection_id const on = pings_.top().second;
     pings_.pop();
-    auto const at = clients_.find(on);
-    if (at == clients_.end() || at->second->is_over) continue;
-    client& c = *at->second;
+    client const* const c = sessions_.find_client(on);
+    if (!c || c->is_over) continue;
     duration const period = options_.heartbeat_timeout / ping_part;
-    if (c.heard + period > now) {
-      plan_ping(c.heard + period, on);
+    if (c->heard + period > now) {
+      plan_ping(c->heard + period, on);
       continue;
     }
     effects_.push_back(ping{on});
@@ -254,17 +241,7 @@ void door::send(time_point now, carrier& by, request_id id, std::optional<task_i
 
 void door::check_invariants() const {
   calls_.check_invariants();
-  for (auto const& [_, all] : by_task_) invariant(!all.empty(), "a known task has sessions");
-  for (auto const& [self, s] : sessions_) {
-    invariant(s->self == self, "an incarnation is found");
-    auto const& of_task = by_task_.at(s->task.value);
-    invariant(std::count(of_task.begin(), of_task.end(), s.get()) == 1, "a task has its sessions");
-    if (s->bound != connection_id{}) {
-      auto const& tasks = clients_.at(s->bound)->tasks;
-      invariant(std::count(tasks.begin(), tasks.end(), s.get()) == 1, "a connection has its tasks");
-    }
-    invariant(s->poll == request_id{} || calls_.contains(s->poll), "a poll is an open call");
-  }
+  sessions_.check_invariants(calls_);
 }
 
 }  // namespace coxswain::xla

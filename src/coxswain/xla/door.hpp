@@ -25,10 +25,9 @@
 #include "coxswain/xla/methods.hpp"
 #include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/reply_writer.hpp"
+#include "coxswain/xla/session_table.hpp"
 #include "coxswain/xla/strict_barriers.hpp"
 #include "coxswain/xla/task_session.hpp"
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +37,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,7 +60,6 @@ class door {
  public:
   // `core` must outlive it.
   door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory);
-  ~door();
   door(door const&) = delete;
   door& operator=(door const&) = delete;
 
@@ -100,7 +97,7 @@ class door {
   void use_token(std::string token) { options_.token = std::move(token); }
 
   [[nodiscard]] call_counts const& counted() const noexcept { return calls_.counted(); }
-  [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
+  [[nodiscard]] std::size_t clients() const noexcept { return sessions_.clients(); }
   [[nodiscard]] std::size_t task_sessions() const noexcept { return sessions_.size(); }
   [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
 
@@ -127,18 +124,14 @@ class door {
   void evict_holder(arrived_call const& a, task_id task);
 
   // Sessions of tasks.
-  [[nodiscard]] task_session* find(request const& asked, connection_id on) const;
-  [[nodiscard]] task_session* find_self(incarnation self) const;
   [[nodiscard]] task_session* caller(arrived_call const& a);
   [[nodiscard]] carrier& key_carrier(arrived_call const& a);
   task_session& open_session(arrived_call const& a);
   void bind(time_point now, task_session& s, client& to);
-  void unbind(task_session& s);
   void resume(time_point now, task_session& s, client const& by);
   void detach(time_point now, task_session& s, core::loss how);
   void end_session(time_point now, task_session& s, standing as, status const& why);
   void drop(time_point now, task_session& s);
-  void note_idle(time_point now, task_session& s);
   void drop_detached(time_point now);
   void answer_poll(task_session& s, outcome how);
   [[nodiscard]] bool counts_as_life(client const& c, task_session const& s) const;
@@ -169,13 +162,8 @@ class door {
   open_call_table calls_;
   job_failure failure_;
   reply_writer replies_;
-  std::unordered_map<connection_id, std::unique_ptr<client>> clients_;
-  std::unordered_map<incarnation, std::unique_ptr<task_session>> sessions_;
-  boost::unordered_flat_map<std::uint32_t, std::vector<task_session*>> by_task_;
-  boost::unordered_flat_map<std::uint64_t, carrier*> carriers_;  // by connection of the core
-  std::deque<incarnation> idle_;  // sessions that have left or ended, the oldest first
-  std::deque<std::pair<time_point, incarnation>> detached_;  // sessions, and when that was
-  std::deque<request_id> waiting_pages_;                     // for the next iteration
+  session_table sessions_;
+  std::deque<request_id> waiting_pages_;  // for the next iteration
   std::optional<strict_barriers> strict_;
   int pages_left_{pages_per_iteration};
   using planned = std::pair<time_point, connection_id>;

@@ -64,7 +64,7 @@ void door::register_task(arrived_call const& a) {
   if (a.asked.self == incarnation{}) {
     return a.refuse(by_service({errc::invalid_argument, "RegisterTask: the incarnation is zero"}));
   }
-  task_session* known = find_self(a.asked.self);
+  task_session* known = sessions_.find(a.asked.self);
   if (known && (known->is == standing::left || known->is == standing::ended)) {
     drop(a.now, *known);
     known = nullptr;
@@ -103,9 +103,7 @@ void door::register_task(arrived_call const& a) {
 
 // Upstream does not probe the holder: a holder that is not recoverable fails, and with it the job.
 void door::evict_holder(arrived_call const& a, task_id task) {
-  auto const at = by_task_.find(task.value);
-  if (at == by_task_.end()) return;
-  for (task_session* const s : std::vector{at->second}) {
+  for (task_session* const s : sessions_.of_task(task)) {
     if (s->is != standing::joined || s->recoverable || s->core == connection_id{}) continue;
     core::report_error_args report;
     report.what = {errc::aborted, task_text(static_cast<std::int32_t>(task.value)) +

@@ -19,12 +19,11 @@ T const* as(core::answer const& what) {
 }  // namespace
 
 void door::sent(time_point now, core::outgoing const& what) {
-  auto const at = carriers_.find(what.to.value);
-  if (at == carriers_.end()) return;
-  carrier& to = *at->second;
-  if (what.in_reply_to == request_id{}) return took_push(now, to, what.what);
-  ++to.received;
-  took_reply(now, to, what.in_reply_to, what.what);
+  carrier* const to = sessions_.find_carrier(what.to);
+  if (!to) return;
+  if (what.in_reply_to == request_id{}) return took_push(now, *to, what.what);
+  ++to->received;
+  took_reply(now, *to, what.in_reply_to, what.what);
 }
 
 void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed) {
@@ -51,9 +50,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
       calls_.finish(id, {}, {encode_incarnation(self_)});
     }
   } else if (as<core::probe>(what)) {
-    auto const on = clients_.find(s->bound);
-    if (on == clients_.end()) return;
-    effects_.push_back(ping{s->bound});
+    if (sessions_.find_client(s->bound)) effects_.push_back(ping{s->bound});
   } else if (auto const* const asked = as<core::freeze_request>(what)) {
     freeze(now, *s, asked->agreement);
   }
@@ -130,7 +127,7 @@ void door::joined(time_point now, task_session& s, core::answer const& what) {
   s.join = {};
   if (!what.outcome.ok()) return drop(now, s);
   s.is = standing::joined;
-  for (task_session* const other : std::vector{by_task_.at(s.task.value)}) {
+  for (task_session* const other : sessions_.of_task(s.task)) {
     if (other == &s || other->is != standing::joined) continue;
     end_session(now, *other, standing::ended,
                 {errc::aborted,
