@@ -64,7 +64,7 @@ struct world {
   http2::stream_id call(client& by, method what, request asked, bool compresses = false) {
     if (what != method::register_task) asked.service = coordinator_self;
     xla::method_path const path{what, generation::third};
-    auto const at = "/xla.coordination.CoordinationService/" + std::string{xla::name(what)};
+    auto const at = path_of(path);
     auto const stream =
         by.session.start({.path = at, .compresses = compresses}, encode_request(path, asked));
     BOOST_REQUIRE(stream);

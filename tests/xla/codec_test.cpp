@@ -191,6 +191,15 @@ BOOST_AUTO_TEST_CASE(paths_name_method_and_generation) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(each_method_is_found_by_its_path) {
+  for (auto const of : both) {
+    for (std::size_t i = 0; i < methods; ++i) {
+      method_path const which{method_at(i), of};
+      BOOST_TEST((find_method(path_of(which)) == which));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::xla

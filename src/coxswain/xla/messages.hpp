@@ -25,7 +25,7 @@ struct task_name {
 // wire has Protobuf's default.
 struct request {
   // The caller. Requests of the second generation about keys have none.
-  std::optional<task_name> task;
+  std::optional<task_name> task{};
   incarnation self{};                    // of the caller; zero: not stated
   std::optional<incarnation> service{};  // that the caller knows; none: its generation states none
 

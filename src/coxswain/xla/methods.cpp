@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, methods> names{
 
 constexpr std::string_view second_service = "/tensorflow.CoordinationService/";
 constexpr std::string_view third_service = "/xla.coordination.CoordinationService/";
+constexpr std::string_view second_watch = "WatchJobState";
 
 }  // namespace
 
@@ -24,11 +25,18 @@ std::optional<method_path> find_method(std::string_view path) noexcept {
   if (!is_second && !path.starts_with(third_service)) return std::nullopt;
   path.remove_prefix(is_second ? second_service.size() : third_service.size());
   auto const of = is_second ? generation::second : generation::third;
-  if (is_second && path == "WatchJobState") return method_path{method::watch_tasks, of};
+  if (is_second && path == second_watch) return method_path{method::watch_tasks, of};
   if (is_second && path == name(method::watch_tasks)) return std::nullopt;
   auto const found = std::find(names.begin(), names.end(), path);
   if (found == names.end()) return std::nullopt;
   return method_path{static_cast<method>(found - names.begin()), of};
+}
+
+std::string path_of(method_path which) {
+  bool const is_second = which.of == generation::second;
+  bool const is_renamed = is_second && which.what == method::watch_tasks;
+  std::string path{is_second ? second_service : third_service};
+  return path += is_renamed ? second_watch : name(which.what);
 }
 
 }  // namespace coxswain::xla

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace coxswain::xla {
@@ -50,5 +51,8 @@ struct method_path {
 
 // None: this service has no such method.
 [[nodiscard]] std::optional<method_path> find_method(std::string_view path) noexcept;
+
+// The reverse, for tests and benchmarks.
+[[nodiscard]] std::string path_of(method_path which);
 
 }  // namespace coxswain::xla
