@@ -111,18 +111,18 @@ connections::connections(address server, std::unique_ptr<peer> speaks)
 }
 
 void connections::open() {
-  all_.push_back(connect());
+  all_.push_back(connect(all_.size()));
   watch(all_.size() - 1);
 }
 
-connections::one connections::connect() {
-  return {wire_stream{connector_.connect(), certificates_.get()}, peer_->reader()()};
+connections::one connections::connect(std::size_t number) {
+  return {wire_stream{connector_.connect(), certificates_.get()}, peer_->reader(number)};
 }
 
 void connections::close(std::size_t connection) { all_[connection] = {}; }
 
 void connections::open_again(std::size_t connection) {
-  all_[connection] = connect();
+  all_[connection] = connect(connection);
   watch(connection);
 }
 
@@ -202,7 +202,9 @@ void connections::read(std::size_t connection, listener& to) {
 }
 
 void connections::hand_out(std::size_t connection, std::string_view input, listener& to) try {
-  while (auto const frame = all_[connection].frames->next(input)) to.arrived(connection, *frame);
+  auto& frames = *all_[connection].frames;
+  while (auto const frame = frames.next(input)) to.arrived(connection, *frame);
+  send(connection, frames.take_output());
 } catch (bench_error const& problem) {
   fail(connection, problem.what());
 }

@@ -83,10 +83,10 @@ class connections {
  private:
   struct one {
     wire_stream stream;
-    std::unique_ptr<frame_source> frames;
+    std::shared_ptr<frame_source> frames;
   };
 
-  [[nodiscard]] one connect();
+  [[nodiscard]] one connect(std::size_t number);
   void watch(std::size_t connection);
   void read(std::size_t connection, listener& to);
   void hand_out(std::size_t connection, std::string_view input, listener& to);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,10 +32,10 @@ class frame_source {
   // Takes the next frame, or the available part of it, from the front of `input`. The frame is
   // valid until the next call, and as long as `input`'s memory.
   [[nodiscard]] virtual std::optional<received_frame> next(std::string_view& input) = 0;
-};
 
-// Makes one for a new connection.
-using frame_source_maker = std::unique_ptr<frame_source> (*)();
+  // What the connection itself has to send because of what was taken.
+  [[nodiscard]] virtual std::string take_output() { return {}; }
+};
 
 // Prepared frames of many connections, in one buffer, in sending order.
 class frame_list {

@@ -54,11 +54,11 @@ class peer {
   // Whether it stores what is put.
   [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
 
-  // Finds the server's frames.
-  [[nodiscard]] virtual frame_source_maker reader() const noexcept;
-
   // A new connection, without a session, under a number that may have been used before.
   virtual void open(std::size_t /*connection*/) {}
+
+  // Finds the server's frames on the connection that was opened last under this number.
+  [[nodiscard]] virtual std::shared_ptr<frame_source> reader(std::size_t connection);
 
   // Appends the first messages of a new connection, and returns the number of answers.
   virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }

@@ -239,8 +239,8 @@ class baseline_peer final : public peer {
 
 }  // namespace
 
-frame_source_maker peer::reader() const noexcept {
-  return []() -> std::unique_ptr<frame_source> { return std::make_unique<frame_reader>(); };
+std::shared_ptr<frame_source> peer::reader(std::size_t /*connection*/) {
+  return std::make_shared<frame_reader>();
 }
 
 bool is_numbered(core::request const& what) {

@@ -76,8 +76,8 @@ class redis_peer final : public peer {
   explicit redis_peer(rival_plan plan) : plan_{plan} {}
 
   bool has_keys() const noexcept override { return true; }
-  frame_source_maker reader() const noexcept override {
-    return []() -> std::unique_ptr<frame_source> { return std::make_unique<resp_reader>(); };
+  std::shared_ptr<frame_source> reader(std::size_t /*connection*/) override {
+    return std::make_shared<resp_reader>();
   }
 
   std::size_t introduce(std::string& out, std::size_t connection) override {
