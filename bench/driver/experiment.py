@@ -28,7 +28,7 @@ class Experiment:
         self.transport = given.transport
         if given.address:
             self.transport = "unix" if given.address.startswith("unix:") else "tcp"
-        self.ours = Place("baseline-2" if given.calibrate else "coxswain")
+        self.ours = Place("baseline-2" if given.calibrate else given.protocol or "coxswain")
         self.other = Place(self.beside) if self.beside else None
         self.steps = self.plan.steps  # in a sample
 

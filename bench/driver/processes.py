@@ -14,6 +14,10 @@ from driver.machine import UNAVAILABLE, BenchError, cpu_time_of, memory_of, refu
 # The programs of others, and their Debian packages.
 RIVALS = {"redis": ("redis-server", "redis-server"), "etcd": ("etcd", "etcd-server")}
 
+# The coordinator, spoken to in its own protocol or in that of XLA's service. `native` is the former
+# beside the latter.
+OURS = ("coxswain", "native", "xla")
+
 
 class Child:
     """A process that is told lines, and answers with JSON. It never outlives this one."""
@@ -99,7 +103,7 @@ class Roles:
 
 def start_server(roles, kind, options, cpu):
     """A baseline or a coordinator: its process, where it listens, and its bytes before it is one."""
-    role = "coordinator" if kind in ("coxswain", "processes") else "baseline"
+    role = "coordinator" if kind in (*OURS, "processes") else "baseline"
     child = roles.start(f"the server process ({kind})", role, options, cpu)
     try:
         child.receive()

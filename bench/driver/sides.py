@@ -10,7 +10,7 @@ from driver import machine
 from driver.figures import Histogram
 from driver.machine import BenchError, cpu_time_of, memory_of
 from driver.processes import (
-    RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival, start_server)
+    OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival, start_server)
 
 DESCRIPTORS_BESIDES = 128  # and what the server keeps for itself
 
@@ -38,7 +38,7 @@ class Side:
         self.stage, self.plan, self.kind = stage, plan, kind
         self.server = self.load = self.bytes_connected = None
         self.first_bytes = 0
-        if kind == "coxswain" and stage.address:
+        if kind in ("coxswain", "xla") and stage.address:
             self.at, self.server_pid = stage.address, stage.server_pid
         else:
             self._start()
@@ -58,7 +58,7 @@ class Side:
                                                               stage.cpus.server)
 
     def _tls(self):
-        tls = self.stage.certificates if self.kind == "coxswain" else None
+        tls = self.stage.certificates if self.kind in OURS else None
         return {"tls": tls} if tls else {}
 
     def connect(self, progress):
@@ -69,7 +69,7 @@ class Side:
             self.load = ClientProcesses(stage.roles, self.at, extent.tasks, stage.cpus.load)
         else:
             plan = self.plan
-            load = plan.load if self.kind == "coxswain" else plan.others_load or plan.load
+            load = plan.load if self.kind in OURS else plan.others_load or plan.load
             options = {"workload": load, "kind": self.kind, "address": self.at,
                        "connections": extent.connections, "tasks": extent.tasks,
                        **plan.options, **self._tls()}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from driver.figures import bytes_text, counted, time_text
 from driver.machine import refuse
+from driver.processes import OURS
 from driver.report import table_line
 
 MIB = 2**20
@@ -57,13 +58,14 @@ class Plan:
     others_load: str | None = None  # of the other side, if it is another one
 
     def extent(self, kind):
-        return self.ours if kind == "coxswain" else self.others
+        return self.ours if kind in OURS else self.others
 
 
 class Workload:
     name: str
     help: str
     rivals: tuple[str, ...] = ()  # the servers of others that can do this work
+    speaks_xla = False  # XLA's protocol can say it
     has_baseline = True  # there is something that the baseline could do as well
     uses_up_servers = False  # each sample needs new servers and loads
     beside: str | None = None  # what it is compared with in any case
@@ -191,6 +193,7 @@ class Barrier(Workload):
     help = ("All tasks arrive, all are released: the time from the last arrival sent to the last "
             "release received, and the server's CPU")
     rivals = ("redis", "etcd")
+    speaks_xla = True
 
     def add_options(self, parser):
         add_population(parser)
@@ -245,6 +248,7 @@ class Join(Workload):
     help = ("A whole job begins: all connect, say hello and join, until all know that it has started. "
             "Tasks in a second, and the server's memory for each when they are idle")
     uses_up_servers = True
+    speaks_xla = True
 
     def add_options(self, parser):
         add_population(parser)
@@ -296,6 +300,7 @@ class Keys(Workload):
     help = ("Keys are read or written, each answer followed by the next request: latency, and "
             "operations in a second")
     rivals = ("redis", "etcd")
+    speaks_xla = True
 
     def add_options(self, parser):
         parser.add_argument("--operation", choices=("get", "put", "mixed"), default="get",
@@ -347,6 +352,7 @@ class FanOut(Workload):
     help = ("Many wait for a key, one puts it: the time until the last one has the value, and the "
             "server's CPU and memory")
     rivals = ("redis", "etcd")
+    speaks_xla = True
 
     def add_options(self, parser):
         add_number(parser, "--waiters", 1_024, 1, 1_000_000,
@@ -376,6 +382,7 @@ class Heartbeat(Workload):
     help = ("A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
             "server's CPU for them")
     rivals = ("redis",)
+    speaks_xla = True
 
     def add_options(self, parser):
         add_population(parser)

@@ -136,6 +136,29 @@ void connections::send(std::size_t connection, std::string_view frames) {
   }
 }
 
+void connections::send_background_calls() {
+  struct answers final : listener {
+    explicit answers(connections& all) : of{all} {}
+    void arrived(std::size_t connection, received_frame const& frame) override {
+      if (of.judge(connection, frame) == verdict::answer) --waiting;
+    }
+    connections& of;
+    std::size_t waiting{};
+  } coming{*this};
+  if (!peer_->has_background_calls()) return;
+  std::string calls;
+  peer_->ask(calls, {0, std::nullopt}, core::watch_tasks_args{});
+  send(0, calls);
+  coming.waiting = 1;
+  await(coming.waiting, 0, coming, "calls got no states of the tasks");
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    calls.clear();
+    coming.waiting += peer_->append_background_calls(calls, i);
+    send(i, calls);
+  }
+  await(coming.waiting, 0, coming, "connections were not read");
+}
+
 verdict connections::judge(std::size_t connection, received_frame const& frame) {
   auto const found = peer_->judge(frame);
   if (found == verdict::respond) {

@@ -69,6 +69,9 @@ class connections {
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
 
+  // What clients leave open once all tasks have joined; the server has read it afterwards.
+  void send_background_calls();
+
   // The peer's verdict on a frame. A reply that the server must get at once has been sent.
   [[nodiscard]] verdict judge(std::size_t connection, received_frame const& frame);
 

@@ -35,7 +35,7 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
       wires_.open();
     }
     introduce(first, end);
-    if (says_all()) greet(first, end);
+    if (says_all() && speaks().has_hello()) greet(first, end);
     progress(end);
   }
 }
@@ -64,6 +64,7 @@ void crowd::join() {
   speaks().expect({join_answer()});
   ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
   run("the end of the join");
+  wires_.send_background_calls();
 }
 
 void crowd::leave() {

@@ -4,6 +4,7 @@
 #include "load/tally.hpp"
 
 #include "coxswain/http2/server_session.hpp"
+#include "coxswain/xla/codec.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -293,6 +294,108 @@ BOOST_AUTO_TEST_CASE(a_key_that_etcd_has_not_is_noticed) {
 
   BOOST_TEST((judge(*etcd, item("")) == verdict::answer));
   BOOST_CHECK_THROW(etcd->settle(), bench_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(xla_peers)
+
+// A peer with one connection, and the coordinator's end of it.
+struct xla_job {
+  xla_job() : by{make_xla_peer()} {
+    by->open(0);
+    std::string sent;
+    BOOST_TEST(by->introduce(sent, 0) == 1u);
+    BOOST_TEST(calls_in(server, sent).empty());
+    BOOST_TEST((judge(*by, item("", grpc_kind::pong)) == verdict::answer));
+  }
+
+  std::vector<http2::call> ask(std::optional<task_id> task, core::request what) {
+    std::string sent;
+    by->ask(sent, {0, task}, std::move(what));
+    return calls_in(server, sent);
+  }
+
+  static xla::request request_of(http2::call const& call) {
+    auto const path = xla::find_method(call.path);
+    BOOST_TEST_REQUIRE(path.has_value());
+    return xla::decode(*path, call.message).value();
+  }
+
+  std::unique_ptr<peer> by;
+  http2::server_session server;
+};
+
+BOOST_FIXTURE_TEST_CASE(each_barrier_of_a_task_has_the_next_counter_and_so_has_its_answer,
+                        xla_job) {
+  core::barrier_args arrival;
+  arrival.name = "step";
+  arrival.timeout = 2s;
+  for (std::int64_t round = 0; round < 3; ++round) {
+    for (auto const task : {task_id{0}, task_id{5}}) {
+      auto const calls = ask(task, arrival);
+      BOOST_TEST_REQUIRE(calls.size() == 1u);
+      BOOST_TEST(calls[0].path == "/tensorflow.CoordinationService/Barrier");
+      auto const asked = request_of(calls[0]);
+      BOOST_TEST(asked.task->id == static_cast<std::int32_t>(task.value));
+      BOOST_TEST(asked.name == "step");
+      BOOST_TEST(asked.timeout_ms == 2'000);
+      BOOST_TEST(asked.counter == round);
+    }
+    core::barrier_answer released;
+    released.round = round_number{static_cast<std::uint64_t>(round) + 1};
+    by->expect({core::answer{{}, released}});
+    BOOST_TEST((judge(*by, item(xla::encode_counter(round))) == verdict::answer));
+    BOOST_CHECK_THROW((void)judge(*by, item(xla::encode_counter(round + 1))), bench_error);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(clients_leave_three_calls_open_for_each_task, xla_job) {
+  std::string sent;
+  BOOST_TEST(by->append_background_calls(sent, 0) == 0u);
+  BOOST_TEST(sent.empty());
+  for (std::uint32_t task = 0; task < 2; ++task) {
+    BOOST_TEST(ask(task_id{task}, core::join_args{incarnation{task + 7}}).size() == 1u);
+  }
+  BOOST_TEST(request_of(ask(std::nullopt, core::watch_tasks_args{}).at(0)).number == -1);
+  auto const states = xla::encode_tasks(xla::generation::second, {}, 300);
+  BOOST_TEST((judge(*by, item(states)) == verdict::answer));
+
+  BOOST_TEST(by->append_background_calls(sent, 0) == 1u);
+
+  std::vector<std::string> paths;
+  for (auto const& call : calls_in(server, sent)) paths.push_back(call.path.substr(32));
+  std::vector<std::string> const of_each{"PollForError", "WatchJobState", "GetKeyValue"};
+  BOOST_TEST_REQUIRE(paths.size() == 6u);
+  BOOST_TEST((std::vector(paths.begin(), paths.begin() + 3) == of_each));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connection_beats_for_all_its_tasks_and_one_of_them_is_answered, xla_job) {
+  BOOST_TEST(ask(std::nullopt, std::monostate{}).empty());
+  for (std::uint32_t task = 0; task < 3; ++task) {
+    ask(task_id{task}, core::join_args{incarnation{task + 7}});
+  }
+
+  auto const beats = ask(std::nullopt, std::monostate{});
+
+  BOOST_TEST_REQUIRE(beats.size() == 3u);
+  BOOST_TEST(request_of(beats[2]).self.value == 9u);
+  BOOST_TEST((judge(*by, item("", grpc_kind::beat)) == verdict::beat));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_get_has_its_value_and_a_put_nothing, xla_job) {
+  by->expect({core::answer{{}, core::value_answer{bytes{std::string(9, 'v')}, 1}}});
+  auto const reply = [](std::size_t bytes) {
+    auto const whole = xla::encode_key_value("a/b", coxswain::bytes{std::string(bytes, 'v')});
+    return item(whole.head + std::string{whole.tail.view()});
+  };
+  BOOST_TEST((judge(*by, reply(9)) == verdict::answer));
+  BOOST_CHECK_THROW((void)judge(*by, reply(8)), bench_error);
+  BOOST_CHECK_THROW((void)judge(*by, item("")), bench_error);
+
+  by->expect({core::answer{{}, core::stored_answer{1}}});
+  BOOST_TEST((judge(*by, item("")) == verdict::answer));
+  BOOST_CHECK_THROW((void)judge(*by, reply(9)), bench_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,6 +51,9 @@ class peer {
   // Whether the server knows of sessions and membership, or only of bytes.
   [[nodiscard]] virtual bool has_sessions() const noexcept { return false; }
 
+  // Whether a session begins with a hello.
+  [[nodiscard]] virtual bool has_hello() const noexcept { return true; }
+
   // Whether it stores what is put.
   [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
 
@@ -62,6 +65,15 @@ class peer {
 
   // Appends the first messages of a new connection, and returns the number of answers.
   virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
+
+  // Whether clients leave calls open while their tasks live. If so, `watch_tasks_args` must be
+  // asked first, once all have joined.
+  [[nodiscard]] virtual bool has_background_calls() const noexcept { return false; }
+
+  // Appends those of a connection, and returns the number of answers.
+  virtual std::size_t append_background_calls(std::string& /*out*/, std::size_t /*connection*/) {
+    return 0;
+  }
 
   // From here on answers are to be such as one of these: of its kind and about its size; or a
   // failure, of its code.
@@ -82,6 +94,9 @@ class peer {
 
 // Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
 [[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
+
+// Speaks the protocol of XLA's coordination service to it, by gRPC.
+[[nodiscard]] std::unique_ptr<peer> make_xla_peer();
 
 // Speaks to the baseline, with requests and answers of the very sizes that the other peer's have.
 [[nodiscard]] std::unique_ptr<peer> make_baseline_peer();

@@ -17,7 +17,7 @@ class heartbeat_load final : public crowd_load, public connections::listener {
 
   void connect(std::function<void(std::uint64_t)> const& progress) override {
     crowd_load::connect(progress);
-    if (all_.speaks().has_sessions()) all_.beat();
+    if (all_.speaks().has_sessions() && all_.speaks().has_hello()) all_.beat();
   }
 
   tally measure(std::uint64_t steps) override {

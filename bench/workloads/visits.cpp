@@ -34,6 +34,14 @@ class visits final : public connections::listener {
     wires_.speaks().open(visits_.size() % slots_.size());
     visits_.push_back({steps_.size(), steps_.size(), false, std::nullopt});
   }
+  // Prepares what its connection begins with, a step of its own if that is answered.
+  void introduce() {
+    auto const connection = (visits_.size() - 1) % slots_.size();
+    auto const answers = wires_.speaks().introduce(frames_.open(), connection);
+    if (answers == 0) return;
+    frames_.close(connection);
+    end_step();
+  }
   // Prepares a request of the visit's current step, and ends that step.
   void ask(std::optional<task_id> task, core::request what, std::size_t model = 0) {
     auto const connection = (visits_.size() - 1) % slots_.size();
@@ -178,7 +186,8 @@ class join_load final : public load {
     std::uint32_t task = 0;
     for (std::size_t session = 0; session < size_.connections; ++session) {
       storm.begin();
-      if (wires_.speaks().has_sessions()) {
+      storm.introduce();
+      if (wires_.speaks().has_sessions() && wires_.speaks().has_hello()) {
         storm.ask(std::nullopt, hello());
         storm.end_step();
       }
@@ -190,6 +199,7 @@ class join_load final : public load {
     }
     tally found;
     auto took = storm.run(found);
+    wires_.send_background_calls();
     found.operations = size_.tasks;
     found.latencies.resize(1);
     found.latencies[0].add(found.elapsed.count());

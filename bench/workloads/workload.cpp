@@ -11,9 +11,13 @@ namespace {
 namespace json = boost::json;
 
 side_kind kind_of(json::string_view name) {
-  if (name == "redis") return side_kind::redis;
-  if (name == "etcd") return side_kind::etcd;
-  return name == "coxswain" ? side_kind::coxswain : side_kind::baseline;
+  static std::map<std::string_view, side_kind> const all{{"coxswain", side_kind::coxswain},
+                                                         {"native", side_kind::coxswain},
+                                                         {"xla", side_kind::xla},
+                                                         {"redis", side_kind::redis},
+                                                         {"etcd", side_kind::etcd}};
+  auto const found = all.find({name.data(), name.size()});
+  return found == all.end() ? side_kind::baseline : found->second;
 }
 
 address address_of(json::object const& given) {
@@ -51,6 +55,7 @@ std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival) 
     case side_kind::redis: return make_redis_peer(rival);
     case side_kind::etcd: return make_etcd_peer(rival);
     case side_kind::coxswain: return make_coxswain_peer(plan.size.tasks);
+    case side_kind::xla: return make_xla_peer();
     case side_kind::baseline: break;
   }
   return make_baseline_peer();

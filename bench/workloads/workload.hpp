@@ -24,7 +24,7 @@
 
 namespace coxswain::bench {
 
-enum class side_kind { baseline, coxswain, redis, etcd };
+enum class side_kind { baseline, coxswain, xla, redis, etcd };
 
 // The number of connections that a load opens at once, and of tasks; none for observers.
 struct extent {
