@@ -7,35 +7,24 @@
 #include <algorithm>
 
 namespace coxswain::xla {
-namespace {
-
-// A client that is silent for a third of the heartbeat timeout is pinged. Its signs of life are
-// passed to the core for its tasks at most once in an eighth of it.
-constexpr int ping_part = 3;
-constexpr int report_part = 8;
-
-}  // namespace
 
 door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory)
     : options_{std::move(o)},
       self_{self},
-      core_{core},
       memory_{memory},
       calls_{memory, effects_},
       failure_{options_.num_tasks},
-      replies_{failure_, options_.strict, std::move(memory)} {
+      replies_{failure_, options_.strict, std::move(memory)},
+      core_{options_, self_, core, sessions_, calls_, replies_},
+      life_{options_.heartbeat_timeout, core, sessions_, effects_} {
   if (options_.strict) strict_.emplace();
 }
 
 void door::opened(time_point now, connection_id on, std::string peer,
                   core::session_secret const& secret) {
   client& c = sessions_.add_client(now, on, std::move(peer), secret);
-  core::hello_args hello;
-  hello.job = options_.job;
-  hello.token = options_.token;
-  hello.label = "JAX client";
-  send(now, c, {}, std::nullopt, std::move(hello));
-  plan_ping(deadline_after(now, options_.heartbeat_timeout / ping_part), on);
+  core_.open(now, c);
+  life_.watch(now, on);
 }
 
 void door::called(time_point now, call const& what) {
@@ -101,7 +90,7 @@ void door::cancelled(time_point now, call_id which, bool disowned) {
     s->poll = {};
     calls_.forget(id);
     // Clients cancel a poll only when they are torn down.
-    if (!disowned && s->is == standing::joined) detach(now, *s, core::loss::closed);
+    if (!disowned && s->is == standing::joined) core_.detach(now, *s, core::loss::closed);
     return;
   }
   if (one.of.what == method::heartbeat) {
@@ -112,35 +101,20 @@ void door::cancelled(time_point now, call_id which, bool disowned) {
   carrier& by = *one.by;
   std::erase(by.open, id);
   calls_.forget(id);
-  if (joins) return drop(now, *s);
-  if (by.core != connection_id{}) send(now, by, {}, std::nullopt, core::cancel_args{id});
-}
-
-bool door::counts_as_life(client const& c, task_session const& s) const {
-  return s.is == standing::joined && s.core != connection_id{} &&
-         (s.poll != request_id{} || c.tasks.size() == 1);
-}
-
-void door::tell_life(time_point now, client& c) {
-  c.reported = now;
-  core_.heard(now, c.core);
-  for (task_session* const s : c.tasks) {
-    if (counts_as_life(c, *s)) core_.heard(now, s->core);
-  }
+  if (joins) return core_.drop(now, *s);
+  if (by.core != connection_id{}) core_.send(now, by, {}, std::nullopt, core::cancel_args{id});
 }
 
 void door::heard(time_point now, connection_id from) {
   client* const c = sessions_.find_client(from);
   if (!c) return;
-  c->heard = now;
-  if (now - c->reported >= options_.heartbeat_timeout / report_part) tell_life(now, *c);
+  life_.heard(now, *c);
 }
 
 void door::pong(time_point now, connection_id from) {
   client* const c = sessions_.find_client(from);
   if (!c) return;
-  c->heard = now;
-  tell_life(now, *c);
+  life_.answered_ping(now, *c);
 }
 
 void door::lost(time_point now, connection_id on, core::loss how) {
@@ -150,12 +124,12 @@ void door::lost(time_point now, connection_id on, core::loss how) {
   for (task_session* const s : std::vector{c.tasks}) {
     sessions_.unbind(*s);
     if (s->is == standing::left || s->is == standing::ended) {
-      drop(now, *s);
+      core_.drop(now, *s);
       continue;
     }
     // A client without a poll reconnects only for its next heartbeat.
     bool const polls = s->poll != request_id{} && calls_.at(s->poll).from == &c;
-    detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
+    core_.detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
   }
   std::vector<request_id> open;
   for (auto const& [_, id] : c.calls) open.push_back(id);
@@ -170,21 +144,20 @@ void door::lost(time_point now, connection_id on, core::loss how) {
     if (s) std::erase(s->heartbeats, id);
     bool const is_known = std::erase(one.by->open, id) != 0;
     if (is_known && s && s->core != connection_id{}) {
-      send(now, *one.by, {}, std::nullopt, core::cancel_args{id});
+      core_.send(now, *one.by, {}, std::nullopt, core::cancel_args{id});
     }
     calls_.forget(id);
   }
   for (request_id const id : c.open) {
     if (calls_.contains(id)) calls_.forget(id);
   }
-  if (!c.is_over) send(now, c, {}, std::nullopt, core::bye_args{});
+  if (!c.is_over) core_.send(now, c, {}, std::nullopt, core::bye_args{});
   sessions_.remove_client(c);
 }
 
 std::optional<time_point> door::next_deadline() const {
   if (!waiting_pages_.empty()) return time_point{};
-  std::optional<time_point> next;
-  if (!pings_.empty()) next = pings_.top().first;
+  std::optional<time_point> next = life_.next_deadline();
   if (auto const due = sessions_.next_due(options_.session_time)) {
     next = std::min(next.value_or(*due), *due);
   }
@@ -200,43 +173,14 @@ void door::advance(time_point now) {
     std::erase(one->by->open, id);
     next_page(now, id);
   }
-  drop_detached(now);
-  while (!pings_.empty() && pings_.top().first <= now) {
-    connection_id const on = pings_.top().second;
-    pings_.pop();
-    client const* const c = sessions_.find_client(on);
-    if (!c || c->is_over) continue;
-    duration const period = options_.heartbeat_timeout / ping_part;
-    if (c->heard + period > now) {
-      plan_ping(c->heard + period, on);
-      continue;
-    }
-    effects_.push_back(ping{on});
-    plan_ping(deadline_after(now, std::max<duration>(period, 1ms)), on);
-  }
+  core_.drop_detached(now);
+  life_.advance(now);
 }
 
 void door::take_effects(std::vector<effect>& into) {
   into.clear();
   into.swap(effects_);
   replies_.forget_listings();
-}
-
-void door::submit(time_point now, open_call one, std::optional<task_id> task, core::request what) {
-  carrier& by = *one.by;
-  request_id const id = calls_.add(std::move(one));
-  by.open.push_back(id);
-  send(now, by, id, task, std::move(what));
-}
-
-void door::send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
-                core::request what) {
-  core::client_message message;
-  message.id = id;
-  message.answered_through = by.received;
-  message.task = task;
-  message.what = std::move(what);
-  core_.received(now, by.core, std::move(message));
 }
 
 void door::check_invariants() const {

@@ -14,13 +14,15 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
-#include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/model/loss.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/xla/arrived_call.hpp"
 #include "coxswain/xla/core_port.hpp"
+#include "coxswain/xla/core_sessions.hpp"
+#include "coxswain/xla/door_options.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/job_failure.hpp"
+#include "coxswain/xla/life_signs.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/methods.hpp"
 #include "coxswain/xla/open_call_table.hpp"
@@ -32,29 +34,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace coxswain::xla {
-
-struct door_options {
-  std::string job;
-  std::uint32_t num_tasks{1};
-  std::string token;         // a worker's, if the core requires one
-  bool recoverable{};        // the default of tasks that do not state it
-  bool strict{};             // behave like upstream where its tests require it
-  duration alive_timeout{};  // of GetAliveTasks
-  duration heartbeat_timeout{};
-  duration session_time{};        // after a loss, the core has ended a session by then
-  std::size_t reply_bytes_max{};  // of a listing
-  wall_time started{};            // the wall clock at `start`
-  time_point start{};
-};
 
 class door {
  public:
@@ -123,26 +109,6 @@ class door {
   [[nodiscard]] bool breaks_strict_rules(arrived_call const& a, task_session& s);
   void evict_holder(arrived_call const& a, task_id task);
 
-  // Sessions of tasks.
-  [[nodiscard]] task_session* caller(arrived_call const& a);
-  [[nodiscard]] carrier& key_carrier(arrived_call const& a);
-  task_session& open_session(arrived_call const& a);
-  void bind(time_point now, task_session& s, client& to);
-  void resume(time_point now, task_session& s, client const& by);
-  void detach(time_point now, task_session& s, core::loss how);
-  void end_session(time_point now, task_session& s, standing as, status const& why);
-  void drop(time_point now, task_session& s);
-  void drop_detached(time_point now);
-  void answer_poll(task_session& s, outcome how);
-  [[nodiscard]] bool counts_as_life(client const& c, task_session const& s) const;
-  void tell_life(time_point now, client& c);
-
-  // Requests and replies.
-  void submit(time_point now, open_call one, std::optional<task_id> task, core::request what);
-  void send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
-            core::request what);
-  void fail_call(request_id id, status const& why);
-
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
   void took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what);
   void joined(time_point now, task_session& s, core::answer const& what);
@@ -152,22 +118,19 @@ class door {
   void freeze(time_point now, task_session& s, std::uint64_t agreement);
   void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
 
-  void plan_ping(time_point when, connection_id on) { pings_.emplace(when, on); }
-
   door_options options_;
   incarnation self_;
-  core_port& core_;
   std::shared_ptr<memory_meter> memory_;
   std::vector<effect> effects_;
   open_call_table calls_;
   job_failure failure_;
   reply_writer replies_;
   session_table sessions_;
+  core_sessions core_;
+  life_signs life_;
   std::deque<request_id> waiting_pages_;  // for the next iteration
   std::optional<strict_barriers> strict_;
   int pages_left_{pages_per_iteration};
-  using planned = std::pair<time_point, connection_id>;
-  std::priority_queue<planned, std::vector<planned>, std::greater<>> pings_;
 };
 
 }  // namespace coxswain::xla

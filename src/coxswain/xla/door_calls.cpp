@@ -1,7 +1,6 @@
 // The core's request for each method.
 
 #include "coxswain/core/kernel/text.hpp"
-#include "coxswain/xla/client_label.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "coxswain/xla/door.hpp"
 
@@ -66,7 +65,7 @@ void door::register_task(arrived_call const& a) {
   }
   task_session* known = sessions_.find(a.asked.self);
   if (known && (known->is == standing::left || known->is == standing::ended)) {
-    drop(a.now, *known);
+    core_.drop(a.now, *known);
     known = nullptr;
   }
   if (known) {
@@ -75,7 +74,7 @@ void door::register_task(arrived_call const& a) {
           {errc::invalid_argument, "the incarnation belongs to " +
                                        task_text(static_cast<std::int32_t>(known->task.value))}));
     }
-    bind(a.now, *known, a.by);
+    core_.bind(a.now, *known, a.by);
     if (known->is == standing::joined) return a.succeed({encode_incarnation(self_)});
     // The same call again: it waits in place of the older one.
     return calls_.move(known->join, a.by, a.what.id.stream,
@@ -87,7 +86,7 @@ void door::register_task(arrived_call const& a) {
                     "this connection has registered " + std::to_string(a.by.tasks.size()) +
                         " incarnations, more than twice the job's tasks"}));
   }
-  task_session& s = open_session(a);
+  task_session& s = core_.open(a);
   core::join_args join;
   join.self = a.asked.self;
   join.timeout = timeout_of(a.what.timeout);
@@ -97,7 +96,7 @@ void door::register_task(arrived_call const& a) {
     evict_holder(a, s.task);
     join.take_over = s.recoverable;
   }
-  submit(a.now, a.opened_by(s), s.task, std::move(join));
+  core_.submit(a.now, a.opened_by(s), s.task, std::move(join));
   s.join = s.open.back();
 }
 
@@ -111,23 +110,23 @@ void door::evict_holder(arrived_call const& a, task_id task) {
     open_call none;
     none.of = {method::report_error, a.of.of};
     none.by = s;
-    submit(a.now, std::move(none), task, std::move(report));
+    core_.submit(a.now, std::move(none), task, std::move(report));
   }
 }
 
 void door::heartbeat(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   if (s->is == standing::left) return a.succeed({encode_incarnation(self_)});
   if (s->is == standing::joining) {
     return a.refuse(by_service(not_registered(a.asked.task->id, errc::invalid_argument)));
   }
-  bind(a.now, *s, a.by);
+  core_.bind(a.now, *s, a.by);
   if (s->resumes) {
     s->heartbeats.push_back(calls_.add(a.opened_by(*s)));
     return;
   }
-  send(a.now, *s, {}, std::nullopt, std::monostate{});
+  core_.send(a.now, *s, {}, std::nullopt, std::monostate{});
   if (failure_.has_happened() && s->poll == request_id{}) {
     outcome how = failure_.as_outcome(a.of.of, s->task);
     how.code = errc::aborted;
@@ -137,39 +136,39 @@ void door::heartbeat(arrived_call const& a) {
 }
 
 void door::shutdown_task(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   if (s->is == standing::left) {
     return a.refuse(
         by_service({errc::failed_precondition, task_text(a.asked.task->id) + " has left already"}));
   }
-  bind(a.now, *s, a.by);
+  core_.bind(a.now, *s, a.by);
   core::leave_args leave;
   leave.timeout = leave_timeout_of(a.what.timeout);
-  submit(a.now, a.opened_by(*s), s->task, leave);
+  core_.submit(a.now, a.opened_by(*s), s->task, leave);
 }
 
 void door::poll_for_error(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   if (s->is == standing::left) {
     return a.refuse(by_service({errc::cancelled, task_text(a.asked.task->id) + " has left"}));
   }
-  bind(a.now, *s, a.by);
+  core_.bind(a.now, *s, a.by);
   if (failure_.has_happened()) return a.refuse(failure_.as_outcome(a.of.of, s->task));
-  answer_poll(*s, by_service({errc::cancelled, "replaced by a newer poll of the same task"}));
+  core_.answer_poll(*s, by_service({errc::cancelled, "replaced by a newer poll of the same task"}));
   s->poll = calls_.add(a.opened_by(*s));
 }
 
 void door::report_error(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   bool const has_code = a.asked.code > 0 && a.asked.code <= 16;
   core::report_error_args report;
   report.what = {has_code ? errc_of(static_cast<std::uint32_t>(a.asked.code)) : errc::internal,
                  std::move(a.asked.text)};
   failure_.reported_by(s->task);
-  submit(a.now, a.opened_by(*s), s->task, std::move(report));
+  core_.submit(a.now, a.opened_by(*s), s->task, std::move(report));
 }
 
 void door::barrier(arrived_call const& a) {
@@ -180,7 +179,7 @@ void door::barrier(arrived_call const& a) {
                                 "supported: use jaxlib 0.4.36 or newer."},
                                asked.name, asked.counter));
   }
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s || repeats_barrier(a, *s)) return;
   if (strict_ && breaks_strict_rules(a, *s)) return;
   auto participants = numbers_of(asked.tasks);
@@ -200,7 +199,7 @@ void door::barrier(arrived_call const& a) {
   meet.name = std::move(asked.name);
   meet.timeout = from_ms(asked.timeout_ms);
   meet.participants = std::move(participants);
-  submit(a.now, std::move(one), s->task, std::move(meet));
+  core_.submit(a.now, std::move(one), s->task, std::move(meet));
 }
 
 // A repeated call, as after a lost connection: it replaces the waiting one, or gets its outcome.
@@ -259,23 +258,24 @@ bool door::breaks_strict_rules(arrived_call const& a, task_session& s) {
   open_call none;
   none.of = {method::cancel_barrier, a.of.of};
   none.by = &a.by;
-  submit(a.now, std::move(none), std::nullopt, core::cancel_barrier_args{asked.name, {}});
+  core_.submit(a.now, std::move(none), std::nullopt, core::cancel_barrier_args{asked.name, {}});
   a.refuse(takes_part ? by_service(why) : of_barrier(why, asked.name, asked.counter));
   return true;
 }
 
 void door::cancel_barrier(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   open_call one = a.opened_by(*s);
   one.name = a.asked.name;
   one.counter = a.asked.counter;
   // Clients always send counter zero.
-  submit(a.now, std::move(one), s->task, core::cancel_barrier_args{std::move(a.asked.name), {}});
+  core_.submit(a.now, std::move(one), s->task,
+               core::cancel_barrier_args{std::move(a.asked.name), {}});
 }
 
 void door::get_alive_tasks(arrived_call const& a) {
-  task_session* const s = caller(a);
+  task_session* const s = core_.caller(a);
   if (!s) return;
   core::alive_args query;
   query.tasks = numbers_of(a.asked.tasks);
@@ -284,7 +284,7 @@ void door::get_alive_tasks(arrived_call const& a) {
   if (a.of.of == generation::second) {
     one.asked = a.asked.tasks.empty() ? std::vector{*a.asked.task} : std::move(a.asked.tasks);
   }
-  submit(a.now, std::move(one), s->task, std::move(query));
+  core_.submit(a.now, std::move(one), s->task, std::move(query));
 }
 
 void door::watch_tasks(arrived_call const& a) {
@@ -292,13 +292,13 @@ void door::watch_tasks(arrived_call const& a) {
   if (a.asked.number >= 0) watch.after = static_cast<std::uint64_t>(a.asked.number);
   open_call one = a.opened_by(a.by);
   one.name = std::move(a.asked.text);
-  submit(a.now, std::move(one), std::nullopt, watch);
+  core_.submit(a.now, std::move(one), std::nullopt, watch);
 }
 
 void door::keys(arrived_call const& a) {
   request& asked = a.asked;
   bool const is_notice = a.of.what == method::get_key_value && asked.name == preemption_key;
-  carrier& by = is_notice ? a.by : key_carrier(a);
+  carrier& by = is_notice ? a.by : core_.key_carrier(a);
   open_call one = a.opened_by(by);
   one.name = asked.name;
   core::request what;
@@ -310,14 +310,14 @@ void door::keys(arrived_call const& a) {
     case method::try_get_key_value: what = core::try_get_args{std::move(asked.name)}; break;
     default: what = core::increment_args{std::move(asked.name), asked.number}; break;
   }
-  submit(a.now, std::move(one), std::nullopt, std::move(what));
+  core_.submit(a.now, std::move(one), std::nullopt, std::move(what));
 }
 
 void door::directory(arrived_call const& a) {
   bool const removes = a.of.what == method::delete_key_value;
   bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
   if (removes && is_root) return a.succeed();  // like upstream, removes nothing
-  open_call one = a.opened_by(key_carrier(a));
+  open_call one = a.opened_by(core_.key_carrier(a));
   one.pages = std::make_unique<directory_pages>(
       removes ? directory_pages::purpose::remove : directory_pages::purpose::list,
       std::move(a.asked.name), memory_.get());

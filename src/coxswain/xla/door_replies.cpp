@@ -32,7 +32,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
   if (auto const* const bye = as<core::goodbye>(what)) return said_goodbye(now, to, *bye);
   if (as<job_error>(what)) {
     failure_.took(pushed);
-    if (s && s->poll != request_id{}) answer_poll(*s, failure_.as_outcome(s->of, s->task));
+    if (s && s->poll != request_id{}) core_.answer_poll(*s, failure_.as_outcome(s->of, s->task));
     return;
   }
   if (!s) return;
@@ -43,7 +43,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
     for (request_id const id : resumed->unknown) {
       std::erase(s->open, id);
       if (calls_.contains(id)) {
-        fail_call(id, {errc::unavailable, "its reply was lost together with a connection"});
+        core_.fail_call(id, {errc::unavailable, "its reply was lost together with a connection"});
       }
     }
     for (request_id const id : std::exchange(s->heartbeats, {})) {
@@ -58,7 +58,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
 
 void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) {
   if (task_session* const s = to.of_task) {
-    return end_session(now, *s, standing::ended, what.why);
+    return core_.end(now, *s, standing::ended, what.why);
   }
   auto& c = static_cast<client&>(to);
   if (std::exchange(c.is_over, true)) return;
@@ -68,14 +68,9 @@ void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) 
   }
   for (request_id const id : open) {
     std::erase(c.open, id);
-    fail_call(id, what.why);
+    core_.fail_call(id, what.why);
   }
   effects_.push_back(farewell{c.core, what.why});
-}
-
-void door::fail_call(request_id id, status const& why) {
-  status const said = why.ok() ? status{errc::unavailable, "the session has ended"} : why;
-  calls_.finish(id, replies_.failed(calls_.at(id), said));
 }
 
 void door::took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what) {
@@ -105,13 +100,13 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
           errc::invalid_argument) {  // it had a version of another coordinator
         open_call again{one.from, one.stream, one.of, one.by, one.name};
         calls_.forget(id);
-        return submit(now, std::move(again), std::nullopt, core::watch_tasks_args{});
+        return core_.submit(now, std::move(again), std::nullopt, core::watch_tasks_args{});
       }
       [[fallthrough]];
     default:
       if (one.pages) {
         auto const more = one.pages->take(*what, options_.reply_bytes_max);
-        if (!more) return fail_call(id, more.error());
+        if (!more) return core_.fail_call(id, more.error());
         if (*more) return next_page(now, id);
       }
       if (what->outcome.ok()) {
@@ -125,13 +120,13 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
 
 void door::joined(time_point now, task_session& s, core::answer const& what) {
   s.join = {};
-  if (!what.outcome.ok()) return drop(now, s);
+  if (!what.outcome.ok()) return core_.drop(now, s);
   s.is = standing::joined;
   for (task_session* const other : sessions_.of_task(s.task)) {
     if (other == &s || other->is != standing::joined) continue;
-    end_session(now, *other, standing::ended,
-                {errc::aborted,
-                 "task " + std::to_string(s.task.value) + " was replaced by a new incarnation"});
+    core_.end(now, *other, standing::ended,
+              {errc::aborted,
+               "task " + std::to_string(s.task.value) + " was replaced by a new incarnation"});
   }
 }
 
@@ -140,7 +135,7 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
   status const& outcome = what.outcome;
   bool const has_left = outcome.ok() || as<barrier_failure>(what) ||
                         outcome.code() == errc::internal || failure_.has_happened();
-  if (outcome.ok()) answer_poll(s, by_service({errc::cancelled, "the task has left"}));
+  if (outcome.ok()) core_.answer_poll(s, by_service({errc::cancelled, "the task has left"}));
   if (outcome.ok()) {
     calls_.answer(one, {});
   } else {
@@ -148,8 +143,8 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
   }
   if (!has_left) return;
   // Its session ends; that also acknowledges the reply.
-  if (s.core != connection_id{}) send(now, s, {}, std::nullopt, core::bye_args{});
-  end_session(now, s, standing::left, {errc::cancelled, "the task has left"});
+  if (s.core != connection_id{}) core_.send(now, s, {}, std::nullopt, core::bye_args{});
+  core_.end(now, s, standing::left, {errc::cancelled, "the task has left"});
 }
 
 void door::met(open_call& one, core::answer_ptr const& what) {
@@ -182,7 +177,7 @@ void door::next_page(time_point now, request_id id) {
   request_id const next = calls_.renumber(id);
   open_call const& one = calls_.at(next);
   one.by->open.push_back(next);
-  send(now, *one.by, next, std::nullopt, one.pages->next());
+  core_.send(now, *one.by, next, std::nullopt, one.pages->next());
 }
 
 // JAX agrees on a step by itself when this key appears; its value is the time of the preemption.
@@ -195,9 +190,9 @@ void door::freeze(time_point now, task_session& s, std::uint64_t agreement) {
     return none;
   };
   auto const when = options_.started.plus(now - options_.start);
-  submit(now, silent(), std::nullopt,
-         core::put_args{std::string{preemption_key}, rfc3339(when), false, false});
-  submit(now, silent(), s.task, core::frozen_args{agreement, 0});
+  core_.submit(now, silent(), std::nullopt,
+               core::put_args{std::string{preemption_key}, rfc3339(when), false, false});
+  core_.submit(now, silent(), s.task, core::frozen_args{agreement, 0});
 }
 
 }  // namespace coxswain::xla

@@ -1,8 +1,6 @@
-// Sessions of tasks: the caller, their connections, and their end.
+#include "coxswain/xla/core_sessions.hpp"
 
 #include "coxswain/xla/client_label.hpp"
-#include "coxswain/xla/codec.hpp"
-#include "coxswain/xla/door.hpp"
 
 #include <algorithm>
 
@@ -14,8 +12,33 @@ constexpr std::size_t idle_max = 1'024;
 
 }  // namespace
 
-// Null: the call is refused.
-task_session* door::caller(arrived_call const& a) {
+core_sessions::core_sessions(door_options const& options, incarnation self, core_port& core,
+                             session_table& sessions, open_call_table& calls,
+                             reply_writer const& replies)
+    : options_{options},
+      self_{self},
+      core_{core},
+      sessions_{sessions},
+      calls_{calls},
+      replies_{replies} {}
+
+void core_sessions::open(time_point now, client& c) { say_hello(now, c, "JAX client"); }
+
+task_session& core_sessions::open(arrived_call const& a) {
+  task_session& s = sessions_.add(a.by, task_id{a.asked.task->id}, a.asked.self);
+  s.of = a.of.of;
+  s.secret = a.by.secret;
+  auto number = ++a.by.sessions_made;
+  for (auto& byte : s.secret) {
+    byte = static_cast<std::uint8_t>(byte ^ (number & 0xff));
+    number >>= 8;
+  }
+  sessions_.attach(s, core_.connected(a.now, a.by.peer, s.secret));
+  say_hello(a.now, s, client_label(a.what.user_agent, a.of.of));
+  return s;
+}
+
+task_session* core_sessions::caller(arrived_call const& a) {
   task_session* const s = sessions_.find(a.asked, a.by);
   bool const is_barrier = a.of.what == method::barrier || a.of.what == method::cancel_barrier;
   auto const refuse_with = [&](status const& why) {
@@ -43,33 +66,14 @@ task_session* door::caller(arrived_call const& a) {
   return s;
 }
 
-carrier& door::key_carrier(arrived_call const& a) {
+carrier& core_sessions::key_carrier(arrived_call const& a) {
   task_session* const s = sessions_.find(a.asked, a.by);
   if (!s || s->is != standing::joined) return a.by;
   if (s->core == connection_id{}) bind(a.now, *s, a.by);
   return *s;
 }
 
-task_session& door::open_session(arrived_call const& a) {
-  task_session& s = sessions_.add(a.by, task_id{a.asked.task->id}, a.asked.self);
-  s.of = a.of.of;
-  s.secret = a.by.secret;
-  auto number = ++a.by.sessions_made;
-  for (auto& byte : s.secret) {
-    byte = static_cast<std::uint8_t>(byte ^ (number & 0xff));
-    number >>= 8;
-  }
-  sessions_.attach(s, core_.connected(a.now, a.by.peer, s.secret));
-  core::hello_args hello;
-  hello.job = options_.job;
-  hello.token = options_.token;
-  hello.label = client_label(a.what.user_agent, a.of.of);
-  send(a.now, s, {}, std::nullopt, std::move(hello));
-  return s;
-}
-
-// Binds the task to this connection; resumes its session if its connection was lost.
-void door::bind(time_point now, task_session& s, client& to) {
+void core_sessions::bind(time_point now, task_session& s, client& to) {
   if (s.is == standing::left || s.is == standing::ended) return;
   if (s.bound != to.core) {
     sessions_.unbind(s);
@@ -78,7 +82,7 @@ void door::bind(time_point now, task_session& s, client& to) {
   if (s.core == connection_id{}) resume(now, s, to);
 }
 
-void door::resume(time_point now, task_session& s, client const& by) {
+void core_sessions::resume(time_point now, task_session& s, client const& by) {
   sessions_.attach(s, core_.connected(now, by.peer, s.secret));
   s.resumes = true;
   core::resume_args again;
@@ -90,21 +94,18 @@ void door::resume(time_point now, task_session& s, client const& by) {
   send(now, s, {}, std::nullopt, std::move(again));
 }
 
-// Reports a lost connection to the core: a joined task becomes suspect.
-void door::detach(time_point now, task_session& s, core::loss how) {
+void core_sessions::detach(time_point now, task_session& s, core::loss how) {
   if (s.core == connection_id{}) return;
   core_.session_lost(now, sessions_.detach(s), how);
   s.resumes = false;
   sessions_.note_detached(now, s);
 }
 
-// Forgets the sessions that were not resumed in time.
-void door::drop_detached(time_point now) {
+void core_sessions::drop_detached(time_point now) {
   while (task_session* const s = sessions_.take_due(now, options_.session_time)) drop(now, *s);
 }
 
-// The session has ended, or ends now. Its open calls are answered.
-void door::end_session(time_point now, task_session& s, standing as, status const& why) {
+void core_sessions::end(time_point now, task_session& s, standing as, status const& why) {
   s.is = as;
   s.why_ended = why;
   s.resumes = false;
@@ -122,8 +123,7 @@ void door::end_session(time_point now, task_session& s, standing as, status cons
   }
 }
 
-// Forgets the session, and ends it in the core.
-void door::drop(time_point now, task_session& s) {
+void core_sessions::drop(time_point now, task_session& s) {
   for (request_id const id : std::exchange(s.heartbeats, {})) calls_.forget(id);
   for (request_id const id : std::exchange(s.open, {})) {
     if (calls_.contains(id)) calls_.forget(id);
@@ -136,9 +136,40 @@ void door::drop(time_point now, task_session& s) {
   sessions_.remove(s);
 }
 
-void door::answer_poll(task_session& s, outcome how) {
+void core_sessions::answer_poll(task_session& s, outcome how) {
   if (s.poll == request_id{}) return;
   calls_.finish(std::exchange(s.poll, {}), std::move(how));
+}
+
+void core_sessions::fail_call(request_id id, status const& why) {
+  status const said = why.ok() ? status{errc::unavailable, "the session has ended"} : why;
+  calls_.finish(id, replies_.failed(calls_.at(id), said));
+}
+
+void core_sessions::submit(time_point now, open_call one, std::optional<task_id> task,
+                           core::request what) {
+  carrier& by = *one.by;
+  request_id const id = calls_.add(std::move(one));
+  by.open.push_back(id);
+  send(now, by, id, task, std::move(what));
+}
+
+void core_sessions::send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
+                         core::request what) {
+  core::client_message message;
+  message.id = id;
+  message.answered_through = by.received;
+  message.task = task;
+  message.what = std::move(what);
+  core_.received(now, by.core, std::move(message));
+}
+
+void core_sessions::say_hello(time_point now, carrier& by, std::string label) {
+  core::hello_args hello;
+  hello.job = options_.job;
+  hello.token = options_.token;
+  hello.label = std::move(label);
+  send(now, by, {}, std::nullopt, std::move(hello));
 }
 
 }  // namespace coxswain::xla

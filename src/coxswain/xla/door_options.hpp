@@ -1,0 +1,27 @@
+#pragma once
+// What the door is told when it is made.
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace coxswain::xla {
+
+struct door_options {
+  std::string job;
+  std::uint32_t num_tasks{1};
+  std::string token;         // a worker's, if the core requires one
+  bool recoverable{};        // the default of tasks that do not state it
+  bool strict{};             // behave like upstream where its tests require it
+  duration alive_timeout{};  // of GetAliveTasks
+  duration heartbeat_timeout{};
+  duration session_time{};        // after a loss, the core has ended a session by then
+  std::size_t reply_bytes_max{};  // of a listing
+  wall_time started{};            // the wall clock at `start`
+  time_point start{};
+};
+
+}  // namespace coxswain::xla
