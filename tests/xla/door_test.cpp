@@ -60,6 +60,15 @@ BOOST_AUTO_TEST_CASE(a_join_that_misses_a_task_ends_before_its_client_does) {
   BOOST_TEST(h.says_service(first));
 }
 
+BOOST_AUTO_TEST_CASE(a_register_waits_at_most_the_coordinators_timeout) {
+  household h{2, false, {.join_timeout_max = 10s}};
+  auto const first = h.call(h.connect(), method::register_task, household::by(0), 305s);
+  h.wait_until(t0 + 10s - 1ns);
+  BOOST_TEST(h.text(first) == "waits");
+  h.wait_until(t0 + 10s);
+  BOOST_TEST(h.code(first) == "DEADLINE_EXCEEDED");
+}
+
 BOOST_AUTO_TEST_CASE(the_same_register_again_succeeds_at_once) {
   household h{1};
   auto const c = h.start(1).front();

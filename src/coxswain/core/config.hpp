@@ -51,6 +51,8 @@ struct config {
   time_limit stalled_reader_timeout{30s};
   // Join waits for all tasks. If false, a task is connected at once.
   bool join_barrier{true};
+  // A join waits for the others at most this long, even if its caller would wait longer.
+  time_limit join_timeout_max{without_limit};
   // Leave waits for all tasks (the shutdown barrier). If false, each task leaves alone.
   bool leave_barrier{true};
   // A leave waits for the others at most this long, even if its caller would wait longer. Zero:

@@ -60,6 +60,8 @@ class Coordinator:
     ``recoverable``: a task that fails does not fail the job, unless it states otherwise.
     ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
         where all are recoverable, for leaving only with ``leave_together``.
+    ``join_timeout_max``: a join waits for the others at most this long, even if its caller would
+        wait longer (no limit).
     ``leave_timeout_max``: a leave waits at most this long, even if its caller would wait longer (no
         limit; 0: each task leaves alone).
     ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
@@ -107,7 +109,8 @@ class Coordinator:
                  job: str | None = None, attempt: int | None = None,
                  hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
-                 leave_barrier: bool | None = None, leave_timeout_max: Timeout = None,
+                 join_timeout_max: Timeout = None, leave_barrier: bool | None = None,
+                 leave_timeout_max: Timeout = None,
                  leave_together: bool | None = None,
                  return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,

@@ -60,6 +60,7 @@ void bind_identity(py::class_<options>& to) {
 void bind_rules(py::class_<options>& to) {
   add(to, "recoverable", core_of, &core::config::recoverable);
   add(to, "join_barrier", core_of, &core::config::join_barrier);
+  add(to, "join_timeout_max", core_of, &core::config::join_timeout_max);
   add(to, "leave_barrier", core_of, &core::config::leave_barrier);
   add(to, "leave_timeout_max", core_of, &core::config::leave_timeout_max);
   add(to, "leave_together", core_of, &core::config::leave_together);

@@ -45,6 +45,18 @@ BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_iterati
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
+BOOST_AUTO_TEST_CASE(a_join_waits_at_most_the_coordinators_timeout) {
+  auto c = cluster::deserted(2, {.join_timeout_max = 10s});
+  c.observer();
+  auto const patient = c.join({0, 0}, 1, 300s);
+  BOOST_TEST(c.at(10s - 1ns).code(patient) == "waits");
+  BOOST_TEST(c.at(10s).code(patient) == "DEADLINE_EXCEEDED");
+
+  auto const hasty = c.join({0, 0}, 1, 2s);
+  BOOST_TEST(c.at(12s - 1ns).code(hasty) == "waits");
+  BOOST_TEST(c.at(12s).code(hasty) == "DEADLINE_EXCEEDED");
+}
+
 BOOST_FIXTURE_TEST_CASE(late_clients_are_ok, empty_job<3>) {
   for (int i = 0; i < 3; ++i) {
     c.at(i * 200ms);

@@ -113,6 +113,9 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
   to.add_flag_callback(
       "--no-join-barrier", [&core] { core.join_barrier = false; },
       "Connect each task at once, without waiting for the others");
+  add_duration(to, "--join-timeout-max", core.join_timeout_max,
+               "Cap how long a joining task waits for the others",
+               {.least = 1ms, .may_be_forever = true});
   to.add_flag_callback(
       "--no-leave-barrier", [&core] { core.leave_barrier = false; },
       "Let each task leave alone, without waiting for the others");

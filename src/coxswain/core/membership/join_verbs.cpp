@@ -113,6 +113,7 @@ void join_verbs::handle(call const& c, join_args& args) {
   if (!names_job && options_.job != job_default) {
     return calls_.refuse(c, {errc::failed_precondition, another_job(job_default, options_.job)});
   }
+  args.timeout = std::min<duration>(args.timeout, options_.join_timeout_max);
   task& t = roster_.at(*c.task);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
   if (is_ending_for(*c.task)) {

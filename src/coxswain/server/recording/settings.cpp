@@ -28,6 +28,7 @@ void visit_options(Config& o, Visit visit) {
   visit("hello_timeout_ns", o.hello_timeout);
   visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
   visit("join_barrier", o.join_barrier);
+  visit("join_timeout_max_ns", o.join_timeout_max);
   visit("leave_barrier", o.leave_barrier);
   visit("leave_timeout_max_ns", o.leave_timeout_max);
   visit("leave_together", o.leave_together);
