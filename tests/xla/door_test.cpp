@@ -128,6 +128,32 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_with_the_same_incarnation) {
   BOOST_TEST(h.code(h.call(c, method::heartbeat, household::by(7))) == "INVALID_ARGUMENT");
 }
 
+BOOST_AUTO_TEST_CASE(heartbeats_too_slow_for_the_coordinators_timeout_are_logged_once) {
+  household h{1, false, {.heartbeat_timeout = 90s}};
+  auto const c = h.start(1).front();
+  auto const beat_after = [&](duration d) {
+    for (; d > 30s; d -= 30s) {
+      h.wait(30s);
+      h.pong(c);
+    }
+    h.wait(d);
+    BOOST_TEST(h.text(h.call(c, method::heartbeat, household::by(0))) == "OK");
+  };
+  beat_after(80s);  // the first one may come at any time
+  beat_after(60s);
+  BOOST_TEST(h.logged.empty());
+
+  beat_after(60s + 1ns);
+  BOOST_TEST_REQUIRE(h.logged.size() == 1U);
+  for (auto const word :
+       {"task 0 from 10.0.0.1:", "no heartbeat for 60 s", "the coordinator's is 90 s",
+        "heartbeat_timeout_seconds", "--heartbeat-timeout"}) {
+    BOOST_TEST(contains(h.logged.front(), word), h.logged.front());
+  }
+  beat_after(70s);
+  BOOST_TEST(h.logged.size() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(another_service_incarnation_ends_every_method_but_register) {
   household h{1};
   auto const c = h.start(1).front();

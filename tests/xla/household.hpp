@@ -181,6 +181,7 @@ class household final : core_port {
   generation of{generation::third};
   std::vector<connection_id> pings;
   std::vector<connection_id> farewells;
+  std::vector<std::string> logged;
 
  private:
   static core::config with(core::config c, std::uint32_t num_tasks) {
@@ -211,6 +212,8 @@ class household final : core_port {
       replies_.push_back(std::move(*r));
     } else if (auto const* const p = std::get_if<ping>(&what)) {
       pings.push_back(p->to);
+    } else if (auto* const e = std::get_if<core::event>(&what)) {
+      logged.push_back(std::move(e->text));
     } else {
       farewells.push_back(std::get<farewell>(what).to);
     }

@@ -207,6 +207,8 @@ void dispatch::make_effective(time_point now, xla::effect& what) {
     if (on == nullptr) return;
     on->grpc->session.ping(0);
     changed(now, p->to, *on);
+  } else if (auto* const e = std::get_if<core::event>(&what)) {
+    report(std::move(*e));
   } else {
     auto const& bye = std::get<xla::farewell>(what);
     auto* const on = line_of(bye.to);

@@ -122,6 +122,7 @@ void door::heartbeat(arrived_call const& a) {
     return a.refuse(by_service(not_registered(a.asked.task->id, errc::invalid_argument)));
   }
   core_.bind(a.now, *s, a.by);
+  life_.beat(a.now, *s, a.by);
   if (s->resumes) {
     s->heartbeats.push_back(calls_.add(a.opened_by(*s)));
     return;

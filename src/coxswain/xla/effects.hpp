@@ -1,8 +1,9 @@
 #pragma once
-// The door's effects on the connections of its clients, as data.
+// The door's effects on the connections of its clients, and on the log, as data.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
+#include "coxswain/core/model/event.hpp"
 #include "coxswain/xla/messages.hpp"
 #include "coxswain/xla/outcome.hpp"
 
@@ -36,6 +37,7 @@ struct farewell {
   status why;
 };
 
-using effect = std::variant<reply, ping, farewell>;
+// An event is for the coordinator's log.
+using effect = std::variant<reply, ping, farewell, core::event>;
 
 }  // namespace coxswain::xla

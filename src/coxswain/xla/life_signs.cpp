@@ -1,12 +1,20 @@
 #include "coxswain/xla/life_signs.hpp"
 
+#include "coxswain/core/kernel/text.hpp"
+
 #include <algorithm>
+#include <string>
 
 namespace coxswain::xla {
 namespace {
 
 constexpr int ping_part = 3;
 constexpr int report_part = 8;
+
+// jaxlib sends a heartbeat in each half of its own timeout. One third later, that timeout is not
+// ours.
+constexpr int late_parts = 2;
+constexpr int late_parts_of = 3;
 
 bool speaks_for(client const& c, task_session const& s) {
   return s.is == standing::joined && s.core != connection_id{} &&
@@ -16,8 +24,8 @@ bool speaks_for(client const& c, task_session const& s) {
 }  // namespace
 
 life_signs::life_signs(duration heartbeat_timeout, core_port& core, session_table const& sessions,
-                       std::vector<effect>& pings)
-    : heartbeat_timeout_{heartbeat_timeout}, core_{core}, sessions_{sessions}, effects_{pings} {}
+                       std::vector<effect>& effects)
+    : heartbeat_timeout_{heartbeat_timeout}, core_{core}, sessions_{sessions}, effects_{effects} {}
 
 void life_signs::watch(time_point now, connection_id on) {
   pings_.emplace(deadline_after(now, heartbeat_timeout_ / ping_part), on);
@@ -39,6 +47,26 @@ void life_signs::report(time_point now, client& c) {
   for (task_session* const s : c.tasks) {
     if (speaks_for(c, *s)) core_.heard(now, s->core);
   }
+}
+
+void life_signs::beat(time_point now, task_session& s, client const& from) {
+  auto const last = std::exchange(s.last_beat, now);
+  if (!last || s.has_slow_beats) return;
+  duration const interval = now - *last;
+  if (interval <= heartbeat_timeout_ / late_parts_of * late_parts) return;
+  s.has_slow_beats = true;
+  core::event slow;
+  slow.level = core::severity::warning;
+  slow.task = s.task;
+  slow.text =
+      "task " + std::to_string(s.task.value) + " from " + from.peer + " sent no heartbeat for " +
+      core::in_words(interval) +
+      ", but jaxlib sends one in each half of its heartbeat timeout, "
+      "and the coordinator's is " +
+      core::in_words(heartbeat_timeout_) +
+      ": set both to the same time (heartbeat_timeout_seconds of jax.distributed.initialize, "
+      "--heartbeat-timeout); until then, pings keep the task alive";
+  effects_.push_back(std::move(slow));
 }
 
 std::optional<time_point> life_signs::next_deadline() const {

@@ -1,6 +1,7 @@
 #pragma once
 // Signs of life of the connections, and the pings that ask for them: a client that is silent for a
-// third of the heartbeat timeout is pinged. Private to xla. Not thread-safe.
+// third of the heartbeat timeout is pinged. Heartbeats of tasks are only observed here. Private to
+// xla. Not thread-safe.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -19,9 +20,9 @@ namespace coxswain::xla {
 
 class life_signs {
  public:
-  // Pings are appended to `pings`. All references must outlive it.
+  // Pings and events for the log are appended to `effects`. All references must outlive it.
   life_signs(duration heartbeat_timeout, core_port& core, session_table const& sessions,
-             std::vector<effect>& pings);
+             std::vector<effect>& effects);
 
   // A connection has been opened.
   void watch(time_point now, connection_id on);
@@ -30,6 +31,10 @@ class life_signs {
   // at once if the client answered a ping, else at most once in an eighth of the timeout.
   void heard(time_point now, client& c);
   void answered_ping(time_point now, client& c);
+
+  // A heartbeat of the task, from that connection. One that comes too late for its client's
+  // heartbeat timeout to be ours is logged, once for each session.
+  void beat(time_point now, task_session& s, client const& from);
 
   // None: nothing is ever due.
   [[nodiscard]] std::optional<time_point> next_deadline() const;

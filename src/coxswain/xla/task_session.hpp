@@ -14,6 +14,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,9 @@ struct task_session : carrier {
   time_point detached;                 // when its connection was lost
   bool resumes{};                      // whether the core still knows the session is not known yet
   std::vector<request_id> heartbeats;  // that wait for that
-  fifo<done_round> done;               // a few
+  std::optional<time_point> last_beat;
+  bool has_slow_beats{};  // which was logged
+  fifo<done_round> done;  // a few
   status why_ended;
 };
 
