@@ -34,6 +34,7 @@ status refusal(std::string_view text) {
 }  // namespace
 
 result<address_range> address_range::parse(std::string_view text) {
+  if (text.find('\0') != text.npos) return refusal(text.substr(0, text.find('\0')));
   auto const slash = text.find('/');
   std::string const address{text.substr(0, slash)};
   address_range made;
@@ -67,6 +68,8 @@ bool address_range::contains(socket_address const& one) const noexcept {
   } else {
     return false;
   }
+  bool const is_v4 = std::equal(bytes.begin(), bytes.begin() + mapped_bits / 8, mapped({}).begin());
+  if (is_v4 && bits_ < mapped_bits) return false;
   auto const whole = bits_ / 8;
   if (!std::equal(bytes.begin(), bytes.begin() + whole, bytes_.begin())) return false;
   auto const rest = bits_ % 8;

@@ -15,7 +15,8 @@ class address_range {
   // INVALID_ARGUMENT: it is no address, or the number of bits is none or too large.
   [[nodiscard]] static result<address_range> parse(std::string_view text);
 
-  // An IPv4 address that comes to an IPv6 socket counts as IPv4. Unix sockets are in no range.
+  // An IPv4 address that comes to an IPv6 socket counts as IPv4, which is in no range of IPv6, not
+  // even ::/0. Unix sockets are in no range.
   [[nodiscard]] bool contains(socket_address const& one) const noexcept;
 
  private:
