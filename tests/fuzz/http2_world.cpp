@@ -205,7 +205,9 @@ class server_world : public world<server_session, server_event> {
       case 1: session_.ping(7); break;
       case 2: now_ += chance_.size(3'000) * 1ms; break;
       case 3:
-        if (session_.asks_for() != 0) {
+        if (auto const late = session_.asking(); late && chance_.one_in(4)) {
+          session_.refuse(*late, {errc::resource_exhausted, "late"});
+        } else if (late) {
           given_ += session_.asks_for();
           session_.allow();
         }

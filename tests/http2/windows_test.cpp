@@ -77,6 +77,37 @@ BOOST_AUTO_TEST_CASE(a_large_request_that_is_cancelled_asks_no_more) {
   BOOST_TEST(both.client.unsent_bytes() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_request_that_has_not_arrived_can_be_refused) {
+  test::pair both{for_huge()};
+  auto const before = both.server.memory_bytes();
+  auto const first = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
+  auto const second = both.client.start(to("/p.S/Large"), std::string(2'000'000, 'x'));
+  both.talk();
+  BOOST_TEST((both.server.asking() == first));
+  both.server.allow();
+  BOOST_TEST((both.server.asking() == second));
+  BOOST_TEST(both.server.arriving_bytes(*first) == 1'000'000u);
+  BOOST_TEST(both.server.arriving_bytes(*second) == 2'000'000u);
+
+  for (auto const which : {*first, *second}) {
+    BOOST_TEST(both.server.refuse(which, {errc::resource_exhausted, "too slow"}));
+    BOOST_TEST(!both.server.refuse(which, {errc::resource_exhausted, "again"}));
+    BOOST_TEST(both.server.arriving_bytes(which) == 0u);
+  }
+  BOOST_TEST(!both.server.asking());
+  both.talk();
+
+  for (int n = 0; n < 2; ++n) {
+    auto const end = take<call_ended>(both.heard);
+    BOOST_TEST(end.outcome.code() == errc::resource_exhausted);
+    BOOST_TEST(end.outcome.message() == "too slow");
+  }
+  BOOST_TEST(both.asked.empty());
+  BOOST_TEST(both.server.streams() == 0u);
+  BOOST_TEST(both.server.memory_bytes() < before + 50'000);
+  BOOST_TEST(both.ask(to("/p.S/Small"), std::string(60'000, 'y')).path == "/p.S/Small");
+}
+
 BOOST_AUTO_TEST_CASE(a_hundred_megabytes_come_while_small_calls_are_answered) {
   test::pair both{for_huge()};
   std::string const huge(huge_bytes, 'x');

@@ -10,6 +10,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -47,6 +48,7 @@ struct world {
     http2::client_session session{{.message_bytes_max = 1 << 30}};
     std::vector<http2::client_event> events;
     bool reads{true};
+    std::size_t may_write{1 << 30};  // bytes, and a frame more
     bool is_closed{};
     std::string native;  // received by a client of Coxswain's own protocol
     bool is_native{};
@@ -94,7 +96,10 @@ struct world {
     if (by.is_closed || by.is_native) return false;
     if (d.go_on(now, by.id) != dispatch::taken::all) return true;
     std::string out;
-    while (by.session.wants_write()) by.session.append_output(out, 1 << 20);
+    while (by.session.wants_write() && out.size() < by.may_write) {
+      by.session.append_output(out, std::min<std::size_t>(by.may_write - out.size(), 1 << 20));
+    }
+    by.may_write -= std::min(by.may_write, out.size());
     for (std::size_t at = 0; at < out.size(); at += 60'000) {
       auto const piece = std::string_view{out}.substr(at, 60'000);
       auto taken = d.received(now, by.id, piece);
@@ -288,6 +293,150 @@ BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_disconnected) {
   BOOST_TEST(!jax.is_closed);
   w.wait(2s);
   BOOST_TEST(jax.is_closed);
+}
+
+// The core holds half of the memory, so there is memory for two large requests at a time.
+struct full_world : world {
+  full_world() : world{narrow()} {
+    auto& writer = connect();
+    for (int n = 0; n < 3; ++n) {
+      auto const put = call(writer, method::insert_key_value,
+                            by(0, std::to_string(n), std::string(1'375'000, 'v')));
+      BOOST_REQUIRE(text(writer, put) == "OK");
+    }
+  }
+  static options narrow() {
+    options o = with(1);
+    o.core.memory_bytes_max = 8'000'000;
+    o.core.stalled_reader_timeout = 9s;
+    o.log = [](core::event const& what) { log() += what.text + "\n"; };
+    log().clear();
+    return o;
+  }
+  static std::string& log() {
+    static std::string lines;
+    return lines;
+  }
+  http2::stream_id put(client& by, std::string key) {
+    return call(by, method::insert_key_value, world::by(0, std::move(key), large));
+  }
+  // Has sent only the beginning of a large request.
+  std::pair<client&, http2::stream_id> slow_client() {
+    auto& slow = connect();
+    slow.may_write = 100'000;
+    auto const stream = put(slow, "slow");
+    return {slow, stream};
+  }
+  std::size_t transit() const { return d.brain().memory()->transit(); }
+
+  std::string const large = std::string(1'450'000, 'l');
+};
+
+BOOST_FIXTURE_TEST_CASE(slow_large_requests_are_refused_when_others_wait, full_world) {
+  auto const before = transit();
+  auto const [slow, first] = slow_client();
+  auto const [another, second] = slow_client();
+  wait(10s);
+  BOOST_TEST(text(slow, first) == "waits");
+  BOOST_TEST(text(another, second) == "waits");
+  BOOST_TEST(transit() > before + 2 * large.size());
+
+  auto& other = connect();
+  auto const third = put(other, "other");
+
+  BOOST_TEST(text(other, third) == "OK");
+  for (auto const& why : {text(slow, first), text(another, second)}) {
+    BOOST_TEST(contains(why, "RESOURCE_EXHAUSTED"));
+    BOOST_TEST(contains(why, "1450"));
+    BOOST_TEST(contains(why, "arrives too slowly while others wait for memory"));
+    BOOST_TEST(contains(why, "memory_bytes_max is 8000000"));
+  }
+  BOOST_TEST(transit() < before + 200'000);
+  BOOST_TEST(contains(log(), "call of 10.0.0.1:1 refused: the request of 1450"));
+
+  slow.may_write = 1 << 30;
+  auto const joins = call(slow, method::register_task, by(0));
+  BOOST_TEST(text(slow, joins) == "OK");
+  BOOST_TEST(!slow.is_closed);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_slow_large_request_is_in_time_before_others_wait, full_world) {
+  auto const [slow, stream] = slow_client();
+  wait(60s);
+  slow.may_write = 1 << 30;
+  settle();
+  BOOST_TEST(text(slow, stream) == "OK");
+}
+
+// Each arrival has a third of the stalled-reader timeout, and a second for each MiB.
+BOOST_FIXTURE_TEST_CASE(slow_large_requests_may_finish_in_time_although_others_wait, full_world) {
+  auto const [slow, first] = slow_client();
+  auto const [another, second] = slow_client();
+  auto& other = connect();
+  auto const third = put(other, "other");
+  wait(4s - 1ns);
+  BOOST_TEST(text(slow, first) == "waits");
+  BOOST_TEST(text(other, third) == "waits");
+
+  slow.may_write = 1 << 30;
+  settle();
+  BOOST_TEST(text(slow, first) == "OK");
+  wait(1ns);
+  BOOST_TEST(contains(text(another, second), "too slowly"));
+  BOOST_TEST(text(other, third) != "waits");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_large_request_without_memory_in_time_fails_alone, full_world) {
+  std::vector<std::pair<client&, http2::stream_id>> all;
+  for (int n = 0; n < 7; ++n) all.push_back(slow_client());
+  auto& [last, large_put] = all.back();
+  last.may_write = 1 << 30;
+  auto const joins = call(last, method::register_task, by(0));
+  wait(9s - 1ns);
+  BOOST_TEST(text(last, large_put) == "waits");
+  wait(1ns);
+
+  BOOST_TEST(contains(text(last, large_put), "no memory for the request of 1450"));
+  BOOST_TEST(text(last, joins) == "OK");
+  BOOST_TEST(text(last, call(last, method::heartbeat, by(0))) == "OK");
+}
+
+BOOST_FIXTURE_TEST_CASE(native_frames_wait_for_no_slow_request, full_world) {
+  auto const [slow, first] = slow_client();
+  auto const [another, second] = slow_client();
+  auto& native = connect();
+  native.is_native = true;
+  d.received(now, native.id, native_hello());
+  core::client_message put;
+  put.id = request_id{1};
+  put.what = core::put_args{"native", large, false, false};
+  std::string frame;
+  wire::append_frame(frame, put);
+  native.native.clear();
+  BOOST_TEST((d.received(now, native.id, std::string_view{frame}.substr(0, 1'000)) ==
+              dispatch::taken::reading_paused));
+  wait(5s);
+
+  BOOST_TEST(contains(text(slow, first), "too slowly"));
+  BOOST_TEST(contains(text(another, second), "too slowly"));
+  BOOST_TEST(!d.out(native.id).pauses_reading());
+  native.is_native = false;
+}
+
+BOOST_FIXTURE_TEST_CASE(a_large_request_that_is_cancelled_makes_room, full_world) {
+  auto const [slow, first] = slow_client();
+  auto const [another, second] = slow_client();
+  auto& other = connect();
+  auto const third = put(other, "other");
+  BOOST_TEST(text(other, third) == "waits");
+
+  slow.may_write = 1'000;
+  slow.session.cancel(first);
+  settle();
+
+  BOOST_TEST(text(other, third) == "OK");
+  wait(60s);
+  BOOST_TEST(text(another, second) == "waits");  // nobody waits for its memory
 }
 
 BOOST_AUTO_TEST_CASE(broken_http2_ends_the_connection_with_a_reason) {

@@ -25,6 +25,7 @@ class RawPeer:
                                            validate_inbound_headers=False)
         self.h2 = h2.connection.H2Connection(config)
         self.streams = {}  # by number: {"headers": [...], "data": ..., "over": ..., "reset": ...}
+        self.order = []  # the streams that are over
         self.gives_window = True
         self.ended = None  # why the connection has ended
         self.pings = 0
@@ -39,8 +40,10 @@ class RawPeer:
         if data:
             self.socket.sendall(data)
 
-    def start(self, method, message=b"", package="xla.coordination", end=True, path=None, flag=0, **fields):
-        """A unary call. `fields`: headers, with _ for -, instead of or besides those of gRPC."""
+    def start(self, method, message=b"", package="xla.coordination", end=True, path=None, flag=0, announced=None,
+              **fields):
+        """A unary call. `fields`: headers, with _ for -, instead of or besides those of gRPC; `announced`: the
+        length of a message of which only the beginning is sent."""
         stream = self.h2.get_next_available_stream_id()
         headers = {":path": path or f"/{package}.CoordinationService/{method}", ":authority": "localhost",
                    ":method": "POST", ":scheme": "http", "content-type": "application/grpc",
@@ -48,7 +51,8 @@ class RawPeer:
         headers |= {name.replace("_", "-"): value for name, value in fields.items()}
         self.h2.send_headers(stream, list(headers.items()))
         self.streams[stream] = {"headers": [], "data": bytearray(), "over": False, "reset": None}
-        self.send(stream, bytes([flag]) + len(message).to_bytes(4, "big") + message, end)
+        length = len(message) if announced is None else announced
+        self.send(stream, bytes([flag]) + length.to_bytes(4, "big") + message, end)
         return stream
 
     def send(self, stream, data, end=True):
@@ -106,6 +110,7 @@ class RawPeer:
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
             stream["over"] = True
+            self.order.append(event.stream_id)
         elif isinstance(event, h2.events.StreamReset):
             stream["reset"] = int(event.error_code)
 

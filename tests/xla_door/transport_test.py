@@ -8,7 +8,7 @@ import time
 import unittest
 
 from house import LIMIT, SLOWNESS, WithAgents, grpc
-from messages import Fixed64, encode, key_value
+from messages import Fixed64, Requests, decode, encode, key_value, one
 from programs import USAGE
 from raw_peer import RawPeer
 
@@ -52,6 +52,20 @@ class Calls(WithRawPeers):
         self.assertEqual(headers[":status"], "415")
         headers, _ = peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
         self.assertEqual(headers["grpc-status"], "0")
+
+    def test_a_poll_ends_before_the_shutdown_is_answered(self):
+        self.coordinator = self.serve(1)
+        peer = self.raw()
+        requests = Requests(3, 0, 77)
+        _, reply = peer.call("RegisterTask", requests.register())
+        requests.service_incarnation = one(decode(reply), 1)
+
+        poll = peer.start("PollForError", requests.poll())
+        shutdown = peer.start("ShutdownTask", requests.shutdown(), grpc_timeout="60S")
+        ends = [peer.result(stream)[0]["grpc-status"] for stream in (poll, shutdown)]
+
+        self.assertEqual(ends, ["1", "0"])  # CANCELLED, which is no error to the client, and OK
+        self.assertEqual(peer.order[-2:], [poll, shutdown])
 
     def test_messages_that_cannot_be_read_fail_their_calls_only(self):
         self.coordinator = self.serve(1)
@@ -290,6 +304,25 @@ class Faults(WithRawPeers):
             peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
 
         self.wait_for_status("its end", lambda s: s["sessions"] <= 3)
+        self.assert_well(agent)
+
+    def test_who_sends_large_values_slowly_keeps_nobody_waiting(self):
+        self.coordinator = self.serve(1, "--memory-max", "8MiB", "--stalled-reader-timeout", "3s")
+        agent = self.agent(0).connect()
+        size = 3 << 19
+        peer = self.raw()
+        slow = [peer.start("InsertKeyValue", bytes(50_000), package="tensorflow", end=False, announced=size)
+                for _ in range(5)]
+        self.assert_well(agent)
+
+        agent.insert("k", os.urandom(size - 1000))  # there is no memory for a further one
+
+        headers, _ = peer.result(slow[0])
+        self.assertEqual(headers["grpc-status"], "8")
+        self.assertIn(f"the request of {size} bytes arrives too slowly while others wait", headers["grpc-message"])
+        self.coordinator.line("arrives too slowly", "err")
+        headers, _ = peer.call("InsertKeyValue", self.insert("small", b"v"), package="tensorflow")
+        self.assertEqual(headers["grpc-status"], "0")
         self.assert_well(agent)
 
     def test_a_goodbye_of_the_client_ends_nothing_of_others(self):

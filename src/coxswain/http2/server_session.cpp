@@ -85,6 +85,24 @@ std::size_t server_session::asks_for() const noexcept {
   return asking_.empty() ? 0 : asking_.front().body.length();
 }
 
+std::optional<stream_id> server_session::asking() const noexcept {
+  if (asking_.empty()) return std::nullopt;
+  return asking_.front().id;
+}
+
+std::size_t server_session::arriving_bytes(stream_id of) const noexcept {
+  auto const* const which = find(of);
+  return which != nullptr && which->now == phase::body ? which->body.length() : 0;
+}
+
+bool server_session::refuse(stream_id which, status const& why) {
+  verb const guard{*this};
+  auto* const found = find(which);
+  if (found == nullptr || found->now != phase::body) return false;
+  refuse(*found, why);
+  return true;
+}
+
 void server_session::allow() {
   assert(!asking_.empty());
   auto& which = asking_.front();

@@ -64,8 +64,17 @@ class server_session final : public session {
   // The announced length of the oldest request that waits for `allow`; zero if none does.
   [[nodiscard]] std::size_t asks_for() const noexcept;
 
+  // That request.
+  [[nodiscard]] std::optional<stream_id> asking() const noexcept;
+
   // Lets it arrive. Where its memory cannot be had, std::bad_alloc ends nothing: it still asks.
   void allow();
+
+  // The announced length of a request that has not arrived completely; zero for all others.
+  [[nodiscard]] std::size_t arriving_bytes(stream_id of) const noexcept;
+
+  // Answers such a request with an error, and drops what has arrived of it. False for all others.
+  bool refuse(stream_id which, status const& why);
 
   // Whether `receive` has events without further input.
   [[nodiscard]] bool has_events() const noexcept { return !waiting_.empty(); }

@@ -205,12 +205,17 @@ class dispatch : private xla::core_port {
   void pause(time_point now, connection_id id, line& on, bool pauses);
   [[nodiscard]] bool has_room_for_frame(std::size_t bytes) const;
   [[nodiscard]] bool admit(time_point now, connection_id from, line& on);
+  [[nodiscard]] time_point latest_arrival(time_point now, std::size_t bytes) const;
   void look_at_large(connection_id from, line& on);
+  void let_large_arrive(time_point now, connection_id from, line& on);
+  void look_at_large_calls(connection_id from, line& on);
   void look_at_memory(time_point now);
   [[nodiscard]] std::optional<connection_id> most_unread_without_task() const;
   void yield_memory(time_point now, connection_id from, line& on);
   void resume_paused(time_point now);
+  [[nodiscard]] std::string memory_in_words() const;
   void cut_off(time_point now, connection_id id, std::string why);
+  void refuse_late_call(time_point now, large_frame which, line& on);
   void cut_off_late(time_point now);
   bool malformed(time_point now, connection_id from, line& on, status const& why);
   void write_progressed(time_point now, connection_id to);
@@ -226,7 +231,6 @@ class dispatch : private xla::core_port {
   void begin_grpc(time_point now, connection_id from, line& on);
   taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
   void take_events(time_point now, connection_id from, line& on);
-  void let_large_arrive(time_point now, connection_id from, line& on);
   void tell_door(time_point now, line const* on, core::outgoing const& what);
   void make_effective(time_point now, xla::effect& what);
   void apply_effects(time_point now);

@@ -124,6 +124,7 @@ dispatch::taken dispatch::hear_grpc(time_point now, connection_id from, line& on
     apply_effects(now);
     if (count == 0 && !has_found) break;
   }
+  if (on.has_large) look_at_large_calls(from, on);
   if (!g.session.wants_read() && !g.leaves && !g.session.error().empty()) {
     on.deaf = true;
     recorder_.write(now, wire::record_kind::malformed, from, g.session.error());
@@ -164,18 +165,6 @@ void dispatch::take_events(time_point now, connection_id from, line& on) {
     }
   }
   events_->all.clear();
-}
-
-// A large request is received when there is memory for it.
-void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
-  grpc_line& g = *on.grpc;
-  while (g.session.asks_for() != 0 && has_room_for_frame(g.session.asks_for())) {
-    g.session.allow();
-  }
-  bool const waits = g.session.asks_for() != 0;
-  if (std::exchange(g.waits_for_memory, waits) == waits) return;
-  if (!waits) return large_frames_.forget(from);
-  large_frames_.wait(from, deadline_after(now, stalled_peer_timeout_));
 }
 
 // `on` is null for sessions of tasks, which only connections with the door have.

@@ -3,7 +3,9 @@
 
 #include "coxswain/server/line.hpp"
 
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -33,17 +35,20 @@ bool dispatch::has_room_for_frame(std::size_t bytes) const {
          (would_wait_for_ever && !large_frames_.is_any_arriving());
 }
 
+time_point dispatch::latest_arrival(time_point now, std::size_t bytes) const {
+  return deadline_after(now, stalled_peer_timeout_ / 3 + bytes / slow_bytes_per_s * 1s);
+}
+
 // The large frame of the connection may arrive now.
 bool dispatch::admit(time_point now, connection_id from, line& on) {
   std::size_t const bytes = on.decoder.asks_for();
   if (has_room_for_frame(bytes) && on.decoder.allow()) {
     on.has_large = true;
-    auto const time = stalled_peer_timeout_ / 3 + bytes / slow_bytes_per_s * 1s;
-    large_frames_.arrive(from, deadline_after(now, time));
+    large_frames_.arrive({from}, latest_arrival(now, bytes));
     return true;
   }
   if (on.paused) return false;
-  large_frames_.wait(from, deadline_after(now, stalled_peer_timeout_));
+  large_frames_.wait({from}, deadline_after(now, stalled_peer_timeout_));
   pause(now, from, on, true);
   return false;
 }
@@ -53,6 +58,32 @@ void dispatch::look_at_large(connection_id from, line& on) {
   if (on.decoder.is_large()) return;
   on.has_large = false;
   if (on.decoder.asks_for() == 0) large_frames_.forget(from);
+}
+
+// Large requests of a connection that speaks gRPC arrive when there is memory for them, each alone:
+// other calls of its tasks go on.
+void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
+  auto& session = on.grpc->session;
+  on.has_large = true;
+  while (auto const one = session.asking()) {
+    std::size_t const bytes = session.asks_for();
+    large_frame const which{from, one->value};
+    bool may = has_room_for_frame(bytes);
+    try {
+      if (may) session.allow();
+    } catch (std::bad_alloc const&) {
+      may = false;
+    }
+    if (!may) return large_frames_.wait(which, deadline_after(now, stalled_peer_timeout_));
+    large_frames_.arrive(which, latest_arrival(now, bytes));
+    changed(now, from, on);  // its window opens
+  }
+}
+
+void dispatch::look_at_large_calls(connection_id from, line& on) {
+  on.has_large = large_frames_.forget_if(from, [&](large_frame one) {
+    return on.grpc->session.arriving_bytes(http2::stream_id{one.stream}) == 0;
+  });
 }
 
 // Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
@@ -99,13 +130,12 @@ void dispatch::pause(time_point now, connection_id id, line& on, bool pauses) {
 void dispatch::resume_paused(time_point now) {
   look_at_memory(now);
   if (!large_frames_.empty()) {
-    for (auto const id : large_frames_.waiting()) {
-      auto* const on = find(id);
+    for (auto const [from, stream] : large_frames_.waiting()) {
+      auto* const on = find(from);
       if (on->grpc) {
-        let_large_arrive(now, id, *on);
-        changed(now, id, *on);
-      } else if (admit(now, id, *on)) {
-        pause(now, id, *on, false);
+        let_large_arrive(now, from, *on);
+      } else if (admit(now, from, *on)) {
+        pause(now, from, *on, false);
       }
     }
   }
@@ -116,19 +146,23 @@ void dispatch::resume_paused(time_point now) {
   }
 }
 
+std::string dispatch::memory_in_words() const {
+  auto const& memory = *core_.memory();
+  return "memory_bytes_max is " + std::to_string(memory.limit()) + ", of which stored data take " +
+         std::to_string(memory.used()) + " bytes and messages in transit " +
+         std::to_string(memory.transit());
+}
+
 // Its client reconnects and repeats its open requests.
 void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   large_frames_.forget(id);
   auto* const on = find(id);
   if (on == nullptr || !on->is_heard()) return;
-  auto const& memory = *core_.memory();
-  why = "connection cut off: " + why + "; memory_bytes_max is " + std::to_string(memory.limit()) +
-        ", of which stored data take " + std::to_string(memory.used()) +
-        " bytes and messages in transit " + std::to_string(memory.transit());
+  why = "connection cut off: " + why + "; " + memory_in_words();
   report({core::severity::warning, why});
   on->deaf = true;
   on->decoder = wire::frame_decoder{0};
-  if (on->out.empty() && !on->grpc) {
+  if (on->out.empty()) {
     status outcome{errc::resource_exhausted, std::move(why)};
     on->out.push({}, core::make_answer({{}, core::goodbye{std::move(outcome), true}}), encoder_);
   } else {
@@ -137,12 +171,38 @@ void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   pause(now, id, *on, false);
 }
 
+// A JAX process would end if its connection was cut off, so only its call fails.
+void dispatch::refuse_late_call(time_point now, large_frame which, line& on) {
+  large_frames_.forget(which);
+  if (!on.is_heard()) return;
+  auto& session = on.grpc->session;
+  http2::stream_id const stream{which.stream};
+  std::string const what =
+      "the request of " + std::to_string(session.arriving_bytes(stream)) + " bytes";
+  std::string const why =
+      (session.asking() == stream ? "no memory for " + what
+                                  : what + " arrives too slowly while others wait for memory") +
+      "; " + memory_in_words();
+  report({core::severity::warning, "call of " + core_.peer_of(which.from) + " refused: " + why});
+  try {
+    session.refuse(stream, {errc::resource_exhausted, why + "; repeat the call later"});
+    let_large_arrive(now, which.from, on);
+  } catch (std::exception const&) {
+    on.out.abandon();
+  }
+  changed(now, which.from, on);
+}
+
 void dispatch::cut_off_late(time_point now) {
   auto const guard = completing();
-  for (auto const id : large_frames_.due_at(now)) {
-    auto const* const on = find(id);
-    std::size_t const bytes = on->grpc ? on->grpc->session.asks_for() : on->decoder.asks_for();
-    cut_off(now, id,
+  for (auto const which : large_frames_.due_at(now)) {
+    auto* const on = find(which.from);
+    if (on->grpc) {
+      refuse_late_call(now, which, *on);
+      continue;
+    }
+    std::size_t const bytes = on->decoder.asks_for();
+    cut_off(now, which.from,
             bytes != 0 ? "no memory for its frame of " + std::to_string(bytes) + " bytes"
                        : "its frame arrives too slowly while others wait for memory");
   }

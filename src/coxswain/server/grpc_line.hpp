@@ -22,7 +22,6 @@ struct grpc_line {
   std::string unread;          // input that waits for its quantum
   std::uint64_t sent_bytes{};  // of messages, when the window was last checked
   bool is_served{};            // by the door; else every call is refused
-  bool waits_for_memory{};     // with a large request
   bool leaves{};               // ends when its farewell is written
 };
 

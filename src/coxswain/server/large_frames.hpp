@@ -1,43 +1,69 @@
 #pragma once
-// Large frames, which need permission to arrive: those that wait for memory, those that arrive, and
-// their time limits. Not here: memory (memory_meter) and bytes (wire/frame).
+// Large frames, and large requests of JAX processes, which need permission to arrive: those that
+// wait for memory, those that arrive, and their time limits. Not here: memory (memory_meter) and
+// bytes (wire/frame, http2).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace coxswain::server {
 
+// The large frame of a native connection, or a request of another one.
+struct large_frame {
+  connection_id from;
+  std::int32_t stream{};  // zero: native
+
+  friend bool operator==(large_frame const&, large_frame const&) = default;
+};
+
 class large_frames {
  public:
-  // The frame waits for memory, at most until then. A connection has one large frame at a time.
-  void wait(connection_id from, time_point until) {
-    forget(from);
-    waiting_.push_back({from, until});
+  // The frame waits for memory, at most until then. If it waits already, nothing changes.
+  void wait(large_frame which, time_point until) {
+    if (std::ranges::find(waiting_, which, &timed::which) != waiting_.end()) return;
+    waiting_.push_back({which, until});
   }
 
   // The frame has memory. It may be rejected after `until` if others wait.
-  void arrive(connection_id from, time_point until) {
-    forget(from);
-    arriving_.push_back({from, until});
+  void arrive(large_frame which, time_point until) {
+    forget(which);
+    arriving_.push_back({which, until});
   }
 
+  void forget(large_frame which) {
+    erase_if([which](large_frame one) { return one == which; });
+  }
+
+  // All of the connection.
   void forget(connection_id from) {
-    auto const is_its = [from](frame const& one) { return one.from == from; };
-    std::erase_if(waiting_, is_its);
-    std::erase_if(arriving_, is_its);
+    erase_if([from](large_frame one) { return one.from == from; });
+  }
+
+  // Those of the connection for which `is_over` holds. Whether it has others.
+  template <class Predicate>
+  bool forget_if(connection_id from, Predicate is_over) {
+    bool has_others = false;
+    erase_if([&](large_frame one) {
+      if (one.from != from) return false;
+      bool const goes = is_over(one);
+      has_others |= !goes;
+      return goes;
+    });
+    return has_others;
   }
 
   [[nodiscard]] bool is_any_arriving() const noexcept { return !arriving_.empty(); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty() && arriving_.empty(); }
 
-  // The connections whose frames wait, the longest first.
-  [[nodiscard]] std::vector<connection_id> waiting() const {
-    std::vector<connection_id> all;
-    for (frame const& one : waiting_) all.push_back(one.from);
+  // Those that wait, the longest first.
+  [[nodiscard]] std::vector<large_frame> waiting() const {
+    std::vector<large_frame> all;
+    for (timed const& one : waiting_) all.push_back(one.which);
     return all;
   }
 
@@ -46,30 +72,38 @@ class large_frames {
     if (waiting_.empty()) return std::nullopt;
     auto next = time_point::max();
     for (auto const* some : {&waiting_, &arriving_}) {
-      for (frame const& one : *some) next = std::min(next, one.until);
+      for (timed const& one : *some) next = std::min(next, one.until);
     }
     return next;
   }
 
-  // The connections whose frames are rejected now.
-  [[nodiscard]] std::vector<connection_id> due_at(time_point now) const {
-    std::vector<connection_id> due;
+  // Those that are rejected now.
+  [[nodiscard]] std::vector<large_frame> due_at(time_point now) const {
+    std::vector<large_frame> due;
     if (waiting_.empty()) return due;
     for (auto const* some : {&waiting_, &arriving_}) {
-      for (frame const& one : *some) {
-        if (one.until <= now) due.push_back(one.from);
+      for (timed const& one : *some) {
+        if (one.until <= now) due.push_back(one.which);
       }
     }
     return due;
   }
 
  private:
-  struct frame {
-    connection_id from;
+  struct timed {
+    large_frame which;
     time_point until;
   };
-  std::vector<frame> waiting_;
-  std::vector<frame> arriving_;
+
+  template <class Predicate>
+  void erase_if(Predicate goes) {
+    for (auto* const some : {&waiting_, &arriving_}) {
+      std::erase_if(*some, [&](timed const& one) { return goes(one.which); });
+    }
+  }
+
+  std::vector<timed> waiting_;
+  std::vector<timed> arriving_;
 };
 
 }  // namespace coxswain::server
