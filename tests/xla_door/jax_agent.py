@@ -19,11 +19,16 @@ LIMIT = 120
 CHANNEL_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
-def channel_to(address, own_connection=True):
+def channel_to(address, own_connection=True, credentials=None, user_agent=None):
     """As jaxlib makes it: compressed, of any size. In a process, channels share a connection unless
     they are told not to."""
     options = CHANNEL_OPTIONS + [("grpc.use_local_subchannel_pool", int(own_connection))]
-    return grpc.insecure_channel(address, options, compression=grpc.Compression.Gzip)
+    if user_agent is not None:
+        options.append(("grpc.primary_user_agent", user_agent))
+    compression = grpc.Compression.Gzip
+    if credentials is None:
+        return grpc.insecure_channel(address, options, compression=compression)
+    return grpc.secure_channel(address, credentials, options, compression=compression)
 
 
 class Failure(Exception):
