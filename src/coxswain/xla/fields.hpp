@@ -1,6 +1,6 @@
 #pragma once
 // Appends single fields of a Protobuf message to a text. Zero and empty ones are left out unless
-// the name says otherwise, as proto3 does. Private to xla.
+// the name says otherwise, as proto3 does. Private to xla, and used by the benchmark.
 
 #include "coxswain/base/little_endian.hpp"
 
