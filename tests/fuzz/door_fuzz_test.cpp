@@ -1,0 +1,36 @@
+// The door for JAX processes in many random worlds.
+
+#include "tests/fuzz/door_world.hpp"
+#include "tests/fuzz/many_worlds.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace coxswain::xla {
+namespace {
+
+using coxswain::test::dice;
+using coxswain::test::seed;
+using coxswain::test::times;
+
+// Each has some hundred calls of a whole job.
+constexpr std::uint64_t worlds = 100;
+
+BOOST_AUTO_TEST_SUITE(door_fuzz_test)
+
+BOOST_AUTO_TEST_CASE(whatever_clients_call_each_call_has_one_reply_and_nothing_is_left) {
+  for (std::uint64_t i = 0; i < times(worlds); ++i) {
+    BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed() + i) { run_door_world(dice{seed() + i}); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_same_input_gives_the_same_output) {
+  coxswain::test::run_each_twice([](dice chance) { return run_door_world(std::move(chance)); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::xla

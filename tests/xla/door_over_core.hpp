@@ -1,0 +1,141 @@
+#pragma once
+// A coordinator's core and the door before it, in virtual time, without HTTP/2. Both check
+// themselves after each step. What the door brings about is up to the class derived from it.
+
+#include "coxswain/core/coordinator.hpp"
+#include "coxswain/xla/door.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::xla::test {
+
+inline constexpr time_point t0{std::chrono::hours{1000}};
+inline constexpr incarnation coordinator_self{77};
+
+class door_over_core : core_port {
+ public:
+  door_over_core(std::uint32_t num_tasks, bool strict, core::config config)
+      : core_{with(std::move(config), num_tasks), coordinator_self, t0},
+        door_{options(num_tasks, strict), coordinator_self, *this, core_.memory()} {}
+  virtual ~door_over_core() = default;
+
+  // A connection that speaks gRPC.
+  connection_id connect() {
+    core::session_secret secret{};
+    secret[0] = static_cast<std::uint8_t>(++secrets_);
+    secret[1] = static_cast<std::uint8_t>(secrets_ >> 8);
+    std::string const peer = "10.0.0.1:" + std::to_string(1000 + secrets_);
+    auto const id = core_.connected(now, peer, secret);
+    door_.opened(now, id, peer, secret);
+    settle();
+    return id;
+  }
+
+  // A call with these bytes. Its id is returned, whatever becomes of it.
+  call_id call(connection_id on, std::string_view path, std::string_view message,
+               std::optional<duration> timeout = std::nullopt, bool is_crowded = false) {
+    call_id const id{on, next_stream_ += 2};
+    door_.called(now, {id, path, "grpc-c++/1.74.0 grpc-c/51.0.0 (linux; chttp2)", message, timeout,
+                       is_crowded});
+    settle();
+    return id;
+  }
+
+  void cancel(call_id which, bool disowned = false) {
+    door_.cancelled(now, which, disowned);
+    settle();
+  }
+  void close(connection_id which, core::loss how = core::loss::closed) {
+    door_.lost(now, which, how);
+    core_.lost(now, which, how);
+    settle();
+  }
+  void heard(connection_id from) {
+    door_.heard(now, from);
+    settle();
+  }
+  void pong(connection_id from) {
+    door_.pong(now, from);
+    settle();
+  }
+
+  // Deadlines pass one by one until then.
+  void wait_until(time_point then) {
+    for (;;) {
+      auto next = core_.next_deadline();
+      if (auto const d = door_.next_deadline(); d && (!next || *d < *next)) next = d;
+      if (!next || *next > then) break;
+      now = std::max(now, *next);
+      door_.begin();
+      door_.advance(now);
+      core_.advance(now);
+      settle();
+    }
+    now = std::max(now, then);
+  }
+  void wait(duration d) { wait_until(now + d); }
+
+  core::coordinator& brain() { return core_; }
+  door& entrance() { return door_; }
+  void settle() {
+    std::vector<core::outgoing> messages;
+    std::vector<effect> effects;
+    do {
+      core_.take_outgoing(messages);
+      for (auto const& one : messages) door_.sent(now, one);
+      door_.take_effects(effects);
+      for (auto& one : effects) take(std::move(one));
+      core_.check_invariants();
+      door_.check_invariants();
+    } while (core_.unsent() != 0);
+  }
+
+  time_point now{t0};
+
+ protected:
+  virtual void take(effect what) = 0;
+
+ private:
+  static core::config with(core::config c, std::uint32_t num_tasks) {
+    c.num_tasks = num_tasks;
+    return c;
+  }
+  door_options options(std::uint32_t num_tasks, bool strict) const {
+    door_options o;
+    o.job = core_.options().job;
+    o.num_tasks = num_tasks;
+    o.recoverable = core_.options().recoverable;
+    o.strict = strict;
+    o.alive_timeout = without_limit;
+    o.heartbeat_timeout = core_.options().heartbeat_timeout;
+    o.session_time = core_.options().heartbeat_timeout + core_.options().reconnect_grace;
+    o.reply_bytes_max = 1024 * 1024;
+    o.start = t0;
+    return o;
+  }
+
+  connection_id connected(time_point at, std::string peer,
+                          core::session_secret const& secret) override {
+    return core_.connected(at, std::move(peer), secret);
+  }
+  void received(time_point at, connection_id from, core::client_message&& what) override {
+    core_.received(at, from, std::move(what));
+  }
+  void heard(time_point at, connection_id from) override { core_.heard(at, from); }
+  void session_lost(time_point at, connection_id from, core::loss how) override {
+    core_.lost(at, from, how);
+  }
+
+  core::coordinator core_;
+  door door_;
+  std::uint32_t secrets_{};
+  std::int32_t next_stream_{-1};
+};
+
+}  // namespace coxswain::xla::test
