@@ -10,12 +10,12 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(agent_fuzz_test)
 
-BOOST_AUTO_TEST_CASE(whatever_a_coordinator_says_and_whenever_each_call_completes_once) {
-  run_many([](dice chance) { run_agent_world(std::move(chance)); });
+BOOST_AUTO_TEST_CASE(each_call_completes_once_whatever_the_coordinator_sends) {
+  run_many([](random_source rng) { run_agent_world(std::move(rng)); });
 }
 
 BOOST_AUTO_TEST_CASE(the_same_input_gives_the_same_output) {
-  run_each_twice([](dice chance) { return run_agent_world(std::move(chance)); });
+  run_each_twice([](random_source rng) { return run_agent_world(std::move(rng)); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

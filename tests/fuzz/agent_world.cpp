@@ -3,7 +3,7 @@
 #include "coxswain/client/agent/agent.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
-#include "tests/fuzz/any_wish.hpp"
+#include "tests/fuzz/any_request.hpp"
 #include "tests/fuzz/violation.hpp"
 #include "tests/wire/samples.hpp"
 
@@ -30,61 +30,61 @@ constexpr time_point start{std::chrono::hours{100}};
 constexpr std::uint32_t num_tasks = 4;
 status const cut{errc::unavailable, "cut"};
 
-agent_options any_options(test::dice& chance) {
+agent_options any_options(test::random_source& rng) {
   agent_options o;
   o.address = "b12:8476";
   o.hello.label = "me:1";
-  if (!chance.one_in(4)) o.task = task_id{1};
-  if (chance.one_in(4)) o.num_tasks = num_tasks;
-  o.connect_timeout = chance.one_of(std::vector<duration>{0s, 5s, 300s, without_limit});
-  if (chance.one_in(3)) o.fence_after = chance.one_of(std::vector<duration>{0s, 1s, 20s});
-  o.queued_bytes_max = chance.one_of(std::vector<std::size_t>{0, 500, 1'000'000});
-  o.seed = chance.upto(255);
+  if (!rng.one_in(4)) o.task = task_id{1};
+  if (rng.one_in(4)) o.num_tasks = num_tasks;
+  o.connect_timeout = rng.one_of(std::vector<duration>{0s, 5s, 300s, without_limit});
+  if (rng.one_in(3)) o.fence_after = rng.one_of(std::vector<duration>{0s, 1s, 20s});
+  o.queued_bytes_max = rng.one_of(std::vector<std::size_t>{0, 500, 1'000'000});
+  o.seed = rng.upto(255);
   return o;
 }
 
-core::hello_answer any_greeting(test::dice& chance) {
+core::hello_answer any_greeting(test::random_source& rng) {
   core::hello_answer a;
-  a.coordinator = incarnation{9 + chance.upto(1)};
+  a.coordinator = incarnation{9 + rng.upto(1)};
   a.version = "1.2.3";
-  a.session = session_id{1 + chance.upto(1)};
+  a.session = session_id{1 + rng.upto(1)};
   a.num_tasks = num_tasks;
-  a.heartbeat_period = chance.one_of(std::vector<duration>{0ms, 1ms, 10s});
+  a.heartbeat_period = rng.one_of(std::vector<duration>{0ms, 1ms, 10s});
   a.heartbeat_timeout = 3 * a.heartbeat_period;
-  a.reconnect_grace = chance.one_of(std::vector<duration>{0s, 2s});
-  a.frame_bytes_max = chance.one_of(std::vector<std::uint64_t>{200, 100'000, 1'000'000'000});
-  a.value_bytes_max = chance.one_of(std::vector<std::uint64_t>{100, 50'000});
+  a.reconnect_grace = rng.one_of(std::vector<duration>{0s, 2s});
+  a.frame_bytes_max = rng.one_of(std::vector<std::uint64_t>{200, 100'000, 1'000'000'000});
+  a.value_bytes_max = rng.one_of(std::vector<std::uint64_t>{100, 50'000});
   a.key_bytes_max = 100;
-  a.open_requests_max = chance.one_of(std::vector<std::uint32_t>{3, 4096});
+  a.open_requests_max = rng.one_of(std::vector<std::uint32_t>{3, 4096});
   return a;
 }
 
 class world {
  public:
-  explicit world(test::dice chance) : chance_{chance}, brain_{any_options(chance_)} {}
+  explicit world(test::random_source rng) : rng_{rng}, logic_{any_options(rng_)} {}
 
   void run() {
-    brain_.start(now_);
+    logic_.start(now_);
     settle();
-    auto const steps = 100 + chance_.upto(400);
-    for (std::uint64_t i = 0; i < steps && !chance_.is_spent(); ++i) {
+    auto const steps = 100 + rng_.upto(400);
+    for (std::uint64_t i = 0; i < steps && !rng_.is_spent(); ++i) {
       step();
       settle();
     }
-    brain_.bye(now_, chance_.one_in(2));
+    logic_.bye(now_, rng_.one_in(2));
     settle();
-    if (!brain_.over()) report_violation("a bye does not end the session");
+    if (!logic_.over()) report_violation("a bye does not end the session");
     if (!open_.empty()) report_violation(open_.size(), " calls were never completed");
   }
 
-  // Everything that came out.
+  // All output.
   [[nodiscard]] std::string const& transcript() const { return transcript_; }
 
  private:
   enum class line { closed, opening, open };
 
   void step() {
-    switch (chance_.upto(11)) {
+    switch (rng_.upto(11)) {
       case 0:
       case 1:
       case 2: return call();
@@ -92,7 +92,7 @@ class world {
       case 4:
       case 5: return pass();
       case 6:
-        if (chance_.one_in(30)) brain_.bye(now_, chance_.one_in(2));
+        if (rng_.one_in(30)) logic_.bye(now_, rng_.one_in(2));
         return;
       default: break;
     }
@@ -101,70 +101,70 @@ class world {
   }
 
   void open() {
-    if (chance_.one_in(4)) {
+    if (rng_.one_in(4)) {
       line_ = line::closed;
-      brain_.connect_failed(now_, cut, chance_.one_in(2));
+      logic_.connect_failed(now_, cut, rng_.one_in(2));
     } else {
       line_ = line::open;
       sent_ = wire::frame_decoder{frame_bytes_max};
       held_back_.clear();
       is_greeted_ = false;
-      brain_.connected(now_);
+      logic_.connected(now_);
     }
   }
 
   void hear() {
-    if (chance_.one_in(16)) {
+    if (rng_.one_in(16)) {
       line_ = line::closed;
-      return brain_.lost(now_, cut);
+      return logic_.lost(now_, cut);
     }
-    if (chance_.one_in(16)) return brain_.write_progressed(now_);
+    if (rng_.one_in(16)) return logic_.write_progressed(now_);
     std::string said = std::exchange(held_back_, {}) + words();
-    if (chance_.one_in(4)) {
-      auto const now = chance_.upto(said.size());
+    if (rng_.one_in(4)) {
+      auto const now = rng_.upto(said.size());
       held_back_ = said.substr(now);
       said.resize(now);
     }
-    brain_.received(now_, said);
+    logic_.received(now_, said);
   }
 
   std::string words() {
-    if (chance_.one_in(40)) return chance_.bytes(chance_.size(100));
-    if (!is_greeted_ && !chance_.one_in(20)) {
+    if (rng_.one_in(40)) return rng_.bytes(rng_.size(100));
+    if (!is_greeted_ && !rng_.one_in(20)) {
       is_greeted_ = true;
-      if (chance_.one_in(10)) return frame({}, {{}, core::goodbye{cut, chance_.one_in(2)}});
+      if (rng_.one_in(10)) return frame({}, {{}, core::goodbye{cut, rng_.one_in(2)}});
       if (!greeted_before_) {
         greeted_before_ = true;
-        return frame({}, {{}, any_greeting(chance_)});
+        return frame({}, {{}, any_greeting(rng_)});
       }
       return frame({}, {{}, core::resume_answer{some_open()}});
     }
-    if (chance_.one_in(4)) return any_sample();
+    if (rng_.one_in(4)) return any_sample();
     return frame(any_call(), any_reply());
   }
 
-  // Calls that a coordinator might not have, in order.
+  // Calls that the coordinator may not have received, in order.
   std::vector<request_id> some_open() {
     std::vector<request_id> ids;
     for (request_id const id : open_) {
-      if (chance_.one_in(3)) ids.push_back(id);
+      if (rng_.one_in(3)) ids.push_back(id);
     }
     return ids;
   }
 
   request_id any_call() {
-    if (open_.empty() || chance_.one_in(30)) return request_id{chance_.upto(20)};
-    return *std::next(open_.begin(), static_cast<std::ptrdiff_t>(chance_.upto(open_.size() - 1)));
+    if (open_.empty() || rng_.one_in(30)) return request_id{rng_.upto(20)};
+    return *std::next(open_.begin(), static_cast<std::ptrdiff_t>(rng_.upto(open_.size() - 1)));
   }
 
   core::answer any_reply() {
-    if (chance_.one_in(3)) return {{errc::deadline_exceeded, "too late"}, {}};
-    return chance_.one_in(2) ? core::answer{} : chance_.one_of(samples_).what;
+    if (rng_.one_in(3)) return {{errc::deadline_exceeded, "too late"}, {}};
+    return rng_.one_in(2) ? core::answer{} : rng_.one_of(samples_).what;
   }
 
   std::string any_sample() {
-    auto one = chance_.one_of(samples_);
-    if (chance_.one_in(2)) one.id = {};
+    auto one = rng_.one_of(samples_);
+    if (rng_.one_in(2)) one.id = {};
     return frame(one.id, one.what);
   }
 
@@ -176,11 +176,11 @@ class world {
   }
 
   void call() {
-    if (brain_.over() && !chance_.one_in(4)) return;
-    auto wanted = core::any_wish(chance_, num_tasks, task_id{1}, false);
+    if (logic_.over() && !rng_.one_in(4)) return;
+    auto wanted = core::any_request(rng_, num_tasks, task_id{1}, false);
     if (std::holds_alternative<std::monostate>(wanted.what)) wanted.what = core::inspect_args{};
-    auto const timeout = chance_.one_of(std::vector<duration>{0s, 1ms, 1s, 60s, without_limit});
-    request_id const id = brain_.call(now_, std::move(wanted.what), timeout, wanted.task);
+    auto const timeout = rng_.one_of(std::vector<duration>{0s, 1ms, 1s, 60s, without_limit});
+    request_id const id = logic_.call(now_, std::move(wanted.what), timeout, wanted.task);
     if (id <= last_) report_violation("call ", id, " comes after call ", last_);
     last_ = id;
     open_.insert(id);
@@ -189,58 +189,58 @@ class world {
   void cancel() {
     request_id const id = any_call();
     open_.erase(id);
-    brain_.cancel(now_, id);
+    logic_.cancel(now_, id);
   }
 
   void pass() {
-    time_point const to = now_ + chance_.one_of(std::vector<duration>{0s, 1ms, 900ms, 5s, 50s});
-    // Of the shortest heartbeats there would be very many.
+    time_point const to = now_ + rng_.one_of(std::vector<duration>{0s, 1ms, 900ms, 5s, 50s});
+    // Very short heartbeat intervals would cause very many.
     for (int i = 0; i < 1000; ++i) {
-      auto const next = brain_.next_deadline();
+      auto const next = logic_.next_deadline();
       if (!next || *next > to) {
         now_ = to;
         break;
       }
       now_ = std::max(now_, *next);
       do_what_is_due();
-      if (line_ == line::opening && chance_.one_in(4)) open();
+      if (line_ == line::opening && rng_.one_in(4)) open();
       settle();
     }
-    brain_.advance(now_);
+    logic_.advance(now_);
   }
 
-  // One thing may lead to another: an attempt that took too long to the next one.
+  // One deadline may set another: an attempt that times out starts the next one.
   void do_what_is_due() {
     for (int i = 0; i < 4; ++i) {
-      brain_.advance(now_);
+      logic_.advance(now_);
       settle();
-      auto const next = brain_.next_deadline();
+      auto const next = logic_.next_deadline();
       if (!next || *next > now_) return;
     }
     report_violation("something due is left behind");
   }
 
   void settle() {
-    brain_.take_bytes(bytes_);
+    logic_.take_bytes(bytes_);
     if (!bytes_.empty()) check_bytes();
-    brain_.take_commands(commands_);
+    logic_.take_commands(commands_);
     for (agent_command const one : commands_) obey(one);
-    brain_.take_completions(completions_);
+    logic_.take_completions(completions_);
     for (agent_completion const& one : completions_) {
       transcript_ += std::to_string(one.call.value) + ' ' + one.what.outcome.text() + '\n';
       if (open_.erase(one.call) == 0)
         report_violation("call ", one.call, " completes, which is not open");
     }
-    brain_.take_events(events_);
+    logic_.take_events(events_);
     for (agent_event const& one : events_) {
       transcript_ += "event " + std::to_string(one.index()) + '\n';
       if (has_ended_) report_violation("an event follows the end");
       has_ended_ = std::holds_alternative<agent_events::ended>(one);
     }
-    if (brain_.open_calls() != open_.size()) {
-      report_violation(brain_.open_calls(), " calls are open, which should be ", open_.size());
+    if (logic_.open_calls() != open_.size()) {
+      report_violation(logic_.open_calls(), " calls are open, which should be ", open_.size());
     }
-    if (brain_.over() && (line_ != line::closed || brain_.next_deadline())) {
+    if (logic_.over() && (line_ != line::closed || logic_.next_deadline())) {
       report_violation("the session is over, but something is still wanted");
     }
   }
@@ -268,13 +268,13 @@ class world {
 
   static constexpr std::size_t frame_bytes_max = 1'000'000;
 
-  test::dice chance_;
+  test::random_source rng_;
   std::vector<wire::server_message> const samples_{test::sample_answers()};
   time_point now_{start};
-  agent brain_;
+  agent logic_;
   line line_{line::closed};
   wire::frame_decoder sent_{frame_bytes_max};
-  std::string held_back_;  // of what the coordinator has said
+  std::string held_back_;  // output of the coordinator
   bool is_greeted_{};
   bool greeted_before_{};
   bool has_ended_{};
@@ -289,8 +289,8 @@ class world {
 
 }  // namespace
 
-std::string run_agent_world(test::dice chance) {
-  world w{chance};
+std::string run_agent_world(test::random_source rng) {
+  world w{rng};
   w.run();
   return w.transcript();
 }

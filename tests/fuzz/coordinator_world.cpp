@@ -1,8 +1,8 @@
 #include "tests/fuzz/coordinator_world.hpp"
 
 #include "coxswain/core/coordinator.hpp"
-#include "tests/fuzz/any_wish.hpp"
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/any_request.hpp"
+#include "tests/fuzz/random_source.hpp"
 #include "tests/fuzz/violation.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct client {
     client_message message;
     time_point deadline{time_point::max()};
     bool sent{};
-    bool is_counted{};  // the increment of this client's own counter
+    bool is_counted{};  // increments this client's own counter
   };
 
   connection_id connection{};
@@ -41,58 +41,58 @@ struct client {
   std::uint64_t answered{};
   std::map<request_id, call> open;
   std::vector<request_id> unknown;  // to be sent again
-  std::set<std::uint64_t> items;    // of queues, that were received
-  bool must_be_over{};              // its session, since another got one of these
-  std::uint64_t version_seen{};     // of the tasks
+  std::set<std::uint64_t> items;    // received from queues
+  bool must_be_over{};              // another session received one of its items
+  std::uint64_t version_seen{};     // of the task watch
 };
 
-// One run: the clients, what they know, and what they may conclude from it.
+// One run: the clients, what they know, and what follows from it.
 class world {
  public:
-  explicit world(test::dice chance) : chance_{chance} {
+  explicit world(test::random_source rng) : rng_{rng} {
     config o;
-    o.num_tasks = static_cast<std::uint32_t>(1 + chance_.upto(4));
-    o.reconnect_grace = chance_.one_of(std::vector<duration>{0s, 100ms, 2s});
-    o.heartbeat_timeout = chance_.one_of(std::vector<duration>{2s, 10s, 100s});
-    o.join_barrier = !chance_.one_in(4);
-    o.leave_barrier = !chance_.one_in(4);
-    o.leave_together = chance_.one_in(4);
-    o.reports_ends = chance_.one_in(4);
-    o.return_timeout = chance_.one_of(std::vector<duration>{1ns, 5s, without_limit});
-    o.recoverable = chance_.one_in(2);
-    o.waiting_log_period = chance_.one_of(std::vector<duration>{0s, 1s, 10s});
+    o.num_tasks = static_cast<std::uint32_t>(1 + rng_.upto(4));
+    o.reconnect_grace = rng_.one_of(std::vector<duration>{0s, 100ms, 2s});
+    o.heartbeat_timeout = rng_.one_of(std::vector<duration>{2s, 10s, 100s});
+    o.join_barrier = !rng_.one_in(4);
+    o.leave_barrier = !rng_.one_in(4);
+    o.leave_together = rng_.one_in(4);
+    o.reports_ends = rng_.one_in(4);
+    o.return_timeout = rng_.one_of(std::vector<duration>{1ns, 5s, without_limit});
+    o.recoverable = rng_.one_in(2);
+    o.waiting_log_period = rng_.one_of(std::vector<duration>{0s, 1s, 10s});
     o.key_bytes_max = 40;
     o.value_bytes_max = 3000;
     o.gather_bytes_max = 60;
-    o.memory_bytes_max = chance_.one_of(std::vector<std::size_t>{20'000, 1'000'000});
-    o.open_requests_max = chance_.one_of(std::vector<std::uint32_t>{6, 1000});
-    o.owed_outcomes_max = chance_.upto(8);
-    o.idle_barriers_max = chance_.one_of(std::vector<std::size_t>{0, 2, 1000});
+    o.memory_bytes_max = rng_.one_of(std::vector<std::size_t>{20'000, 1'000'000});
+    o.open_requests_max = rng_.one_of(std::vector<std::uint32_t>{6, 1000});
+    o.owed_outcomes_max = rng_.upto(8);
+    o.idle_barriers_max = rng_.one_of(std::vector<std::size_t>{0, 2, 1000});
     o.error_bytes_max = 50;
-    o.keys_per_call_max = 2 + chance_.upto(1);
-    o.changes_max = chance_.one_of(std::vector<std::size_t>{0, 5, 1000});
-    o.change_bytes_max = chance_.one_of(std::vector<std::size_t>{500, 1'000'000});
-    o.changes_per_answer_max = 1 + chance_.upto(5);
+    o.keys_per_call_max = 2 + rng_.upto(1);
+    o.changes_max = rng_.one_of(std::vector<std::size_t>{0, 5, 1000});
+    o.change_bytes_max = rng_.one_of(std::vector<std::size_t>{500, 1'000'000});
+    o.changes_per_answer_max = 1 + rng_.upto(5);
     o.topology_platforms_max = 3;
     names_last_ = o.idle_barriers_max == 1000;
-    is_calm_ = !chance_.one_in(3);
+    is_calm_ = !rng_.one_in(3);
     if (is_calm_) {
       o.reconnect_grace = 30s;
       o.heartbeat_timeout = 100s;
     }
-    o.progress_timeout = chance_.one_of(std::vector<duration>{0s, 1s, 60s});
-    o.fail_without_progress = !is_calm_ && chance_.one_in(2);
-    if (chance_.one_in(3)) {
+    o.progress_timeout = rng_.one_of(std::vector<duration>{0s, 1s, 60s});
+    o.fail_without_progress = !is_calm_ && rng_.one_in(2);
+    if (rng_.one_in(3)) {
       o.credentials = {
           {role::worker, "sesame"}, {role::operator_, "barley"}, {role::reader, "oat"}};
     }
-    brain_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
-    clients_.resize(2 + chance_.upto(6));
+    logic_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
+    clients_.resize(2 + rng_.upto(6));
   }
 
   void run() {
-    auto const steps = 100 + chance_.upto(400);
-    for (std::uint64_t i = 0; i < steps && !chance_.is_spent(); ++i) {
+    auto const steps = 100 + rng_.upto(400);
+    for (std::uint64_t i = 0; i < steps && !rng_.is_spent(); ++i) {
       step();
       settle();
     }
@@ -104,16 +104,16 @@ class world {
 
  private:
   void step() {
-    auto& c = clients_[chance_.upto(clients_.size() - 1)];
-    switch (chance_.upto(23)) {
+    auto& c = clients_[rng_.upto(clients_.size() - 1)];
+    switch (rng_.upto(23)) {
       case 0:
-        if (is_calm_ && !chance_.one_in(20)) break;
+        if (is_calm_ && !rng_.one_in(20)) break;
         return rarely(c);
       case 1:
-      case 2: return pass(chance_.one_of(short_times));
+      case 2: return pass(rng_.one_of(short_times));
       case 3: return lose(c);
       case 4:
-        if (is_calm_ && !chance_.one_in(4)) break;
+        if (is_calm_ && !rng_.one_in(4)) break;
         return pass_long();
       case 5: return hear_late();
       default: break;
@@ -121,70 +121,70 @@ class world {
     if (c.connection == connection_id{}) return connect(c);
     if (!c.greeted) return;
     if (!c.unknown.empty()) return send_again(c);
-    switch (chance_.upto(11)) {
+    switch (rng_.upto(11)) {
       case 0: return say(c, {});
-      case 1: return brain_->heard(now_, c.connection);
+      case 1: return logic_->heard(now_, c.connection);
       case 2: return cancel(c);
-      case 3: c.deaf = c.deaf || chance_.one_in(4); return;
+      case 3: c.deaf = c.deaf || rng_.one_in(4); return;
       case 4:
-        if (chance_.one_in(3)) return connect(c);  // beside its old connection: a take-over
+        if (rng_.one_in(3)) return connect(c);  // while its old connection is open: a takeover
         return;
       default: return ask(c);
     }
   }
 
   void rarely(client& c) {
-    switch (chance_.upto(9)) {
+    switch (rng_.upto(9)) {
       case 0:
-        static_cast<void>(brain_->put_in(
-            now_, process_ended{any_task(chance_, brain_->options().num_tasks),
-                                {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"}}));
+        static_cast<void>(logic_->put_in(
+            now_, process_ended{any_task(rng_, logic_->options().num_tasks),
+                                {rng_.one_in(3) ? errc::ok : errc::unavailable, "ended"}}));
         return;
       case 1:
-        if (c.connection != connection_id{}) brain_->malformed(now_, c.connection, "noise");
+        if (c.connection != connection_id{}) logic_->malformed(now_, c.connection, "noise");
         return;
       case 2:
-        if (c.greeted) say(c, bye_args{chance_.one_in(2)});
+        if (c.greeted) say(c, bye_args{rng_.one_in(2)});
         return;
       case 3: return misbehave(c);
       case 4:
         if (c.connection == connection_id{}) return;
-        if (chance_.one_in(2)) return brain_->reading_paused(now_, c.connection);
-        return brain_->write_blocked(now_, c.connection);
+        if (rng_.one_in(2)) return logic_->reading_paused(now_, c.connection);
+        return logic_->write_blocked(now_, c.connection);
       case 5:
         if (c.connection == connection_id{}) return;
-        if (chance_.one_in(2)) return brain_->reading_resumed(now_, c.connection);
-        return brain_->write_progressed(now_, c.connection);
-      case 6: bare_.insert(brain_->connected(now_, "bare", {})); return;
+        if (rng_.one_in(2)) return logic_->reading_resumed(now_, c.connection);
+        return logic_->write_progressed(now_, c.connection);
+      case 6: bare_.insert(logic_->connected(now_, "bare", {})); return;
       case 7:
         if (!bare_.empty()) {
           connection_id const gone = *bare_.begin();
           bare_.erase(gone);
-          brain_->lost(now_, gone, loss::closed);
+          logic_->lost(now_, gone, loss::closed);
         }
         return;
-      case 8:  // the loop stands still
-        now_ += chance_.one_of(std::vector<duration>{200ms, 1s, 7s});
+      case 8:  // the loop stalls
+        now_ += rng_.one_of(std::vector<duration>{200ms, 1s, 7s});
         return advance();
-      default: static_cast<void>(brain_->look(now_)); return;
+      default: static_cast<void>(logic_->look(now_)); return;
     }
   }
 
-  // What no client of ours would say.
+  // Messages that no Coxswain client sends.
   void misbehave(client& c) {
     if (!c.greeted) return;
     client_message m{.answered_through = c.answered};
-    switch (chance_.upto(3)) {
+    switch (rng_.upto(3)) {
       case 0: m.answered_through = c.answered + 1'000'000; break;
       case 1: m.what = try_get_args{"without an id"}; break;
       case 2: m.what = hello_args{}; break;
       default: m.what = resume_of(c); break;
     }
-    brain_->received(now_, c.connection, std::move(m));
+    logic_->received(now_, c.connection, std::move(m));
   }
 
   void advance() {
-    brain_->advance(now_);
+    logic_->advance(now_);
     settle();
     for (auto const& c : clients_) {
       if (!c.greeted || c.deaf || !c.unknown.empty()) continue;
@@ -200,7 +200,7 @@ class world {
   void pass(duration d) {
     time_point const to = now_ + d;
     for (;;) {
-      auto const next = brain_->next_deadline();
+      auto const next = logic_->next_deadline();
       if (!next || *next > to) break;
       if (*next < now_) report_violation("a deadline was left behind");
       now_ = std::max(now_, *next);
@@ -211,32 +211,32 @@ class world {
   }
 
   void pass_long() {
-    // Most of the time everybody gives signs of life meanwhile.
+    // Usually all clients send heartbeats meanwhile.
     for (int i = 0; i < 4; ++i) {
-      if (!chance_.one_in(8)) {
+      if (!rng_.one_in(8)) {
         for (auto& c : clients_) {
           if (c.greeted) say(c, {});
         }
       }
-      pass(chance_.one_of(long_times_));
+      pass(rng_.one_of(long_times_));
     }
   }
 
   void lose(client& c) {
     if (c.connection == connection_id{}) return;
     by_connection_.erase(c.connection);
-    brain_->lost(now_, std::exchange(c.connection, {}),
-                 chance_.one_in(4) ? loss::unreachable : loss::closed);
+    logic_->lost(now_, std::exchange(c.connection, {}),
+                 rng_.one_in(4) ? loss::unreachable : loss::closed);
     c.greeted = false;
     c.deaf = false;
   }
 
   void connect(client& c) {
-    if (c.session && chance_.one_in(4)) give_up_a_connection(c);
+    if (c.session && rng_.one_in(4)) give_up_a_connection(c);
     session_secret secret{};
     secret[3] = static_cast<std::uint8_t>(++secrets_);
     secret[4] = static_cast<std::uint8_t>(secrets_ >> 8);
-    connection_id const id = brain_->connected(now_, "peer", secret);
+    connection_id const id = logic_->connected(now_, "peer", secret);
     auto const index = static_cast<std::size_t>(&c - clients_.data());
     if (c.connection != connection_id{}) {
       by_connection_.erase(c.connection);
@@ -251,24 +251,24 @@ class world {
     if (c.session) {
       m.answered_through = c.answered;
       auto args = resume_of(c);
-      if (chance_.one_in(30)) args.secret[0] ^= 1;
-      if (chance_.one_in(30)) args.coordinator.value += 1;
-      if (chance_.one_in(60) && args.open.size() > 1) std::swap(args.open[0], args.open[1]);
+      if (rng_.one_in(30)) args.secret[0] ^= 1;
+      if (rng_.one_in(30)) args.coordinator.value += 1;
+      if (rng_.one_in(60) && args.open.size() > 1) std::swap(args.open[0], args.open[1]);
       m.what = std::move(args);
     } else {
       hello_args args{.token = "sesame", .label = "label " + std::to_string(index)};
-      if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
-      if (chance_.one_in(40)) args.version = 9;
-      bool const may_visit = granted_.contains(home(c)) && !chance_.one_in(3);
-      if (may_visit || chance_.one_in(20)) args.acts_for = guest_args{home(c), secret_of_grants};
+      if (rng_.one_in(10)) args.token = rng_.one_of(std::array{"open", "barley", "oat"});
+      if (rng_.one_in(40)) args.version = 9;
+      bool const may_visit = granted_.contains(home(c)) && !rng_.one_in(3);
+      if (may_visit || rng_.one_in(20)) args.acts_for = guest_args{home(c), secret_of_grants};
       m.what = std::move(args);
     }
-    brain_->received(now_, id, std::move(m));
+    logic_->received(now_, id, std::move(m));
   }
 
-  // The client asked to resume and waited no longer: what it said comes late, or never.
+  // The client asked to resume, then gave up: its messages arrive late or never.
   void give_up_a_connection(client const& c) {
-    connection_id const id = brain_->connected(now_, "given up", {});
+    connection_id const id = logic_->connected(now_, "given up", {});
     bare_.insert(id);
     client_message m{.answered_through = c.answered, .what = resume_of(c)};
     late_.emplace_back(id, std::move(m));
@@ -278,7 +278,7 @@ class world {
     if (late_.empty()) return;
     auto late = std::move(late_.front());
     late_.erase(late_.begin());
-    if (bare_.contains(late.first)) brain_->received(now_, late.first, std::move(late.second));
+    if (bare_.contains(late.first)) logic_->received(now_, late.first, std::move(late.second));
   }
 
   [[nodiscard]] resume_args resume_of(client const& c) const {
@@ -291,7 +291,7 @@ class world {
     return args;
   }
 
-  // The session is over, and what was open with it.
+  // The session is over, and so are its open calls.
   void forget_session(client& c) {
     for (auto const& [_, call] : c.open) {
       if (call.is_counted && call.sent) ++uncertain_;
@@ -309,7 +309,7 @@ class world {
 
   void say(client& c, request what) {
     client_message m{.answered_through = c.answered, .what = std::move(what)};
-    brain_->received(now_, c.connection, std::move(m));
+    logic_->received(now_, c.connection, std::move(m));
   }
 
   void transmit(client& c, client::call& one) {
@@ -324,15 +324,15 @@ class world {
           }
         },
         m.what);
-    brain_->received(now_, c.connection, std::move(m));
+    logic_->received(now_, c.connection, std::move(m));
   }
 
-  // What a Resume said to be unknown: most of it is still wanted.
+  // Requests that a Resume reported as unknown: most are sent again.
   void send_again(client& c) {
     for (request_id const id : std::exchange(c.unknown, {})) {
       auto const at = c.open.find(id);
       if (at == c.open.end() || c.connection == connection_id{} || !c.greeted) continue;
-      if (chance_.one_in(10)) {
+      if (rng_.one_in(10)) {
         if (at->second.is_counted) ++uncertain_;
         c.open.erase(at);
       } else {
@@ -345,9 +345,9 @@ class world {
   void cancel(client& c) {
     if (c.open.empty()) return;
     auto const at =
-        std::next(c.open.begin(), static_cast<std::ptrdiff_t>(chance_.upto(c.open.size() - 1)));
+        std::next(c.open.begin(), static_cast<std::ptrdiff_t>(rng_.upto(c.open.size() - 1)));
     request_id const id = at->first;
-    if (chance_.one_in(3)) return say(c, ask_waiting_args{id});
+    if (rng_.one_in(3)) return say(c, ask_waiting_args{id});
     if (at->second.is_counted) ++uncertain_;
     c.open.erase(at);
     cancelled_ = id;
@@ -356,10 +356,10 @@ class world {
 
   void ask(client& c) {
     client::call one;
-    one.message.id = request_id{c.last_id.value += 1 + chance_.upto(2)};
+    one.message.id = request_id{c.last_id.value += 1 + rng_.upto(2)};
     auto wanted = is_calm_ && !c.has_asked_to_join
                       ? join_home(c)
-                      : any_wish(chance_, brain_->options().num_tasks, home(c), is_calm_);
+                      : any_request(rng_, logic_->options().num_tasks, home(c), is_calm_);
     one.message.task = wanted.task;
     one.message.what = std::move(wanted.what);
     one.is_counted = wanted.is_counted;
@@ -374,24 +374,24 @@ class world {
     transmit(c, c.open.emplace(id, std::move(one)).first->second);
   }
 
-  // Each client has a task of its own, so that a job may come to something.
-  wish join_home(client& c) {
+  // Each client has its own task, so that jobs make progress.
+  random_request join_home(client& c) {
     c.has_asked_to_join = true;
     return {home(c), join_args{incarnation{home(c).value}, without_limit}};
   }
 
   [[nodiscard]] task_id home(client const& c) const {
     auto const index = static_cast<std::uint32_t>(&c - clients_.data());
-    return task_id{index % brain_->options().num_tasks};
+    return task_id{index % logic_->options().num_tasks};
   }
 
   void settle() {
-    brain_->check_invariants();
+    logic_->check_invariants();
     std::vector<outgoing> out;
     std::vector<event> events;
     std::vector<connection_id> over;
-    brain_->take_outgoing(out);
-    brain_->take_events(events);
+    logic_->take_outgoing(out);
+    logic_->take_events(events);
     for (auto const& e : events) transcript_ += e.text + '\n';
     for (auto const& one : out) {
       write_down(one);
@@ -407,8 +407,8 @@ class world {
         clients_[at->second].deaf = false;
         by_connection_.erase(at);
       }
-      brain_->lost(now_, id, loss::closed);
-      brain_->check_invariants();
+      logic_->lost(now_, id, loss::closed);
+      logic_->check_invariants();
     }
     if (!over.empty()) settle();
   }
@@ -447,7 +447,7 @@ class world {
     }
     client& c = clients_[at->second];
     if (bye) {
-      // That a session has ended is true also if nobody hears it.
+      // The session has ended even if its client does not receive this.
       if (!bye->may_resume) forget_session(c);
       return;
     }
@@ -475,7 +475,7 @@ class world {
     auto const code = one.what->outcome.code();
     auto const at = c.open.find(one.in_reply_to);
     if (at == c.open.end()) {
-      // A session that challenged its own task: by cancelling that, it shows that its task lives.
+      // The session challenged its own task: cancelling that shows that the task is alive.
       bool const was_challenge = one.in_reply_to == cancelled_ && code == errc::aborted;
       if (!was_challenge) {
         report_violation("a reply to request ", one.in_reply_to,
@@ -506,7 +506,7 @@ class world {
     c.open.erase(at);
   }
 
-  // Those of the future have been refused, and nothing comes twice or out of order.
+  // Future versions were refused, and nothing comes twice or out of order.
   static void check_changes(watch_keys_args const& asked, outgoing const& one) {
     auto const* const told = std::get_if<key_changes_answer>(&one.what->value);
     if (!told || !asked.after || !one.what->outcome.ok()) return;
@@ -518,14 +518,14 @@ class world {
     if (told->version < last) report_violation("a watch goes back in time");
   }
 
-  // What one session has received, another gets only if the first has ended.
+  // An item received by one session goes to another only if the first has ended.
   void popped(client& by, outgoing const& one) {
     auto const number = std::get<value_answer>(one.what->value).version;
     for (auto& c : clients_) c.must_be_over = c.items.erase(number) > 0 || c.must_be_over;
     by.items.insert(number);
   }
 
-  // All who are told of a round are told the same.
+  // All receivers of a round's outcome get the same.
   void check_round(barrier_args const& asked, outgoing const& one) {
     std::optional<round_number> number;
     if (auto const* const b = std::get_if<barrier_answer>(&one.what->value)) number = b->round;
@@ -540,15 +540,15 @@ class world {
   }
 
   void end() {
-    if (chance_.one_in(2)) {
+    if (rng_.one_in(2)) {
       die_out();
     } else {
-      static_cast<void>(brain_->put_in(now_, stopped{"the end"}));
+      static_cast<void>(logic_->put_in(now_, stopped{"the end"}));
       check_all_answered();
       settle();
     }
-    static_cast<void>(brain_->put_in(now_, stopped{"the end"}));
-    auto const seen = brain_->look(now_);
+    static_cast<void>(logic_->put_in(now_, stopped{"the end"}));
+    auto const seen = logic_->look(now_);
     if (seen.sessions != 0) report_violation("a session has survived its end");
     if (!seen.barriers.empty()) report_violation("a barrier has survived its callers");
     if (seen.waiting_gets != 0) report_violation("a get has survived its caller");
@@ -560,10 +560,10 @@ class world {
     }
   }
 
-  // The stop answers everything that is open before it says goodbye.
+  // The stop answers all open requests before the goodbye.
   void check_all_answered() {
     std::vector<outgoing> out;
-    brain_->take_outgoing(out);
+    logic_->take_outgoing(out);
     for (auto const& one : out) {
       auto const at = by_connection_.find(one.to);
       if (at == by_connection_.end()) continue;
@@ -580,20 +580,20 @@ class world {
     }
     for (auto const& one : out) {
       if (std::holds_alternative<goodbye>(one.what->value))
-        brain_->lost(now_, one.to, loss::closed);
+        logic_->lost(now_, one.to, loss::closed);
     }
     for (auto& c : clients_) c = client{};
     by_connection_.clear();
     bare_.clear();
   }
 
-  // All connections are lost, all graces end, and then somebody removes the keys.
+  // All connections are lost, all grace periods end, and then a client removes the keys.
   void die_out() {
     for (auto& c : clients_) {
       lose(c);
       settle();
     }
-    pass(brain_->options().heartbeat_timeout * 3);
+    pass(logic_->options().heartbeat_timeout * 3);
     for (auto& c : clients_) forget_session(c);
     auto& last = clients_[0];
     for (int i = 0; i < 50 && !last.greeted; ++i) {
@@ -609,7 +609,7 @@ class world {
     settle();
   }
 
-  // What has been counted lies between what is known to have been counted and what may have been.
+  // The counter is between the increments known to have succeeded and those that may have.
   void check_count(client& c) {
     auto const found = request_once(c, try_get_args{"counted"});
     std::uint64_t count = 0;
@@ -626,27 +626,27 @@ class world {
     client_message m{.id = request_id{++c.last_id.value},
                      .answered_through = c.answered,
                      .what = std::move(what)};
-    brain_->received(now_, c.connection, std::move(m));
+    logic_->received(now_, c.connection, std::move(m));
     std::vector<outgoing> out;
-    brain_->take_outgoing(out);
+    logic_->take_outgoing(out);
     ++c.answered;
     return out.at(0).what;
   }
 
   std::vector<duration> const long_times_{100ms, 700ms, 2s, 12s};
 
-  test::dice chance_;
+  test::random_source rng_;
   time_point now_{start};
-  std::unique_ptr<coordinator> brain_;
+  std::unique_ptr<coordinator> logic_;
   std::vector<client> clients_;
   std::map<connection_id, std::size_t> by_connection_;
-  std::set<connection_id> bare_;  // of no client, or given up by one
-  std::set<task_id> granted_;     // some session has let guests act for them
+  std::set<connection_id> bare_;  // of no client, or abandoned by one
+  std::set<task_id> granted_;     // some session granted guests access to them
   std::set<connection_id> said_goodbye_;
   std::vector<std::pair<connection_id, client_message>> late_;
   std::uint32_t secrets_{};
   bool names_last_{};
-  bool is_calm_{};  // little goes wrong, so that much can be waited for
+  bool is_calm_{};  // few faults, so that long waits can complete
   std::set<std::int64_t> sums_;
   std::uint64_t uncertain_{};
   request_id cancelled_{};
@@ -656,8 +656,8 @@ class world {
 
 }  // namespace
 
-std::string run_world(test::dice chance) {
-  world w{chance};
+std::string run_world(test::random_source rng) {
+  world w{rng};
   w.run();
   return w.transcript();
 }

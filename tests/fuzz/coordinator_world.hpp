@@ -1,18 +1,18 @@
 #pragma once
-// A coordinator, random clients that say random things to it over connections that are lost at
-// random, and random time.
+// A coordinator, and random clients that send random messages over connections that are lost at
+// random, in random time.
 
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/random_source.hpp"
 
 #include <string>
 
 namespace coxswain::core {
 
-// One run of some hundred steps, told by its dice. Reports a violation of what does not hold: the
-// coordinator's invariants; every request is answered at most once as far as its client can see,
-// and none by anything but its own answer; who is connected is answered when its deadline has come;
-// an increment takes effect exactly once; nothing is left of sessions that are gone. Returns
-// everything that the coordinator sent and logged.
-std::string run_world(test::dice chance);
+// One run of some hundred steps, chosen by `rng`. Reports a violation of these rules: the
+// coordinator's invariants; a client sees at most one answer to each request, and of the right
+// kind; a connected client is answered when its deadline expires; an increment takes effect exactly
+// once; nothing is kept of sessions that are gone. Returns all messages and log lines of the
+// coordinator.
+std::string run_world(test::random_source rng);
 
 }  // namespace coxswain::core

@@ -11,7 +11,7 @@
 namespace coxswain::xla {
 namespace {
 
-using coxswain::test::dice;
+using coxswain::test::random_source;
 using coxswain::test::seed;
 using coxswain::test::times;
 
@@ -20,14 +20,16 @@ constexpr std::uint64_t worlds = 100;
 
 BOOST_AUTO_TEST_SUITE(door_fuzz_test)
 
-BOOST_AUTO_TEST_CASE(whatever_clients_call_each_call_has_one_reply_and_nothing_is_left) {
+BOOST_AUTO_TEST_CASE(each_call_has_one_reply_and_nothing_leaks_whatever_clients_call) {
   for (std::uint64_t i = 0; i < times(worlds); ++i) {
-    BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed() + i) { run_door_world(dice{seed() + i}); }
+    BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed() + i) {
+      run_door_world(random_source{seed() + i});
+    }
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_same_input_gives_the_same_output) {
-  coxswain::test::run_each_twice([](dice chance) { return run_door_world(std::move(chance)); });
+  coxswain::test::run_each_twice([](random_source rng) { return run_door_world(std::move(rng)); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,7 +18,7 @@
 namespace coxswain::xla {
 namespace {
 
-using coxswain::test::dice;
+using coxswain::test::random_source;
 using coxswain::test::report_violation;
 
 constexpr std::uint32_t num_tasks = 3;
@@ -38,53 +38,53 @@ constexpr std::array<std::int64_t, 7> numbers{0,
                                               std::numeric_limits<std::int64_t>::min()};
 constexpr std::array<duration, 5> waits{1ms, 60ms, 700ms, 2s, 12s};
 
-core::config config_by(dice& chance) {
+core::config config_by(random_source& rng) {
   core::config made;
-  made.recoverable = chance.one_in(2);
-  made.join_barrier = !chance.one_in(4);
+  made.recoverable = rng.one_in(2);
+  made.join_barrier = !rng.one_in(4);
   made.heartbeat_timeout = 10s;
   made.reconnect_grace = 1s;
-  if (chance.one_in(3)) made.memory_bytes_max = 256 * 1024;
-  if (chance.one_in(4)) made.leave_timeout_max = 3s;
-  if (chance.one_in(4)) made.join_timeout_max = 5s;
-  if (chance.one_in(2)) made.page_entries_max = 1;
+  if (rng.one_in(3)) made.memory_bytes_max = 256 * 1024;
+  if (rng.one_in(4)) made.leave_timeout_max = 3s;
+  if (rng.one_in(4)) made.join_timeout_max = 5s;
+  if (rng.one_in(2)) made.page_entries_max = 1;
   return made;
 }
 
 class world final : test::door_over_core {
  public:
-  world(dice& chance, bool is_strict)
-      : door_over_core{num_tasks, is_strict, config_by(chance)}, chance_{chance} {}
+  world(random_source& rng, bool is_strict)
+      : door_over_core{num_tasks, is_strict, config_by(rng)}, rng_{rng} {}
 
   std::string run() {
-    auto const carried = brain().memory()->transit();
+    auto const carried = logic().memory()->transit();
     connections_.push_back(connect());
-    for (std::size_t i = 0; i < steps_max && !chance_.is_spent(); ++i) step();
+    for (std::size_t i = 0; i < steps_max && !rng_.is_spent(); ++i) step();
     while (!connections_.empty()) lose(connections_.size() - 1);
-    wait(brain().options().heartbeat_timeout * 2);
+    wait(logic().options().heartbeat_timeout * 2);
     if (entrance().open_calls() != 0) report_violation("calls are left: ", entrance().open_calls());
     if (entrance().task_sessions() != 0 || entrance().clients() != 0) {
       report_violation("sessions are left: ", entrance().task_sessions());
     }
-    if (auto const left = brain().look(now).sessions; left != 0) {
+    if (auto const left = logic().look(now).sessions; left != 0) {
       report_violation("sessions of the core are left: ", left);
     }
-    if (brain().memory()->transit() != carried) {
-      report_violation("bytes are still counted: ", brain().memory()->transit() - carried);
+    if (logic().memory()->transit() != carried) {
+      report_violation("bytes are still counted: ", logic().memory()->transit() - carried);
     }
     return std::move(transcript_);
   }
 
  private:
   void step() {
-    auto const which = chance_.upto(connections_.size() - 1);
-    switch (chance_.upto(15)) {
+    auto const which = rng_.upto(connections_.size() - 1);
+    switch (rng_.upto(15)) {
       case 0: return lose(which);
       case 1:
         if (connections_.size() < connections_max) connections_.push_back(connect());
         return;
       case 2: return give_up();
-      case 3: return wait(chance_.one_of(waits));
+      case 3: return wait(rng_.one_of(waits));
       case 4: return pong(connections_[which]);
       case 5: return heard(connections_[which]);
       case 6: return entrance().begin();
@@ -97,42 +97,42 @@ class world final : test::door_over_core {
     connection_id const on = connections_[which];
     connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(which));
     std::erase_if(open_, [&](auto const& one) { return one.first == on; });
-    close(on, chance_.one_in(2) ? core::loss::closed : core::loss::unreachable);
-    if (connections_.empty() && !chance_.is_spent()) connections_.push_back(connect());
+    close(on, rng_.one_in(2) ? core::loss::closed : core::loss::unreachable);
+    if (connections_.empty() && !rng_.is_spent()) connections_.push_back(connect());
   }
 
   void give_up() {
     if (open_.empty()) return;
-    auto const one = chance_.one_of(open_);
+    auto const one = rng_.one_of(open_);
     open_.erase(one);
-    cancel({one.first, one.second}, chance_.one_in(4));
+    cancel({one.first, one.second}, rng_.one_in(4));
   }
 
   void put_in() {
-    if (!chance_.one_in(4)) return;
-    if (chance_.one_in(32)) {
-      static_cast<void>(brain().put_in(now, core::stopped{"the end"}));
+    if (!rng_.one_in(4)) return;
+    if (rng_.one_in(32)) {
+      static_cast<void>(logic().put_in(now, core::stopped{"the end"}));
       return settle();
     }
     core::preempt_args notice;
-    notice.task = task_id{static_cast<std::uint32_t>(chance_.upto(num_tasks))};
-    static_cast<void>(brain().put_in(now, notice));
+    notice.task = task_id{static_cast<std::uint32_t>(rng_.upto(num_tasks))};
+    static_cast<void>(logic().put_in(now, notice));
     settle();
   }
 
   void any_call(connection_id on) {
-    method_path const path{static_cast<method>(chance_.upto(methods - 1)),
-                           chance_.one_in(2) ? generation::second : generation::third};
+    method_path const path{static_cast<method>(rng_.upto(methods - 1)),
+                           rng_.one_in(2) ? generation::second : generation::third};
     std::string name = path_of(path);
     std::string message = encode_request(path, any_request(path));
-    if (chance_.one_in(12)) message = chance_.bytes(chance_.size(40));
-    if (chance_.one_in(12) && !message.empty()) {
-      message[chance_.upto(message.size() - 1)] = static_cast<char>(chance_.upto(255));
+    if (rng_.one_in(12)) message = rng_.bytes(rng_.size(40));
+    if (rng_.one_in(12) && !message.empty()) {
+      message[rng_.upto(message.size() - 1)] = static_cast<char>(rng_.upto(255));
     }
-    if (chance_.one_in(16)) name.resize(chance_.upto(name.size()));
+    if (rng_.one_in(16)) name.resize(rng_.upto(name.size()));
     std::optional<duration> timeout;
-    if (chance_.one_in(2)) timeout = std::chrono::seconds{chance_.upto(20)};
-    bool const is_crowded = chance_.one_in(32);
+    if (rng_.one_in(2)) timeout = std::chrono::seconds{rng_.upto(20)};
+    bool const is_crowded = rng_.one_in(32);
     // The reply may come before `call` returns.
     next_ += 2;
     open_.emplace(on, next_);
@@ -142,32 +142,32 @@ class world final : test::door_over_core {
 
   request any_request(method_path of) {
     request made;
-    auto const task = static_cast<std::int32_t>(chance_.upto(num_tasks));
-    if (!chance_.one_in(8)) made.task = any_task(task);
+    auto const task = static_cast<std::int32_t>(rng_.upto(num_tasks));
+    if (!rng_.one_in(8)) made.task = any_task(task);
     // Mostly the incarnation of that task.
-    if (!chance_.one_in(8)) {
-      made.self = incarnation{static_cast<std::uint64_t>(10 + task) + 100 * chance_.size(2)};
+    if (!rng_.one_in(8)) {
+      made.self = incarnation{static_cast<std::uint64_t>(10 + task) + 100 * rng_.size(2)};
     }
-    if (of.of == generation::third && !chance_.one_in(32)) made.service = test::coordinator_self;
-    made.name = chance_.one_of(names);
-    made.value = chance_.one_in(16) ? std::string(chance_.size(60'000), 'x')
-                                    : std::string{chance_.one_of(values)};
-    made.overwrite = chance_.one_in(2);
-    made.number = chance_.one_of(numbers);
-    made.timeout_ms = chance_.one_of(numbers);
-    if (chance_.one_in(8)) made.counter = chance_.one_of(numbers);
-    for (auto n = chance_.size(4); n > 0; --n) {
-      made.tasks.push_back(any_task(static_cast<std::int32_t>(chance_.upto(num_tasks))));
+    if (of.of == generation::third && !rng_.one_in(32)) made.service = test::coordinator_self;
+    made.name = rng_.one_of(names);
+    made.value =
+        rng_.one_in(16) ? std::string(rng_.size(60'000), 'x') : std::string{rng_.one_of(values)};
+    made.overwrite = rng_.one_in(2);
+    made.number = rng_.one_of(numbers);
+    made.timeout_ms = rng_.one_of(numbers);
+    if (rng_.one_in(8)) made.counter = rng_.one_of(numbers);
+    for (auto n = rng_.size(4); n > 0; --n) {
+      made.tasks.push_back(any_task(static_cast<std::int32_t>(rng_.upto(num_tasks))));
     }
-    made.code = static_cast<std::int32_t>(chance_.upto(20));
-    made.text = chance_.one_of(values);
+    made.code = static_cast<std::int32_t>(rng_.upto(20));
+    made.text = rng_.one_of(values);
     return made;
   }
 
   task_name any_task(std::int32_t id) {
     task_name made{id};
-    if (chance_.one_in(8)) made.job = chance_.one_in(2) ? "jax_worker" : "other";
-    made.recoverable = chance_.one_in(4);
+    if (rng_.one_in(8)) made.job = rng_.one_in(2) ? "jax_worker" : "other";
+    made.recoverable = rng_.one_in(4);
     return made;
   }
 
@@ -184,12 +184,12 @@ class world final : test::door_over_core {
       transcript_ += r->what.tail.view();
     } else if (auto const* const e = std::get_if<core::event>(&what)) {
       transcript_ += e->text;
-    } else if (auto const* const bye = std::get_if<farewell>(&what)) {
+    } else if (auto const* const bye = std::get_if<goodbye>(&what)) {
       transcript_ += bye->why.text();
     }
   }
 
-  dice& chance_;
+  random_source& rng_;
   std::vector<connection_id> connections_;
   std::set<std::pair<connection_id, std::int32_t>> open_;  // calls without a reply
   std::int32_t next_{-1};
@@ -198,9 +198,9 @@ class world final : test::door_over_core {
 
 }  // namespace
 
-std::string run_door_world(dice chance) {
-  bool const is_strict = chance.one_in(3);
-  return world{chance, is_strict}.run();
+std::string run_door_world(random_source rng) {
+  bool const is_strict = rng.one_in(3);
+  return world{rng, is_strict}.run();
 }
 
 }  // namespace coxswain::xla

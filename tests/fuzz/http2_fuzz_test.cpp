@@ -1,7 +1,7 @@
 // Random peers of an HTTP/2 session.
 
-#include "tests/fuzz/chance.hpp"
 #include "tests/fuzz/http2_world.hpp"
+#include "tests/fuzz/random_source.hpp"
 #include "tests/wire/live_bytes.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -17,12 +17,12 @@ constexpr std::size_t steps = 100;
 
 template <class Try>
 http2_world_counts try_many(Try one) {
-  coxswain::test::dice chance{coxswain::test::seed()};
+  coxswain::test::random_source rng{coxswain::test::seed()};
   http2_world_counts sum;
-  one(chance, steps);  // what is made once is not a leak
+  one(rng, steps);  // warms up: what is allocated once is not a leak
   for (auto left = coxswain::test::times(worlds); left > 0; --left) {
     auto const before = coxswain::test::live_bytes();
-    auto const counts = one(chance, steps);
+    auto const counts = one(rng, steps);
     BOOST_TEST(coxswain::test::live_bytes() == before);
     sum.calls += counts.calls;
     sum.endings += counts.endings;

@@ -17,7 +17,7 @@
 namespace coxswain::http2 {
 namespace {
 
-using coxswain::test::dice;
+using coxswain::test::random_source;
 using coxswain::test::report_violation;
 
 constexpr std::array<std::string_view, 20> names{":path",
@@ -44,34 +44,34 @@ constexpr std::array<std::string_view, 14> values{
     "/p.S/M", "POST", "http", "application/grpc", "200",  "gzip",     "deflate",
     "5S",     "0",    "13",   "trailers",         "%41%", "CjsKN3R5", "identity"};
 
-// What the session holds beside what it was given.
+// Memory of the session beyond its input.
 constexpr std::size_t memory_at_rest = 100'000;
 constexpr std::size_t stream_bytes = 2'000;
 
-// Frames that mean something, more often than not.
+// Mostly valid frames.
 class any_peer {
  public:
-  any_peer(dice& chance, bool is_client) : chance_{chance}, is_client_{is_client} {}
+  any_peer(random_source& rng, bool is_client) : rng_{rng}, is_client_{is_client} {}
 
   std::string beginning() {
-    if (chance_.one_in(16)) return chance_.bytes(chance_.size(40));
+    if (rng_.one_in(16)) return rng_.bytes(rng_.size(40));
     if (is_client_) return test::preface();
     return test::frame(test::frame_type::settings, 0, 0);
   }
 
-  // The client has begun this stream.
+  // The client has opened this stream.
   void begun(stream_id stream) { next_ = static_cast<std::uint32_t>(stream.value) + 2; }
 
   std::string next() {
-    if (chance_.one_in(64)) return chance_.bytes(chance_.size(60));
-    if (chance_.one_in(64)) return any_frame();
-    switch (chance_.upto(15)) {
+    if (rng_.one_in(64)) return rng_.bytes(rng_.size(60));
+    if (rng_.one_in(64)) return any_frame();
+    switch (rng_.upto(15)) {
       case 2: return test::frame(test::frame_type::reset, 0, stream(), number());
       case 3: return test::frame(test::frame_type::window_update, 0, stream(), number());
       case 4: return test::frame(test::frame_type::ping, flags(), 0, "12345678");
       case 5: return test::frame(test::frame_type::settings, 0, 0, setting());
       case 6:
-        if (!chance_.one_in(8)) return {};
+        if (!rng_.one_in(8)) return {};
         return test::frame(test::frame_type::headers, flags(), stream(), headers());
       case 7: return test::frame(test::frame_type::data, flags(), stream(), body());
       default: return is_client_ ? call() : reply();
@@ -82,10 +82,10 @@ class any_peer {
   std::string call() {
     next_ += 2;
     auto fields = test::call_fields("/p.S/M");
-    if (chance_.one_in(4)) fields.emplace_back(chance_.one_of(names), chance_.one_of(values));
+    if (rng_.one_in(4)) fields.emplace_back(rng_.one_of(names), rng_.one_of(values));
     return test::frame(test::frame_type::headers, test::end_headers, next_ - 2,
                        test::header_block(fields)) +
-           test::frame(test::frame_type::data, chance_.one_in(8) ? 0 : test::end_stream, next_ - 2,
+           test::frame(test::frame_type::data, rng_.one_in(8) ? 0 : test::end_stream, next_ - 2,
                        body());
   }
 
@@ -96,49 +96,49 @@ class any_peer {
                test::header_block({{":status", "200"}, {"content-type", "application/grpc"}})) +
            test::frame(test::frame_type::data, 0, of, body()) +
            test::frame(test::frame_type::headers, test::end_headers | test::end_stream, of,
-                       test::header_block({{"grpc-status", chance_.one_of(values)}}));
+                       test::header_block({{"grpc-status", rng_.one_of(values)}}));
   }
 
   std::string body() {
-    switch (chance_.upto(7)) {
-      case 0: return chance_.bytes(chance_.size(20));
-      case 1: return test::message(gzip(std::string(chance_.size(5'000), 'x')), true);
-      case 2: return test::message(std::string(chance_.size(16'000), 'y'));
-      case 3: return test::message("ab").substr(0, chance_.upto(7));
+    switch (rng_.upto(7)) {
+      case 0: return rng_.bytes(rng_.size(20));
+      case 1: return test::message(gzip(std::string(rng_.size(5'000), 'x')), true);
+      case 2: return test::message(std::string(rng_.size(16'000), 'y'));
+      case 3: return test::message("ab").substr(0, rng_.upto(7));
       case 4: return test::message("a") + test::message("b");
-      default: return test::message(std::string(chance_.size(20), 'z'));
+      default: return test::message(std::string(rng_.size(20), 'z'));
     }
   }
 
   std::string headers() {
     test::fields all;
-    for (auto left = chance_.upto(6); left > 0; --left) {
-      all.emplace_back(chance_.one_of(names), chance_.one_of(values));
+    for (auto left = rng_.upto(6); left > 0; --left) {
+      all.emplace_back(rng_.one_of(names), rng_.one_of(values));
     }
     return test::header_block(all);
   }
 
   std::string any_frame() {
-    auto const type = test::frame_type{static_cast<std::uint8_t>(chance_.upto(10))};
-    return test::frame(type, static_cast<std::uint8_t>(chance_.upto(255)), stream(),
-                       chance_.bytes(chance_.size(30)));
+    auto const type = test::frame_type{static_cast<std::uint8_t>(rng_.upto(10))};
+    return test::frame(type, static_cast<std::uint8_t>(rng_.upto(255)), stream(),
+                       rng_.bytes(rng_.size(30)));
   }
 
   std::string setting() {
-    if (!chance_.one_in(8)) return {};
-    return test::number(chance_.upto(9), 2) + test::number(chance_.size(70'000), 4);
+    if (!rng_.one_in(8)) return {};
+    return test::number(rng_.upto(9), 2) + test::number(rng_.size(70'000), 4);
   }
 
   // Mostly one that is or was open.
   std::uint32_t stream() {
-    if (next_ == 1 || chance_.one_in(64)) return static_cast<std::uint32_t>(chance_.upto(9));
-    auto const back = 2 * chance_.size(next_ / 2 - 1);
+    if (next_ == 1 || rng_.one_in(64)) return static_cast<std::uint32_t>(rng_.upto(9));
+    auto const back = 2 * rng_.size(next_ / 2 - 1);
     return static_cast<std::uint32_t>(next_ - 2 - back);
   }
-  std::string number() { return test::number(chance_.size(0x7fff'ffff), 4); }
-  std::uint8_t flags() { return static_cast<std::uint8_t>(chance_.upto(5)); }
+  std::string number() { return test::number(rng_.size(0x7fff'ffff), 4); }
+  std::uint8_t flags() { return static_cast<std::uint8_t>(rng_.upto(5)); }
 
-  dice& chance_;
+  random_source& rng_;
   bool is_client_;
   std::uint32_t next_{1};
 };
@@ -155,11 +155,11 @@ limits small_limits() {
   return l;
 }
 
-// What both sides have in common: bytes in pieces, output, and what is held.
+// Common to both sides: fragmented input, output, and memory.
 template <class Session, class Event>
 class world {
  public:
-  world(dice& chance, bool is_client) : chance_{chance}, peer_{chance, is_client} {}
+  world(random_source& rng, bool is_client) : rng_{rng}, peer_{rng, is_client} {}
 
   void check_memory() {
     if (meter_.transit() != session_.memory_bytes()) report_violation("memory is not counted");
@@ -175,37 +175,37 @@ class world {
 
   void write() {
     std::string out;
-    auto const wanted = chance_.size(20'000);
+    auto const wanted = rng_.size(20'000);
     session_.append_output(out, wanted);
     if (out.size() > wanted + 20'000) report_violation("too much output: ", out.size());
   }
 
   [[nodiscard]] bool goes_on() const {
-    return !chance_.is_spent() && (session_.wants_read() || session_.wants_write());
+    return !rng_.is_spent() && (session_.wants_read() || session_.wants_write());
   }
 
-  dice& chance_;
+  random_source& rng_;
   any_peer peer_;
   memory_meter meter_{1'000'000'000};
   Session session_{small_limits(), &meter_};
   std::vector<Event> events_;
-  std::set<stream_id> open_;  // found or begun, and not ended
-  std::size_t given_{};       // bytes that were put in
+  std::set<stream_id> open_;  // begun and not ended
+  std::size_t given_{};       // input bytes
   time_point now_{1h};
   http2_world_counts counts_;
 };
 
 class server_world : public world<server_session, server_event> {
  public:
-  explicit server_world(dice& chance) : world{chance, true} { hear(peer_.beginning()); }
+  explicit server_world(random_source& rng) : world{rng, true} { hear(peer_.beginning()); }
 
   void step() {
-    switch (chance_.upto(9)) {
+    switch (rng_.upto(9)) {
       case 0: write(); break;
       case 1: session_.ping(7); break;
-      case 2: now_ += chance_.size(3'000) * 1ms; break;
+      case 2: now_ += rng_.size(3'000) * 1ms; break;
       case 3:
-        if (auto const late = session_.asking(); late && chance_.one_in(4)) {
+        if (auto const late = session_.asking(); late && rng_.one_in(4)) {
           session_.refuse(*late, {errc::resource_exhausted, "late"});
         } else if (late) {
           given_ += session_.asks_for();
@@ -215,8 +215,8 @@ class server_world : public world<server_session, server_event> {
       case 4:
       case 5: end_one(); break;
       case 6:
-        if (!chance_.one_in(20)) break;
-        session_.go_away(stream_id{static_cast<std::int32_t>(2 * chance_.upto(9) + 1)},
+        if (!rng_.one_in(20)) break;
+        session_.go_away(stream_id{static_cast<std::int32_t>(2 * rng_.upto(9) + 1)},
                          error_code::no_error, "bye");
         leaves_ = true;
         break;
@@ -229,7 +229,7 @@ class server_world : public world<server_session, server_event> {
   void hear(std::string_view input) {
     given_ += input.size();
     while (!input.empty()) {
-      auto const piece = input.substr(0, 1 + chance_.size(input.size()));
+      auto const piece = input.substr(0, 1 + rng_.size(input.size()));
       input.remove_prefix(session_.receive(now_, piece, events_));
       look();
     }
@@ -251,13 +251,13 @@ class server_world : public world<server_session, server_event> {
 
   void end_one() {
     if (open_.empty()) return;
-    auto const which = chance_.one_of(open_);
-    auto const size = chance_.size(20'000);
+    auto const which = rng_.one_of(open_);
+    auto const size = rng_.size(20'000);
     given_ += size;
-    auto const is_known = chance_.one_in(3)
+    auto const is_known = rng_.one_in(3)
                               ? session_.fail(which, errc::not_found, std::string(size, 'e'))
                               : session_.reply(which, std::string(size, 'r'));
-    // It may have been cancelled already, which the next input tells.
+    // It may have been cancelled already, which the next input reports.
     if (is_known) open_.erase(which);
     if (!is_known && !session_.has_events() && !leaves_) report_violation("a call was forgotten");
     session_.receive(now_, {}, events_);
@@ -269,10 +269,10 @@ class server_world : public world<server_session, server_event> {
 
 class client_world : public world<client_session, client_event> {
  public:
-  explicit client_world(dice& chance) : world{chance, false} { hear(peer_.beginning()); }
+  explicit client_world(random_source& rng) : world{rng, false} { hear(peer_.beginning()); }
 
   void step() {
-    switch (chance_.upto(9)) {
+    switch (rng_.upto(9)) {
       case 0: write(); break;
       case 1: session_.ping(7); break;
       case 2:
@@ -282,7 +282,7 @@ class client_world : public world<client_session, client_event> {
         break;
       case 5:
         if (open_.empty()) break;
-        if (auto const which = chance_.one_of(open_); chance_.one_in(2)) {
+        if (auto const which = rng_.one_of(open_); rng_.one_in(2)) {
           session_.receive(now_, {}, events_);
           look();
           session_.cancel(which);
@@ -298,10 +298,10 @@ class client_world : public world<client_session, client_event> {
   void begin() {
     call_start how;
     how.path = "/p.S/M";
-    how.compresses = chance_.one_in(2);
-    how.stays_open = chance_.one_in(2);
-    if (chance_.one_in(2)) how.timeout = chance_.size(100'000) * 1ms;
-    auto const size = chance_.size(5'000);
+    how.compresses = rng_.one_in(2);
+    how.stays_open = rng_.one_in(2);
+    if (rng_.one_in(2)) how.timeout = rng_.size(100'000) * 1ms;
+    auto const size = rng_.size(5'000);
     given_ += 2 * size;
     auto const id = session_.start(how, std::string(size, 'q'));
     if (!id) return;
@@ -311,15 +311,15 @@ class client_world : public world<client_session, client_event> {
   }
 
   void say() {
-    auto const size = chance_.size(5'000);
+    auto const size = rng_.size(5'000);
     given_ += 2 * size;
-    session_.send(chance_.one_of(open_), std::string(size, 'm'), chance_.one_in(2));
+    session_.send(rng_.one_of(open_), std::string(size, 'm'), rng_.one_in(2));
   }
 
   void hear(std::string_view input) {
     given_ += input.size();
     while (!input.empty()) {
-      auto const piece = input.substr(0, 1 + chance_.size(input.size()));
+      auto const piece = input.substr(0, 1 + rng_.size(input.size()));
       session_.receive(now_, piece, events_);
       input.remove_prefix(piece.size());
       look();
@@ -341,8 +341,8 @@ class client_world : public world<client_session, client_event> {
 };
 
 template <class World>
-http2_world_counts live(dice& chance, std::size_t steps_max) {
-  World one{chance};
+http2_world_counts live(random_source& rng, std::size_t steps_max) {
+  World one{rng};
   for (std::size_t i = 0; i < steps_max && one.goes_on(); ++i) one.step();
   one.counts_.refusals = one.session_.error().empty() ? 0 : 1;
   return one.counts_;
@@ -350,12 +350,12 @@ http2_world_counts live(dice& chance, std::size_t steps_max) {
 
 }  // namespace
 
-http2_world_counts try_server(dice& chance, std::size_t steps_max) {
-  return live<server_world>(chance, steps_max);
+http2_world_counts try_server(random_source& rng, std::size_t steps_max) {
+  return live<server_world>(rng, steps_max);
 }
 
-http2_world_counts try_client(dice& chance, std::size_t steps_max) {
-  return live<client_world>(chance, steps_max);
+http2_world_counts try_client(random_source& rng, std::size_t steps_max) {
+  return live<client_world>(rng, steps_max);
 }
 
 }  // namespace coxswain::http2

@@ -9,7 +9,7 @@ namespace coxswain::test {
 // Defined by the program: violation_to_boost.cpp or targets/violation_to_fuzzer.cpp.
 void violation(std::string const& text);
 
-// Tells the parts, one after the other.
+// Reports the concatenated parts.
 template <class... Parts>
 void report_violation(Parts const&... parts) {
   std::ostringstream text;

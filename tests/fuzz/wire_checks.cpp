@@ -14,17 +14,17 @@
 namespace coxswain::wire {
 namespace {
 
-using test::dice;
+using test::random_source;
 using test::report_violation;
 
-// What decoding a payload may take: a list of numbers has several times its bytes while it grows,
-// and a list of empty entries has more.
+// The memory that decoding a payload may take: a growing list of numbers takes several times its
+// bytes, and a list of empty entries more.
 std::size_t memory_bytes_max(std::string_view payload) { return 64 * 1024 + 200 * payload.size(); }
 
-// Messages in the messages of a coordinator, which a client trusts: Protobuf may believe 50 MB.
+// Nested messages of a coordinator, which a client trusts: Protobuf may reserve 50 MB for them.
 constexpr std::size_t believed_bytes_max = 50'010'000;
 
-// Decodes; if that succeeds, what was decoded must survive the way back. True if it succeeded.
+// Decodes; if that succeeds, the result must survive a round trip. True if it succeeded.
 template <class Decode>
 bool survives(Decode decode, std::string const& payload, std::size_t taken_max) {
   auto const before = test::live_bytes();
@@ -40,15 +40,16 @@ bool survives(Decode decode, std::string const& payload, std::size_t taken_max) 
   return true;
 }
 
-// Feeds the stream in random pieces to a decoder, and returns what it hands out before the stream
-// ends or fails. No buffer may be larger than what was fed justifies.
-std::vector<std::string> read_in_pieces(dice& chance, std::string_view stream, std::size_t limit) {
+// Feeds the stream in random pieces to a decoder, and returns the frames before the stream ends
+// or fails. No buffer may be larger than the input justifies.
+std::vector<std::string> read_in_pieces(random_source& rng, std::string_view stream,
+                                        std::size_t limit) {
   std::vector<std::string> payloads;
   frame_decoder decoder{limit};
-  auto const piece_bytes_max = 1 + chance.size(stream.size());
+  auto const piece_bytes_max = 1 + rng.size(stream.size());
   std::size_t fed = 0;
   while (fed < stream.size()) {
-    auto const size = chance.is_spent() ? stream.size() : chance.upto(piece_bytes_max);
+    auto const size = rng.is_spent() ? stream.size() : rng.upto(piece_bytes_max);
     auto const piece = stream.substr(fed, size);
     fed += piece.size();
     decoder.feed(piece);
@@ -64,7 +65,7 @@ std::vector<std::string> read_in_pieces(dice& chance, std::string_view stream, s
   return payloads;
 }
 
-// The same, the simple way: the whole stream is there.
+// The same with the whole stream at once.
 std::vector<std::string> read_at_once(std::string_view stream, std::size_t limit) {
   std::vector<std::string> payloads;
   while (stream.size() >= length_bytes) {
@@ -98,8 +99,8 @@ bool survives_in_some_direction(std::string const& payload) {
   return client || server;
 }
 
-void check_pieces(dice& chance, std::string_view stream, std::size_t limit) {
-  if (read_in_pieces(chance, stream, limit) != read_at_once(stream, limit)) {
+void check_pieces(random_source& rng, std::string_view stream, std::size_t limit) {
+  if (read_in_pieces(rng, stream, limit) != read_at_once(stream, limit)) {
     report_violation("the pieces matter");
   }
 }

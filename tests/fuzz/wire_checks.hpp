@@ -1,8 +1,7 @@
 #pragma once
-// What must hold of the wire layer's decoders, whatever bytes come. Reports a violation of what
-// does not.
+// Rules for the wire layer's decoders, for any input. Reports violations.
 
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/random_source.hpp"
 
 #include <cstddef>
 #include <string>
@@ -10,17 +9,16 @@
 
 namespace coxswain::wire {
 
-// True if the payload is a request that is decoded without Protobuf, which must understand it, too,
-// and in the same way.
+// True if the payload is a request that is decoded without Protobuf; Protobuf must decode it, too,
+// and to the same.
 bool is_understood_quickly(std::string_view payload);
 
-// Decodes the payload as a request, also in the quick way, and as an answer: that takes memory in
-// proportion to it, and what was understood survives the way back. True if it was understood as
-// either.
+// Decodes the payload as a request, also on the fast path, and as an answer: memory is proportional
+// to the payload, and the result survives a round trip. True if either succeeded.
 bool survives_in_some_direction(std::string const& payload);
 
-// Whatever pieces a stream comes in, the same frames are found in it, and no buffer is larger than
-// what has come justifies.
-void check_pieces(test::dice& chance, std::string_view stream, std::size_t limit);
+// A stream has the same frames in any fragmentation, and no buffer is larger than the input
+// justifies.
+void check_pieces(test::random_source& rng, std::string_view stream, std::size_t limit);
 
 }  // namespace coxswain::wire

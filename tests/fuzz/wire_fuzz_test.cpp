@@ -3,7 +3,7 @@
 #include "coxswain/v1/coxswain.pb.h"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/random_source.hpp"
 #include "tests/fuzz/wire_checks.hpp"
 #include "tests/wire/quiet_protobuf.hpp"
 #include "tests/wire/samples.hpp"
@@ -21,25 +21,25 @@
 namespace coxswain::wire {
 namespace {
 
-using test::dice;
+using test::random_source;
 using test::seed;
 using test::times;
 
-// Changes the message in one place. Bytes that mean something to Protobuf are preferred: the ends
+// Changes the message in one place, preferably to bytes with a meaning in Protobuf: the ends
 // of varints, small field numbers and lengths.
-void mutate(dice& chance, std::string& message, std::vector<std::string> const& others) {
+void mutate(random_source& rng, std::string& message, std::vector<std::string> const& others) {
   static constexpr std::string_view telling{"\x00\x01\x02\x08\x0a\x10\x12\x7f\x80\xff", 10};
-  auto const at = chance.upto(message.size());
+  auto const at = rng.upto(message.size());
   auto const rest = message.size() - at;
-  switch (chance.upto(6)) {
+  switch (rng.upto(6)) {
     case 0: message.resize(at); break;
-    case 1: message.insert(at, 1, chance.one_of(telling)); break;
-    case 2: message.insert(at, chance.bytes(chance.size(20))); break;
-    case 3: message.erase(at, chance.size(rest)); break;
-    case 4: message.insert(at, message.substr(at, chance.size(rest))); break;
-    case 5: message.insert(at, chance.one_of(others)); break;
+    case 1: message.insert(at, 1, rng.one_of(telling)); break;
+    case 2: message.insert(at, rng.bytes(rng.size(20))); break;
+    case 3: message.erase(at, rng.size(rest)); break;
+    case 4: message.insert(at, message.substr(at, rng.size(rest))); break;
+    case 5: message.insert(at, rng.one_of(others)); break;
     default:
-      if (rest > 0) message[at] = static_cast<char>(message[at] ^ (1 << chance.upto(7)));
+      if (rest > 0) message[at] = static_cast<char>(message[at] ^ (1 << rng.upto(7)));
   }
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> sample_payloads() {
   return payloads;
 }
 
-// With continuation bytes that say nothing.
+// A varint with redundant continuation bytes.
 std::string varint(std::uint64_t value, std::size_t padding = 0) {
   std::string made;
   for (; value >= 0x80; value >>= 7) made += static_cast<char>(value | 0x80);
@@ -62,23 +62,23 @@ std::string varint(std::uint64_t value, std::size_t padding = 0) {
   return made;
 }
 
-// Often one of those that messages have, in one of the ways in which Protobuf can write it.
-std::string any_field(dice& chance) {
+// Often a field that messages have, in one of the encodings that Protobuf allows.
+std::string any_field(random_source& rng) {
   static constexpr std::array<std::uint64_t, 8> telling{
       0, 1, 9, 10, 127, 0xffff'ffff, 0x1'0000'0000, ~std::uint64_t{}};
-  auto const padding = [&] { return chance.one_in(8) ? chance.size(9) : 0; };
-  auto const number = chance.one_in(8) ? chance.size(100) : 1 + chance.upto(9);
-  auto const type = chance.one_in(8) ? chance.upto(7) : 2 * chance.upto(1);
+  auto const padding = [&] { return rng.one_in(8) ? rng.size(9) : 0; };
+  auto const number = rng.one_in(8) ? rng.size(100) : 1 + rng.upto(9);
+  auto const type = rng.one_in(8) ? rng.upto(7) : 2 * rng.upto(1);
   auto made = varint(number << 3 | type, padding());
-  auto const value = chance.one_of(telling);
+  auto const value = rng.one_of(telling);
   switch (type) {
     case 0: return made + varint(value, padding());
-    case 1: return made + chance.bytes(8);
+    case 1: return made + rng.bytes(8);
     case 2: {
-      auto const content = chance.one_in(2) ? chance.bytes(chance.size(5)) : varint(value);
+      auto const content = rng.one_in(2) ? rng.bytes(rng.size(5)) : varint(value);
       return made + varint(content.size(), padding()) + content;
     }
-    case 5: return made + chance.bytes(4);
+    case 5: return made + rng.bytes(4);
     default: return made;
   }
 }
@@ -92,15 +92,15 @@ std::vector<std::string> fields_of(std::string_view message) {
 }
 
 // The fields in another order, some of them twice or not at all, with others between them.
-std::string rearranged(dice& chance, std::vector<std::string> fields) {
-  for (auto changes = chance.upto(3); changes > 0; --changes) {
-    auto const at = [&] { return chance.upto(fields.size() - 1); };
+std::string rearranged(random_source& rng, std::vector<std::string> fields) {
+  for (auto changes = rng.upto(3); changes > 0; --changes) {
+    auto const at = [&] { return rng.upto(fields.size() - 1); };
     auto const place = [&] { return fields.begin() + static_cast<std::ptrdiff_t>(at()); };
-    switch (fields.empty() ? 3 : chance.upto(3)) {
+    switch (fields.empty() ? 3 : rng.upto(3)) {
       case 0: std::swap(fields[at()], fields[at()]); break;
       case 1: fields.push_back(fields[at()]); break;
       case 2: fields.erase(place()); break;
-      default: fields.insert(fields.empty() ? fields.begin() : place(), any_field(chance));
+      default: fields.insert(fields.empty() ? fields.begin() : place(), any_field(rng));
     }
   }
   std::string made;
@@ -108,43 +108,43 @@ std::string rearranged(dice& chance, std::vector<std::string> fields) {
   return made;
 }
 
-// The same inside of the request.
-std::string rearranged_request(dice& chance, std::string_view payload) {
+// The same inside the request.
+std::string rearranged_request(random_source& rng, std::string_view payload) {
   auto fields = fields_of(payload);
   for (auto& one : fields) {
     std::string_view rest{one};
     auto const parts = take_field(rest);
     if (parts->number < v1::ClientMessage::kHelloFieldNumber) continue;
-    auto const content = rearranged(chance, fields_of(parts->content));
+    auto const content = rearranged(rng, fields_of(parts->content));
     one = varint(parts->number << 3 | 2) + varint(content.size()) + content;
   }
-  return rearranged(chance, std::move(fields));
+  return rearranged(rng, std::move(fields));
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(wire_fuzz_test, *boost::unit_test::fixture<test::quiet_protobuf>())
 
-BOOST_AUTO_TEST_CASE(random_bytes_are_refused_or_survive_the_way_back) {
+BOOST_AUTO_TEST_CASE(random_bytes_are_refused_or_survive_a_round_trip) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance{seed()};
+    random_source rng{seed()};
     std::size_t decoded = 0;
     for (auto left = times(600'000); left > 0; --left) {
-      decoded += survives_in_some_direction(chance.bytes(chance.size(100)));
+      decoded += survives_in_some_direction(rng.bytes(rng.size(100)));
     }
     BOOST_TEST(decoded > 0u);
   }
 }
 
-BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_the_way_back) {
+BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_a_round_trip) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance{seed()};
+    random_source rng{seed()};
     auto const samples = sample_payloads();
     std::size_t decoded = 0;
     for (auto left = times(600'000); left > 0; --left) {
-      auto message = chance.one_of(samples);
-      for (auto changes = 1 + chance.upto(4); changes > 0; --changes) {
-        mutate(chance, message, samples);
+      auto message = rng.one_of(samples);
+      for (auto changes = 1 + rng.upto(4); changes > 0; --changes) {
+        mutate(rng, message, samples);
       }
       decoded += survives_in_some_direction(message);
     }
@@ -152,35 +152,35 @@ BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_the_way_back) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_request_means_the_same_to_protobuf_however_its_fields_are_arranged) {
+BOOST_AUTO_TEST_CASE(field_order_does_not_change_how_protobuf_reads_a_request) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance{seed()};
+    random_source rng{seed()};
     std::vector<std::string> samples;
     for (auto const& one : test::sample_requests()) samples.push_back(test::payload_of(one));
     std::size_t quick = 0;
     auto const tries = times(600'000);
     for (auto left = tries; left > 0; --left) {
-      quick += is_understood_quickly(rearranged_request(chance, chance.one_of(samples)));
+      quick += is_understood_quickly(rearranged_request(rng, rng.one_of(samples)));
     }
     BOOST_TEST(quick > tries / 20);
     BOOST_TEST(quick < tries / 2);
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_stream_says_the_same_in_whatever_pieces_it_comes) {
+BOOST_AUTO_TEST_CASE(a_stream_does_not_depend_on_its_fragmentation) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance{seed()};
+    random_source rng{seed()};
     constexpr std::size_t limit = 20'000;
     for (auto left = times(15'000); left > 0; --left) {
       std::string stream;
-      for (auto frames = chance.upto(8); frames > 0; --frames) {
-        auto const size = chance.size(limit + 10);
+      for (auto frames = rng.upto(8); frames > 0; --frames) {
+        auto const size = rng.size(limit + 10);
         append_length(stream, size);
         stream.append(size, static_cast<char>('a' + frames));
       }
-      if (chance.upto(3) == 0) mutate(chance, stream, {"\x01\x02\x03"});
+      if (rng.upto(3) == 0) mutate(rng, stream, {"\x01\x02\x03"});
 
-      check_pieces(chance, stream, limit);
+      check_pieces(rng, stream, limit);
     }
   }
 }

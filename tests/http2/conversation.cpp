@@ -7,7 +7,7 @@ constexpr std::size_t write_bytes = 64 * 1024;
 
 }  // namespace
 
-void told_server::say(std::string_view bytes, time_point now) {
+void server_harness::feed(std::string_view bytes, time_point now) {
   while (!bytes.empty()) {
     // A test that wants to see the limit calls `receive` itself.
     std::vector<server_event> found;
@@ -16,7 +16,7 @@ void told_server::say(std::string_view bytes, time_point now) {
   }
 }
 
-std::vector<read_frame> told_server::hear() {
+std::vector<read_frame> server_harness::output() {
   std::string out;
   while (server.wants_write()) server.append_output(out, write_bytes);
   auto frames = read_frames(out);
@@ -30,7 +30,7 @@ std::vector<read_frame> told_server::hear() {
   return frames;
 }
 
-void pair::talk(time_point now) {
+void pair::exchange(time_point now) {
   while (client.wants_write() || server.wants_write() || server.has_events()) {
     std::string to_server;
     client.append_output(to_server, write_bytes);
@@ -39,26 +39,26 @@ void pair::talk(time_point now) {
     do {
       std::vector<server_event> found;
       rest.remove_prefix(server.receive(now, rest, found));
-      asked.insert(asked.end(), found.begin(), found.end());
+      server_events.insert(server_events.end(), found.begin(), found.end());
     } while (!rest.empty());
 
     std::string to_client;
     server.append_output(to_client, write_bytes);
     bytes_to_client += to_client.size();
-    client.receive(now, to_client, heard);
+    client.receive(now, to_client, client_events);
   }
 }
 
 call pair::ask(call_start const& how, std::string_view message) {
   BOOST_REQUIRE(client.start(how, message).has_value());
-  talk();
-  return take<call>(asked);
+  exchange();
+  return take<call>(server_events);
 }
 
 call_ended pair::end() {
-  talk();
-  BOOST_TEST(heard.size() == 1u);
-  return take<call_ended>(heard);
+  exchange();
+  BOOST_TEST(client_events.size() == 1u);
+  return take<call_ended>(client_events);
 }
 
 }  // namespace coxswain::http2::test

@@ -1,6 +1,6 @@
 #pragma once
-// A server that is told bytes, and a client and a server that talk with each other. Time stands
-// still unless a test says otherwise.
+// A server fed with bytes, and a client and a server connected to each other. Time does not pass
+// unless a test advances it.
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
@@ -29,14 +29,14 @@ Event take(std::vector<Any>& events) {
   return found;
 }
 
-// A server and what came of the bytes that it was told.
-struct told_server {
-  explicit told_server(limits const& l = limits{}) : server{l} {}
+// A server, and the events and output that its input caused.
+struct server_harness {
+  explicit server_harness(limits const& l = limits{}) : server{l} {}
 
-  void say(std::string_view bytes, time_point now = t0);
+  void feed(std::string_view bytes, time_point now = t0);
 
   // What it writes, without SETTINGS and the window of the connection; headers are text.
-  std::vector<read_frame> hear();
+  std::vector<read_frame> output();
 
   template <class Event>
   Event take() {
@@ -53,19 +53,19 @@ struct pair {
   explicit pair(limits const& of_server = limits{}, limits const& of_client = limits{})
       : client{of_client}, server{of_server} {}
 
-  // Each hears what the other one has to say, until both are silent.
-  void talk(time_point now = t0);
+  // Passes the output of each to the other until both have none.
+  void exchange(time_point now = t0);
 
   // A call whose request has arrived.
   call ask(call_start const& how, std::string_view message);
 
-  // How the call ended, of which nothing else may have been heard.
+  // How the call ended; it must have had no other events.
   call_ended end();
 
   client_session client;
   server_session server;
-  std::vector<client_event> heard;  // by the client
-  std::vector<server_event> asked;  // of the server
+  std::vector<client_event> client_events;  // events of the client
+  std::vector<server_event> server_events;  // events of the server
   std::size_t bytes_to_server{};
   std::size_t bytes_to_client{};
 };

@@ -15,7 +15,7 @@ std::uint32_t read_number(std::string_view bytes) {
   return value;
 }
 
-// A string of HPACK, as it is. A length of 127 and more goes on in groups of seven bits.
+// A plain HPACK string. A length of 127 or more continues in groups of seven bits.
 std::string text(std::string_view content) {
   std::string made;
   auto length = content.size();

@@ -32,24 +32,24 @@ inline constexpr std::uint8_t end_headers = 0x4;
 // The number, big-endian.
 [[nodiscard]] std::string number(std::uint64_t value, int bytes);
 
-// The bytes that these digits stand for; what is no digit is skipped.
+// The bytes given in hexadecimal digits; other characters are skipped.
 [[nodiscard]] std::string hex(std::string_view digits);
 
 [[nodiscard]] std::string frame(frame_type type, std::uint8_t flags, std::uint32_t stream,
                                 std::string_view payload = {});
 
-// What a client begins with: the preface, and SETTINGS that leave all as it is.
+// How a client begins: the preface, and SETTINGS that change nothing.
 [[nodiscard]] std::string preface();
 
 using fields = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// A block of headers, in literals that are not kept.
+// A header block of literals without indexing.
 [[nodiscard]] std::string header_block(fields const& all);
 
 // The headers of a call as XLA's clients send them.
 [[nodiscard]] fields call_fields(std::string_view path);
 
-// One message of gRPC.
+// One gRPC message.
 [[nodiscard]] std::string message(std::string_view content, bool is_compressed = false);
 
 // A whole call: headers, and the message in one frame of DATA.
@@ -63,10 +63,10 @@ struct read_frame {
   std::string payload;
 };
 
-// All frames of it; bytes that are no whole frame are an error of the test.
+// All frames of the input; an incomplete frame is a test error.
 [[nodiscard]] std::vector<read_frame> read_frames(std::string_view written);
 
-// Reads the blocks of headers of one direction of a connection, in their order.
+// Decodes the header blocks of one direction of a connection, in order.
 class header_reader {
  public:
   header_reader();

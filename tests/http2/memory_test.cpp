@@ -1,4 +1,4 @@
-// What sessions hold: it is counted, does not grow, and its lack ends the session alone.
+// Memory of sessions: it is counted and does not grow, and running out of it ends only the session.
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
@@ -23,7 +23,7 @@ call_start to_method() {
   return how;
 }
 
-void talk_much(test::pair& both, int calls) {
+void make_calls(test::pair& both, int calls) {
   for (int i = 0; i < calls; ++i) {
     auto const asked = both.ask(to_method(), "question");
     switch (i % 3) {
@@ -31,16 +31,16 @@ void talk_much(test::pair& both, int calls) {
       case 1: both.server.fail(asked.stream, errc::not_found, std::to_string(i)); break;
       default: both.client.cancel(asked.stream);
     }
-    both.talk(test::t0 + i * 1ms);
-    both.heard.clear();
-    both.asked.clear();
+    both.exchange(test::t0 + i * 1ms);
+    both.client_events.clear();
+    both.server_events.clear();
   }
 }
 
-// Everything that a server does, and what of it failed.
+// Everything that a server does, and which part of it failed.
 class script {
  public:
-  // True if memory was missing at some point; then nothing goes on.
+  // True if an allocation failed at some point; nothing continues after that.
   bool play() {
     try {
       memory_meter meter{1'000'000'000};
@@ -85,10 +85,10 @@ BOOST_AUTO_TEST_SUITE(memory_test)
 
 BOOST_AUTO_TEST_CASE(nothing_grows_over_a_hundred_thousand_calls) {
   test::pair both;
-  talk_much(both, 1'000);
+  make_calls(both, 1'000);
   auto const of_server = both.server.memory_bytes();
   auto const of_client = both.client.memory_bytes();
-  talk_much(both, 99'000);
+  make_calls(both, 99'000);
 
   BOOST_TEST(both.server.memory_bytes() <= of_server + 1'000);
   BOOST_TEST(both.client.memory_bytes() <= of_client + 1'000);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(nothing_grows_over_a_hundred_thousand_calls) {
   BOOST_TEST(both.client.streams() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_session_holds_is_counted_and_given_back) {
+BOOST_AUTO_TEST_CASE(memory_of_a_session_is_counted_and_released) {
   memory_meter meter{1'000'000'000};
   {
     server_session server{limits{}, &meter};
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(what_a_session_holds_is_counted_and_given_back) {
   BOOST_TEST(meter.transit() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_session_ends_where_an_allocation_fails_and_leaks_nothing) {
+BOOST_AUTO_TEST_CASE(a_failed_allocation_ends_the_session_without_a_leak) {
   script scenario;
   scenario.play();
   for (std::size_t n = 1;; ++n) {

@@ -1,4 +1,4 @@
-// The small pieces of gRPC: base64, percent coding, timeouts, gzip, messages, trailers.
+// Parts of gRPC: base64, percent encoding, timeouts, gzip, messages, trailers.
 
 #include "coxswain/http2/base64.hpp"
 #include "coxswain/http2/grpc_timeout.hpp"
@@ -49,21 +49,21 @@ BOOST_AUTO_TEST_CASE(base64_is_written_without_padding_and_read_with_or_without)
   BOOST_TEST(!from_base64("Zg===="));
 }
 
-BOOST_AUTO_TEST_CASE(the_details_of_an_empty_coordination_error_are_the_known_trailer) {
+BOOST_AUTO_TEST_CASE(the_details_of_an_empty_coordination_error_are_the_recorded_trailer) {
   auto const key = "type.googleapis.com/tensorflow.CoordinationServiceError"s;
 
   BOOST_TEST(to_base64("\x0a\x3b\x0a\x37"s + key + "\x12\x00"s) ==
              "CjsKN3R5cGUuZ29vZ2xlYXBpcy5jb20vdGVuc29yZmxvdy5Db29yZGluYXRpb25TZXJ2aWNlRXJyb3ISAA");
 }
 
-BOOST_AUTO_TEST_CASE(percent_coding_keeps_what_is_printable) {
+BOOST_AUTO_TEST_CASE(percent_encoding_keeps_printable_characters) {
   BOOST_TEST(percent_encoded("a b~", 100) == "a b~");
   BOOST_TEST(percent_encoded("50%\n\xc3\xa9", 100) == "50%25%0A%C3%A9");
   BOOST_TEST(percent_decoded("50%25%0a%C3%A9%") == "50%\n\xc3\xa9%");
   BOOST_TEST(percent_decoded("%zz%4") == "%zz%4");
 }
 
-BOOST_AUTO_TEST_CASE(a_text_is_cut_between_characters) {
+BOOST_AUTO_TEST_CASE(a_long_text_is_cut_between_characters) {
   BOOST_TEST(percent_encoded("abcdef", 6) == "abcdef");
   BOOST_TEST(percent_encoded("abcdefg", 6) == "abc...");
   BOOST_TEST(percent_encoded("a\xc3\xa9\xc3\xa9", 12) == "a%C3%A9...");
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(timeouts_have_up_to_eight_digits_and_a_unit) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_is_written_in_the_finest_unit_that_holds_it_and_never_too_short) {
+BOOST_AUTO_TEST_CASE(a_timeout_is_encoded_in_the_finest_unit_that_fits_and_rounded_up) {
   BOOST_TEST(format_grpc_timeout(0ns) == "0n");
   BOOST_TEST(format_grpc_timeout(-1s) == "0n");
   BOOST_TEST(format_grpc_timeout(99'999'999ns) == "99999999n");
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_is_written_in_the_finest_unit_that_holds_it_and_n
   BOOST_TEST(format_grpc_timeout(duration::max()) == "2562048H");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_inflated_is_bounded) {
+BOOST_AUTO_TEST_CASE(inflated_data_is_bounded) {
   std::string const content(100'000, 'x');
   auto const compressed = gzip(content);
   BOOST_TEST(compressed.size() < 1'000u);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(damaged_gzip_is_an_internal_error) {
   BOOST_TEST(gunzip("no gzip at all", 1'000).error().code() == errc::internal);
 }
 
-BOOST_AUTO_TEST_CASE(a_message_is_found_in_whatever_pieces_it_comes) {
+BOOST_AUTO_TEST_CASE(a_message_is_decoded_from_any_fragments) {
   auto const whole = message("hello") + "rest";
   for (std::size_t cut = 0; cut <= 10; ++cut) {
     message_decoder decoder{5};
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_message_is_found_in_whatever_pieces_it_comes) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_message_beyond_the_limit_is_refused_by_its_length_alone) {
+BOOST_AUTO_TEST_CASE(a_message_above_the_limit_is_refused_by_its_length_prefix) {
   message_decoder decoder{5};
   auto const whole = message("longer").substr(0, 5);
   std::string_view input{whole};
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_message_beyond_the_limit_is_refused_by_its_length_alone) 
   BOOST_TEST(decoder.feed(input).code() == errc::resource_exhausted);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused) {
+BOOST_AUTO_TEST_CASE(a_malformed_message_is_refused) {
   message_decoder decoder{5};
   auto const whole = message("abc", 2);
   std::string_view input{whole};
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused) {
   BOOST_TEST(decoder.feed(input).code() == errc::internal);
 }
 
-BOOST_AUTO_TEST_CASE(a_compressed_message_needs_an_encoding_that_is_known) {
+BOOST_AUTO_TEST_CASE(a_compressed_message_needs_a_known_encoding) {
   auto const whole = message(gzip("content"), 1);
   for (auto const& [by, code] : {std::pair{encoding::gzip, errc::ok},
                                  {encoding::none, errc::internal},
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_compressed_message_needs_an_encoding_that_is_known) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_message_is_sent_in_whatever_pieces_are_asked_for) {
+BOOST_AUTO_TEST_CASE(a_message_can_be_sent_in_any_fragments) {
   auto const expected = message("textvalue");
   for (std::size_t piece = 1; piece <= expected.size(); ++piece) {
     outgoing one{"text", bytes{"value"}, false};
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(messages_are_sent_one_after_the_other) {
   BOOST_TEST(sent == message("a") + message("bc", 1) + message("d"));
 }
 
-BOOST_AUTO_TEST_CASE(trailers_are_cut_below_what_clients_take) {
+BOOST_AUTO_TEST_CASE(trailers_are_cut_to_the_clients_limit) {
   std::string text;
   for (int i = 0; i < 3'000; ++i) text += "\xe2\x82\xac";
   status_fields const cut{errc::internal, text, std::string(4'096, 'd')};
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(trailers_are_cut_below_what_clients_take) {
   BOOST_TEST(none.code == "13");
 }
 
-BOOST_AUTO_TEST_CASE(a_rate_has_its_burst_and_its_second) {
+BOOST_AUTO_TEST_CASE(a_rate_limits_bursts) {
   time_point const t0{1h};
   rate_limit rate{3, 10};
   for (int i = 0; i < 3; ++i) BOOST_TEST(rate.allows(t0));

@@ -1,4 +1,4 @@
-// The server's side, told bytes as XLA's clients send them.
+// The server's side, fed with bytes as XLA's clients send them.
 
 #include "coxswain/http2/server_session.hpp"
 #include "coxswain/http2/gzip.hpp"
@@ -21,12 +21,12 @@ using test::frame;
 using test::frame_type;
 using test::header_block;
 using test::hex;
-using test::told_server;
+using test::server_harness;
 
 constexpr auto end_of_headers = test::end_headers;
 constexpr auto end_of_all = test::end_headers | test::end_stream;
 
-// What a client of gRPC 1.51.1 began with.
+// The first bytes of a client of gRPC 1.51.1.
 std::string golden_preface() {
   return hex(
       "505249202a20485454502f322e300d0a0d0a534d0d0a0d0a"
@@ -48,8 +48,8 @@ std::string headers(std::uint32_t stream, test::fields const& fields) {
   return frame(frame_type::headers, end_of_headers, stream, header_block(fields));
 }
 
-// That one frame of headers ends the stream and has this text in it; `resets`: the client need not
-// go on.
+// Expects one frame of headers that ends the stream and contains this text; `resets`: the client
+// need not send the rest.
 void check_refusal(std::vector<test::read_frame> const& frames, std::string_view text,
                    bool resets = false) {
   BOOST_REQUIRE(frames.size() == (resets ? 2u : 1u));
@@ -65,7 +65,7 @@ void check_refusal(std::vector<test::read_frame> const& frames, std::string_view
 
 BOOST_AUTO_TEST_SUITE(server_session_test)
 
-BOOST_AUTO_TEST_CASE(a_server_sends_its_settings_first_of_all) {
+BOOST_AUTO_TEST_CASE(a_server_sends_its_settings_first) {
   server_session server;
   std::string out;
   server.append_output(out, 1'000);
@@ -78,18 +78,18 @@ BOOST_AUTO_TEST_CASE(a_server_sends_its_settings_first_of_all) {
   BOOST_TEST(!server.wants_write());
 }
 
-BOOST_AUTO_TEST_CASE(a_call_of_a_grpc_client_is_answered) {
-  told_server talk;
-  talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", "question"));
-  auto const asked = talk.take<call>();
+BOOST_AUTO_TEST_CASE(a_call_by_a_grpc_client_is_answered) {
+  server_harness h;
+  h.feed(golden_preface() + test::whole_call(1, "/p.Service/Method", "question"));
+  auto const asked = h.take<call>();
   BOOST_TEST(asked.path == "/p.Service/Method");
   BOOST_TEST(asked.message == "question");
   BOOST_TEST(!asked.timeout);
-  BOOST_TEST(talk.server.user_agent() == "grpc-c++/1.51.1 grpc-c/29.0.0 (linux; chttp2)");
-  talk.hear();
+  BOOST_TEST(h.server.user_agent() == "grpc-c++/1.51.1 grpc-c/29.0.0 (linux; chttp2)");
+  h.output();
 
-  BOOST_TEST(talk.server.reply(asked.stream, "answer"));
-  auto const frames = talk.hear();
+  BOOST_TEST(h.server.reply(asked.stream, "answer"));
+  auto const frames = h.output();
   BOOST_REQUIRE(frames.size() == 3u);
   BOOST_TEST((frames[0].type == frame_type::headers));
   BOOST_TEST(frames[0].payload == ":status: 200\ncontent-type: application/grpc\n");
@@ -97,166 +97,167 @@ BOOST_AUTO_TEST_CASE(a_call_of_a_grpc_client_is_answered) {
   BOOST_TEST(frames[1].payload == test::message("answer"));
   BOOST_TEST(frames[2].payload == "grpc-status: 0\n");
   BOOST_TEST(int{frames[2].flags} == end_of_all);
-  BOOST_TEST(talk.server.streams() == 0u);
-  BOOST_TEST(!talk.server.reply(asked.stream, "again"));
+  BOOST_TEST(h.server.streams() == 0u);
+  BOOST_TEST(!h.server.reply(asked.stream, "again"));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_is_one_frame_of_headers) {
-  told_server talk;
-  talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
-  talk.hear();
+  server_harness h;
+  h.feed(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
+  h.output();
 
-  BOOST_TEST(talk.server.fail(talk.take<call>().stream, errc::not_found, "no such key", "details"));
-  check_refusal(talk.hear(),
+  BOOST_TEST(h.server.fail(h.take<call>().stream, errc::not_found, "no such key", "details"));
+  check_refusal(h.output(),
                 ":status: 200\ncontent-type: application/grpc\ngrpc-status: 5\n"
                 "grpc-message: no such key\ngrpc-status-details-bin: ZGV0YWlscw\n");
-  BOOST_TEST(talk.server.streams() == 0u);
+  BOOST_TEST(h.server.streams() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_call_is_told) {
-  told_server talk;
-  talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
-  auto const asked = talk.take<call>();
-  talk.say(frame(frame_type::reset, 0, 1, test::number(8, 4)));
+BOOST_AUTO_TEST_CASE(a_cancellation_is_reported) {
+  server_harness h;
+  h.feed(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
+  auto const asked = h.take<call>();
+  h.feed(frame(frame_type::reset, 0, 1, test::number(8, 4)));
 
-  auto const cancelled = talk.take<call_cancelled>();
+  auto const cancelled = h.take<call_cancelled>();
   BOOST_TEST(cancelled.stream == asked.stream);
   BOOST_TEST((cancelled.why == error_code::cancel));
-  BOOST_TEST(!talk.server.reply(asked.stream, "too late"));
+  BOOST_TEST(!h.server.reply(asked.stream, "too late"));
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_while_it_arrives_is_not_told) {
-  told_server talk;
-  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
-           frame(frame_type::data, 0, 1, test::message("abc").substr(0, 6)) +
-           frame(frame_type::reset, 0, 1, test::number(8, 4)));
+BOOST_AUTO_TEST_CASE(a_call_cancelled_before_it_is_complete_is_not_reported) {
+  server_harness h;
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, 0, 1, test::message("abc").substr(0, 6)) +
+         frame(frame_type::reset, 0, 1, test::number(8, 4)));
 
-  BOOST_TEST(talk.events.empty());
-  BOOST_TEST(talk.server.streams() == 0u);
+  BOOST_TEST(h.events.empty());
+  BOOST_TEST(h.server.streams() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_message_may_end_with_an_empty_frame) {
-  told_server talk;
-  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
-           frame(frame_type::data, 0, 1, test::message("abc")));
-  BOOST_TEST(talk.events.empty());
+BOOST_AUTO_TEST_CASE(a_message_may_end_with_an_empty_frame) {
+  server_harness h;
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, 0, 1, test::message("abc")));
+  BOOST_TEST(h.events.empty());
 
-  talk.say(frame(frame_type::data, test::end_stream, 1));
-  BOOST_TEST(talk.take<call>().message == "abc");
+  h.feed(frame(frame_type::data, test::end_stream, 1));
+  BOOST_TEST(h.take<call>().message == "abc");
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_is_handed_on) {
-  told_server talk;
+BOOST_AUTO_TEST_CASE(a_timeout_is_passed_on) {
+  server_harness h;
   auto fields = test::call_fields("/p.Service/Method");
   fields.emplace_back("grpc-timeout", "306S");
-  talk.say(test::preface() + headers(1, fields) +
-           frame(frame_type::data, test::end_stream, 1, test::message("")));
-  BOOST_TEST((talk.take<call>().timeout == 306s));
+  h.feed(test::preface() + headers(1, fields) +
+         frame(frame_type::data, test::end_stream, 1, test::message("")));
+  BOOST_TEST((h.take<call>().timeout == 306s));
 
   fields.back().second = "soon";
-  talk.say(headers(3, fields));
-  check_refusal(talk.hear(), "grpc-status: 3\n", true);
+  h.feed(headers(3, fields));
+  check_refusal(h.output(), "grpc-status: 3\n", true);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_grpc_is_answered_in_terms_of_http_and_harms_nobody) {
-  told_server talk;
-  talk.say(test::preface() + headers(1, fields_with("content-type", "text/html")));
-  check_refusal(talk.hear(), ":status: 415\n", true);
-  talk.say(headers(3, fields_with("content-type", "application/grpcx")));
-  check_refusal(talk.hear(), ":status: 415\n", true);
-  talk.say(headers(5, fields_with(":method", "GET")));
-  check_refusal(talk.hear(), ":status: 405\n", true);
+BOOST_AUTO_TEST_CASE(a_request_that_is_not_grpc_gets_an_http_error_and_affects_no_others) {
+  server_harness h;
+  h.feed(test::preface() + headers(1, fields_with("content-type", "text/html")));
+  check_refusal(h.output(), ":status: 415\n", true);
+  h.feed(headers(3, fields_with("content-type", "application/grpcx")));
+  check_refusal(h.output(), ":status: 415\n", true);
+  h.feed(headers(5, fields_with(":method", "GET")));
+  check_refusal(h.output(), ":status: 405\n", true);
 
-  talk.say(headers(7, fields_with("content-type", "application/grpc+proto")) +
-           frame(frame_type::data, test::end_stream, 7, test::message("")));
-  BOOST_TEST(talk.take<call>().stream == stream_id{7});
+  h.feed(headers(7, fields_with("content-type", "application/grpc+proto")) +
+         frame(frame_type::data, test::end_stream, 7, test::message("")));
+  BOOST_TEST(h.take<call>().stream == stream_id{7});
 }
 
 BOOST_AUTO_TEST_CASE(a_unary_call_has_exactly_one_message) {
-  told_server talk;
+  server_harness h;
   auto const begun = [](std::uint32_t stream) {
     return headers(stream, test::call_fields("/p.Service/Method"));
   };
-  talk.say(test::preface() + begun(1) + frame(frame_type::data, test::end_stream, 1));
-  check_refusal(talk.hear(), "grpc-status: 13\ngrpc-message: a unary call has no message");
-  talk.say(frame(frame_type::headers, end_of_all, 3,
-                 header_block(test::call_fields("/p.Service/Method"))));
-  check_refusal(talk.hear(), "grpc-message: a unary call has no message");
-  talk.say(begun(5) + frame(frame_type::data, 0, 5, test::message("a") + test::message("b")));
-  check_refusal(talk.hear(), "grpc-message: a unary call has a second message", true);
-  talk.say(begun(7) +
-           frame(frame_type::data, test::end_stream, 7, test::message("abc").substr(0, 6)));
-  check_refusal(talk.hear(), "grpc-message: the message is cut off");
-  talk.say(begun(9) + frame(frame_type::data, 0, 9, "\2....."));
-  check_refusal(talk.hear(), "a message begins with byte 2", true);
+  h.feed(test::preface() + begun(1) + frame(frame_type::data, test::end_stream, 1));
+  check_refusal(h.output(), "grpc-status: 13\ngrpc-message: a unary call has no message");
+  h.feed(frame(frame_type::headers, end_of_all, 3,
+               header_block(test::call_fields("/p.Service/Method"))));
+  check_refusal(h.output(), "grpc-message: a unary call has no message");
+  h.feed(begun(5) + frame(frame_type::data, 0, 5, test::message("a") + test::message("b")));
+  check_refusal(h.output(), "grpc-message: a unary call has a second message", true);
+  h.feed(begun(7) +
+         frame(frame_type::data, test::end_stream, 7, test::message("abc").substr(0, 6)));
+  check_refusal(h.output(), "grpc-message: the message is cut off");
+  h.feed(begun(9) + frame(frame_type::data, 0, 9, "\2....."));
+  check_refusal(h.output(), "a message begins with byte 2", true);
 
-  BOOST_TEST(talk.events.empty());
-  BOOST_TEST(talk.server.streams() == 0u);
+  BOOST_TEST(h.events.empty());
+  BOOST_TEST(h.server.streams() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_follows_a_refusal_is_dropped) {
-  told_server talk;
-  talk.say(test::preface() + headers(1, fields_with("content-type", "text/html")));
-  talk.say(frame(frame_type::data, 0, 1, std::string(10'000, 'x')));
-  talk.hear();
-  talk.say(frame(frame_type::data, test::end_stream, 1, std::string(10'000, 'x')));
+BOOST_AUTO_TEST_CASE(data_after_a_refusal_is_dropped) {
+  server_harness h;
+  h.feed(test::preface() + headers(1, fields_with("content-type", "text/html")));
+  h.feed(frame(frame_type::data, 0, 1, std::string(10'000, 'x')));
+  h.output();
+  h.feed(frame(frame_type::data, test::end_stream, 1, std::string(10'000, 'x')));
 
-  BOOST_TEST(talk.server.wants_read());
-  BOOST_TEST(talk.server.streams() == 0u);
+  BOOST_TEST(h.server.wants_read());
+  BOOST_TEST(h.server.streams() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_compressed_request_is_inflated) {
-  told_server talk;
+  server_harness h;
   std::string const content(2'000, 'x');
   auto const body = test::message(gzip(content), true);
-  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
-           frame(frame_type::data, test::end_stream, 1, body));
-  BOOST_TEST(talk.take<call>().message == content);
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, test::end_stream, 1, body));
+  BOOST_TEST(h.take<call>().message == content);
 
-  talk.say(headers(3, fields_with("grpc-encoding", "deflate")) +
-           frame(frame_type::data, test::end_stream, 3, body));
-  check_refusal(talk.hear(), "grpc-accept-encoding: identity,gzip\n");
-  talk.say(headers(5, fields_with("grpc-encoding", "identity")) +
-           frame(frame_type::data, test::end_stream, 5, body));
-  check_refusal(talk.hear(), "grpc-status: 13\n");
+  h.feed(headers(3, fields_with("grpc-encoding", "deflate")) +
+         frame(frame_type::data, test::end_stream, 3, body));
+  check_refusal(h.output(), "grpc-accept-encoding: identity,gzip\n");
+  h.feed(headers(5, fields_with("grpc-encoding", "identity")) +
+         frame(frame_type::data, test::end_stream, 5, body));
+  check_refusal(h.output(), "grpc-status: 13\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_inflates_beyond_the_limit_is_refused_and_the_connection_lives) {
+BOOST_AUTO_TEST_CASE(
+    a_request_that_inflates_above_the_limit_is_refused_and_its_connection_continues) {
   limits small;
   small.message_bytes_max = 10'000;
-  told_server talk{small};
+  server_harness h{small};
   auto const bomb = test::message(gzip(std::string(10'001, 'x')), true);
-  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
-           frame(frame_type::data, test::end_stream, 1, bomb));
-  check_refusal(talk.hear(), "grpc-status: 8\n");
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, test::end_stream, 1, bomb));
+  check_refusal(h.output(), "grpc-status: 8\n");
 
-  talk.say(test::whole_call(3, "/p.Service/Method", std::string(10'000, 'x')));
-  BOOST_TEST(talk.take<call>().message.size() == 10'000u);
+  h.feed(test::whole_call(3, "/p.Service/Method", std::string(10'000, 'x')));
+  BOOST_TEST(h.take<call>().message.size() == 10'000u);
 }
 
-BOOST_AUTO_TEST_CASE(headers_beyond_the_limit_are_refused_and_the_connection_lives) {
-  told_server talk;
+BOOST_AUTO_TEST_CASE(headers_above_the_limit_are_refused_and_the_connection_continues) {
+  server_harness h;
   std::string const much(15'900, 'x');
   auto fields = test::call_fields("/p.Service/Method");
   fields.emplace_back("x-more", much);
-  talk.say(test::preface() + headers(1, fields));
-  check_refusal(talk.hear(), "grpc-status: 8\n", true);
+  h.feed(test::preface() + headers(1, fields));
+  check_refusal(h.output(), "grpc-status: 8\n", true);
 
   fields.back().second = std::string_view{much}.substr(0, 15'400);
-  talk.say(headers(3, fields) + frame(frame_type::data, test::end_stream, 3, test::message("")));
-  BOOST_TEST(talk.take<call>().stream == stream_id{3});
+  h.feed(headers(3, fields) + frame(frame_type::data, test::end_stream, 3, test::message("")));
+  BOOST_TEST(h.take<call>().stream == stream_id{3});
 }
 
 BOOST_AUTO_TEST_CASE(trailing_headers_of_a_request_end_it) {
-  told_server talk;
-  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
-           frame(frame_type::data, 0, 1, test::message("abc")) +
-           frame(frame_type::headers, end_of_all, 1, header_block({{"x-trailer", "1"}})));
+  server_harness h;
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, 0, 1, test::message("abc")) +
+         frame(frame_type::headers, end_of_all, 1, header_block({{"x-trailer", "1"}})));
 
-  BOOST_TEST(talk.take<call>().message == "abc");
+  BOOST_TEST(h.take<call>().message == "abc");
 }
 
-BOOST_AUTO_TEST_CASE(no_more_events_are_found_at_once_than_wanted) {
+BOOST_AUTO_TEST_CASE(no_more_events_are_returned_than_requested) {
   limits few;
   few.events_at_once = 10;
   server_session server{few};
@@ -275,7 +276,7 @@ BOOST_AUTO_TEST_CASE(no_more_events_are_found_at_once_than_wanted) {
   BOOST_TEST(calls == 1'000u);
 }
 
-BOOST_AUTO_TEST_CASE(a_conversation_is_the_same_at_whatever_byte_it_is_cut) {
+BOOST_AUTO_TEST_CASE(a_conversation_does_not_depend_on_where_reads_split) {
   std::string const input = golden_preface() +
                             test::whole_call(1, "/p.Service/Method", "question") +
                             frame(frame_type::ping, 0, 0, "12345678") +
@@ -284,16 +285,16 @@ BOOST_AUTO_TEST_CASE(a_conversation_is_the_same_at_whatever_byte_it_is_cut) {
                             headers(5, fields_with("content-type", "text/html")) +
                             frame(frame_type::reset, 0, 3, test::number(8, 4));
   auto const said = [&](std::size_t cut) {
-    told_server talk;
-    talk.say(std::string_view{input}.substr(0, cut));
-    talk.say(std::string_view{input}.substr(cut));
+    server_harness h;
+    h.feed(std::string_view{input}.substr(0, cut));
+    h.feed(std::string_view{input}.substr(cut));
     std::string all;
-    for (auto const& one : talk.events) {
+    for (auto const& one : h.events) {
       if (auto const* const asked = std::get_if<call>(&one)) all += asked->path + asked->message;
       all += std::to_string(one.index());
     }
     std::string out;
-    talk.server.append_output(out, 100'000);
+    h.server.append_output(out, 100'000);
     return all + out;
   };
 

@@ -1,4 +1,4 @@
-// Large messages: windows, leave, and who need not wait for them.
+// Large messages: windows, permission, and calls that do not wait for either.
 
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
@@ -35,42 +35,42 @@ call_start to(std::string_view path) {
 
 BOOST_AUTO_TEST_SUITE(windows_test)
 
-BOOST_AUTO_TEST_CASE(a_large_request_waits_for_leave_and_small_ones_do_not) {
+BOOST_AUTO_TEST_CASE(a_large_request_waits_for_permission_and_small_ones_do_not) {
   test::pair both{for_huge()};
   auto const large = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
-  both.talk();
+  both.exchange();
   BOOST_TEST(both.server.asks_for() == 1'000'000u);
   BOOST_TEST(both.bytes_to_server < 70'000u);
   BOOST_TEST(both.ask(to("/p.S/Small"), std::string(60'000, 'y')).path == "/p.S/Small");
 
   both.server.allow();
   BOOST_TEST(both.server.asks_for() == 0u);
-  both.talk();
-  auto const asked = take<call>(both.asked);
+  both.exchange();
+  auto const asked = take<call>(both.server_events);
   BOOST_TEST(asked.stream == *large);
   BOOST_TEST(asked.message.size() == 1'000'000u);
 }
 
-BOOST_AUTO_TEST_CASE(large_requests_ask_in_their_order) {
+BOOST_AUTO_TEST_CASE(large_requests_get_permission_in_order) {
   test::pair both{for_huge()};
   for (std::size_t i = 1; i <= 3; ++i) {
     BOOST_REQUIRE(both.client.start(to("/p.S/Large"), std::string(i * 100'000, 'x')).has_value());
   }
-  both.talk();
+  both.exchange();
   for (std::size_t i = 1; i <= 3; ++i) {
     BOOST_TEST(both.server.asks_for() == i * 100'000);
     both.server.allow();
   }
-  both.talk();
-  BOOST_TEST(both.asked.size() == 3u);
+  both.exchange();
+  BOOST_TEST(both.server_events.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_large_request_that_is_cancelled_asks_no_more) {
+BOOST_AUTO_TEST_CASE(a_cancelled_large_request_gives_up_its_reservation) {
   test::pair both{for_huge()};
   auto const large = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
-  both.talk();
+  both.exchange();
   both.client.cancel(*large);
-  both.talk();
+  both.exchange();
 
   BOOST_TEST(both.server.asks_for() == 0u);
   BOOST_TEST(both.server.streams() == 0u);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_has_not_arrived_can_be_refused) {
   auto const before = both.server.memory_bytes();
   auto const first = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
   auto const second = both.client.start(to("/p.S/Large"), std::string(2'000'000, 'x'));
-  both.talk();
+  both.exchange();
   BOOST_TEST((both.server.asking() == first));
   both.server.allow();
   BOOST_TEST((both.server.asking() == second));
@@ -95,24 +95,24 @@ BOOST_AUTO_TEST_CASE(a_request_that_has_not_arrived_can_be_refused) {
     BOOST_TEST(both.server.arriving_bytes(which) == 0u);
   }
   BOOST_TEST(!both.server.asking());
-  both.talk();
+  both.exchange();
 
   for (int n = 0; n < 2; ++n) {
-    auto const end = take<call_ended>(both.heard);
+    auto const end = take<call_ended>(both.client_events);
     BOOST_TEST(end.outcome.code() == errc::resource_exhausted);
     BOOST_TEST(end.outcome.message() == "too slow");
   }
-  BOOST_TEST(both.asked.empty());
+  BOOST_TEST(both.server_events.empty());
   BOOST_TEST(both.server.streams() == 0u);
   BOOST_TEST(both.server.memory_bytes() < before + 50'000);
   BOOST_TEST(both.ask(to("/p.S/Small"), std::string(60'000, 'y')).path == "/p.S/Small");
 }
 
-BOOST_AUTO_TEST_CASE(a_hundred_megabytes_come_while_small_calls_are_answered) {
+BOOST_AUTO_TEST_CASE(a_hundred_megabytes_are_received_while_small_calls_are_answered) {
   test::pair both{for_huge()};
   std::string const huge(huge_bytes, 'x');
   BOOST_REQUIRE(both.client.start(to("/p.S/Huge"), huge).has_value());
-  both.talk();
+  both.exchange();
   both.server.allow();
   std::size_t small = 0;
   std::vector<server_event> events;
@@ -133,13 +133,13 @@ BOOST_AUTO_TEST_CASE(a_hundred_megabytes_come_while_small_calls_are_answered) {
     }
     written.clear();
     both.server.append_output(written, 256 * 1024);
-    both.client.receive(t0, written, both.heard);
-    if (both.heard.size() > 1'000) both.heard.clear();
+    both.client.receive(t0, written, both.client_events);
+    if (both.client_events.size() > 1'000) both.client_events.clear();
   }
   BOOST_TEST(small > 300u);
 }
 
-BOOST_AUTO_TEST_CASE(a_hundred_megabytes_go_out_while_small_calls_are_answered) {
+BOOST_AUTO_TEST_CASE(a_hundred_megabytes_are_sent_while_small_calls_are_answered) {
   test::pair both{limits{}, for_huge()};
   auto const huge = both.ask(to("/p.S/Huge"), "");
   auto const in_between = both.ask(to("/p.S/Small"), "");
@@ -148,23 +148,23 @@ BOOST_AUTO_TEST_CASE(a_hundred_megabytes_go_out_while_small_calls_are_answered) 
   BOOST_TEST(both.server.reply(huge.stream, "", bytes{std::string(huge_bytes, 'x')}));
   std::string written;
   both.server.append_output(written, 20'000);
-  both.client.receive(t0, written, both.heard);
+  both.client.receive(t0, written, both.client_events);
   BOOST_TEST(both.server.reply(in_between.stream, "answer"));
   BOOST_TEST(both.server.fail(last.stream, errc::not_found, ""));
   written.clear();
   both.server.append_output(written, 20'000);
-  both.client.receive(t0, written, both.heard);
+  both.client.receive(t0, written, both.client_events);
 
-  // One frame of the large one at the most goes before them.
-  BOOST_TEST(both.heard.size() == 3u);
+  // At most one frame of the large one is sent before them.
+  BOOST_TEST(both.client_events.size() == 3u);
   BOOST_TEST(both.server.memory_bytes() < before + 100'000);
-  both.heard.clear();
-  both.talk();
-  BOOST_TEST(take<reply_message>(both.heard).message.size() == huge_bytes);
-  BOOST_TEST(take<call_ended>(both.heard).outcome.ok());
+  both.client_events.clear();
+  both.exchange();
+  BOOST_TEST(take<reply_message>(both.client_events).message.size() == huge_bytes);
+  BOOST_TEST(take<call_ended>(both.client_events).outcome.ok());
 }
 
-BOOST_AUTO_TEST_CASE(output_is_bounded_however_much_waits) {
+BOOST_AUTO_TEST_CASE(output_is_bounded_regardless_of_the_backlog) {
   test::pair both{limits{}, for_huge()};
   auto const huge = both.ask(to("/p.S/Huge"), "");
   BOOST_TEST(both.server.reply(huge.stream, std::string(60'000, 'x')));
@@ -176,21 +176,21 @@ BOOST_AUTO_TEST_CASE(output_is_bounded_however_much_waits) {
   BOOST_TEST(both.server.wants_write());
 }
 
-BOOST_AUTO_TEST_CASE(requests_that_arrive_are_bounded_together) {
+BOOST_AUTO_TEST_CASE(requests_being_received_have_a_common_limit) {
   limits l = for_huge();
   l.arriving_bytes_max = 200'000;
   test::pair both{l};
   for (int i = 0; i < 4; ++i) {
     BOOST_REQUIRE(both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x')).has_value());
   }
-  both.talk();
+  both.exchange();
 
-  BOOST_TEST(take<call_ended>(both.heard).outcome.code() == errc::resource_exhausted);
-  BOOST_TEST(both.heard.empty());
+  BOOST_TEST(take<call_ended>(both.client_events).outcome.code() == errc::resource_exhausted);
+  BOOST_TEST(both.client_events.empty());
   BOOST_TEST(both.server.streams() == 3u);
   for (int i = 0; i < 3; ++i) both.server.allow();
-  both.talk();
-  BOOST_TEST(both.asked.size() == 3u);
+  both.exchange();
+  BOOST_TEST(both.server_events.size() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

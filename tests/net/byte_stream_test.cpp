@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(pieces_are_written_in_order) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_full_buffer_may_leave_something) {
+BOOST_AUTO_TEST_CASE(a_full_buffer_can_leave_unread_data) {
   on_both_kinds([](streams& s) {
     std::array const five{piece("12345")};
     (void)s.there.write_some(five);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_full_buffer_may_leave_something) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_goes_on) {
+BOOST_AUTO_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_continues) {
   on_both_kinds([](streams& s) {
     std::array const last{piece("last")};
     (void)s.here.write_some(last);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_goes_on) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_full_socket_blocks_and_tells_what_the_peer_has_not_read) {
+BOOST_AUTO_TEST_CASE(a_full_socket_blocks_and_reports_unread_bytes) {
   on_both_kinds([](streams& s) {
     std::string const block(1 << 20, 'x');
     std::array const pieces{piece(block)};
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_full_socket_blocks_and_tells_what_the_peer_has_not_read) 
   });
 }
 
-BOOST_AUTO_TEST_CASE(writing_to_who_is_gone_is_an_error_and_no_signal) {
+BOOST_AUTO_TEST_CASE(writing_to_a_closed_peer_is_an_error_and_no_signal) {
   auto ends = unix_pair();
   socket_stream here{std::move(ends.first), 100s};
   ends.second.close();
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(tcp_sockets_are_tuned) {
   BOOST_TEST(option(socket, IPPROTO_TCP, TCP_KEEPINTVL) == 16);
 }
 
-BOOST_AUTO_TEST_CASE(extreme_timeouts_are_brought_into_the_kernels_range) {
+BOOST_AUTO_TEST_CASE(extreme_timeouts_are_clamped_to_the_kernels_range) {
   auto const ends = tcp_pair();
 
   tune(ends.first.value(), without_limit);

@@ -9,7 +9,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(context_end_test)
 
-BOOST_AUTO_TEST_CASE(it_calls_once_when_the_context_ends) {
+BOOST_AUTO_TEST_CASE(the_callback_runs_once_when_the_context_ends) {
   std::optional<asio::io_context> io{std::in_place, 1};
   int calls = 0;
   context_end const first{*io, [&] { ++calls; }};
@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(it_calls_once_when_the_context_ends) {
   BOOST_TEST(calls == 2);
 }
 
-BOOST_AUTO_TEST_CASE(it_does_not_call_after_it_was_destroyed) {
+BOOST_AUTO_TEST_CASE(the_callback_does_not_run_after_destruction) {
   std::optional<asio::io_context> io{std::in_place, 1};
   int calls = 0;
   context_end const kept{*io, [&] { ++calls; }};
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(it_does_not_call_after_it_was_destroyed) {
   BOOST_TEST(calls == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_callback_may_destroy_another) {
+BOOST_AUTO_TEST_CASE(a_callback_can_destroy_another_one) {
   std::optional<asio::io_context> io{std::in_place, 1};
   int calls = 0;
   std::optional<context_end> second;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_callback_may_destroy_another) {
   BOOST_TEST(calls == 0);
 }
 
-BOOST_AUTO_TEST_CASE(timers_can_be_given_back_in_time) {
+BOOST_AUTO_TEST_CASE(timers_can_be_cancelled_in_time) {
   std::optional<asio::io_context> io{std::in_place, 1};
   std::optional<asio::steady_timer> timer{std::in_place, *io, asio::steady_timer::duration::max()};
   bool called = false;

@@ -1,5 +1,5 @@
-// A resolver of names that never comes back for some of them, in the place of the system's. Linked
-// into a test, or preloaded by a program.
+// Replaces the system's resolver by one that never returns for some names. Linked into a test, or
+// preloaded into a program.
 
 #include <dlfcn.h>
 #include <netdb.h>

@@ -24,7 +24,7 @@ bool contains(std::string const& text, std::string const& part) {
 
 BOOST_AUTO_TEST_SUITE(endpoint_test)
 
-BOOST_AUTO_TEST_CASE(a_host_and_a_port) {
+BOOST_AUTO_TEST_CASE(an_address_has_a_host_and_a_port) {
   auto const parsed = endpoint::parse("coordinator-0.svc:8476").value();
 
   BOOST_TEST(parsed.host() == "coordinator-0.svc");
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_host_and_a_port) {
   BOOST_TEST(parsed.text() == "coordinator-0.svc:8476");
 }
 
-BOOST_AUTO_TEST_CASE(a_bracketed_v6_number) {
+BOOST_AUTO_TEST_CASE(an_ipv6_address_is_in_brackets) {
   auto const parsed = endpoint::parse("[fe80::1%eth0]:0").value();
 
   BOOST_TEST(parsed.host() == "fe80::1%eth0");
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(an_empty_host_means_all_addresses) {
   BOOST_TEST(addresses[1].text() == "0.0.0.0:65535");
 }
 
-BOOST_AUTO_TEST_CASE(a_unix_path) {
+BOOST_AUTO_TEST_CASE(a_unix_address_has_a_path) {
   auto const parsed = endpoint::parse("unix:/run/job:7.sock").value();
 
   BOOST_TEST(parsed.is_unix());
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_unix_path_of_107_bytes_is_the_longest) {
   BOOST_TEST(contains(refused("unix:" + longest + "x"), "a path of 108 bytes"));
 }
 
-BOOST_AUTO_TEST_CASE(malformed_addresses_say_what_is_wrong_and_what_is_allowed) {
+BOOST_AUTO_TEST_CASE(errors_of_malformed_addresses_state_the_problem_and_the_allowed_forms) {
   BOOST_TEST(refused("localhost") ==
              "The address 'localhost' has no port. Expected host:port, [v6]:port, :port (all "
              "addresses) or unix:/path.");
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(loopback_and_unix_are_private) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(numbers_are_resolved_without_a_name_service) {
+BOOST_AUTO_TEST_CASE(numeric_addresses_are_resolved_without_a_name_service) {
   auto const v4 = endpoint::parse("10.1.2.3:4")->resolve(endpoint::purpose::connect).value();
   auto const v6 = endpoint::parse("[2001:db8::1]:4")->resolve(endpoint::purpose::listen).value();
 
@@ -115,14 +115,14 @@ BOOST_AUTO_TEST_CASE(numbers_are_resolved_without_a_name_service) {
   BOOST_TEST(v6[0].text() == "[2001:db8::1]:4");
 }
 
-BOOST_AUTO_TEST_CASE(a_client_of_an_empty_host_meets_this_host) {
+BOOST_AUTO_TEST_CASE(an_empty_host_connects_to_this_host) {
   auto const addresses = endpoint::parse(":80")->resolve(endpoint::purpose::connect).value();
 
   BOOST_TEST(!addresses.empty());
   for (auto const& address : addresses) BOOST_TEST(address.is_private(), address.text());
 }
 
-BOOST_AUTO_TEST_CASE(a_name_that_nobody_knows_is_unavailable) {
+BOOST_AUTO_TEST_CASE(an_unknown_host_name_is_unavailable) {
   auto const found =
       endpoint::parse("no-such-host.invalid:80")->resolve(endpoint::purpose::connect);
 
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_without_a_name) {
   BOOST_TEST(address.is_private());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_socket_has_no_address) {
+BOOST_AUTO_TEST_CASE(a_descriptor_that_is_not_a_socket_has_no_address) {
   BOOST_TEST(socket_address::local(-1).error().code() == errc::unavailable);
   BOOST_TEST(socket_address::peer(-1).error().code() == errc::unavailable);
 }

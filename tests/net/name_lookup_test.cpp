@@ -1,4 +1,4 @@
-// With a resolver that never comes back for names below endless.invalid (endless_names.cpp).
+// With a resolver that never returns for names below endless.invalid (endless_names.cpp).
 
 #include "coxswain/net/name_lookup.hpp"
 
@@ -17,7 +17,7 @@ using addresses = result<std::vector<socket_address>>;
 struct context {
   asio::io_context io{1};
 
-  // Starts to look up; what comes of it is there once the context has run.
+  // Starts a lookup; its result is there once the context has run.
   std::shared_ptr<name_lookup> start(std::string_view of, std::optional<addresses>& found) {
     auto const begun = std::make_shared<name_lookup>(endpoint::parse(of).value());
     asio::co_spawn(io, name_lookup::run(begun),
@@ -45,7 +45,7 @@ std::set<std::string> texts(addresses const& found) {
 
 BOOST_FIXTURE_TEST_SUITE(name_lookup_test, context)
 
-BOOST_AUTO_TEST_CASE(numbers_paths_and_names_have_addresses) {
+BOOST_AUTO_TEST_CASE(numeric_addresses_paths_and_names_are_resolved) {
   BOOST_TEST((texts(look_up("127.0.0.9:80")) == std::set<std::string>{"127.0.0.9:80"}));
   BOOST_TEST((texts(look_up("[::1]:80")) == std::set<std::string>{"[::1]:80"}));
   BOOST_TEST((texts(look_up("unix:/a/b")) == std::set<std::string>{"unix:/a/b"}));
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(numbers_paths_and_names_have_addresses) {
   BOOST_TEST(texts(look_up(":80")).contains("127.0.0.1:80"));
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_name_is_said) {
+BOOST_AUTO_TEST_CASE(an_unknown_host_name_is_reported) {
   auto const found = look_up("nobody.invalid:80");
   BOOST_REQUIRE(!found);
   BOOST_TEST(found.error().code() == errc::unavailable);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_is_said) {
       "The host name 'nobody.invalid' of 'nobody.invalid:80' cannot be resolved: "));
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_up_goes_on_at_once) {
+BOOST_AUTO_TEST_CASE(a_cancelled_lookup_returns_at_once) {
   std::optional<addresses> found;
   auto const begun = start("a.endless.invalid:80", found);
   io.poll();
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(who_gives_up_goes_on_at_once) {
   BOOST_TEST(found->error().code() == errc::cancelled);
 }
 
-BOOST_AUTO_TEST_CASE(a_name_without_an_end_does_not_hold_up_others) {
+BOOST_AUTO_TEST_CASE(an_unresponsive_lookup_does_not_delay_others) {
   std::optional<addresses> endless;
   auto const begun = start("a.endless.invalid:80", endless);
   std::optional<addresses> found;
@@ -87,16 +87,16 @@ BOOST_AUTO_TEST_CASE(a_name_without_an_end_does_not_hold_up_others) {
   begun->abandon();
 }
 
-BOOST_AUTO_TEST_CASE(the_context_may_end_before_the_lookup) {
+BOOST_AUTO_TEST_CASE(the_context_can_end_before_the_lookup) {
   std::optional<addresses> endless;
   start("a.endless.invalid:80", endless);
-  std::optional<addresses> found;  // or not, by then
+  std::optional<addresses> found;  // empty if it has not ended by then
   start("localhost:80", found);
   io.poll();
   BOOST_TEST(!endless.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(many_are_looked_up_by_few_threads) {
+BOOST_AUTO_TEST_CASE(few_threads_serve_many_lookups) {
   std::vector<std::optional<addresses>> found(200);
   for (auto& one : found) start("localhost:80", one);
   io.run();

@@ -8,7 +8,7 @@
 namespace coxswain::net {
 namespace {
 
-// Waits until somebody resumes it by hand.
+// Waits until the test resumes it.
 struct pause {
   std::coroutine_handle<>& parked;
 
@@ -32,7 +32,7 @@ owned_coroutine fail(std::coroutine_handle<>& parked) {
 
 BOOST_AUTO_TEST_SUITE(owned_coroutine_test)
 
-BOOST_AUTO_TEST_CASE(it_runs_when_started_and_goes_on_when_resumed) {
+BOOST_AUTO_TEST_CASE(it_runs_when_started_and_continues_when_resumed) {
   auto const steps = std::make_shared<int>();
   std::coroutine_handle<> parked;
 
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(it_runs_when_started_and_goes_on_when_resumed) {
   BOOST_TEST(!r.failure());
 }
 
-BOOST_AUTO_TEST_CASE(what_it_holds_goes_with_its_owner_wherever_it_is_suspended) {
+BOOST_AUTO_TEST_CASE(its_locals_are_destroyed_with_its_owner_wherever_it_is_suspended) {
   auto const steps = std::make_shared<int>();
   std::coroutine_handle<> parked;
 
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(what_it_holds_goes_with_its_owner_wherever_it_is_suspended)
   BOOST_TEST(steps.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_ends_it_and_does_not_reach_who_resumed_it) {
+BOOST_AUTO_TEST_CASE(an_exception_ends_it_and_does_not_reach_the_resumer) {
   std::coroutine_handle<> parked;
   auto const r = fail(parked);
   r.start();

@@ -16,13 +16,13 @@
 namespace coxswain::net {
 namespace {
 
-// A loop iteration taker that writes down what happens: "(" a loop iteration begins, ")" it ends.
-struct diary final : iteration_owner {
+// Logs what happens: "(" a loop iteration begins, ")" it ends.
+struct iteration_log final : iteration_owner {
   time_point iteration_begins() noexcept override {
     text += "(";
     began_at = std::chrono::steady_clock::now();
-    said += iteration_takes;
-    return said;
+    iteration_time += iteration_takes;
+    return iteration_time;
   }
   void iteration_ends() noexcept override {
     text += ")";
@@ -32,19 +32,19 @@ struct diary final : iteration_owner {
   std::string take() { return std::exchange(text, {}); }
 
   std::string text;
-  int expected{};  // how often it was said that somebody will be served soon
+  int expected{};  // number of prefetches
   std::function<void()> at_end;
   time_point began_at;
-  time_point said;  // as the moment of a loop iteration
+  time_point iteration_time;  // the time of the last loop iteration
   duration iteration_takes{};
 };
 
-// Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
+// Reads into a buffer of four bytes, and logs what it reads.
 class reader final : private watched {
  public:
-  reader(poller& by, diary& book, socket socket, bool polite = false)
-      : book_{book},
-        polite_{polite},
+  reader(poller& by, iteration_log& log, socket socket, bool yields = false)
+      : log_{log},
+        yields_{yields},
         socket_{std::move(socket)},
         ready{by, socket_.value(), this},
         loop{read()} {
@@ -55,24 +55,24 @@ class reader final : private watched {
   owned_coroutine read() {
     for (;;) {
       co_await ready.readable();
-      book_.text += "r";
+      log_.text += "r";
       for (;;) {
         char buffer[4];
         auto const got = ::recv(socket_.value(), buffer, sizeof(buffer), 0);
-        if (got == 0) book_.text += "$";
+        if (got == 0) log_.text += "$";
         if (got == 0 || (got < 0 && ready.hung_up())) co_return;
-        if (got > 0) book_.text.append(buffer, static_cast<std::size_t>(got));
+        if (got > 0) log_.text.append(buffer, static_cast<std::size_t>(got));
         if (got < 4 && !ready.hung_up()) break;
-        if (polite_) co_await ready.next_iteration();
+        if (yields_) co_await ready.next_iteration();
       }
     }
   }
 
-  void has_room() noexcept override { book_.text += "w"; }
-  void expect_read() const noexcept override { ++book_.expected; }
+  void has_room() noexcept override { log_.text += "w"; }
+  void expect_read() const noexcept override { ++log_.expected; }
 
-  diary& book_;
-  bool polite_;
+  iteration_log& log_;
+  bool yields_;
   socket socket_;
 
  public:
@@ -80,9 +80,9 @@ class reader final : private watched {
   owned_coroutine loop;
 };
 
-// Who waits until something can be written.
-struct scribe final : watched {
-  explicit scribe(std::function<void()> what) : writes{std::move(what)} {}
+// Waits until it can write, then calls `what`.
+struct write_callback final : watched {
+  explicit write_callback(std::function<void()> what) : writes{std::move(what)} {}
   void has_room() noexcept override { writes(); }
   void expect_read() const noexcept override {}
 
@@ -93,37 +93,37 @@ struct world {
   world() { polled->start(); }
 
   // A reader and the socket to write to it.
-  int add(bool polite = false) {
+  int add(bool yields = false) {
     auto ends = unix_pair();
-    readers.push_back(std::make_unique<reader>(*polled, book, std::move(ends.first), polite));
+    readers.push_back(std::make_unique<reader>(*polled, log, std::move(ends.first), yields));
     peers.push_back(std::move(ends.second));
     return peers.back().value();
   }
 
-  // Runs until something is in the diary, and what is ready then.
+  // Runs until something is logged, and then all handlers that are ready.
   std::string run() {
     auto const text = run_handler();
     return text + poll();
   }
 
-  // Runs the one handler after which something is in the diary.
+  // Runs handlers until something is logged.
   std::string run_handler() {
     io->restart();
-    while (book.text.empty()) {
+    while (log.text.empty()) {
       BOOST_TEST_REQUIRE(io->run_one_for(std::chrono::milliseconds{wait_max_ms}) == 1u);
     }
-    return book.take();
+    return log.take();
   }
 
   std::string poll() {
     io->restart();
     io->poll();
-    return book.take();
+    return log.take();
   }
 
-  diary book;
+  iteration_log log;
   std::optional<asio::io_context> io{std::in_place, 1};
-  std::optional<poller> polled{std::in_place, *io, book};
+  std::optional<poller> polled{std::in_place, *io, log};
   std::deque<socket> peers;
   std::vector<std::unique_ptr<reader>> readers;
 };
@@ -154,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(one_iteration_serves_all_that_are_ready, world) {
   BOOST_TEST(run() == "(rarb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_iteration_serves_more_than_one_batch_of_the_kernel, world) {
+BOOST_FIXTURE_TEST_CASE(one_iteration_serves_more_than_one_epoll_batch, world) {
   constexpr std::size_t many = 2'500;
   for (std::size_t i = 0; i < many; ++i) send(add(), "x");
 
@@ -165,14 +165,13 @@ BOOST_FIXTURE_TEST_CASE(one_iteration_serves_more_than_one_batch_of_the_kernel, 
   BOOST_TEST(text.find(')') == text.size() - 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(
-    what_has_come_by_the_end_of_a_busy_iteration_is_served_before_asio_is_asked_again, world) {
+BOOST_FIXTURE_TEST_CASE(input_at_the_end_of_a_busy_iteration_is_served_without_asio, world) {
   auto const one = add();
   auto const two = add();
   send(one, "a");
   send(two, "b");
-  book.at_end = [&] {
-    book.at_end = nullptr;
+  log.at_end = [&] {
+    log.at_end = nullptr;
     send(two, "c");
   };
 
@@ -180,12 +179,11 @@ BOOST_FIXTURE_TEST_CASE(
   BOOST_TEST(poll() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(busy_iterations_that_take_long_let_other_work_of_the_io_context_run,
-                        world) {
+BOOST_FIXTURE_TEST_CASE(long_busy_iterations_let_other_work_of_the_io_context_run, world) {
   auto const one = add();
   auto const two = add();
-  book.iteration_takes = 200us;
-  book.at_end = [&] {
+  log.iteration_takes = 200us;
+  log.at_end = [&] {
     send(one, "a");
     send(two, "b");
   };
@@ -195,13 +193,12 @@ BOOST_FIXTURE_TEST_CASE(busy_iterations_that_take_long_let_other_work_of_the_io_
   BOOST_TEST(run_handler() == "(rarb)(rarb)(rarb)(rarb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_has_come_by_the_end_of_an_iteration_with_one_event_is_reported_by_asio,
-                        world) {
+BOOST_FIXTURE_TEST_CASE(input_after_an_iteration_with_one_event_is_reported_by_asio, world) {
   auto const one = add();
   auto const two = add();
   send(one, "a");
-  book.at_end = [&] {
-    book.at_end = nullptr;
+  log.at_end = [&] {
+    log.at_end = nullptr;
     send(two, "b");
   };
 
@@ -209,30 +206,30 @@ BOOST_FIXTURE_TEST_CASE(what_has_come_by_the_end_of_an_iteration_with_one_event_
   BOOST_TEST(run_handler() == "(rb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost, world) {
+BOOST_FIXTURE_TEST_CASE(an_edge_before_the_wait_is_not_lost, world) {
   auto ends = unix_pair();
   send(ends.second.value(), "x");
-  readers.push_back(std::make_unique<reader>(*polled, book, std::move(ends.first)));
+  readers.push_back(std::make_unique<reader>(*polled, log, std::move(ends.first)));
 
   BOOST_TEST(run() == "(rx)");
 
-  readers[0]->ready.poke();  // it waits: goes on at once
-  BOOST_TEST(book.take() == "r");
+  readers[0]->ready.poke();  // it waits: resumes at once
+  BOOST_TEST(log.take() == "r");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_is_poked_for_the_next_iteration_goes_on_there_once, world) {
+BOOST_FIXTURE_TEST_CASE(a_coroutine_woken_for_the_next_iteration_resumes_there_once, world) {
   auto const peer = add();
   send(peer, "x");
   BOOST_TEST(run() == "(rx)");
 
   readers[0]->ready.poke_next_iteration();
   readers[0]->ready.poke_next_iteration();
-  BOOST_TEST(book.take() == "");
+  BOOST_TEST(log.take() == "");
   BOOST_TEST(run() == "(r)");
   BOOST_TEST(poll() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn, world) {
+BOOST_FIXTURE_TEST_CASE(a_reader_with_much_data_yields_to_others, world) {
   auto const lot = add(true);
   auto const little = add();
   send(lot, "aaaabbbbcc");
@@ -241,12 +238,11 @@ BOOST_FIXTURE_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn, world) {
   BOOST_TEST(run() == "(raaaarx)(bbbb)(cc)");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_iteration_is_read_there_and_not_owed,
-                        world) {
+BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_iteration_is_consumed_there, world) {
   auto const peer = add(true);
   send(peer, "aaaa");
-  book.at_end = [&] {
-    book.at_end = nullptr;
+  log.at_end = [&] {
+    log.at_end = nullptr;
     send(peer, "b");
     readers[0]->ready.poke();
   };
@@ -255,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_iteration_is_read_the
   BOOST_TEST(poll() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_hang_up_is_told_so_that_a_short_read_is_not_the_last, world) {
+BOOST_FIXTURE_TEST_CASE(a_hang_up_is_reported_so_that_a_short_read_is_not_the_last, world) {
   auto const peer = add();
   send(peer, "ab");
   peers.back().close();
@@ -264,10 +260,10 @@ BOOST_FIXTURE_TEST_CASE(a_hang_up_is_told_so_that_a_short_read_is_not_the_last, 
   BOOST_TEST(readers[0]->loop.done());
 }
 
-BOOST_FIXTURE_TEST_CASE(writability_is_told_while_it_is_wanted, world) {
+BOOST_FIXTURE_TEST_CASE(writability_is_reported_while_requested, world) {
   auto const peer = add();
   send(peer, "a");
-  BOOST_TEST(run() == "(ra)");  // it can be written to, but nobody asked
+  BOOST_TEST(run() == "(ra)");  // it is writable, but not watched for that
 
   readers[0]->ready.want_write(true);
   BOOST_TEST(run() == "(w)");
@@ -277,16 +273,15 @@ BOOST_FIXTURE_TEST_CASE(writability_is_told_while_it_is_wanted, world) {
   BOOST_TEST(run() == "(rb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_is_served_after_another_in_the_same_iteration_is_told_to_expect_it,
-                        world) {
+BOOST_FIXTURE_TEST_CASE(a_socket_served_later_in_an_iteration_is_prefetched, world) {
   for (auto const peer : {add(), add(), add()}) send(peer, "x");
 
   BOOST_TEST(run() == "(rxrxrx)");
 
-  BOOST_TEST(book.expected == 2);
+  BOOST_TEST(log.expected == 2);
 }
 
-BOOST_FIXTURE_TEST_CASE(writability_comes_back_when_the_peer_has_read, world) {
+BOOST_FIXTURE_TEST_CASE(writability_returns_when_the_peer_has_read, world) {
   auto const peer = add();
   std::string const block(1 << 16, 'x');
   auto ends = unix_pair();
@@ -295,7 +290,7 @@ BOOST_FIXTURE_TEST_CASE(writability_comes_back_when_the_peer_has_read, world) {
   for (ssize_t sent; (sent = ::send(here, block.data(), block.size(), MSG_NOSIGNAL)) > 0;) {
     written += static_cast<std::size_t>(sent);
   }
-  scribe writes{[&] { book.text += "W"; }};
+  write_callback writes{[&] { log.text += "W"; }};
   readiness blocked{*polled, here, &writes};
   blocked.want_write(true);
   send(peer, "a");
@@ -311,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(writability_comes_back_when_the_peer_has_read, world) {
   BOOST_TEST(run() == "(W)");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_requested_iteration_comes_once, world) {
+BOOST_FIXTURE_TEST_CASE(a_requested_iteration_runs_once, world) {
   polled->request_iteration();
   polled->request_iteration();
 
@@ -319,14 +314,12 @@ BOOST_FIXTURE_TEST_CASE(a_requested_iteration_comes_once, world) {
   BOOST_TEST(poll() == "");
 }
 
-// Under an attack each iteration requests the next, and readiness brings iterations in between:
-// each of those once added a request that was never used up, and the page waited for ever more
-// iterations.
-BOOST_FIXTURE_TEST_CASE(
-    requested_iterations_do_not_pile_up_between_iterations_that_readiness_brings, world) {
+// Under an attack each iteration requests the next, and readiness causes iterations in between.
+// If each of those added a request, the page would wait for more and more iterations.
+BOOST_FIXTURE_TEST_CASE(requested_iterations_do_not_accumulate_between_readiness_events, world) {
   auto const peer = add();
   int iterations = 0;
-  book.at_end = [&] {
+  log.at_end = [&] {
     if (++iterations > 100) return;
     send(peer, "x");
     polled->request_iteration();
@@ -337,7 +330,7 @@ BOOST_FIXTURE_TEST_CASE(
   BOOST_TEST(poll().size() <= std::string_view{"()(rx)"}.size());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_iteration_comes_at_the_deadline_and_not_before, world) {
+BOOST_FIXTURE_TEST_CASE(an_iteration_runs_at_the_deadline_and_not_before, world) {
   auto const deadline = std::chrono::steady_clock::now() + 2ms;
   polled->wake_at(deadline + 1h);
   polled->wake_at(deadline);
@@ -345,10 +338,10 @@ BOOST_FIXTURE_TEST_CASE(an_iteration_comes_at_the_deadline_and_not_before, world
   polled->wake_at(std::nullopt);
 
   BOOST_TEST(run() == "()");
-  BOOST_TEST((book.began_at >= deadline));
+  BOOST_TEST((log.began_at >= deadline));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_past_is_now_and_one_without_end_is_harmless, world) {
+BOOST_FIXTURE_TEST_CASE(a_past_deadline_expires_at_once_and_an_infinite_one_never, world) {
   polled->wake_at(time_point::max());
   BOOST_TEST(poll() == "");
   polled->wake_at(time_point::min());
@@ -356,20 +349,20 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_past_is_now_and_one_without_end_is_har
   BOOST_TEST(run() == "()");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_new_deadline_after_the_alarm_rings_again, world) {
+BOOST_FIXTURE_TEST_CASE(a_new_deadline_after_the_old_one_expires_again, world) {
   polled->wake_at(std::chrono::steady_clock::now());
   BOOST_TEST(run() == "()");
   polled->wake_at(std::chrono::steady_clock::now());
   BOOST_TEST(run() == "()");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_was_ended_by_another_in_the_same_iteration_is_not_resumed, world) {
+BOOST_FIXTURE_TEST_CASE(an_operation_ended_by_another_in_the_same_iteration_is_not_resumed, world) {
   std::vector<int> peers{add(), add()};
   auto ends = unix_pair();
   std::unique_ptr<readiness> writer;
-  // Whoever is served first ends both readers, and puts another in their slots.
-  scribe writes{[&] {
-    book.text += "W";
+  // The reader served first ends both, and puts another into their slots.
+  write_callback writes{[&] {
+    log.text += "W";
     readers.clear();
     add();
     writer->want_write(false);
@@ -389,29 +382,29 @@ BOOST_FIXTURE_TEST_CASE(closing_leaves_the_io_context_without_work, world) {
   polled->close();
 
   io->run();  // returns
-  BOOST_TEST(book.take() == "");
+  BOOST_TEST(log.take() == "");
   polled->request_iteration();
   polled->wake_at(std::chrono::steady_clock::now());
   io->restart();
   io->run();
-  BOOST_TEST(book.take() == "");
+  BOOST_TEST(log.take() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(closing_at_the_end_of_an_iteration, world) {
   auto const peer = add(true);
-  book.at_end = [&] { polled->close(); };
+  log.at_end = [&] { polled->close(); };
   send(peer, "aaaabbbb");
 
   io->run();  // returns
 
-  BOOST_TEST(book.take() == "(raaaa)");
+  BOOST_TEST(log.take() == "(raaaa)");
 }
 
 BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_an_iteration) {
   for (bool const by_alarm : {false, true}) {
     world w;
     auto const peer = w.add(true);
-    w.book.at_end = [&] {
+    w.log.at_end = [&] {
       w.readers.clear();
       w.polled.reset();
     };
@@ -423,7 +416,7 @@ BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_an_iteration) {
 
     w.io->run();  // returns
 
-    BOOST_TEST(w.book.take() == (by_alarm ? "()" : "(raaaa)"));
+    BOOST_TEST(w.log.take() == (by_alarm ? "()" : "(raaaa)"));
   }
 }
 
@@ -436,10 +429,10 @@ BOOST_FIXTURE_TEST_CASE(destruction_while_everything_is_pending, world) {
 
   io->run();  // returns
 
-  BOOST_TEST(book.take() == "");
+  BOOST_TEST(log.take() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_io_context_may_end_first, world) {
+BOOST_FIXTURE_TEST_CASE(the_io_context_can_end_first, world) {
   send(add(), "x");
   polled->request_iteration();
   polled->wake_at(time_point::min());
@@ -450,7 +443,7 @@ BOOST_FIXTURE_TEST_CASE(the_io_context_may_end_first, world) {
   polled->wake_at(time_point::min());
   polled->start();
   add();
-  BOOST_TEST(book.take() == "");
+  BOOST_TEST(log.take() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

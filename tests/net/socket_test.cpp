@@ -15,7 +15,7 @@
 namespace coxswain::net {
 namespace {
 
-// A forked child that does nothing but live until the test ends.
+// A forked child that sleeps until the test ends.
 class idle_child {
  public:
   idle_child() : id_{::fork()} {
@@ -52,7 +52,7 @@ bool is_a_socket(int descriptor) {
   return ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
-BOOST_AUTO_TEST_CASE(a_forked_child_does_not_hold_a_connection_open) {
+BOOST_AUTO_TEST_CASE(a_forked_child_does_not_keep_a_connection_open) {
   auto ends = unix_pair();
   idle_child const child;
 
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_does_not_hold_a_connection_open) {
   BOOST_TEST(::recv(ends.second.value(), &byte, 1, MSG_DONTWAIT) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(its_number_stays_taken_in_a_forked_child) {
+BOOST_AUTO_TEST_CASE(a_forked_child_keeps_the_descriptor_number_in_use) {
   auto const ends = unix_pair();
   int const number = ends.first.value();
 
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_socket_that_moved_is_still_replaced_in_a_child) {
   BOOST_TEST(in_child([=] { return is_a_socket(number) ? 1 : 0; }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(another_descriptor_with_the_number_of_a_closed_socket_is_kept) {
+BOOST_AUTO_TEST_CASE(a_new_descriptor_that_reuses_a_closed_number_is_kept) {
   auto ends = unix_pair();
   int const number = ends.first.value();
   ends.first.close();
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(another_descriptor_with_the_number_of_a_closed_socket_is_ke
   BOOST_TEST(in_child([=] { return is_a_socket(number) ? 1 : 0; }) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_child_without_room_for_a_descriptor_has_no_socket_either) {
+BOOST_AUTO_TEST_CASE(a_forked_child_at_its_descriptor_limit_does_not_keep_the_socket) {
   auto const ends = unix_pair();
   int const number = ends.first.value();
   rlimit before{};

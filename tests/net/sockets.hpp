@@ -1,5 +1,5 @@
 #pragma once
-// Connected sockets for tests, and waiting for what the kernel does without a sleep.
+// Connected sockets for tests, and waiting for the kernel without sleeping.
 
 #include "coxswain/net/socket.hpp"
 

@@ -39,7 +39,7 @@ struct fixture {
 
 BOOST_AUTO_TEST_SUITE(tls_context_test)
 
-BOOST_FIXTURE_TEST_CASE(both_sides_take_three_files, fixture) {
+BOOST_FIXTURE_TEST_CASE(both_sides_accept_three_files, fixture) {
   tls_context const server{side::server, good};
   tls_context const client{side::client, good};
 
@@ -58,7 +58,7 @@ BOOST_FIXTURE_TEST_CASE(a_server_needs_no_authorities_and_a_client_no_certificat
   BOOST_TEST(other.shown() == "no certificate");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_side_needs_must_be_named, fixture) {
+BOOST_FIXTURE_TEST_CASE(each_side_must_name_the_files_it_needs, fixture) {
   auto no_key = good;
   no_key.key.clear();
   auto no_certificate = good;
@@ -85,14 +85,14 @@ BOOST_FIXTURE_TEST_CASE(a_prefix_ends_with_a_slash_on_both_sides, fixture) {
   tls_context const server{side::server, good};
 }
 
-BOOST_FIXTURE_TEST_CASE(a_prefix_without_authorities_would_be_believed_unseen, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_prefix_needs_authorities, fixture) {
   good.ca.clear();
   good.peer_uri_prefix = "spiffe://cluster/job/";
 
   REFUSED(side::server, good, errc::invalid_argument, "authorities");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_file_that_cannot_be_read_is_named_with_the_files_error, fixture) {
+BOOST_FIXTURE_TEST_CASE(an_unreadable_file_is_named_with_the_system_error, fixture) {
   for (auto const file : {&tls_options::cert, &tls_options::key, &tls_options::ca}) {
     auto missing = good;
     missing.*file = "/no/such.pem";
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(a_file_that_cannot_be_read_is_named_with_the_files_error
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_file_with_other_content_is_named, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_file_with_wrong_content_is_named, fixture) {
   auto const text = good.cert + ".txt";
   write(text, "no PEM\n");
   auto const empty = text + ".empty";
@@ -120,13 +120,13 @@ BOOST_FIXTURE_TEST_CASE(a_file_with_other_content_is_named, fixture) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_key_must_belong_to_its_certificate, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_key_must_match_its_certificate, fixture) {
   good.key = trusted.issue({"another"}).key;
 
   REFUSED(side::server, good, errc::invalid_argument, "does not belong to the certificate");
 }
 
-BOOST_FIXTURE_TEST_CASE(new_connections_show_what_was_read_again, fixture) {
+BOOST_FIXTURE_TEST_CASE(new_connections_present_the_reloaded_certificate, fixture) {
   tls_pair before{good, good};
   BOOST_TEST_REQUIRE(before.shake_hands());
   BOOST_TEST(!before.server_context.reload());
@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(new_connections_show_what_was_read_again, fixture) {
   BOOST_TEST((there.handshake() == tls_stream::step::done));
 }
 
-BOOST_FIXTURE_TEST_CASE(what_cannot_be_read_again_changes_nothing, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_failed_reload_changes_nothing, fixture) {
   tls_context server{side::server, good};
   write(good.cert, "half a certif");
 

@@ -27,7 +27,7 @@ struct tls_pair {
         here{plain(std::move(ends.first)), server_context},
         there{plain(std::move(ends.second)), client_context, std::move(host)} {}
 
-  // Until both sides have ended or wait for nothing that could come; true if both are done. With
+  // Runs until both sides have ended or are blocked; true if both are done. With
   // TLS 1.3 a client is done before the server has looked at its certificate.
   bool shake_hands() {
     using step = tls_stream::step;

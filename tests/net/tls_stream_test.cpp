@@ -39,7 +39,7 @@ bool says(status const& problem, std::string_view text) {
   return problem.message().find(text) != std::string::npos;
 }
 
-// As much at once as the kernel gives to a slow network: one byte.
+// Transfers one byte at a time, like a slow network.
 class trickle final : public byte_stream {
  public:
   explicit trickle(std::unique_ptr<byte_stream> below) : below_{std::move(below)} {}
@@ -74,7 +74,7 @@ struct connected : fixture {
 
 BOOST_AUTO_TEST_SUITE(tls_stream_test)
 
-BOOST_FIXTURE_TEST_CASE(what_one_side_writes_the_other_one_reads_in_order, connected) {
+BOOST_FIXTURE_TEST_CASE(data_is_read_in_the_order_written, connected) {
   std::array const three{piece("one "), piece(""), piece("two "), piece("three")};
 
   BOOST_TEST(pair.there.write_some(three).bytes == 13u);
@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(what_one_side_writes_the_other_one_reads_in_order, conne
   BOOST_TEST((read_outcome(pair.here) == outcome::would_block));
 }
 
-BOOST_FIXTURE_TEST_CASE(nothing_of_it_is_readable_on_the_way, fixture) {
+BOOST_FIXTURE_TEST_CASE(nothing_is_readable_on_the_wire, fixture) {
   auto ends = unix_pair();
   auto tap = unix_pair();
   tls_context by{tls_context::side::client, client};
@@ -97,11 +97,11 @@ BOOST_FIXTURE_TEST_CASE(nothing_of_it_is_readable_on_the_way, fixture) {
   auto const seen = read(line, 65536);
 
   BOOST_TEST(seen.substr(0, 2) == "\x16\x03");
-  BOOST_TEST(seen.find("localhost") != std::string::npos);  // the name is asked for openly
+  BOOST_TEST(seen.find("localhost") != std::string::npos);  // the requested name is in clear text
   BOOST_TEST(seen.find("worker") == std::string::npos);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_full_buffer_may_leave_something, connected) {
+BOOST_FIXTURE_TEST_CASE(a_full_buffer_can_leave_unread_data, connected) {
   write(pair.there, "12345");
 
   BOOST_TEST(read(pair.here, 3) == "123");
@@ -109,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(a_full_buffer_may_leave_something, connected) {
   BOOST_TEST((read_outcome(pair.here) == outcome::would_block));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_full_socket_blocks_and_all_arrives_in_the_end, connected) {
+BOOST_FIXTURE_TEST_CASE(a_full_socket_blocks_and_everything_arrives, connected) {
   std::string block(3 << 20, '\0');
   for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<char>(i * 7919 >> 8);
   std::vector<char> buffer(100'000);
@@ -135,7 +135,7 @@ BOOST_FIXTURE_TEST_CASE(a_full_socket_blocks_and_all_arrives_in_the_end, connect
   BOOST_TEST((got == block));
 }
 
-BOOST_FIXTURE_TEST_CASE(records_may_arrive_byte_by_byte, fixture) {
+BOOST_FIXTURE_TEST_CASE(records_can_arrive_byte_by_byte, fixture) {
   tls_context by_server{tls_context::side::server, server};
   tls_context by_client{tls_context::side::client, client};
   auto ends = unix_pair();
@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(records_may_arrive_byte_by_byte, fixture) {
   BOOST_TEST(got == "slowly");
 }
 
-BOOST_FIXTURE_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_goes_on, connected) {
+BOOST_FIXTURE_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_continues, connected) {
   write(pair.here, "last");
   pair.here.shut_write();
 
@@ -168,8 +168,8 @@ BOOST_FIXTURE_TEST_CASE(shut_write_is_eof_to_the_peer_and_reading_goes_on, conne
   BOOST_TEST(read(pair.here) == "heard");
 }
 
-// There is no further edge for what came together with the last bytes.
-BOOST_FIXTURE_TEST_CASE(the_end_that_came_with_bytes_hangs_up_the_socket, connected) {
+// There is no further edge for an end that arrives with the last bytes.
+BOOST_FIXTURE_TEST_CASE(an_end_received_with_data_hangs_up_the_socket, connected) {
   write(pair.here, "last");
   pair.here.shut_write();
   BOOST_TEST(read(pair.there) == "last");
@@ -177,7 +177,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_that_came_with_bytes_hangs_up_the_socket, connec
   wait_for_hang_up(pair.there.native_handle());
 }
 
-BOOST_FIXTURE_TEST_CASE(what_was_changed_on_the_way_breaks_the_stream, connected) {
+BOOST_FIXTURE_TEST_CASE(modified_data_breaks_the_stream, connected) {
   write(pair.there, "secret");
   std::array<char, 256> record{};
   auto const got = pair.here.below().read_some(record);
@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_changed_on_the_way_breaks_the_stream, connected
   BOOST_TEST(!pair.here.problem().ok());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_socket_that_breaks_is_an_error_and_no_signal, connected) {
+BOOST_FIXTURE_TEST_CASE(a_broken_socket_is_an_error_and_no_signal, connected) {
   pair.there.shut_write();
   static_cast<void>(::shutdown(pair.here.native_handle(), SHUT_RDWR));
   std::array const more{piece("x")};
@@ -201,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(a_socket_that_breaks_is_an_error_and_no_signal, connecte
   BOOST_TEST(sent.error == boost::system::errc::broken_pipe);
 }
 
-// The server's verdict reaches a client by its first read.
+// A client gets the server's rejection by its first read.
 void client_is_refused(tls_pair& pair, std::string_view why_here, std::string_view why_there) {
   BOOST_TEST(!pair.shake_hands());
   BOOST_TEST(says(pair.here.problem(), why_here), pair.here.problem());
@@ -241,7 +241,7 @@ BOOST_FIXTURE_TEST_CASE(a_server_of_another_authority_is_refused, fixture) {
 }
 
 // Its signature tells them apart.
-BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_another_one, fixture) {
+BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_not_trusted, fixture) {
   authority const other;
   auto stranger = other.issue({"stranger"});
   stranger.ca = trusted.file();
@@ -251,7 +251,8 @@ BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_another_one, fixtu
                     "none of the authorities that it knows has signed this side's certificate");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_without_certificate_is_refused_by_a_server_that_asks, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_client_without_certificate_is_refused_by_a_server_that_requires_one,
+                        fixture) {
   client.cert.clear();
   client.key.clear();
   tls_pair pair{server, client};
@@ -259,7 +260,8 @@ BOOST_FIXTURE_TEST_CASE(a_client_without_certificate_is_refused_by_a_server_that
   client_is_refused(pair, "has shown no certificate", "asks for a certificate");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_server_that_does_not_ask_takes_clients_without_certificate, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_server_that_requires_no_certificate_accepts_clients_without_one,
+                        fixture) {
   server.ca.clear();
   client.cert.clear();
   client.key.clear();
@@ -279,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(expired_certificates_are_refused_on_both_sides, fixture)
   server_is_refused(coordinator, "this side's certificate has expired", "has expired");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_certificate_of_tomorrow_is_refused, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_certificate_that_is_not_yet_valid_is_refused, fixture) {
   content early{"early"};
   early.begins = std::chrono::hours{24};
   early.ends = std::chrono::hours{48};
@@ -288,7 +290,7 @@ BOOST_FIXTURE_TEST_CASE(a_certificate_of_tomorrow_is_refused, fixture) {
   client_is_refused(pair, "is not valid yet", "this side's certificate");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_server_is_compared_with_the_name_it_was_reached_by, fixture) {
+BOOST_FIXTURE_TEST_CASE(the_servers_certificate_must_have_the_name_of_its_address, fixture) {
   auto const by_name = trusted.issue({"named", "DNS:localhost"});
   tls_pair right{by_name, client, "localhost"};
   tls_pair other{by_name, client, "example.com"};
@@ -316,19 +318,19 @@ struct with_prefix : fixture {
   tls_options good_server{named("URI:spiffe://cluster/job/coordinator")};
 };
 
-BOOST_FIXTURE_TEST_CASE(with_a_prefix_a_uri_below_it_is_enough_for_both, with_prefix) {
+BOOST_FIXTURE_TEST_CASE(with_a_prefix_a_uri_below_it_suffices_for_both, with_prefix) {
   tls_pair pair{good_server, named("URI:spiffe://cluster/job/worker"), "10.0.0.1"};
 
   BOOST_TEST(pair.shake_hands());
 }
 
-BOOST_FIXTURE_TEST_CASE(any_of_several_uris_may_match, with_prefix) {
+BOOST_FIXTURE_TEST_CASE(any_of_several_uris_can_match, with_prefix) {
   tls_pair pair{good_server, named("URI:spiffe://other/x,URI:spiffe://cluster/job/worker")};
 
   BOOST_TEST(pair.shake_hands());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_uri_elsewhere_is_refused, with_prefix) {
+BOOST_FIXTURE_TEST_CASE(another_uri_is_refused, with_prefix) {
   tls_pair elsewhere{good_server, named("URI:spiffe://cluster/jobs/worker")};
   tls_pair dns_only{good_server, named("DNS:localhost")};
   tls_pair nothing{good_server, named("")};
@@ -338,20 +340,21 @@ BOOST_FIXTURE_TEST_CASE(a_uri_elsewhere_is_refused, with_prefix) {
   client_is_refused(nothing, "its names: none", "does not have the name");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_server_elsewhere_is_refused_though_its_host_name_is_right, with_prefix) {
+BOOST_FIXTURE_TEST_CASE(a_server_with_another_uri_is_refused_though_its_host_name_matches,
+                        with_prefix) {
   tls_pair pair{named("DNS:localhost"), named("URI:spiffe://cluster/job/worker")};
 
   server_is_refused(pair, "does not have the name", "begins with 'spiffe://cluster/job/'");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_dns_name_that_looks_like_the_uri_does_not_count, with_prefix) {
+BOOST_FIXTURE_TEST_CASE(a_dns_name_that_looks_like_the_uri_does_not_match, with_prefix) {
   server.peer_uri_prefix = "localhost/";
   tls_pair pair{server, trusted.issue({"named", "DNS:localhost/"})};
 
   BOOST_TEST(!pair.shake_hands());
 }
 
-BOOST_FIXTURE_TEST_CASE(who_speaks_no_tls_is_found_out, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_peer_without_tls_is_detected, fixture) {
   tls_context by{tls_context::side::server, server};
   for (auto const* const text : {"GET / HTTP/1.1\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\n\r\n",
                                  "SSH-2.0-OpenSSH_9.2\r\n", "\0\0\1\0\x0a\x04hello hello"}) {
@@ -367,7 +370,7 @@ BOOST_FIXTURE_TEST_CASE(who_speaks_no_tls_is_found_out, fixture) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_finds_out_that_the_server_speaks_no_tls, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_client_detects_a_server_without_tls, fixture) {
   tls_context by{tls_context::side::client, client};
   for (auto const text : {"HTTP/1.1 400 Bad Request\r\n"sv, "\0\0\0\x20protocol error...."sv}) {
     auto ends = unix_pair();
@@ -382,7 +385,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_finds_out_that_the_server_speaks_no_tls, fixtur
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(who_goes_in_the_middle_of_a_handshake_may_come_again, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_leaves_during_a_handshake_can_reconnect, fixture) {
   tls_context by{tls_context::side::client, client};
   auto ends = unix_pair();
   tls_stream there{plain(std::move(ends.first)), by, "localhost"};

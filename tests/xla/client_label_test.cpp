@@ -1,4 +1,4 @@
-// Which jaxlib a client may be.
+// The jaxlib releases that a client may be.
 
 #include "coxswain/xla/client_label.hpp"
 
@@ -8,7 +8,7 @@ namespace coxswain::xla {
 
 BOOST_AUTO_TEST_SUITE(client_label_test)
 
-BOOST_AUTO_TEST_CASE(the_version_of_grpc_tells_the_release) {
+BOOST_AUTO_TEST_CASE(the_grpc_version_identifies_the_jaxlib_release) {
   auto const of = [](char const* version) {
     return "grpc-c++/" + std::string{version} + " grpc-c/54.0.0 (linux; chttp2)";
   };

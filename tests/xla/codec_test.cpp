@@ -28,9 +28,8 @@ request sample(method_path of) {
     return second ? task_name{id, "jax_worker", id % 2 == 0} : task_name{id};
   };
   if (!is_about_keys(of.what) && of.what != method::watch_tasks) one.task = task(300);
-  bool const states_itself =
-      of.what == method::register_task || of.what == method::heartbeat || !second;
-  if (states_itself) one.self = incarnation{0x0102030405060708};
+  bool const has_self = of.what == method::register_task || of.what == method::heartbeat || !second;
+  if (has_self) one.self = incarnation{0x0102030405060708};
   if (!second && of.what != method::register_task) one.service = incarnation{~0ULL};
   if (is_about_keys(of.what) || of.what == method::barrier || of.what == method::cancel_barrier) {
     one.name = "a/ü";
@@ -56,7 +55,7 @@ std::string fixed64(std::string const& tag, char low) { return tag + low + std::
 
 BOOST_AUTO_TEST_SUITE(codec_test)
 
-BOOST_AUTO_TEST_CASE(every_request_of_both_generations_is_understood) {
+BOOST_AUTO_TEST_CASE(every_request_of_both_generations_is_decoded) {
   for (auto const of : both) {
     for (std::size_t i = 0; i < methods; ++i) {
       method_path const path{method_at(i), of};
@@ -70,7 +69,7 @@ BOOST_AUTO_TEST_CASE(every_request_of_both_generations_is_understood) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(fields_have_the_numbers_of_their_generation) {
+BOOST_AUTO_TEST_CASE(field_numbers_match_the_generation) {
   auto const self = fixed64("\x19", 5);  // field 3, fixed64
   auto const third = decode({method::register_task, generation::third}, self + "\x28\x09");
   BOOST_TEST(third->task->id == 9);
@@ -93,13 +92,13 @@ BOOST_AUTO_TEST_CASE(fields_have_the_numbers_of_their_generation) {
   BOOST_TEST(barrier->counter == 4);
 }
 
-BOOST_AUTO_TEST_CASE(task_zero_is_not_on_the_wire_of_the_third_generation) {
+BOOST_AUTO_TEST_CASE(task_zero_is_omitted_by_the_third_generation) {
   auto const got = decode({method::poll_for_error, generation::third}, "");
   BOOST_TEST(got->task->id == 0);
   BOOST_TEST(got->service->value == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(participants_may_come_unpacked) {
+BOOST_AUTO_TEST_CASE(participants_may_be_unpacked) {
   auto const got = decode({method::barrier, generation::third}, "\x20\x07\x20\x08");
   BOOST_TEST(got->tasks.size() == 2U);
   BOOST_TEST(got->tasks.at(1).id == 8);
@@ -111,7 +110,7 @@ BOOST_AUTO_TEST_CASE(unknown_fields_are_skipped) {
   BOOST_TEST(got->name == "k");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused) {
+BOOST_AUTO_TEST_CASE(a_malformed_message_is_refused) {
   method_path const get{method::get_key_value, generation::second};
   for (auto const& bytes :
        {"\x0a"s, "\x0a\x05k"s, "\xff"s, "\x09\x01"s, "\x0a\x02\xc3\x28"s, "\0"s}) {
@@ -128,7 +127,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused) {
   BOOST_TEST(!decode({method::get_alive_tasks, generation::third}, "\x1a" + length + many));
 }
 
-BOOST_AUTO_TEST_CASE(every_cut_of_a_request_is_refused_or_shorter) {
+BOOST_AUTO_TEST_CASE(every_truncated_request_is_refused_or_valid) {
   for (auto const of : both) {
     for (std::size_t i = 0; i < methods; ++i) {
       method_path const path{method_at(i), of};
@@ -142,7 +141,7 @@ BOOST_AUTO_TEST_CASE(every_cut_of_a_request_is_refused_or_shorter) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(replies_have_the_bytes_that_clients_read) {
+BOOST_AUTO_TEST_CASE(replies_have_the_bytes_that_clients_expect) {
   BOOST_TEST(encode_incarnation(incarnation{5}) == fixed64("\x09", 5));
   BOOST_TEST(encode_counter(0) == "");
   BOOST_TEST(encode_counter(300) == "\x08\xac\x02");
@@ -157,16 +156,17 @@ BOOST_AUTO_TEST_CASE(replies_have_the_bytes_that_clients_read) {
              "\x12\x08\x0a\x03"s + "a/b" + "\x12\x01" + "1" + "\x12\x05\x0a\x03" + "a/c");
 }
 
-BOOST_AUTO_TEST_CASE(alive_tasks_and_their_incarnations_are_in_one_order) {
+BOOST_AUTO_TEST_CASE(alive_tasks_and_their_incarnations_have_the_same_order) {
   std::vector<task_name> const tasks{{0, "j"}, {2, "j"}};
-  std::vector<incarnation> const selves{incarnation{7}, incarnation{9}};
-  auto const selves_packed = "\x12\x10"s + fixed64("", 7) + fixed64("", 9);
-  BOOST_TEST(encode_alive(generation::third, tasks, selves) == "\x0a\x02\0\x02"s + selves_packed);
-  BOOST_TEST(encode_alive(generation::second, tasks, selves) ==
-             "\x0a\x03\x0a\x01j"s + "\x0a\x05\x0a\x01j\x10\x02" + selves_packed);
+  std::vector<incarnation> const incarnations{incarnation{7}, incarnation{9}};
+  auto const incarnations_packed = "\x12\x10"s + fixed64("", 7) + fixed64("", 9);
+  BOOST_TEST(encode_alive(generation::third, tasks, incarnations) ==
+             "\x0a\x02\0\x02"s + incarnations_packed);
+  BOOST_TEST(encode_alive(generation::second, tasks, incarnations) ==
+             "\x0a\x03\x0a\x01j"s + "\x0a\x05\x0a\x01j\x10\x02" + incarnations_packed);
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_tells_the_state_of_each_task) {
+BOOST_AUTO_TEST_CASE(a_watch_reports_the_state_of_each_task) {
   std::vector<task_info> const tasks{
       {{1}, state::connected, {}, incarnation{3}},
       {{2}, state::error, {errc::unavailable, "lost"}, incarnation{}},
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_watch_tells_the_state_of_each_task) {
                  "\x0a\x10\x08\x02\x10\x04\x18\x0e\x22\x04lost\x2a\x02\x20\x02" + "\x10\x04");
 }
 
-BOOST_AUTO_TEST_CASE(paths_name_method_and_generation) {
+BOOST_AUTO_TEST_CASE(a_path_names_the_method_and_the_generation) {
   BOOST_TEST((find_method("/tensorflow.CoordinationService/Barrier") ==
               method_path{method::barrier, generation::second}));
   BOOST_TEST((find_method("/xla.coordination.CoordinationService/WatchTasks") ==

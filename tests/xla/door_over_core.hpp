@@ -1,6 +1,6 @@
 #pragma once
 // A coordinator's core and the door before it, in virtual time, without HTTP/2. Both check
-// themselves after each step. What the door brings about is up to the class derived from it.
+// themselves after each step. The derived class handles the door's effects.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/xla/door.hpp"
@@ -37,7 +37,7 @@ class door_over_core : core_port {
     return id;
   }
 
-  // A call with these bytes. Its id is returned, whatever becomes of it.
+  // A call with these bytes. Returns its id, whatever the outcome.
   call_id call(connection_id on, std::string_view path, std::string_view message,
                std::optional<duration> timeout = std::nullopt, bool is_crowded = false) {
     call_id const id{on, next_stream_ += 2};
@@ -65,7 +65,7 @@ class door_over_core : core_port {
     settle();
   }
 
-  // Deadlines pass one by one until then.
+  // Advances the time, deadline by deadline.
   void wait_until(time_point then) {
     for (;;) {
       auto next = core_.next_deadline();
@@ -81,7 +81,7 @@ class door_over_core : core_port {
   }
   void wait(duration d) { wait_until(now + d); }
 
-  core::coordinator& brain() { return core_; }
+  core::coordinator& logic() { return core_; }
   door& entrance() { return door_; }
   void settle() {
     std::vector<core::outgoing> messages;

@@ -1,6 +1,6 @@
-// What an unmodified JAX process finds: section by section of the protocol's behaviours.
+// What an unmodified JAX process observes, by section of the protocol's behaviours.
 
-#include "tests/xla/household.hpp"
+#include "tests/xla/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -10,7 +10,7 @@
 namespace coxswain::xla {
 namespace {
 
-using test::household;
+using test::harness;
 using test::t0;
 
 bool contains(std::string const& text, std::string_view part) {
@@ -21,115 +21,115 @@ bool contains(std::string const& text, std::string_view part) {
 
 BOOST_AUTO_TEST_SUITE(door_test)
 
-BOOST_AUTO_TEST_CASE(registering_is_a_barrier_of_all_tasks) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(registration_is_a_barrier_of_all_tasks) {
+  harness h{2};
   auto const a = h.connect();
-  auto const first = h.call(a, method::register_task, household::by(0));
+  auto const first = h.call(a, method::register_task, harness::by(0));
   BOOST_TEST(h.text(first) == "waits");
 
-  auto const second = h.call(h.connect(), method::register_task, household::by(1));
+  auto const second = h.call(h.connect(), method::register_task, harness::by(1));
   BOOST_TEST(h.text(first) == "OK");
   BOOST_TEST(h.text(second) == "OK");
   BOOST_TEST(h.message(first) == encode_incarnation(test::coordinator_self));
 }
 
-BOOST_AUTO_TEST_CASE(both_generations_meet_in_one_job) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(both_generations_can_share_a_job) {
+  harness h{2};
   auto const a = h.connect();
   auto const b = h.connect();
-  h.call(a, method::register_task, household::by(0));
+  h.call(a, method::register_task, harness::by(0));
   h.of = generation::second;
-  auto const joined = h.call(b, method::register_task, household::by(1));
+  auto const joined = h.call(b, method::register_task, harness::by(1));
   BOOST_TEST(h.text(joined) == "OK");
-  auto const second = h.call(b, method::barrier, household::meet(1, "b"));
+  auto const second = h.call(b, method::barrier, harness::meet(1, "b"));
   h.of = generation::third;
-  auto const third = h.call(a, method::barrier, household::meet(0, "b"));
+  auto const third = h.call(a, method::barrier, harness::meet(0, "b"));
   BOOST_TEST(h.text(second) == "OK");
   BOOST_TEST(h.text(third) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_join_that_misses_a_task_ends_before_its_client_does) {
-  household h{3};
+BOOST_AUTO_TEST_CASE(a_join_times_out_before_its_client_does) {
+  harness h{3};
   auto const a = h.connect();
-  auto const first = h.call(a, method::register_task, household::by(0), 35s);
+  auto const first = h.call(a, method::register_task, harness::by(0), 35s);
   h.wait_until(t0 + 30s - 1ns);
   BOOST_TEST(h.text(first) == "waits");
   h.wait_until(t0 + 30s);
   BOOST_TEST(h.code(first) == "DEADLINE_EXCEEDED");
   BOOST_TEST(contains(h.text(first), "2 of 3 tasks are missing: 1 ("));
-  BOOST_TEST(h.says_service(first));
+  BOOST_TEST(h.is_service_error(first));
 }
 
 BOOST_AUTO_TEST_CASE(a_register_waits_at_most_the_coordinators_timeout) {
-  household h{2, false, {.join_timeout_max = 10s}};
-  auto const first = h.call(h.connect(), method::register_task, household::by(0), 305s);
+  harness h{2, false, {.join_timeout_max = 10s}};
+  auto const first = h.call(h.connect(), method::register_task, harness::by(0), 305s);
   h.wait_until(t0 + 10s - 1ns);
   BOOST_TEST(h.text(first) == "waits");
   h.wait_until(t0 + 10s);
   BOOST_TEST(h.code(first) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_register_again_succeeds_at_once) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(a_repeated_registration_succeeds_at_once) {
+  harness h{1};
   auto const c = h.start(1).front();
-  auto const again = h.call(c, method::register_task, household::by(0));
+  auto const again = h.call(c, method::register_task, harness::by(0));
   BOOST_TEST(h.text(again) == "OK");
   BOOST_TEST(h.entrance().task_sessions() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_register_again_takes_the_place_of_the_older_call) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_repeated_registration_replaces_the_older_call) {
+  harness h{2};
   auto const a = h.connect();
-  auto const first = h.call(a, method::register_task, household::by(0));
-  auto const again = h.call(a, method::register_task, household::by(0));
+  auto const first = h.call(a, method::register_task, harness::by(0));
+  auto const again = h.call(a, method::register_task, harness::by(0));
   BOOST_TEST(h.code(first) == "CANCELLED");
-  h.call(a, method::register_task, household::by(1));
+  h.call(a, method::register_task, harness::by(1));
   BOOST_TEST(h.text(again) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_newer_incarnation_ends_the_older_join) {
-  household h{2};
+  harness h{2};
   auto const a = h.connect();
-  auto const older = h.call(a, method::register_task, household::by(0));
-  auto newer = household::by(0);
+  auto const older = h.call(a, method::register_task, harness::by(0));
+  auto newer = harness::by(0);
   newer.self = incarnation{99};
   auto const second = h.call(a, method::register_task, newer);
   BOOST_TEST(h.code(older) == "ALREADY_EXISTS");
-  BOOST_TEST(h.says_service(older));
-  h.call(a, method::register_task, household::by(1));
+  BOOST_TEST(h.is_service_error(older));
+  h.call(a, method::register_task, harness::by(1));
   BOOST_TEST(h.text(second) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_register_survives_its_connection) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_registration_survives_its_connection) {
+  harness h{2};
   auto const a = h.connect();
-  h.call(a, method::register_task, household::by(0));
+  h.call(a, method::register_task, harness::by(0));
   h.wait(1s);
   h.close(a);
   h.wait(1s);
-  auto const again = h.call(h.connect(), method::register_task, household::by(0));
+  auto const again = h.call(h.connect(), method::register_task, harness::by(0));
   BOOST_TEST(h.text(again) == "waits");
-  h.call(h.connect(), method::register_task, household::by(1));
+  h.call(h.connect(), method::register_task, harness::by(1));
   BOOST_TEST(h.text(again) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_with_the_same_incarnation) {
-  household h{1};
+  harness h{1};
   auto const c = h.start(1).front();
   for (int i = 0; i < 5; ++i) {
     h.wait(50s);
     h.pong(c);
-    auto const beat = h.call(c, method::heartbeat, household::by(0));
+    auto const beat = h.call(c, method::heartbeat, harness::by(0));
     BOOST_TEST(h.message(beat) == encode_incarnation(test::coordinator_self));
   }
-  auto stranger = household::by(0);
+  auto stranger = harness::by(0);
   stranger.self = incarnation{5};
   BOOST_TEST(h.code(h.call(c, method::heartbeat, stranger)) == "ABORTED");
-  BOOST_TEST(h.code(h.call(c, method::heartbeat, household::by(7))) == "INVALID_ARGUMENT");
+  BOOST_TEST(h.code(h.call(c, method::heartbeat, harness::by(7))) == "INVALID_ARGUMENT");
 }
 
 BOOST_AUTO_TEST_CASE(heartbeats_too_slow_for_the_coordinators_timeout_are_logged_once) {
-  household h{1, false, {.heartbeat_timeout = 90s}};
+  harness h{1, false, {.heartbeat_timeout = 90s}};
   auto const c = h.start(1).front();
   auto const beat_after = [&](duration d) {
     for (; d > 30s; d -= 30s) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_too_slow_for_the_coordinators_timeout_are_logged
       h.pong(c);
     }
     h.wait(d);
-    BOOST_TEST(h.text(h.call(c, method::heartbeat, household::by(0))) == "OK");
+    BOOST_TEST(h.text(h.call(c, method::heartbeat, harness::by(0))) == "OK");
   };
   beat_after(80s);  // the first one may come at any time
   beat_after(60s);
@@ -154,27 +154,27 @@ BOOST_AUTO_TEST_CASE(heartbeats_too_slow_for_the_coordinators_timeout_are_logged
   BOOST_TEST(h.logged.size() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(another_service_incarnation_ends_every_method_but_register) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(a_wrong_service_incarnation_fails_every_method_but_register) {
+  harness h{1};
   auto const c = h.start(1).front();
   for (std::size_t i = 0; i < methods; ++i) {
     auto const what = static_cast<method>(i);
     if (what == method::register_task) continue;
-    auto asked = household::about(0, "a");
+    auto asked = harness::about(0, "a");
     asked.service = incarnation{1};
     auto const one = h.call(c, what, asked);
     BOOST_TEST(h.text(one) == "INTERNAL: wrong service incarnation: requested 1, currently 77");
     BOOST_TEST(contains(h.how(one).details, "ServiceMismatchError"));
-    BOOST_TEST(h.says_service(one));
+    BOOST_TEST(h.is_service_error(one));
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_death_answers_all_polls_within_the_grace) {
-  household h{3};
+BOOST_AUTO_TEST_CASE(a_lost_task_answers_all_polls_within_the_grace_period) {
+  harness h{3};
   auto const all = h.start(3);
   std::vector<call_id> polls;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    polls.push_back(h.call(all[i], method::poll_for_error, household::by(i)));
+    polls.push_back(h.call(all[i], method::poll_for_error, harness::by(i)));
   }
   h.wait(10s);
   h.close(all[1]);
@@ -187,84 +187,84 @@ BOOST_AUTO_TEST_CASE(a_death_answers_all_polls_within_the_grace) {
     // CoordinationServiceError { source_task_id: 1 }
     BOOST_TEST(contains(h.how(polls[static_cast<std::size_t>(i)]).details, "\x12\x02\x20\x01"));
   }
-  auto const late = h.call(all[0], method::poll_for_error, household::by(0));
+  auto const late = h.call(all[0], method::poll_for_error, harness::by(0));
   BOOST_TEST(h.code(late) == "UNAVAILABLE");
-  auto const beat = h.call(all[2], method::heartbeat, household::by(2));
+  auto const beat = h.call(all[2], method::heartbeat, harness::by(2));
   BOOST_TEST(h.code(beat) == "ABORTED");
-  auto newcomer = household::by(1);
+  auto newcomer = harness::by(1);
   newcomer.self = incarnation{99};
   auto const back = h.call(h.connect(), method::register_task, newcomer);
   BOOST_TEST(h.code(back) == "FAILED_PRECONDITION");
-  BOOST_TEST(h.says_service(back));
+  BOOST_TEST(h.is_service_error(back));
 }
 
-BOOST_AUTO_TEST_CASE(a_task_without_a_poll_has_until_its_next_heartbeat) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_lost_task_without_a_poll_has_until_its_heartbeat_timeout) {
+  harness h{2};
   auto const all = h.start(2);
   h.close(all[0]);
   h.wait(50s);
-  auto const beat = h.call(h.connect(), method::heartbeat, household::by(0));
+  auto const beat = h.call(h.connect(), method::heartbeat, harness::by(0));
   BOOST_TEST(h.text(beat) == "OK");
-  BOOST_TEST(!h.brain().error());
+  BOOST_TEST(!h.logic().error());
 }
 
 BOOST_AUTO_TEST_CASE(a_second_poll_replaces_the_first) {
-  household h{1};
+  harness h{1};
   auto const c = h.start(1).front();
-  auto const first = h.call(c, method::poll_for_error, household::by(0));
-  auto const second = h.call(c, method::poll_for_error, household::by(0));
+  auto const first = h.call(c, method::poll_for_error, harness::by(0));
+  auto const second = h.call(c, method::poll_for_error, harness::by(0));
   BOOST_TEST(h.code(first) == "CANCELLED");
   BOOST_TEST(h.text(second) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(shutting_down_is_a_barrier_and_ends_the_polls_first) {
-  household h{2};
+  harness h{2};
   auto const all = h.start(2);
-  auto const poll = h.call(all[0], method::poll_for_error, household::by(0));
-  auto const first = h.call(all[0], method::shutdown_task, household::by(0), 305s);
+  auto const poll = h.call(all[0], method::poll_for_error, harness::by(0));
+  auto const first = h.call(all[0], method::shutdown_task, harness::by(0), 305s);
   BOOST_TEST(h.text(first) == "waits");
-  auto const second = h.call(all[1], method::shutdown_task, household::by(1), 305s);
+  auto const second = h.call(all[1], method::shutdown_task, harness::by(1), 305s);
   BOOST_TEST(h.text(first) == "OK");
   BOOST_TEST(h.text(second) == "OK");
   BOOST_TEST(h.code(poll) == "CANCELLED");
   BOOST_TEST(h.place(poll) < h.place(first));
-  BOOST_TEST(h.brain().done());
-  BOOST_TEST(h.brain().drained());
-  // It may be torn down in any order after that.
-  BOOST_TEST(h.text(h.call(all[0], method::heartbeat, household::by(0))) == "OK");
+  BOOST_TEST(h.logic().done());
+  BOOST_TEST(h.logic().drained());
+  // After that it may be destroyed in any order.
+  BOOST_TEST(h.text(h.call(all[0], method::heartbeat, harness::by(0))) == "OK");
   h.close(all[0]);
   h.close(all[1]);
   BOOST_TEST(h.entrance().task_sessions() == 0U);
   BOOST_TEST(h.entrance().open_calls() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_that_misses_a_task_fails_the_job_and_names_it) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_shutdown_timeout_fails_the_job_and_names_the_missing_task) {
+  harness h{2};
   auto const all = h.start(2);
-  auto const poll = h.call(all[1], method::poll_for_error, household::by(1));
-  auto const leaves = h.call(all[0], method::shutdown_task, household::by(0), 15s);
+  auto const poll = h.call(all[1], method::poll_for_error, harness::by(1));
+  auto const leaves = h.call(all[0], method::shutdown_task, harness::by(0), 15s);
   h.wait(10s);
   BOOST_TEST(h.code(leaves) == "INTERNAL");
   BOOST_TEST(contains(h.text(leaves), "Shutdown barrier has failed.\nBarrier result: 'INTERNAL: "));
   BOOST_TEST(contains(h.text(leaves), "timed out"));
-  BOOST_TEST(h.code(poll) == "FAILED_PRECONDITION");  // it is the culprit's own
+  BOOST_TEST(h.code(poll) == "FAILED_PRECONDITION");  // the failed task's own poll
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_timeout_of_zero_leaves_alone_and_may_come_back) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(with_a_shutdown_timeout_of_zero_a_task_leaves_alone_and_can_rejoin) {
+  harness h{2};
   auto const all = h.start(2);
-  BOOST_TEST(h.text(h.call(all[0], method::shutdown_task, household::by(0), 5100ms)) == "OK");
-  auto again = household::by(0);
+  BOOST_TEST(h.text(h.call(all[0], method::shutdown_task, harness::by(0), 5100ms)) == "OK");
+  auto again = harness::by(0);
   again.self = incarnation{99};
   BOOST_TEST(h.text(h.call(all[0], method::register_task, again)) == "OK");
-  BOOST_TEST(!h.brain().error());
+  BOOST_TEST(!h.logic().error());
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_dies_during_the_shutdown_is_named) {
-  household h{2};
+  harness h{2};
   auto const all = h.start(2);
-  h.call(all[1], method::poll_for_error, household::by(1));
-  auto const leaves = h.call(all[0], method::shutdown_task, household::by(0), 305s);
+  h.call(all[1], method::poll_for_error, harness::by(1));
+  auto const leaves = h.call(all[0], method::shutdown_task, harness::by(0), 305s);
   h.close(all[1]);
   h.wait(2s);
   BOOST_TEST(h.code(leaves) == "INTERNAL");
@@ -272,71 +272,71 @@ BOOST_AUTO_TEST_CASE(a_task_that_dies_during_the_shutdown_is_named) {
   BOOST_TEST(contains(h.text(leaves), "task 1 "));
 }
 
-BOOST_AUTO_TEST_CASE(barriers_echo_the_clients_counters) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(barriers_echo_the_counters_of_clients) {
+  harness h{2};
   auto const all = h.start(2);
   for (std::int64_t round = 0; round < 3; ++round) {
-    auto const first = h.call(all[0], method::barrier, household::meet(0, "b", round));
-    auto const second = h.call(all[1], method::barrier, household::meet(1, "b", round));
+    auto const first = h.call(all[0], method::barrier, harness::meet(0, "b", round));
+    auto const second = h.call(all[1], method::barrier, harness::meet(1, "b", round));
     BOOST_TEST(h.message(first) == encode_counter(round));
     BOOST_TEST(h.message(second) == encode_counter(round));
   }
-  auto const waits = h.call(all[0], method::barrier, household::meet(0, "b", 3));
-  auto const cancel = h.call(all[0], method::cancel_barrier, household::about(0, "b"));
+  auto const waits = h.call(all[0], method::barrier, harness::meet(0, "b", 3));
+  auto const cancel = h.call(all[0], method::cancel_barrier, harness::about(0, "b"));
   BOOST_TEST(h.text(cancel) == "OK");
   BOOST_TEST(h.code(waits) == "CANCELLED");
   BOOST_TEST(contains(h.how(waits).details, "BarrierError"));
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_that_times_out_says_who_is_missing) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_barrier_timeout_names_the_missing_tasks) {
+  harness h{2};
   auto const all = h.start(2);
-  auto const waits = h.call(all[0], method::barrier, household::meet(0, "b", 4, 1000));
+  auto const waits = h.call(all[0], method::barrier, harness::meet(0, "b", 4, 1000));
   h.wait(1s);
   BOOST_TEST(h.text(waits).starts_with("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b'"));
   BOOST_TEST(contains(h.text(waits), "1 (connected, last heard"));
   BOOST_TEST(contains(h.text(waits), "JAX client, gRPC 1.74.0"));
   BOOST_TEST(contains(h.how(waits).details, std::string{"\x0a\x01"} + "b" + "\x10\x04"));
-  // The straggler of that round hears the same.
-  auto const late = h.call(all[1], method::barrier, household::meet(1, "b", 4, 1000));
+  // The straggler of that round gets the same.
+  auto const late = h.call(all[1], method::barrier, harness::meet(1, "b", 4, 1000));
   BOOST_TEST(h.code(late) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_barrier_call_again_replaces_the_older_or_has_its_outcome) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_repeated_barrier_call_replaces_the_older_one_or_gets_its_outcome) {
+  harness h{2};
   auto const all = h.start(2);
-  auto const first = h.call(all[0], method::barrier, household::meet(0, "b"));
-  auto const again = h.call(all[0], method::barrier, household::meet(0, "b"));
+  auto const first = h.call(all[0], method::barrier, harness::meet(0, "b"));
+  auto const again = h.call(all[0], method::barrier, harness::meet(0, "b"));
   BOOST_TEST(h.code(first) == "CANCELLED");
-  h.call(all[1], method::barrier, household::meet(1, "b"));
+  h.call(all[1], method::barrier, harness::meet(1, "b"));
   BOOST_TEST(h.text(again) == "OK");
-  auto const later = h.call(all[0], method::barrier, household::meet(0, "b"));
+  auto const later = h.call(all[0], method::barrier, harness::meet(0, "b"));
   BOOST_TEST(h.text(later) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_no_participant_is_refused_alone) {
-  household h{3};
+BOOST_AUTO_TEST_CASE(only_the_call_of_a_non_participant_is_refused) {
+  harness h{3};
   auto const all = h.start(3);
   auto with = [](request asked) {
     asked.tasks = {{0}, {1}};
     return asked;
   };
-  auto const wrong = h.call(all[2], method::barrier, with(household::meet(2, "b")));
+  auto const wrong = h.call(all[2], method::barrier, with(harness::meet(2, "b")));
   BOOST_TEST(h.text(wrong) ==
              "INVALID_ARGUMENT: A non-participating task (2) called the barrier: b");
-  auto const first = h.call(all[0], method::barrier, with(household::meet(0, "b")));
-  auto const second = h.call(all[1], method::barrier, with(household::meet(1, "b")));
+  auto const first = h.call(all[0], method::barrier, with(harness::meet(0, "b")));
+  auto const second = h.call(all[1], method::barrier, with(harness::meet(1, "b")));
   BOOST_TEST(h.text(first) == "OK");
   BOOST_TEST(h.text(second) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(other_participants_for_one_barrier_are_a_conflict) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(different_participants_for_one_barrier_are_a_conflict) {
+  harness h{2};
   auto const all = h.start(2);
-  auto alone = household::meet(0, "b");
+  auto alone = harness::meet(0, "b");
   alone.tasks = {{0}, {1}};
   auto const first = h.call(all[0], method::barrier, alone);
-  auto other = household::meet(1, "b");
+  auto other = harness::meet(1, "b");
   other.tasks = {{1}};
   auto const second = h.call(all[1], method::barrier, other);
   BOOST_TEST(h.code(second) == "INVALID_ARGUMENT");
@@ -344,92 +344,92 @@ BOOST_AUTO_TEST_CASE(other_participants_for_one_barrier_are_a_conflict) {
   BOOST_TEST(contains(h.text(first), "Conflicting tasks specified"));
 }
 
-BOOST_AUTO_TEST_CASE(keys_have_the_texts_that_programs_match) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(key_errors_have_the_texts_that_programs_match) {
+  harness h{1};
   auto const c = h.start(1).front();
-  auto const get = h.call(c, method::get_key_value, household::about(0, "/k"));
+  auto const get = h.call(c, method::get_key_value, harness::about(0, "/k"));
   BOOST_TEST(h.text(get) == "waits");
-  BOOST_TEST(h.text(h.call(c, method::insert_key_value, household::about(0, "/k", "v"))) == "OK");
+  BOOST_TEST(h.text(h.call(c, method::insert_key_value, harness::about(0, "/k", "v"))) == "OK");
   BOOST_TEST(contains(h.message(get), "v"));
-  auto const twice = h.call(c, method::insert_key_value, household::about(0, "/k", "w"));
+  auto const twice = h.call(c, method::insert_key_value, harness::about(0, "/k", "w"));
   BOOST_TEST(h.text(twice) == "ALREADY_EXISTS: key /k already exists.");
   BOOST_TEST(h.how(twice).details == "");
-  auto over = household::about(0, "/k", "w");
+  auto over = harness::about(0, "/k", "w");
   over.overwrite = true;
   BOOST_TEST(h.text(h.call(c, method::insert_key_value, over)) == "OK");
-  auto const none = h.call(c, method::try_get_key_value, household::about(0, "none"));
+  auto const none = h.call(c, method::try_get_key_value, harness::about(0, "none"));
   BOOST_TEST(h.text(none) == "NOT_FOUND: Config key none not found.");
-  BOOST_TEST(h.says_service(none));
+  BOOST_TEST(h.is_service_error(none));
 }
 
 BOOST_AUTO_TEST_CASE(increments_are_decimal_text) {
-  household h{1};
+  harness h{1};
   auto const c = h.start(1).front();
-  auto step = household::about(0, "n");
+  auto step = harness::about(0, "n");
   step.number = -3;
   BOOST_TEST(contains(h.message(h.call(c, method::increment_key_value, step)), "-3"));
-  h.call(c, method::insert_key_value, household::about(0, "text", "abc"));
+  h.call(c, method::insert_key_value, harness::about(0, "text", "abc"));
   step.name = "text";
   auto const wrong = h.call(c, method::increment_key_value, step);
   BOOST_TEST(h.code(wrong) == "FAILED_PRECONDITION");
-  BOOST_TEST(h.says_service(wrong));
+  BOOST_TEST(h.is_service_error(wrong));
 }
 
-BOOST_AUTO_TEST_CASE(directories_are_listed_and_removed_with_all_below) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(directories_are_listed_and_removed_recursively) {
+  harness h{1};
   auto const c = h.start(1).front();
   for (auto const* const key : {"a/2", "a/1", "a", "b"}) {
-    h.call(c, method::insert_key_value, household::about(0, key, "x"));
+    h.call(c, method::insert_key_value, harness::about(0, key, "x"));
   }
   std::string expected;
   append_listed(expected, "a/1", "x");
   append_listed(expected, "a/2", "x");
   for (auto const* const name : {"a", "a/", "/a/"}) {
-    auto const list = h.call(c, method::get_key_value_dir, household::about(0, name));
+    auto const list = h.call(c, method::get_key_value_dir, harness::about(0, name));
     BOOST_TEST(h.message(list) == expected);
   }
-  BOOST_TEST(h.text(h.call(c, method::delete_key_value, household::about(0, "/"))) == "OK");
-  BOOST_TEST(h.text(h.call(c, method::delete_key_value, household::about(0, "a"))) == "OK");
-  auto const rest = h.call(c, method::try_get_key_value, household::about(0, "a"));
+  BOOST_TEST(h.text(h.call(c, method::delete_key_value, harness::about(0, "/"))) == "OK");
+  BOOST_TEST(h.text(h.call(c, method::delete_key_value, harness::about(0, "a"))) == "OK");
+  auto const rest = h.call(c, method::try_get_key_value, harness::about(0, "a"));
   BOOST_TEST(h.code(rest) == "NOT_FOUND");
-  BOOST_TEST(h.text(h.call(c, method::try_get_key_value, household::about(0, "b"))) == "OK");
+  BOOST_TEST(h.text(h.call(c, method::try_get_key_value, harness::about(0, "b"))) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_large_directory_is_listed_and_removed_by_pages) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(a_large_directory_is_listed_and_removed_in_pages) {
+  harness h{1};
   auto const c = h.start(1).front();
   std::string expected;
   for (int i = 100'000; i < 120'500; ++i) {
     auto const key = "d/" + std::to_string(i);
-    h.call(c, method::insert_key_value, household::about(0, key, "x"));
+    h.call(c, method::insert_key_value, harness::about(0, key, "x"));
     append_listed(expected, key, "x");
   }
   h.entrance().begin();
-  auto const list = h.call(c, method::get_key_value_dir, household::about(0, "d"));
+  auto const list = h.call(c, method::get_key_value_dir, harness::about(0, "d"));
   BOOST_TEST(h.text(list) == "waits");  // for the next iteration
   h.wait(1ms);
   BOOST_TEST((h.message(list) == expected));
-  auto const removed = h.call(c, method::delete_key_value, household::about(0, "d"));
+  auto const removed = h.call(c, method::delete_key_value, harness::about(0, "d"));
   h.wait(1ms);
   BOOST_TEST(h.text(removed) == "OK");
-  BOOST_TEST(h.brain().look(h.now).keys == 0U);
+  BOOST_TEST(h.logic().look(h.now).keys == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_listing_beyond_the_limit_is_refused) {
-  household h{1};
+  harness h{1};
   auto const c = h.start(1).front();
   for (int i = 0; i < 3; ++i) {
     h.call(c, method::insert_key_value,
-           household::about(0, "d/" + std::to_string(i), std::string(400'000, 'x')));
+           harness::about(0, "d/" + std::to_string(i), std::string(400'000, 'x')));
   }
-  auto const list = h.call(c, method::get_key_value_dir, household::about(0, "d"));
+  auto const list = h.call(c, method::get_key_value_dir, harness::about(0, "d"));
   BOOST_TEST(h.code(list) == "RESOURCE_EXHAUSTED");
 }
 
-BOOST_AUTO_TEST_CASE(watches_tell_all_tasks_and_their_version) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(watches_report_all_tasks_and_their_version) {
+  harness h{2};
   auto const all = h.start(2);
-  auto first = household::by(0);
+  auto first = harness::by(0);
   first.number = -1;
   auto const now = h.call(all[0], method::watch_tasks, first);
   BOOST_TEST(h.text(now) == "OK");
@@ -439,17 +439,17 @@ BOOST_AUTO_TEST_CASE(watches_tell_all_tasks_and_their_version) {
   first.number = version;
   auto const next = h.call(all[0], method::watch_tasks, first);
   BOOST_TEST(h.text(next) == "waits");
-  h.call(all[1], method::poll_for_error, household::by(1));
+  h.call(all[1], method::poll_for_error, harness::by(1));
   h.close(all[1]);
   BOOST_TEST(h.text(next) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(alive_tasks_come_with_their_incarnations) {
-  household h{3};
+  harness h{3};
   auto const all = h.start(3);
   std::vector<call_id> calls;
   for (std::uint32_t i = 0; i < 2; ++i) {
-    auto asked = household::by(i);
+    auto asked = harness::by(i);
     asked.tasks = {{0}, {1}};
     calls.push_back(h.call(all[i], method::get_alive_tasks, asked));
   }
@@ -457,18 +457,18 @@ BOOST_AUTO_TEST_CASE(alive_tasks_come_with_their_incarnations) {
       encode_alive(generation::third, {{0}, {1}}, {incarnation{10}, incarnation{11}});
   BOOST_TEST(h.message(calls[0]) == expected);
   BOOST_TEST(h.message(calls[1]) == expected);
-  auto foreign = household::by(2);
+  auto foreign = harness::by(2);
   foreign.tasks = {{0}, {1}};
   auto const refused = h.call(all[2], method::get_alive_tasks, foreign);
   BOOST_TEST(h.code(refused) == "INVALID_ARGUMENT");
   BOOST_TEST(h.how(refused).details == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_second_generation_has_the_alive_tasks_by_their_names) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(the_second_generation_lists_alive_tasks_by_name) {
+  harness h{1};
   h.of = generation::second;
   auto const c = h.connect();
-  auto me = household::by(0);
+  auto me = harness::by(0);
   me.task->job = "jax_worker";
   h.call(c, method::register_task, me);
   me.tasks = {*me.task};
@@ -477,11 +477,11 @@ BOOST_AUTO_TEST_CASE(the_second_generation_has_the_alive_tasks_by_their_names) {
              encode_alive(generation::second, {{0, "jax_worker"}}, {incarnation{10}}));
 }
 
-BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_polls_as_it_is) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_polls_unchanged) {
+  harness h{2};
   auto const all = h.start(2);
-  auto const poll = h.call(all[0], method::poll_for_error, household::by(0));
-  auto report = household::by(1);
+  auto const poll = h.call(all[0], method::poll_for_error, harness::by(0));
+  auto report = harness::by(1);
   report.code = 13;
   report.text = "hang";
   BOOST_TEST(h.text(h.call(all[1], method::report_error, report)) == "OK");
@@ -491,22 +491,22 @@ BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_polls_as_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(a_job_error_with_code_cancelled_reaches_polls_as_internal) {
-  household h{2};
+  harness h{2};
   auto const all = h.start(2);
-  auto const poll = h.call(all[0], method::poll_for_error, household::by(0));
-  auto report = household::by(1);
+  auto const poll = h.call(all[0], method::poll_for_error, harness::by(0));
+  auto report = harness::by(1);
   report.code = 1;
   report.text = "x";
   h.call(all[1], method::report_error, report);
   BOOST_TEST(h.code(poll) == "INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(a_poll_that_is_taken_back_is_a_death_of_this_task_only) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_cancelled_poll_loses_only_its_own_task) {
+  harness h{2};
   auto const c = h.connect();
   h.start(2, c);
-  auto const dies = h.call(c, method::poll_for_error, household::by(0));
-  auto const lives = h.call(c, method::poll_for_error, household::by(1));
+  auto const dies = h.call(c, method::poll_for_error, harness::by(0));
+  auto const lives = h.call(c, method::poll_for_error, harness::by(1));
   h.cancel(dies);
   h.wait(2s - 1ns);
   BOOST_TEST(h.text(lives) == "waits");
@@ -515,59 +515,59 @@ BOOST_AUTO_TEST_CASE(a_poll_that_is_taken_back_is_a_death_of_this_task_only) {
   BOOST_TEST(contains(h.text(lives), "Task 0"));
 }
 
-BOOST_AUTO_TEST_CASE(a_poll_that_our_goodbye_disowned_is_no_death) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_poll_ended_by_our_goaway_is_not_a_lost_task) {
+  harness h{2};
   auto const c = h.connect();
   h.start(2, c);
-  auto const poll = h.call(c, method::poll_for_error, household::by(0));
+  auto const poll = h.call(c, method::poll_for_error, harness::by(0));
   h.cancel(poll, true);
   h.wait(3s);
-  BOOST_TEST(!h.brain().error());
+  BOOST_TEST(!h.logic().error());
 }
 
-BOOST_AUTO_TEST_CASE(a_silent_client_is_pinged_and_lives_by_its_answer) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(a_silent_client_is_pinged_and_its_pong_counts_as_a_heartbeat) {
+  harness h{1};
   auto const c = h.start(1).front();
-  h.call(c, method::poll_for_error, household::by(0));
+  h.call(c, method::poll_for_error, harness::by(0));
   h.wait(34s);
   BOOST_TEST(h.pings.size() == 1U);
   for (int i = 0; i < 10; ++i) {
     h.pong(c);
     h.wait(34s);
   }
-  BOOST_TEST(!h.brain().error());
+  BOOST_TEST(!h.logic().error());
   h.wait(100s);
-  BOOST_TEST(!h.farewells.empty());
+  BOOST_TEST(!h.goodbyes.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_is_probed_by_a_ping) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(the_holder_of_a_task_is_probed_with_a_ping) {
+  harness h{1};
   auto const c = h.start(1).front();
-  h.call(c, method::poll_for_error, household::by(0));
-  auto newcomer = household::by(0);
+  h.call(c, method::poll_for_error, harness::by(0));
+  auto newcomer = harness::by(0);
   newcomer.self = incarnation{99};
   auto const joins = h.call(h.connect(), method::register_task, newcomer);
   BOOST_TEST(h.text(joins) == "waits");
   BOOST_TEST(h.pings.size() == 1U);
   h.pong(c);
   BOOST_TEST(h.code(joins) == "ABORTED");
-  BOOST_TEST(h.says_service(joins));
-  BOOST_TEST(!h.brain().error());
+  BOOST_TEST(h.is_service_error(joins));
+  BOOST_TEST(!h.logic().error());
 }
 
-BOOST_AUTO_TEST_CASE(the_first_generation_is_refused_in_plain_words) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(the_first_generation_is_refused_with_a_clear_reason) {
+  harness h{1};
   h.of = generation::second;
   auto const c = h.start(1).front();
-  auto const waits = h.call(c, method::barrier, household::meet(0, "PjRT_Client_Connect"));
+  auto const waits = h.call(c, method::barrier, harness::meet(0, "PjRT_Client_Connect"));
   BOOST_TEST(h.code(waits) == "FAILED_PRECONDITION");
   BOOST_TEST(contains(h.text(waits), "use jaxlib 0.4.36 or newer"));
 }
 
 BOOST_AUTO_TEST_CASE(another_job_is_refused) {
-  household h{1};
+  harness h{1};
   h.of = generation::second;
-  auto me = household::by(0);
+  auto me = harness::by(0);
   me.task->job = "other";
   auto const c = h.connect();
   BOOST_TEST(h.code(h.call(c, method::register_task, me)) == "INVALID_ARGUMENT");
@@ -575,92 +575,92 @@ BOOST_AUTO_TEST_CASE(another_job_is_refused) {
   BOOST_TEST(h.text(h.call(c, method::register_task, me)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_preemption_gives_the_key_that_jax_waits_for) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(a_preemption_notice_sets_the_key_that_jax_waits_for) {
+  harness h{2};
   auto const all = h.start(2);
   auto const notice =
-      h.call(all[1], method::get_key_value, household::about(1, "RECEIVED_PREEMPTION_NOTICE"));
-  BOOST_TEST(h.brain().put_in(h.now, core::preempt_args{task_id{0}, 60s}).ok());
+      h.call(all[1], method::get_key_value, harness::about(1, "RECEIVED_PREEMPTION_NOTICE"));
+  BOOST_TEST(h.logic().put_in(h.now, core::preempt_args{task_id{0}, 60s}).ok());
   h.settle();
   BOOST_TEST(h.text(notice) == "OK");
   BOOST_TEST(contains(h.message(notice), "1970-01-01T00:00:00.000+00:00"));
 }
 
-BOOST_AUTO_TEST_CASE(waiting_for_a_preemption_blocks_nobody) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(waiting_for_a_preemption_is_not_a_deadlock) {
+  harness h{2};
   auto const all = h.start(2);
   for (std::uint32_t i = 0; i < 2; ++i) {
-    h.call(all[i], method::get_key_value, household::about(i, "RECEIVED_PREEMPTION_NOTICE"));
-    h.call(all[i], method::poll_for_error, household::by(i));
+    h.call(all[i], method::get_key_value, harness::about(i, "RECEIVED_PREEMPTION_NOTICE"));
+    h.call(all[i], method::poll_for_error, harness::by(i));
   }
   h.wait(10s);
-  BOOST_TEST(h.brain().why(h.now).stuck == "");
+  BOOST_TEST(h.logic().why(h.now).stuck == "");
 }
 
-BOOST_AUTO_TEST_CASE(tasks_that_block_each_other_are_found) {
-  household h{2};
+BOOST_AUTO_TEST_CASE(deadlocked_tasks_are_found) {
+  harness h{2};
   auto const all = h.start(2);
-  h.call(all[0], method::barrier, household::meet(0, "one"));
-  h.call(all[1], method::barrier, household::meet(1, "two"));
+  h.call(all[0], method::barrier, harness::meet(0, "one"));
+  h.call(all[1], method::barrier, harness::meet(1, "two"));
   h.wait(1s);
-  BOOST_TEST(h.brain().why(h.now).stuck != "");
+  BOOST_TEST(h.logic().why(h.now).stuck != "");
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_task_comes_back_and_harms_nobody) {
-  household h{2, false, {.recoverable = true}};
+BOOST_AUTO_TEST_CASE(a_recoverable_task_rejoins_without_affecting_others) {
+  harness h{2, false, {.recoverable = true}};
   auto const all = h.start(2);
-  auto const poll = h.call(all[0], method::poll_for_error, household::by(0));
-  h.call(all[1], method::poll_for_error, household::by(1));
+  auto const poll = h.call(all[0], method::poll_for_error, harness::by(0));
+  h.call(all[1], method::poll_for_error, harness::by(1));
   h.close(all[1]);
   h.wait(3s);
   BOOST_TEST(h.text(poll) == "waits");
-  auto again = household::by(1);
+  auto again = harness::by(1);
   again.self = incarnation{99};
   auto const c = h.connect();
   BOOST_TEST(h.text(h.call(c, method::register_task, again)) == "OK");
-  auto meets = household::meet(1, "b", 0);
+  auto meets = harness::meet(1, "b", 0);
   meets.self = incarnation{99};
   auto const first = h.call(c, method::barrier, meets);
-  auto const second = h.call(all[0], method::barrier, household::meet(0, "b", 0));
+  auto const second = h.call(all[0], method::barrier, harness::meet(0, "b", 0));
   BOOST_TEST(h.text(first) == "OK");
   BOOST_TEST(h.text(second) == "OK");
   h.wait(200s);
   BOOST_TEST(h.entrance().task_sessions() <= 3U);
 }
 
-BOOST_AUTO_TEST_CASE(a_final_stop_ends_polls_with_an_error_of_the_service) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(a_final_stop_ends_polls_with_a_service_error) {
+  harness h{1};
   auto const c = h.start(1).front();
-  auto const poll = h.call(c, method::poll_for_error, household::by(0));
-  auto const get = h.call(c, method::get_key_value, household::about(0, "k"));
-  BOOST_TEST(h.brain().put_in(h.now, core::stopped{"done"}).ok());
+  auto const poll = h.call(c, method::poll_for_error, harness::by(0));
+  auto const get = h.call(c, method::get_key_value, harness::about(0, "k"));
+  BOOST_TEST(h.logic().put_in(h.now, core::stopped{"done"}).ok());
   h.settle();
   BOOST_TEST(h.code(poll) == "UNAVAILABLE");
-  BOOST_TEST(h.says_service(poll));
+  BOOST_TEST(h.is_service_error(poll));
   BOOST_TEST(h.code(get) == "CANCELLED");
-  BOOST_TEST(h.farewells.size() == 1U);
+  BOOST_TEST(h.goodbyes.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_calls_leave_nothing_behind) {
-  household h{2};
+  harness h{2};
   auto const all = h.start(2);
   std::vector<call_id> calls;
   for (int i = 0; i < 100; ++i) {
     calls.push_back(
-        h.call(all[0], method::get_key_value, household::about(0, "k" + std::to_string(i))));
+        h.call(all[0], method::get_key_value, harness::about(0, "k" + std::to_string(i))));
   }
-  calls.push_back(h.call(all[0], method::barrier, household::meet(0, "b")));
+  calls.push_back(h.call(all[0], method::barrier, harness::meet(0, "b")));
   for (auto const one : calls) h.cancel(one);
   BOOST_TEST(h.entrance().open_calls() == 0U);
-  BOOST_TEST(h.brain().look(h.now).waiting_gets == 0U);
-  BOOST_TEST(h.brain().look(h.now).barriers.empty());
+  BOOST_TEST(h.logic().look(h.now).waiting_gets == 0U);
+  BOOST_TEST(h.logic().look(h.now).barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_kept_of_tasks_outside_the_job) {
-  household h{1};
+BOOST_AUTO_TEST_CASE(no_state_is_kept_for_tasks_outside_the_job) {
+  harness h{1};
   auto const c = h.connect();
   for (std::int32_t task = 1; task < 100; ++task) {
-    auto asked = household::by(task);
+    auto asked = harness::by(task);
     asked.self = incarnation{static_cast<std::uint64_t>(task) + 1000};
     BOOST_TEST(h.code(h.call(c, method::register_task, asked)) == "INVALID_ARGUMENT");
   }
@@ -669,13 +669,13 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_of_tasks_outside_the_job) {
 }
 
 BOOST_AUTO_TEST_CASE(calls_without_a_register_are_refused) {
-  household h{1};
+  harness h{1};
   auto const c = h.connect();
   for (auto const what : {method::shutdown_task, method::poll_for_error, method::barrier,
                           method::cancel_barrier, method::get_alive_tasks, method::report_error}) {
-    auto const one = h.call(c, what, household::about(0, "b"));
+    auto const one = h.call(c, what, harness::about(0, "b"));
     BOOST_TEST(h.code(one) == "FAILED_PRECONDITION");
-    BOOST_TEST(h.says_service(one));
+    BOOST_TEST(h.is_service_error(one));
   }
 }
 
@@ -684,15 +684,15 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(strict_door_test)
 
 BOOST_AUTO_TEST_CASE(a_non_participant_fails_the_barrier_for_all) {
-  household h{3, true};
+  harness h{3, true};
   auto const all = h.start(3);
   auto with = [](request asked) {
     asked.tasks = {{0}, {1}};
     return asked;
   };
-  auto const first = h.call(all[0], method::barrier, with(household::meet(0, "b")));
-  auto const wrong = h.call(all[2], method::barrier, with(household::meet(2, "b")));
-  auto const late = h.call(all[1], method::barrier, with(household::meet(1, "b")));
+  auto const first = h.call(all[0], method::barrier, with(harness::meet(0, "b")));
+  auto const wrong = h.call(all[2], method::barrier, with(harness::meet(2, "b")));
+  auto const late = h.call(all[1], method::barrier, with(harness::meet(1, "b")));
   for (auto const one : {first, wrong, late}) {
     BOOST_TEST(h.text(one) ==
                "INVALID_ARGUMENT: A non-participating task (2) called the barrier: b");
@@ -700,25 +700,25 @@ BOOST_AUTO_TEST_CASE(a_non_participant_fails_the_barrier_for_all) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_non_participant_may_come_first) {
-  household h{2, true};
+BOOST_AUTO_TEST_CASE(a_non_participant_may_call_first) {
+  harness h{2, true};
   auto const all = h.start(2);
-  auto wrong = household::meet(1, "b");
+  auto wrong = harness::meet(1, "b");
   wrong.tasks = {{0}};
   h.call(all[1], method::barrier, wrong);
-  auto alone = household::meet(0, "b");
+  auto alone = harness::meet(0, "b");
   alone.tasks = {{0}};
   BOOST_TEST(h.code(h.call(all[0], method::barrier, alone)) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(counters_that_differ_fail_all) {
-  household h{2, true};
+BOOST_AUTO_TEST_CASE(different_counters_fail_the_barrier_for_all) {
+  harness h{2, true};
   auto const all = h.start(2);
-  auto const quick = h.call(all[0], method::barrier, household::meet(0, "b", 0, 1000));
+  auto const quick = h.call(all[0], method::barrier, harness::meet(0, "b", 0, 1000));
   h.wait(1s);
   BOOST_TEST(h.code(quick) == "DEADLINE_EXCEEDED");
-  auto const next = h.call(all[0], method::barrier, household::meet(0, "b", 1));
-  auto const late = h.call(all[1], method::barrier, household::meet(1, "b", 0));
+  auto const next = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
+  auto const late = h.call(all[1], method::barrier, harness::meet(1, "b", 0));
   for (auto const one : {next, late}) {
     BOOST_TEST(h.code(one) == "INTERNAL");
     BOOST_TEST(contains(h.text(one), "too quick / slow"));
@@ -727,11 +727,11 @@ BOOST_AUTO_TEST_CASE(counters_that_differ_fail_all) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_restart_beside_a_live_holder_fails_the_job) {
-  household h{2, true};
+BOOST_AUTO_TEST_CASE(a_second_incarnation_beside_a_live_holder_fails_the_job) {
+  harness h{2, true};
   auto const all = h.start(2);
-  auto const poll = h.call(all[1], method::poll_for_error, household::by(1));
-  auto again = household::by(0);
+  auto const poll = h.call(all[1], method::poll_for_error, harness::by(1));
+  auto again = harness::by(0);
   again.self = incarnation{99};
   auto const joins = h.call(h.connect(), method::register_task, again);
   BOOST_TEST(h.code(joins) == "ABORTED");
@@ -739,13 +739,13 @@ BOOST_AUTO_TEST_CASE(a_restart_beside_a_live_holder_fails_the_job) {
 }
 
 BOOST_AUTO_TEST_CASE(a_recoverable_holder_is_replaced_without_a_probe) {
-  household h{2, true, {.recoverable = true}};
+  harness h{2, true, {.recoverable = true}};
   auto const all = h.start(2);
-  auto again = household::by(0);
+  auto again = harness::by(0);
   again.self = incarnation{99};
   BOOST_TEST(h.text(h.call(h.connect(), method::register_task, again)) == "OK");
   BOOST_TEST(h.pings.empty());
-  BOOST_TEST(h.code(h.call(all[0], method::heartbeat, household::by(0))) == "ABORTED");
+  BOOST_TEST(h.code(h.call(all[0], method::heartbeat, harness::by(0))) == "ABORTED");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// Errors as clients must find them: without the payload they blame the network.
+// Errors as clients expect them: without the payload they assume a network error.
 
 #include "coxswain/xla/outcome.hpp"
 
@@ -25,7 +25,7 @@ std::string entry(std::string const& key, std::string const& value) {
 
 BOOST_AUTO_TEST_SUITE(outcome_test)
 
-BOOST_AUTO_TEST_CASE(an_empty_payload_says_that_the_service_has_spoken) {
+BOOST_AUTO_TEST_CASE(an_empty_payload_marks_an_error_of_the_service) {
   auto const made = by_service({errc::not_found, "Config key k not found."});
   BOOST_TEST((made.code == errc::not_found));
   BOOST_TEST(made.text == "Config key k not found.");
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(an_empty_payload_says_that_the_service_has_spoken) {
   BOOST_TEST(plain({errc::already_exists, "x"}).details == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_culprit_is_named_as_each_generation_reads_it) {
+BOOST_AUTO_TEST_CASE(the_culprit_is_encoded_for_each_generation) {
   culprit const three{task_id{3}, true};
   status const why{errc::unavailable, "lost"};
   BOOST_TEST(by_service(generation::third, why, three).details ==
@@ -44,14 +44,14 @@ BOOST_AUTO_TEST_CASE(the_culprit_is_named_as_each_generation_reads_it) {
   BOOST_TEST(by_service(generation::third, why, {}).details == by_service(why).details);
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_barrier_says_which_round_failed) {
+BOOST_AUTO_TEST_CASE(a_failed_barrier_names_its_round) {
   auto const made = of_barrier({errc::internal, "x"}, "b", 2);
   BOOST_TEST(made.details ==
              entry(service_key, "") + entry("type.googleapis.com/tensorflow.BarrierError",
                                             "\x0a\x01"s + "b" + "\x10\x02"));
 }
 
-BOOST_AUTO_TEST_CASE(another_service_is_told_with_its_incarnation) {
+BOOST_AUTO_TEST_CASE(a_wrong_service_incarnation_is_reported_with_the_right_one) {
   auto const made = wrong_service(incarnation{1}, incarnation{2});
   BOOST_TEST((made.code == errc::internal));
   BOOST_TEST(made.text == "wrong service incarnation: requested 1, currently 2");
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(another_service_is_told_with_its_incarnation) {
                                             "\x09\x02"s + std::string(7, '\0')));
 }
 
-BOOST_AUTO_TEST_CASE(trailers_stay_small_whatever_the_text_is) {
+BOOST_AUTO_TEST_CASE(trailers_stay_small_for_any_text) {
   BOOST_TEST(fitting(std::string(3072, 'a')).size() == 3072U);
   BOOST_TEST(fitting(std::string(3073, 'a')).size() == 3072U);
   std::string umlauts;
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(trailers_stay_small_whatever_the_text_is) {
   BOOST_TEST(3 * made.text.size() + made.details.size() * 4 / 3 < 7'000U);
 }
 
-BOOST_AUTO_TEST_CASE(no_text_has_the_words_at_which_clients_cut_it) {
+BOOST_AUTO_TEST_CASE(no_text_contains_the_words_at_which_clients_cut_it) {
   BOOST_TEST(fitting("a Additional GRPC b").find("Additional GRPC") == std::string::npos);
 }
 

@@ -1,8 +1,7 @@
-// Calls of several tasks in any order, over connections that come and go. The household checks
-// after each of them what must always hold in the core and in the door, and that no call has two
-// replies.
+// Calls of several tasks in any order, over connections that come and go. The harness checks
+// the invariants of the core and the door after each call, and that no call has two replies.
 
-#include "tests/xla/household.hpp"
+#include "tests/xla/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,10 +13,10 @@
 namespace coxswain::xla {
 namespace {
 
-using test::household;
+using test::harness;
 
-struct chaos {
-  chaos(unsigned seed, bool strict, bool recoverable)
+struct random_calls {
+  random_calls(unsigned seed, bool strict, bool recoverable)
       : random{seed}, h{3, strict, {.recoverable = recoverable}} {
     for (int i = 0; i < 4; ++i) connections.push_back(h.connect());
   }
@@ -25,7 +24,7 @@ struct chaos {
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
 
   request any_request() {
-    auto asked = household::about(below(3), "n" + std::to_string(below(3)), "v");
+    auto asked = harness::about(below(3), "n" + std::to_string(below(3)), "v");
     asked.self = incarnation{10 + 100 * below(3) + asked.task->id};
     if (h.of == generation::second && below(3) == 0) asked.task->job = "jax_worker";
     asked.counter = below(3);
@@ -55,7 +54,7 @@ struct chaos {
       case 3: h.pong(on); break;
       default: {
         h.of = below(2) == 0 ? generation::second : generation::third;
-        // Reports of errors end most of what can happen.
+        // A reported error ends most of what can happen.
         auto what = static_cast<method>(below(methods));
         if (what == method::report_error && below(20) != 0) what = method::register_task;
         auto const timeout = std::chrono::seconds{below(12)};
@@ -65,7 +64,7 @@ struct chaos {
   }
 
   std::mt19937 random;
-  household h;
+  harness h;
   std::vector<connection_id> connections;
   std::vector<call_id> calls;
 };
@@ -74,16 +73,16 @@ struct chaos {
 
 BOOST_AUTO_TEST_SUITE(random_calls_test)
 
-BOOST_AUTO_TEST_CASE(what_must_hold_holds_and_nothing_is_left) {
+BOOST_AUTO_TEST_CASE(the_invariants_hold_and_nothing_leaks) {
   for (unsigned seed = 1; seed <= 24; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
-      chaos c{seed, seed % 3 == 0, seed % 2 == 0};
+      random_calls c{seed, seed % 3 == 0, seed % 2 == 0};
       for (int i = 0; i < 400; ++i) c.step();
       for (auto const one : c.connections) c.h.close(one);
       c.h.wait(300s);
       BOOST_TEST(c.h.entrance().open_calls() == 0U);
       BOOST_TEST(c.h.entrance().task_sessions() == 0U);
-      BOOST_TEST(c.h.brain().look(c.h.now).sessions == 0U);
+      BOOST_TEST(c.h.logic().look(c.h.now).sessions == 0U);
     }
   }
 }

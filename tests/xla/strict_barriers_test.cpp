@@ -6,7 +6,7 @@ namespace coxswain::xla {
 
 BOOST_AUTO_TEST_SUITE(strict_barriers_test)
 
-BOOST_AUTO_TEST_CASE(only_the_names_used_last_and_open_rounds_are_remembered) {
+BOOST_AUTO_TEST_CASE(only_recent_names_and_open_rounds_are_kept) {
   using verdict = strict_barriers::verdict;
   strict_barriers all;
   BOOST_TEST((all.call("open", 0) == verdict::arrive));

@@ -3,18 +3,18 @@
 import time
 import unittest
 
-from house import GENERATIONS, LIMIT, Agent, WithAgents
+from harness import GENERATIONS, LIMIT, Agent, WithAgents
 
 
 class Barriers(WithAgents):
 
-    def test_a_name_may_be_used_again_and_counters_are_echoed(self):
+    def test_a_name_can_be_reused_and_counters_are_echoed(self):
         agents = self.job(2, generation=GENERATIONS)
 
         for counter in range(3):
             self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [counter] * 2)
 
-    def test_cancelling_says_counter_zero_and_ends_the_open_round(self):
+    def test_cancelling_with_counter_zero_ends_the_open_round(self):
         one, other = self.job(2)
         for _ in range(2):
             self.all_succeed([one, other], lambda a: a.barrier("b"))
@@ -27,7 +27,7 @@ class Barriers(WithAgents):
         self.assertEqual((problem.code, problem.barrier), ("CANCELLED", ("b", 2)), problem)
         self.assertTrue(problem.is_by_service)
 
-    def test_cancelling_what_is_not_open_is_refused(self):
+    def test_cancelling_a_barrier_that_is_not_open_is_refused(self):
         agent, = self.job(1)
 
         with self.fails("FAILED_PRECONDITION") as caught:
@@ -35,7 +35,7 @@ class Barriers(WithAgents):
 
         self.assertTrue(caught[0].is_by_service)
 
-    def test_a_timeout_says_who_is_missing(self):
+    def test_a_timeout_names_the_missing_tasks(self):
         for generation in GENERATIONS:
             with self.subTest(generation=generation):
                 agents = self.job(3, generation=generation)
@@ -46,7 +46,7 @@ class Barriers(WithAgents):
                 problem = caught[0]
                 self.assertTrue(problem.text.startswith("Barrier timed out"), problem)
                 self.assertEqual(problem.barrier, ("b", 0))
-                # A late task gets that failure once, and then they are in step again.
+                # A late task gets that failure once, then all use the same round again.
                 with self.fails("DEADLINE_EXCEEDED"):
                     agents[2].barrier("b")
                 self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [1] * 3)
@@ -83,7 +83,7 @@ class Barriers(WithAgents):
         problem = self.outcome(first)
         self.assertEqual(problem.code, "INVALID_ARGUMENT", problem)
 
-    def test_the_same_call_again_takes_the_place_of_the_one_that_waits(self):
+    def test_a_repeated_call_replaces_the_waiting_one(self):
         one, other = self.job(2)
         older = one.start_barrier("b")
         self.wait_for_arrivals("b", 1)
@@ -93,9 +93,9 @@ class Barriers(WithAgents):
         self.assertEqual(self.outcome(older).code, "CANCELLED")
         other.barrier("b")
         one.result_of(newer)
-        one.result_of(one.start_barrier("b"))  # its outcome is still known
+        one.result_of(one.start_barrier("b"))  # its outcome is still kept
 
-    def test_a_death_ends_a_barrier_at_once_by_name(self):
+    def test_a_lost_task_fails_a_barrier_at_once_and_is_named(self):
         agents = self.job(3, "--reconnect-grace", "100ms")
         waiting = agents[0].start_barrier("b", timeout=300)
         self.wait_for_arrivals("b", 1)
@@ -118,7 +118,7 @@ class Barriers(WithAgents):
 
 class Keys(WithAgents):
 
-    def test_a_key_is_written_once_unless_it_may_be_overwritten(self):
+    def test_a_key_is_overwritten_only_when_allowed(self):
         for agent in self.job(2, generation=GENERATIONS):
             key = f"k{agent.task}"
             waiting = agent.start_get(key)
@@ -135,7 +135,7 @@ class Keys(WithAgents):
             self.assertEqual(agent.get(key), b"two")
             self.assertEqual(agent.try_get(key), b"two")
 
-    def test_a_key_that_is_not_there(self):
+    def test_a_missing_key_is_not_found(self):
         agent, = self.job(1)
 
         with self.fails("NOT_FOUND") as caught:
@@ -154,7 +154,7 @@ class Keys(WithAgents):
                 agent.increment("abc", 1)
             self.assertTrue(caught[0].is_by_service)
 
-    def test_directories_are_listed_whole_and_removed_whole(self):
+    def test_directories_are_listed_and_removed_completely(self):
         for agent in self.job(2, generation=GENERATIONS):
             agent.delete("a")
             for key in ("a/c", "a/b/2", "a/b/1", "a", "ab"):
@@ -171,7 +171,7 @@ class Keys(WithAgents):
                 agent.try_get("a")
             self.assertEqual(agent.try_get("ab"), b"ab")
 
-    def test_a_large_directory_comes_whole(self):
+    def test_a_large_directory_is_listed_completely(self):
         agent, = self.job(1)
         value = bytes(range(256)) * 4096
         for n in range(10):
@@ -185,7 +185,7 @@ class Keys(WithAgents):
             with self.fails("INVALID_ARGUMENT"):
                 agent.insert(key, b"")
 
-    def test_gets_that_were_given_up_stay_open_and_harm_nothing(self):
+    def test_abandoned_gets_stay_open_without_harm(self):
         agent, = self.job(1)
         waiting = [agent.start_get(f"never/{n}") for n in range(2000)]
 
@@ -204,7 +204,7 @@ class Keys(WithAgents):
         self.assertEqual(self.outcome(waiting).code, "CANCELLED")
         one.insert("still", b"here")
 
-    def test_a_notice_of_preemption_reaches_the_key_that_jax_waits_for(self):
+    def test_a_preemption_notice_sets_the_key_that_jax_waits_for(self):
         one, other = self.job(2)
 
         self.succeed("preempt", 1, "--in", "1s")
@@ -216,7 +216,7 @@ class Keys(WithAgents):
 
 class Watching(WithAgents):
 
-    def test_states_come_at_once_and_then_when_they_change(self):
+    def test_states_are_returned_at_once_and_then_on_change(self):
         for generation in GENERATIONS:
             with self.subTest(generation=generation):
                 agents = self.job(2, "--recoverable", "--reconnect-grace", "0", generation=generation,
@@ -235,7 +235,7 @@ class Watching(WithAgents):
                 self.assertEqual(states, [3, 4])
                 self.stop(self.coordinator)
 
-    def test_a_version_of_the_future_is_answered_at_once(self):
+    def test_a_future_version_is_answered_at_once(self):
         agent, = self.job(1)
 
         self.assertEqual(agent.watch(1 << 40)[1], [3])
@@ -243,7 +243,7 @@ class Watching(WithAgents):
 
 class Alive(WithAgents):
 
-    def test_who_is_alive_with_their_incarnations(self):
+    def test_alive_tasks_have_incarnations(self):
         agents = self.job(3, generation=(2, 3, 3))
         expected = {agent.task: agent.requests.incarnation for agent in agents}
 
@@ -257,7 +257,7 @@ class Alive(WithAgents):
         self.assertEqual([sorted(a) for a in self.all([agents[0], agents[2]], lambda a: a.alive([0, 1, 2]))],
                          [[0, 2]] * 2)
 
-    def test_who_asks_must_be_among_them(self):
+    def test_the_caller_must_be_among_the_queried_tasks(self):
         agent, _ = self.job(2)
 
         with self.fails("INVALID_ARGUMENT") as caught:
@@ -265,7 +265,7 @@ class Alive(WithAgents):
 
         self.assertFalse(caught[0].is_by_service)
 
-    def test_a_time_limit_may_be_set(self):
+    def test_the_time_limit_can_be_set(self):
         agent, _ = self.job(2, "--xla-alive-timeout", "200ms")
 
         begun = time.monotonic()
@@ -276,7 +276,7 @@ class Alive(WithAgents):
 
 class Strict(WithAgents):
 
-    def test_a_call_from_outside_spoils_the_barrier_for_all(self):
+    def test_a_call_by_a_non_participant_fails_the_barrier_for_all(self):
         agents = self.job(3, "--xla-strict")
         waiting = agents[0].start_barrier("b", tasks=[0, 2])
         self.wait_for_arrivals("b", 1)
@@ -286,7 +286,7 @@ class Strict(WithAgents):
 
         self.assertEqual(self.outcome(waiting).code, "INVALID_ARGUMENT")
 
-    def test_counters_that_differ_are_internal(self):
+    def test_different_counters_are_internal(self):
         one, other = self.job(2, "--xla-strict")
         self.all_succeed([one, other], lambda a: a.barrier("b"))
         waiting = one.start_barrier("b")
@@ -298,7 +298,7 @@ class Strict(WithAgents):
 
         self.assertEqual(self.outcome(waiting).code, "INTERNAL")
 
-    def test_another_process_of_a_live_task_fails_the_job(self):
+    def test_a_second_process_of_a_live_task_fails_the_job(self):
         one, other = self.job(2, "--xla-strict", polls=True)
         again = self.agent(0)
         again.keep(again.start("RegisterTask", again.requests.register(), 10))

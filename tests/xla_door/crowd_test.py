@@ -4,7 +4,7 @@ import subprocess
 import sys
 import unittest
 
-from house import GENERATIONS, HERE, Agent, WithAgents
+from harness import GENERATIONS, HERE, Agent, WithAgents
 from programs import USAGE
 
 TASKS = 200
@@ -33,10 +33,10 @@ class Crowds(WithAgents):
     def test_over_one_connection(self):
         self.live(share=True)
 
-    def test_over_a_connection_each(self):
+    def test_over_separate_connections(self):
         self.live(share=False)
 
-    def test_one_connection_that_is_cut_fails_the_job_once(self):
+    def test_one_lost_connection_fails_the_job_once(self):
         agents = self.job(20, "--reconnect-grace", "100ms", share=True)
 
         agents[0].channel.close()

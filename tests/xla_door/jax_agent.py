@@ -13,15 +13,15 @@ from messages import (
     BARRIER_ERROR, MISMATCH_ERROR, PACKAGES, SERVICE_ERROR, Requests, decode, fixed_numbers, numbers,
     one, payloads, signed)
 
-# What no call that works takes, in seconds.
+# Longer than any call that succeeds, in seconds.
 LIMIT = 120
 
 CHANNEL_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
 def channel_to(address, own_connection=True, credentials=None, user_agent=None):
-    """As jaxlib makes it: compressed, of any size. In a process, channels share a connection unless
-    they are told not to."""
+    """A channel with jaxlib's settings: compressed, of any size. By default the channels of a process
+    share a connection."""
     options = CHANNEL_OPTIONS + [("grpc.use_local_subchannel_pool", int(own_connection))]
     if user_agent is not None:
         options.append(("grpc.primary_user_agent", user_agent))
@@ -43,7 +43,7 @@ class Failure(Exception):
 
     @property
     def is_by_service(self):
-        """Whether the service has said it; else the agent blames the network."""
+        """Whether the service returned it; otherwise the agent assumes a network error."""
         return SERVICE_ERROR in self.payloads
 
     @property
@@ -115,10 +115,10 @@ class Agent:
                 self.fail(problem)
             raise
 
-    # The life of an agent.
+    # Lifecycle.
 
     def connect(self):
-        """Registers, and tries again as jaxlib does: what is not the service's word, ABORTED and INTERNAL."""
+        """Registers, and retries like jaxlib: network errors, ABORTED and INTERNAL."""
         end = time.monotonic() + self.init_timeout
         for attempt in itertools.count():
             left = end - time.monotonic() + 5
@@ -137,7 +137,7 @@ class Agent:
             poll = self.start("PollForError", self.requests.poll())
             poll.add_done_callback(self.take_poll)
             self.keep(poll)
-            # That of the preemption manager; it stays open as long as the job.
+            # The call of the preemption manager; it stays open as long as the job.
             self.keep(self.start("GetKeyValue", self.requests.key("RECEIVED_PREEMPTION_NOTICE")))
         return self
 
@@ -191,7 +191,7 @@ class Agent:
         self.has_failed.set()
 
     def shutdown(self):
-        """Leaves, unless it has failed. What it raises is what the service said; it is torn down anyway."""
+        """Leaves, unless it has failed. Raises the service's error; the agent is destroyed anyway."""
         try:
             if self.error is None:
                 self.call("ShutdownTask", self.requests.shutdown(), self.shutdown_timeout + 5)
@@ -199,7 +199,7 @@ class Agent:
             self.stop()
 
     def stop(self):
-        """What the destructor does: nothing is said, and all that is open is cancelled."""
+        """Like the destructor: sends nothing, and cancels all open calls."""
         self.stopped.set()
         with self.lock:
             calls, self.open = self.open, []
@@ -211,7 +211,7 @@ class Agent:
         if self.owns_channel:
             self.channel.close()
 
-    # What programs call.
+    # The API of programs.
 
     def barrier(self, name, timeout=LIMIT, tasks=()):
         counter = self.counters.get(name, 0)

@@ -1,4 +1,4 @@
-"""Joining, dying and leaving by the address for JAX programs, as jaxlib's agent sees it."""
+"""Joining, failing and leaving by the address for JAX programs, as jaxlib's agent sees it."""
 
 import signal
 import subprocess
@@ -7,13 +7,13 @@ import threading
 import time
 import unittest
 
-from house import GENERATIONS, HERE, LIMIT, SLOWNESS, Agent, WithAgents
+from harness import GENERATIONS, HERE, LIMIT, SLOWNESS, Agent, WithAgents
 from programs import PATH
 
 
 class Joining(WithAgents):
 
-    def test_both_generations_join_one_job_and_meet_at_one_barrier(self):
+    def test_both_generations_share_a_job_and_a_barrier(self):
         agents = self.job(2, generation=GENERATIONS)
 
         self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [0, 0])
@@ -25,7 +25,7 @@ class Joining(WithAgents):
         self.assertTrue(all("JAX" in t["process"] for t in tasks), tasks)
         self.all_succeed(agents, Agent.shutdown)
 
-    def test_a_native_task_and_a_jax_task_meet(self):
+    def test_a_native_task_and_a_jax_task_share_a_barrier(self):
         self.coordinator = self.serve(2)
         native = self.start("coxswain", "task", "--task-id", 1, "--", "sh", "-c",
                             "coxswain barrier b && coxswain get k --wait 60s", env=self.at | PATH)
@@ -38,7 +38,7 @@ class Joining(WithAgents):
         self.assertEqual(native.wait(), 0, native.said())
         self.assertIn("v", native.out)
 
-    def test_a_join_names_who_is_missing_before_the_client_gives_up(self):
+    def test_a_join_names_the_missing_tasks_before_the_client_gives_up(self):
         for generation in GENERATIONS:
             with self.subTest(generation=generation):
                 self.coordinator = self.serve(3)
@@ -54,7 +54,7 @@ class Joining(WithAgents):
                     self.assertRegex(problem.text, r"\b1\b.*never connected")
                 self.stop(self.coordinator)
 
-    def test_the_same_registration_again_is_answered_at_once(self):
+    def test_a_repeated_registration_is_answered_at_once(self):
         first, _ = self.job(2)
 
         reply = first.call("RegisterTask", first.requests.register(), 10)
@@ -75,7 +75,7 @@ class Joining(WithAgents):
         self.assertEqual(problem.code, "ALREADY_EXISTS", problem)
         self.assertTrue(problem.is_by_service)
 
-    def test_beside_a_live_process_another_one_is_refused_and_harms_nobody(self):
+    def test_a_second_process_of_a_live_task_is_refused_without_harm(self):
         agents = self.job(2)
 
         with self.fails("ABORTED") as caught:
@@ -85,7 +85,7 @@ class Joining(WithAgents):
         self.assertTrue(caught[0].is_by_service)
         self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [0, 0])
 
-    def test_a_task_that_there_is_not_is_refused_for_good(self):
+    def test_a_task_outside_the_job_is_refused_without_retries(self):
         self.coordinator = self.serve(2)
 
         with self.fails("INVALID_ARGUMENT") as caught:
@@ -100,7 +100,7 @@ class Joining(WithAgents):
             self.agent(0, 2, job="other").connect()
         self.agent(0, 2, job="train").connect()
 
-    def test_the_first_generation_is_refused_in_plain_words(self):
+    def test_the_first_generation_is_refused_with_a_clear_reason(self):
         self.coordinator = self.serve(1)
         old = self.agent(0, 2).connect()
 
@@ -110,7 +110,7 @@ class Joining(WithAgents):
 
 class Incarnations(WithAgents):
 
-    def test_heartbeats_say_the_incarnation_of_the_registration(self):
+    def test_heartbeats_return_the_incarnation_of_the_registration(self):
         for agent in self.job(2, generation=GENERATIONS):
             self.assertEqual(agent.heartbeat()[1], [agent.requests.service_incarnation])
 
@@ -138,7 +138,7 @@ class Incarnations(WithAgents):
         requests.service_incarnation = ours
         agent.heartbeat()
 
-    def test_a_process_that_was_replaced_can_do_nothing(self):
+    def test_a_replaced_process_can_do_nothing(self):
         old, other = self.job(2, "--recoverable", "--reconnect-grace", "0", recoverable=True)
         old.close()
         self.wait_for_state(0, "failed")
@@ -169,7 +169,7 @@ class Dying(WithAgents):
             self.assertEqual(problem.source_task, task)
             self.assertFalse(problem.is_reported)
 
-    def test_a_lost_connection_is_told_to_all_after_the_grace(self):
+    def test_a_lost_connection_is_reported_to_all_after_the_grace_period(self):
         agents = self.job(4, "--reconnect-grace", "500ms", generation=(2, 3, 2, 3))
         self.assertFalse(any(agent.poll_ended.is_set() for agent in agents))
 
@@ -179,7 +179,7 @@ class Dying(WithAgents):
         others = [agents[0], agents[1], agents[3]]
         self.assert_all_learn_of(2, others, begun, 0.55 + 0.7 * SLOWNESS)
 
-    def test_who_is_destroyed_without_leaving_has_failed_though_its_connection_lives(self):
+    def test_an_agent_destroyed_without_leaving_has_failed_though_its_connection_is_open(self):
         agents = self.job(3, "--reconnect-grace", "200ms", share=True)
 
         begun = time.monotonic()
@@ -188,7 +188,7 @@ class Dying(WithAgents):
         self.assert_all_learn_of(1, [agents[0], agents[2]], begun, 0.25 + 0.7 * SLOWNESS)
         self.assertIn("failed", self.status()["tasks"][1]["state"])
 
-    def test_a_reported_error_reaches_all_as_it_is(self):
+    def test_a_reported_error_reaches_all_unchanged(self):
         agents = self.job(2, generation=GENERATIONS)
 
         agents[1].report(8, "out of memory in step 7")
@@ -199,7 +199,7 @@ class Dying(WithAgents):
         self.assertIn("out of memory in step 7", problem.text)
         self.assertTrue(problem.is_reported)
 
-    def test_an_error_that_is_called_cancelled_is_internal_for_polls(self):
+    def test_an_error_with_code_cancelled_is_internal_for_polls(self):
         agents = self.job(2)
 
         agents[0].report(1, "given up")
@@ -208,7 +208,7 @@ class Dying(WithAgents):
         self.assertEqual(agents[1].error.code, "INTERNAL", agents[1].error)
         self.assertIn("given up", agents[1].error.text)
 
-    def test_who_comes_late_learns_the_error_at_once(self):
+    def test_a_late_poll_gets_the_error_at_once(self):
         agents = self.job(2, polls=False)
         agents[0].report(2, "broken")
         self.wait_for_status("an error", lambda s: s["error"])
@@ -216,14 +216,14 @@ class Dying(WithAgents):
         poll = agents[1].start("PollForError", agents[1].requests.poll())
         self.assertIn("broken", self.outcome(poll).text)
         with self.fails("ABORTED", "broken"):
-            agents[1].heartbeat()  # it has no other way to hear
+            agents[1].heartbeat()  # it has no other way to learn of it
         with self.fails("FAILED_PRECONDITION") as caught:
             again = self.agent(1)
             again.call("RegisterTask", again.requests.register(), 10)
         self.assertTrue(caught[0].is_by_service)
 
-    def test_a_silent_task_fails_by_its_heartbeat_timeout_and_others_live_on(self):
-        # PINGs are answered by gRPC's own threads: only a process that is stopped gives no sign of life.
+    def test_a_silent_task_fails_after_its_heartbeat_timeout(self):
+        # gRPC's own threads answer PINGs: only a stopped process is silent.
         self.coordinator = self.serve(2, "--heartbeat-timeout", "2s", "--recoverable")
         script = ("import sys; from jax_agent import Agent; agent = Agent(sys.argv[1], 1).connect(); "
                   "print('in', flush=True); agent.has_failed.wait()")
@@ -243,7 +243,7 @@ class Dying(WithAgents):
         self.assertIsNone(agent.error)
         self.assertEqual(self.status()["tasks"][0]["state"], "connected")
 
-    def test_recoverable_tasks_fail_alone_and_come_back(self):
+    def test_recoverable_tasks_fail_alone_and_rejoin(self):
         for generation in GENERATIONS:
             with self.subTest(generation=generation):
                 agents = self.job(2, "--recoverable", "--reconnect-grace", "100ms",
@@ -311,7 +311,7 @@ class Leaving(WithAgents):
         self.assertEqual(missing.error.code, "FAILED_PRECONDITION", missing.error)
         self.assertRegex(missing.error.text, r"1 of 3 tasks is missing: 0\b")
 
-    def test_who_missed_a_leave_is_named_to_those_who_did_not_leave(self):
+    def test_the_task_that_missed_a_leave_is_named_to_the_tasks_that_did_not_leave(self):
         leaves, *others = self.job(4)
         leaves.shutdown_timeout = 1
 

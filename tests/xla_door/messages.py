@@ -4,7 +4,7 @@ fields have other numbers. Not here: calls (jax_agent).
 
 import struct
 
-# What the coordination service is called in each generation.
+# The name of the coordination service in each generation.
 PACKAGES = {2: "tensorflow", 3: "xla.coordination"}
 
 SERVICE_ERROR = "type.googleapis.com/tensorflow.CoordinationServiceError"
@@ -186,7 +186,7 @@ class Requests:
             {2: name, 3: timeout_ms, 4: list(tasks), 5: self.task, 6: counter})
 
     def cancel_barrier(self, name):
-        # The agent never says which counter.
+        # The agent never sends the counter.
         return self.made({1: name, 2: self.of(self.task)}, {2: name, 4: self.task})
 
     def alive(self, tasks):

@@ -76,7 +76,7 @@ class RawPeer:
         self.flush()
 
     def read(self, limit=1.0):
-        """Takes what comes next; false if nothing comes in that time, or the connection has ended."""
+        """Processes the next input; false if there is none in that time, or the connection has ended."""
         if self.ended:
             return False
         self.socket.settimeout(limit)

@@ -5,7 +5,7 @@ import time
 import unittest
 import urllib.request
 
-from house import GENERATIONS, LIMIT, WithAgents
+from harness import GENERATIONS, LIMIT, WithAgents
 from jax_agent import channel_to
 from screen import Screen
 
@@ -48,7 +48,7 @@ class Shown(WithAgents):
         for task, version in enumerate(versions):
             self.assertIn(version, self.page(f"/api/v1/tasks/{task}"))
 
-    def test_why_and_top_name_who_is_missing_at_a_barrier_of_jax(self):
+    def test_why_and_top_name_the_missing_tasks_of_a_jax_barrier(self):
         self.agents[0].start_barrier("b")
         self.wait_for_arrivals("b", 1)
 
@@ -60,7 +60,7 @@ class Shown(WithAgents):
         self.addCleanup(screen.end)
         screen.wait_for("2 tasks: 2 connected", "b round 1", "1/2", "missing 1: 1")
 
-    def test_a_death_is_shown_with_the_version(self):
+    def test_a_lost_task_is_shown_with_its_version(self):
         self.agents[1].close()
 
         self.wait_for_state(1, "failed")
@@ -81,7 +81,7 @@ class Shown(WithAgents):
                            'coxswain_jax_calls_total{method="TryGetKeyValue",result="ok"} 0\n',
                            'coxswain_jax_calls_total{method="Barrier",result="ok"} 2\n')
 
-    def test_the_events_tell_who_joined(self):
+    def test_the_events_name_the_tasks_that_joined(self):
         events = json.loads(self.page("/api/v1/events"))
         self.assertIn("JAX client", json.dumps(events))
 

@@ -4,7 +4,7 @@ import socket
 import ssl
 import unittest
 
-from house import LIMIT, Agent, WithAgents, grpc
+from harness import LIMIT, Agent, WithAgents, grpc
 from certificates import WithCertificates
 from jax_agent import channel_to
 
@@ -84,7 +84,7 @@ class Tls(WithCertificates, WithAgents):
             peer.sendall(said)
             return peer.selected_alpn_protocol(), peer.recv(4096)
 
-    def test_http_2_is_chosen_of_what_a_peer_offers_and_others_are_refused(self):
+    def test_http_2_is_chosen_from_the_offered_protocols_and_others_are_refused(self):
         self.serve_jax()
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 

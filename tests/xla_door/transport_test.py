@@ -1,4 +1,4 @@
-"""HTTP/2 and gRPC as clients speak them to the address for JAX programs, and as none should."""
+"""Valid and invalid HTTP/2 and gRPC at the address for JAX programs."""
 
 import gzip
 import os
@@ -7,7 +7,7 @@ import stat
 import time
 import unittest
 
-from house import LIMIT, SLOWNESS, WithAgents, grpc
+from harness import LIMIT, SLOWNESS, WithAgents, grpc
 from messages import Fixed64, Requests, decode, encode, key_value, one
 from programs import USAGE
 from raw_peer import RawPeer
@@ -21,11 +21,11 @@ class WithRawPeers(WithAgents):
         return made
 
     def insert(self, key, value):
-        """Of the second generation, which names nobody."""
+        """A call of the second generation, which names no task."""
         return encode({1: key_value(key, value), 2: True})
 
     def assert_well(self, agent):
-        """It is answered in time, whatever others do."""
+        """Expects a timely reply, whatever others do."""
         begun = time.monotonic()
         agent.heartbeat()
         self.assertLess(time.monotonic() - begun, 15 * SLOWNESS)  # the agent waits for 50 s
@@ -77,7 +77,7 @@ class Calls(WithRawPeers):
         headers, _ = peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
         self.assertEqual(headers["grpc-status"], "0")
 
-    def test_compressed_requests_are_read(self):
+    def test_compressed_requests_are_accepted(self):
         agent, = self.job(1)
         value = b"equal" * 200_000
 
@@ -85,7 +85,7 @@ class Calls(WithRawPeers):
 
         self.assertEqual(agent.get("k"), value)
 
-    def test_what_grows_beyond_the_limit_is_refused_and_the_connection_lives(self):
+    def test_a_request_that_inflates_above_the_limit_is_refused_and_its_connection_continues(self):
         self.coordinator = self.serve(1, "--value-bytes-max", "1MiB")
         peer = self.raw()
         bomb = gzip.compress(bytes(64 * 1024 * 1024))
@@ -97,7 +97,7 @@ class Calls(WithRawPeers):
                                flag=1, grpc_encoding="gzip")
         self.assertEqual(headers["grpc-status"], "0")
 
-    def test_an_unknown_compression_is_refused_with_what_there_is(self):
+    def test_an_unknown_compression_is_refused_with_the_supported_ones(self):
         self.coordinator = self.serve(1)
         headers, _ = self.raw().call("InsertKeyValue", b"?", package="tensorflow", flag=1,
                                      grpc_encoding="snappy")
@@ -105,7 +105,7 @@ class Calls(WithRawPeers):
         self.assertEqual(headers["grpc-status"], "12")
         self.assertIn("gzip", headers["grpc-accept-encoding"])
 
-    def test_a_large_value_comes_and_goes_beside_heartbeats(self):
+    def test_a_large_value_is_transferred_beside_heartbeats(self):
         self.coordinator = self.serve(1)
         agent = self.agent(0).connect()
         value = os.urandom(1 << 20) * 100
@@ -120,7 +120,7 @@ class Calls(WithRawPeers):
             self.assert_well(agent)
         self.assertEqual(agent.value_of(agent.result_of(read)), value)
 
-    def test_a_value_goes_through_small_windows_beside_heartbeats(self):
+    def test_a_value_passes_small_windows_beside_heartbeats(self):
         agent, = self.job(1)
         value = os.urandom(8 << 20)
         agent.insert("k", value)
@@ -157,7 +157,7 @@ class Addresses(WithRawPeers):
         file.write_text("secret\n")
         return file
 
-    def test_where_a_token_is_needed_jax_has_an_address_of_its_own(self):
+    def test_with_a_token_jax_needs_its_own_address(self):
         path = self.directory / "jax"
         self.coordinator = self.serve(1, "--token-file", self.token(), "--xla-listen", f"unix:{path}")
         self.assertEqual(self.coordinator.ready["xla_addresses"], [f"unix:{path}"])
@@ -175,7 +175,7 @@ class Addresses(WithRawPeers):
         self.assertIn("JAX", done.err)
         jax.shutdown()
 
-    def test_an_open_address_must_be_asked_for(self):
+    def test_an_unprotected_address_needs_xla_insecure(self):
         done = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.token(),
                                "--listen", "127.0.0.1:0", "--xla-listen", "127.0.0.1:0")
 
@@ -204,7 +204,7 @@ class Addresses(WithRawPeers):
             except ConnectionResetError:
                 return b""
 
-    def test_an_open_address_that_was_asked_for(self):
+    def test_an_unprotected_address_with_xla_insecure(self):
         self.coordinator = self.serve(1, "--token-file", self.token(), "--xla-listen", "127.0.0.1:0",
                                       "--xla-insecure")
 
@@ -220,7 +220,7 @@ class Addresses(WithRawPeers):
 
 class Faults(WithRawPeers):
 
-    def test_a_call_that_is_cut_off_in_the_middle_harms_nobody(self):
+    def test_a_truncated_call_affects_no_others(self):
         agent, = self.job(1)
         for size in (0, 3, 5, 100):
             peer = self.raw()
@@ -230,7 +230,7 @@ class Faults(WithRawPeers):
 
         self.assert_well(agent)
 
-    def test_a_call_that_its_client_cancels_is_forgotten(self):
+    def test_a_cancelled_call_is_forgotten(self):
         one, other = self.job(2)
         given_up = one.start_barrier("b")
         self.wait_for_arrivals("b", 1)
@@ -241,7 +241,7 @@ class Faults(WithRawPeers):
             b["name"] == "b" and b["arrived"] for b in s["barriers"]))
         self.assertEqual(len(set(self.all([one, other], lambda a: a.barrier("b")))), 1)
 
-    def test_a_burst_of_cancelled_calls_is_borne(self):
+    def test_a_burst_of_cancelled_calls_is_tolerated(self):
         agent, = self.job(1)
         waiting = [agent.start_get(f"k{n}") for n in range(3000)]
         for call in waiting:
@@ -249,7 +249,7 @@ class Faults(WithRawPeers):
 
         self.assert_well(agent)
 
-    def test_who_resets_one_stream_after_the_other_does_not_hold_up_others(self):
+    def test_a_client_that_resets_many_streams_does_not_delay_others(self):
         agent, = self.job(1)
         peer = self.raw()
         try:
@@ -278,7 +278,7 @@ class Faults(WithRawPeers):
 
         self.assert_well(agent)
 
-    def test_who_reads_nothing_is_cut_off_and_others_are_served(self):
+    def test_a_client_with_a_closed_window_is_disconnected_and_others_are_served(self):
         self.coordinator = self.serve(1, "--stalled-reader-timeout", "500ms")
         agent = self.agent(0).connect()
         agent.insert("k", bytes(1 << 20))
@@ -291,7 +291,7 @@ class Faults(WithRawPeers):
         peer.wait_for_end(30)
         self.assert_well(agent)
 
-    def test_who_never_reads_its_socket_is_cut_off_too(self):
+    def test_a_client_that_never_reads_its_socket_is_disconnected(self):
         self.coordinator = self.serve(1, "--stalled-reader-timeout", "500ms")
         agent = self.agent(0).connect()
         agent.insert("k", os.urandom(1 << 20))
@@ -306,7 +306,7 @@ class Faults(WithRawPeers):
         self.wait_for_status("its end", lambda s: s["sessions"] <= 3)
         self.assert_well(agent)
 
-    def test_who_sends_large_values_slowly_keeps_nobody_waiting(self):
+    def test_slow_senders_of_large_values_delay_no_others(self):
         self.coordinator = self.serve(1, "--memory-max", "8MiB", "--stalled-reader-timeout", "3s")
         agent = self.agent(0).connect()
         size = 3 << 19
@@ -325,7 +325,7 @@ class Faults(WithRawPeers):
         self.assertEqual(headers["grpc-status"], "0")
         self.assert_well(agent)
 
-    def test_a_goodbye_of_the_client_ends_nothing_of_others(self):
+    def test_a_goaway_of_one_client_affects_no_others(self):
         agent, = self.job(1)
         peer = self.raw()
         peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
@@ -335,7 +335,7 @@ class Faults(WithRawPeers):
 
         self.assert_well(agent)
 
-    def test_bytes_that_are_no_http_are_refused(self):
+    def test_bytes_that_are_not_http_are_refused(self):
         agent, = self.job(1)
         for noise in (b"PRI * HTTP/1.1\r\n\r\n" + bytes(64), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 64,
                       b"PRI "):

@@ -171,7 +171,7 @@ void dispatch::take_events(time_point now, connection_id from, line& on) {
 void dispatch::tell_door(time_point now, line const* on, core::outgoing const& what) {
   auto const* const bye = std::get_if<core::goodbye>(&what.what->value);
   if (on == nullptr || on->grpc->is_served || bye == nullptr) return door_.sent(now, what);
-  xla::effect end = xla::farewell{what.to, bye->why};
+  xla::effect end = xla::goodbye{what.to, bye->why};
   make_effective(now, end);
 }
 
@@ -199,7 +199,7 @@ void dispatch::make_effective(time_point now, xla::effect& what) {
   } else if (auto* const e = std::get_if<core::event>(&what)) {
     report(std::move(*e));
   } else {
-    auto const& bye = std::get<xla::farewell>(what);
+    auto const& bye = std::get<xla::goodbye>(what);
     auto* const on = line_of(bye.to);
     if (on == nullptr || on->grpc->leaves) return;
     on->grpc->leaves = true;
@@ -224,7 +224,7 @@ void dispatch::apply_effects(time_point now) {
   effects_.clear();
 }
 
-// Encodes up to the limit of the queue. After the last byte of a farewell the outbox ends.
+// Encodes up to the limit of the queue. After the last byte of a goodbye the outbox ends.
 void dispatch::pump(time_point now, connection_id to, line& on) {
   grpc_line& g = *on.grpc;
   try {

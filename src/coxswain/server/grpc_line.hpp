@@ -22,7 +22,7 @@ struct grpc_line {
   std::string unread;          // input that waits for its quantum
   std::uint64_t sent_bytes{};  // of messages, when the window was last checked
   bool is_served{};            // by the door; else every call is refused
-  bool leaves{};               // ends when its farewell is written
+  bool leaves{};               // ends when its goodbye is written
 };
 
 // The door's part of the server's options.

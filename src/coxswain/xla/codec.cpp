@@ -173,9 +173,9 @@ bool take(generation of, numbers const& n, wire::field const& f, request& into) 
 }
 
 status malformed(method_path of) {
-  return {errc::invalid_argument, std::string{name(of.what)} +
-                                      ": the request is no message of this method, or one of its "
-                                      "texts is not UTF-8"};
+  return {errc::invalid_argument,
+          std::string{name(of.what)} +
+              ": the request is malformed, or one of its strings is not UTF-8"};
 }
 
 bool is_negative(request const& what) {

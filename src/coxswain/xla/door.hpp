@@ -7,7 +7,7 @@
 //   d.called(now, {connection, stream}, ...);     a whole call was received
 //   d.sent(now, outgoing);                        the core sends something to a session of the door
 //   d.advance(now);                               runs everything due at `next_deadline`
-//   d.take_effects(into);                         replies, pings, farewells
+//   d.take_effects(into);                         replies, pings, goodbyes
 //
 // Each incarnation of a task has a session of the core; see task_session. Not thread-safe. Not
 // here: frames and streams (http2), bytes of messages (codec).

@@ -254,7 +254,7 @@ bool door::breaks_strict_rules(arrived_call const& a, task_session& s) {
     why = {errc::invalid_argument, "A non-participating task (" + std::to_string(s.task.value) +
                                        ") called the barrier: " + core::shortened(asked.name, 800)};
   }
-  strict_->spoil(asked.name, why, takes_part);
+  strict_->fail(asked.name, why, takes_part);
   // All waiting callers get the same error (`met`).
   open_call none;
   none.of = {method::cancel_barrier, a.of.of};

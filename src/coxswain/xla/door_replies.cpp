@@ -70,7 +70,7 @@ void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) 
     std::erase(c.open, id);
     core_.fail_call(id, what.why);
   }
-  effects_.push_back(farewell{c.core, what.why});
+  effects_.push_back(goodbye{c.core, what.why});
 }
 
 void door::took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what) {
@@ -152,9 +152,9 @@ void door::met(open_call& one, core::answer_ptr const& what) {
   bool is_mismatch = false;
   if (strict_) {
     auto const* const r = strict_->find(one.name);
-    bool const is_spoiled = r && !r->is_open && r->counter == one.counter &&
+    bool const has_failed = r && !r->is_open && r->counter == one.counter &&
                             outcome.code() == errc::cancelled && !r->outcome.ok();
-    if (is_spoiled) {
+    if (has_failed) {
       outcome = r->outcome;
       is_mismatch = r->is_mismatch;
     }

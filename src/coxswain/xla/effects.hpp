@@ -32,12 +32,12 @@ struct ping {
 };
 
 // The last effect of a connection: close it when all earlier output is written.
-struct farewell {
+struct goodbye {
   connection_id to;
   status why;
 };
 
 // An event is for the coordinator's log.
-using effect = std::variant<reply, ping, farewell, core::event>;
+using effect = std::variant<reply, ping, goodbye, core::event>;
 
 }  // namespace coxswain::xla

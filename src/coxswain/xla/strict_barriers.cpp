@@ -37,7 +37,7 @@ strict_barriers::verdict strict_barriers::call(std::string const& name, std::int
   return r->outcome.ok() ? verdict::mismatch : verdict::is_over;
 }
 
-void strict_barriers::spoil(std::string const& name, status why, bool is_mismatch) {
+void strict_barriers::fail(std::string const& name, status why, bool is_mismatch) {
   round* r = find(name);
   if (r && !r->is_open) {
     if (is_mismatch) return;  // the outcome of a closed round stays

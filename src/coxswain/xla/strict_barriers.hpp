@@ -34,7 +34,7 @@ class strict_barriers {
   [[nodiscard]] verdict call(std::string const& name, std::int64_t counter);
 
   // The open round fails; if none is open, the next one has failed already.
-  void spoil(std::string const& name, status why, bool is_mismatch);
+  void fail(std::string const& name, status why, bool is_mismatch);
 
   // A round has ended.
   void end(std::string const& name, std::int64_t counter, status outcome);

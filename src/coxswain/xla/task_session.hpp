@@ -39,7 +39,7 @@ struct client : carrier {
   std::vector<task_session*> tasks;
   time_point heard;     // the last sign of life
   time_point reported;  // the last one that was passed to the core for the tasks
-  bool is_over{};       // it got a farewell
+  bool is_over{};       // it got a goodbye
 };
 
 enum class standing : std::uint8_t { joining, joined, left, ended };

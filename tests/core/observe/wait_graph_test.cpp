@@ -10,7 +10,7 @@ namespace coxswain::core {
 namespace {
 
 // The input of a graph, so that the result can be computed again or in another way.
-struct riddle {
+struct wait_problem {
   struct wait {
     std::vector<task_id> waiting;
     std::vector<task_id> missing;
@@ -34,7 +34,7 @@ std::string able(std::vector<bool> const& which) {
   return text;
 }
 
-std::string by_graph(riddle const& r) {
+std::string by_graph(wait_problem const& r) {
   wait_graph g{r.num_tasks};
   for (task_id const task : r.acting) g.acts(task);
   if (r.outsider) g.outsider_acts();
@@ -52,7 +52,7 @@ std::string by_graph(riddle const& r) {
 }
 
 // Checks every wait again until nothing changes.
-std::string by_force(riddle const& r) {
+std::string by_force(wait_problem const& r) {
   std::vector<bool> found(r.num_tasks);
   for (task_id const task : r.acting) found[task.value] = true;
   for (bool changed = true; std::exchange(changed, false);) {
@@ -70,20 +70,20 @@ std::string by_force(riddle const& r) {
   return able(found);
 }
 
-std::vector<task_id> any_tasks(std::mt19937& chance, std::uint32_t num_tasks) {
-  std::vector<task_id> some(chance() % 4);
-  for (task_id& task : some) task = task_id{static_cast<std::uint32_t>(chance() % num_tasks)};
+std::vector<task_id> any_tasks(std::mt19937& rng, std::uint32_t num_tasks) {
+  std::vector<task_id> some(rng() % 4);
+  for (task_id& task : some) task = task_id{static_cast<std::uint32_t>(rng() % num_tasks)};
   return some;
 }
 
-riddle any_riddle(std::mt19937& chance) {
-  riddle r;
-  r.num_tasks = 1 + static_cast<std::uint32_t>(chance() % 8);
-  if (chance() % 2 == 0) r.acting = any_tasks(chance, r.num_tasks);
-  r.outsider = chance() % 8 == 0;
-  for (auto i = chance() % 8; i > 0; --i) {
-    r.waits.push_back({any_tasks(chance, r.num_tasks), any_tasks(chance, r.num_tasks), false});
-    if (chance() % 4 != 0) continue;
+wait_problem random_problem(std::mt19937& rng) {
+  wait_problem r;
+  r.num_tasks = 1 + static_cast<std::uint32_t>(rng() % 8);
+  if (rng() % 2 == 0) r.acting = any_tasks(rng, r.num_tasks);
+  r.outsider = rng() % 8 == 0;
+  for (auto i = rng() % 8; i > 0; --i) {
+    r.waits.push_back({any_tasks(rng, r.num_tasks), any_tasks(rng, r.num_tasks), false});
+    if (rng() % 4 != 0) continue;
     r.waits.back().missing.clear();
     r.waits.back().for_anybody = true;
   }
@@ -93,34 +93,34 @@ riddle any_riddle(std::mt19937& chance) {
 BOOST_AUTO_TEST_SUITE(wait_graph_test)
 
 BOOST_AUTO_TEST_CASE(two_tasks_waiting_for_each_other_are_stuck) {
-  riddle r{2, {}, false, {{tasks({0}), tasks({1})}, {tasks({1}), tasks({0})}}};
+  wait_problem r{2, {}, false, {{tasks({0}), tasks({1})}, {tasks({1}), tasks({0})}}};
 
   BOOST_TEST(by_graph(r) == "--");
 }
 
 BOOST_AUTO_TEST_CASE(a_running_task_releases_all_direct_and_indirect_waiters) {
-  riddle r{3, tasks({0}), false, {{tasks({2}), tasks({1})}, {tasks({1}), tasks({0})}}};
+  wait_problem r{3, tasks({0}), false, {{tasks({2}), tasks({1})}, {tasks({1}), tasks({0})}}};
 
   BOOST_TEST(by_graph(r) == "+++");
 }
 
 BOOST_AUTO_TEST_CASE(one_stuck_participant_is_enough_to_be_stuck) {
-  riddle r{3, tasks({0}), false, {{tasks({1}), tasks({0, 2})}, {tasks({2}), tasks({1})}}};
+  wait_problem r{3, tasks({0}), false, {{tasks({1}), tasks({0, 2})}, {tasks({2}), tasks({1})}}};
 
   BOOST_TEST(by_graph(r) == "+--");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_is_not_stuck_if_one_of_its_waits_can_end) {
-  riddle r{3,
-           tasks({0}),
-           false,
-           {{tasks({1}), tasks({2})}, {tasks({1}), tasks({0})}, {tasks({2}), tasks({1})}}};
+  wait_problem r{3,
+                 tasks({0}),
+                 false,
+                 {{tasks({1}), tasks({2})}, {tasks({1}), tasks({0})}, {tasks({2}), tasks({1})}}};
 
   BOOST_TEST(by_graph(r) == "+++");
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_for_anyone_can_end_while_a_task_runs) {
-  riddle r{2, {}, false, {{tasks({0, 1}), {}, true}}};
+  wait_problem r{2, {}, false, {{tasks({0, 1}), {}, true}}};
   BOOST_TEST(by_graph(r) == "--");
 
   r.outsider = true;
@@ -132,16 +132,16 @@ BOOST_AUTO_TEST_CASE(a_wait_for_anyone_can_end_while_a_task_runs) {
 }
 
 BOOST_AUTO_TEST_CASE(the_graph_matches_a_naive_fixpoint) {
-  std::mt19937 chance{20'240'601};
+  std::mt19937 rng{20'240'601};
   for (int i = 0; i < 20'000; ++i) {
-    riddle const r = any_riddle(chance);
-    BOOST_TEST_REQUIRE(by_graph(r) == by_force(r), "riddle " << i << " of seed 20240601");
+    wait_problem const r = random_problem(rng);
+    BOOST_TEST_REQUIRE(by_graph(r) == by_force(r), "wait_problem " << i << " of seed 20240601");
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_cycle_of_ten_thousand_tasks_is_resolved_quickly) {
   constexpr std::uint32_t count = 10'000;
-  riddle r{count, tasks({0}), false, {}};
+  wait_problem r{count, tasks({0}), false, {}};
   for (std::uint32_t i = 0; i < count; ++i) {
     r.waits.push_back({{task_id{i}}, {task_id{(i + 1) % count}}});
   }

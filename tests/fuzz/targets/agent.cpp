@@ -6,6 +6,6 @@
 
 namespace coxswain::test {
 
-void try_input(std::string_view input) { run_agent_world(dice{input}); }
+void try_input(std::string_view input) { run_agent_world(random_source{input}); }
 
 }  // namespace coxswain::test

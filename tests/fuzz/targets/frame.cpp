@@ -8,9 +8,9 @@ namespace coxswain::test {
 void try_input(std::string_view input) {
   // The first bytes say how the others are cut up.
   auto const cuts = input.substr(0, input.size() / 4);
-  dice chance{cuts};
-  auto const limit = chance.upto(2'000);
-  wire::check_pieces(chance, input.substr(cuts.size()), limit);
+  random_source rng{cuts};
+  auto const limit = rng.upto(2'000);
+  wire::check_pieces(rng, input.substr(cuts.size()), limit);
 }
 
 }  // namespace coxswain::test

@@ -6,12 +6,12 @@
 namespace coxswain::test {
 
 void try_input(std::string_view input) {
-  dice chance{input};
+  random_source rng{input};
   constexpr std::size_t steps_max = 1'000;
-  if (chance.one_in(2)) {
-    http2::try_server(chance, steps_max);
+  if (rng.one_in(2)) {
+    http2::try_server(rng, steps_max);
   } else {
-    http2::try_client(chance, steps_max);
+    http2::try_client(rng, steps_max);
   }
 }
 

@@ -2,7 +2,7 @@
 // One thing to be fuzzed. Each target is a program: with libFuzzer (the preset `fuzz`) it looks for
 // inputs, and otherwise it tries again those of its corpus.
 
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/random_source.hpp"
 
 #include <string_view>
 

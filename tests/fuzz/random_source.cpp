@@ -1,4 +1,4 @@
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/random_source.hpp"
 
 #include <cstdlib>
 #include <iostream>
@@ -29,7 +29,7 @@ std::uint64_t times(std::uint64_t iterations) {
   return iterations * setting("COXSWAIN_FUZZ_ITERATIONS").value_or(1);
 }
 
-std::uint64_t dice::spend(std::uint64_t last) {
+std::uint64_t random_source::spend(std::uint64_t last) {
   std::uint64_t number = 0;
   for (; last > 0 && !bytes_.empty(); last >>= 8) {
     number = number << 8 | static_cast<unsigned char>(bytes_.front());
@@ -38,7 +38,7 @@ std::uint64_t dice::spend(std::uint64_t last) {
   return number;
 }
 
-std::string dice::bytes(std::size_t size) {
+std::string random_source::bytes(std::size_t size) {
   std::string made(size, '\0');
   for (auto& byte : made) byte = static_cast<char>(upto(255));
   return made;

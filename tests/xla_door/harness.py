@@ -44,7 +44,7 @@ class WithAgents(EndToEnd):
         return agents
 
     def all(self, agents, act):
-        """Everybody does it at once. The results, or what was raised."""
+        """All agents do it concurrently. Returns results or exceptions."""
         results = [None] * len(agents)
 
         def run(place, agent):
@@ -69,7 +69,7 @@ class WithAgents(EndToEnd):
 
     @contextlib.contextmanager
     def fails(self, code, *words):
-        """The body fails with this status, whose text has these words; gives it."""
+        """Expects the body to fail with this status, whose text has these words; yields the failure."""
         caught = []
         try:
             yield caught
@@ -81,7 +81,7 @@ class WithAgents(EndToEnd):
             self.assertIn(word, caught[0].text)
 
     def outcome(self, call, limit=LIMIT):
-        """Of a call that fails."""
+        """The failure of a call that must fail."""
         agent = Agent.__new__(Agent)
         agent.task = "?"
         try:
@@ -91,7 +91,7 @@ class WithAgents(EndToEnd):
         raise AssertionError("the call has succeeded")
 
     def waits(self, call, seconds=0.2):
-        """Nothing has answered it for a while."""
+        """Expects that a call is not answered for a while."""
         time.sleep(seconds)
         self.assertFalse(call.done(), "it should still wait")
 

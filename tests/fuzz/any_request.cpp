@@ -1,4 +1,4 @@
-#include "tests/fuzz/any_wish.hpp"
+#include "tests/fuzz/any_request.hpp"
 
 #include "coxswain/core/access/request_table.hpp"
 
@@ -12,37 +12,37 @@
 namespace coxswain::core {
 namespace {
 
-using test::dice;
+using test::random_source;
 
-// What requests are made from.
+// The inputs of a random request.
 struct maker {
-  dice& chance;
+  random_source& rng;
   std::uint32_t num_tasks;
   task_id home;
   std::optional<task_id> speaker;  // the task that the request is for
 
-  std::uint64_t upto(std::uint64_t last) { return chance.upto(last); }
-  bool one_in(std::uint64_t n) { return chance.one_in(n); }
-  task_id task() { return any_task(chance, num_tasks); }
+  std::uint64_t upto(std::uint64_t last) { return rng.upto(last); }
+  bool one_in(std::uint64_t n) { return rng.one_in(n); }
+  task_id task() { return any_task(rng, num_tasks); }
   duration timeout() {
-    return chance.one_of(std::vector<duration>{0s, 1ms, 50ms, 1s, 5s, 60s, without_limit});
+    return rng.one_of(std::vector<duration>{0s, 1ms, 50ms, 1s, 5s, 60s, without_limit});
   }
   std::string odd_name() {
-    return chance.one_of(std::vector<std::string>{"a", "b", "c", "d", "d/e", "/d//f", "",
-                                                  std::string(41, 'n'), std::string("x\0y", 3),
-                                                  "\xff"});
+    return rng.one_of(std::vector<std::string>{"a", "b", "c", "d", "d/e", "/d//f", "",
+                                               std::string(41, 'n'), std::string("x\0y", 3),
+                                               "\xff"});
   }
   std::string name() {
-    return one_in(8) ? odd_name() : chance.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
+    return one_in(8) ? odd_name() : rng.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
   }
   std::string directory() { return one_in(2) ? "" : odd_name(); }
   std::string value() { return std::string(upto(upto(3100)), 'v'); }
-  // Mostly of what there might be now.
+  // Mostly one that may exist now.
   std::optional<std::uint64_t> version() {
     if (one_in(3)) return std::nullopt;
     return upto(one_in(10) ? 100'000 : 40);
   }
-  // Any task speaks, and is mostly the incarnation that it is always.
+  // Any task, mostly with its usual incarnation.
   incarnation self() {
     speaker = task();
     return incarnation{one_in(6) ? upto(9) : speaker->value};
@@ -58,21 +58,21 @@ join_args any_join(maker& m) {
 
 void reduce_anything(maker& m, barrier_args& args) {
   if (!m.one_in(3)) {
-    // Something on which all can agree.
+    // A value that all callers can share.
     args.name = "sum";
     args.participants.clear();
     args.gather = false;
     args.reduce = reduction::sum_int64;
     args.fail_when_lost = false;
-    args.data = std::string(8, m.chance.one_of(std::string{"\x01\x7f"}));
+    args.data = std::string(8, m.rng.one_of(std::string{"\x01\x7f"}));
     return;
   }
   args.gather = m.one_in(20);
-  args.reduce = m.chance.one_of(std::vector<reduction>{
+  args.reduce = m.rng.one_of(std::vector<reduction>{
       reduction::sum_int64, reduction::min_int64, reduction::max_double, reduction::bit_and,
       reduction::bit_or, reduction::all_equal, reduction::unknown});
   std::size_t const size = m.one_in(10) ? m.upto(9) : 8;
-  args.data = std::string(size, m.chance.one_of(std::string{"\x01\x7f"}));
+  args.data = std::string(size, m.rng.one_of(std::string{"\x01\x7f"}));
 }
 
 barrier_args any_barrier(maker& m) {
@@ -83,7 +83,7 @@ barrier_args any_barrier(maker& m) {
   }
   args.gather = m.one_in(4);
   if (args.gather || m.one_in(20)) args.data = std::string(m.upto(45), 'g');
-  if (m.one_in(4)) args.progress_every = m.chance.one_of(short_times);
+  if (m.one_in(4)) args.progress_every = m.rng.one_of(short_times);
   args.fail_when_lost = m.one_in(8);
   if (m.one_in(6)) reduce_anything(m, args);
   return args;
@@ -149,7 +149,7 @@ grant_args any_grant(maker& m) {
   return {m.one_in(10) ? "short" : secret_of_grants};
 }
 
-// How often a request is made, and by what.
+// The frequency of a request, and its generator.
 template <class Make>
 struct often {
   std::uint64_t weight;
@@ -159,8 +159,8 @@ struct often {
 template <class Make>
 often(int, Make) -> often<Make>;
 
-// Those that end a task or make another one of it, which a calm client seldom does.
-constexpr std::tuple harsh{
+// Requests that end or replace a task, which a calm client rarely makes.
+constexpr std::tuple disruptive{
     often{6, &any_join},
     often{2,
           [](maker& m) {
@@ -250,7 +250,7 @@ constexpr std::tuple calm{
     often{4, &any_grant},
 };
 
-constexpr std::tuple all = std::tuple_cat(harsh, calm);
+constexpr std::tuple all = std::tuple_cat(disruptive, calm);
 
 template <class Args, class... Makers>
 constexpr bool is_made_once(std::tuple<Makers...> const&) {
@@ -261,7 +261,7 @@ constexpr bool are_all_made(std::type_identity<std::variant<Args...>>) {
   return ((is_made_once<Args>(all) == is_numbered<Args>)&&...);
 }
 
-// A request that is answered and that nothing here makes does not compile.
+// A request without a generator here does not compile.
 static_assert(are_all_made(std::type_identity<request>{}));
 
 request any_of(maker& m, auto const& makers) {
@@ -284,17 +284,18 @@ request any_of(maker& m, auto const& makers) {
 
 }  // namespace
 
-task_id any_task(dice& chance, std::uint32_t num_tasks) {
-  auto const last = chance.one_in(20) ? num_tasks + 1 : num_tasks - 1;
-  return task_id{static_cast<std::uint32_t>(chance.upto(last))};
+task_id any_task(random_source& rng, std::uint32_t num_tasks) {
+  auto const last = rng.one_in(20) ? num_tasks + 1 : num_tasks - 1;
+  return task_id{static_cast<std::uint32_t>(rng.upto(last))};
 }
 
-wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
-  maker m{chance, num_tasks, home, std::nullopt};
-  if (!is_calm && !chance.one_in(4)) m.speaker = m.task();
-  if (chance.one_in(400)) return {m.speaker, std::monostate{}};  // a kind that is not known
-  if (chance.one_in(30)) return {m.speaker, increment_args{"counted", 1}, true};
-  request what = is_calm && !chance.one_in(30) ? any_of(m, calm) : any_of(m, all);
+random_request any_request(random_source& rng, std::uint32_t num_tasks, task_id home,
+                           bool is_calm) {
+  maker m{rng, num_tasks, home, std::nullopt};
+  if (!is_calm && !rng.one_in(4)) m.speaker = m.task();
+  if (rng.one_in(400)) return {m.speaker, std::monostate{}};  // an unknown kind
+  if (rng.one_in(30)) return {m.speaker, increment_args{"counted", 1}, true};
+  request what = is_calm && !rng.one_in(30) ? any_of(m, calm) : any_of(m, all);
   return {m.speaker, std::move(what)};
 }
 

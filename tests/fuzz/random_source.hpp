@@ -1,7 +1,6 @@
 #pragma once
-// Where random worlds take their chance from: a seed, or the bytes of a fuzzer. COXSWAIN_SEED
-// repeats a run of the fuzz tests, and
-// COXSWAIN_FUZZ_ITERATIONS is a factor: how many times as long.
+// The randomness of random worlds: a seed, or the bytes of a fuzzer. COXSWAIN_SEED repeats a run of
+// the fuzz tests; COXSWAIN_FUZZ_ITERATIONS multiplies the number of iterations.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,21 +12,21 @@
 
 namespace coxswain::test {
 
-// The seed of this run, which is printed when it is asked for first, since a crash prints nothing.
+// The seed of this run. The first call prints it, since a crash prints nothing.
 [[nodiscard]] std::uint64_t seed();
 
-// So many iterations, or as many times more as the environment asks for.
+// `iterations`, multiplied by COXSWAIN_FUZZ_ITERATIONS.
 [[nodiscard]] std::uint64_t times(std::uint64_t iterations);
 
-// The same numbers on every platform, unlike the standard's distributions.
-class dice {
+// Gives the same numbers on every platform, unlike the standard's distributions.
+class random_source {
  public:
-  explicit dice(std::uint64_t seed) : engine_{std::in_place, seed} {}
+  explicit random_source(std::uint64_t seed) : engine_{std::in_place, seed} {}
 
-  // Spends these bytes, which must stay valid, and then rolls zeros only.
-  explicit dice(std::string_view bytes) : bytes_{bytes} {}
+  // Consumes these bytes, which must stay valid, and then gives only zeros.
+  explicit random_source(std::string_view bytes) : bytes_{bytes} {}
 
-  // Whether nothing but zeros will come.
+  // Whether only zeros are left.
   [[nodiscard]] bool is_spent() const { return !engine_ && bytes_.empty(); }
 
   // From zero to `last`.
@@ -48,7 +47,7 @@ class dice {
   std::string bytes(std::size_t size);
 
  private:
-  // As many bytes as it takes to reach `last`.
+  // Consumes as many bytes as `last` needs.
   std::uint64_t spend(std::uint64_t last);
 
   std::optional<std::mt19937_64> engine_;

@@ -1,13 +1,13 @@
 #pragma once
 // A coordinator, the door and clients of it in virtual time, without HTTP/2:
 //
-//   household h{2};
+//   harness h{2};
 //   auto const c = h.connect();
 //   auto const first = h.call(c, method::register_task, {.task = {{0}}, .self = incarnation{10}});
 //   BOOST_TEST(h.text(first) == "waits");
 //
-// Each call is of the third generation, unless `h.of` says otherwise. What comes back is a line
-// such as "OK", "waits" or "INTERNAL: text", and the payloads that it has.
+// Calls are of the third generation by default (`h.of`). A result is a line such as "OK", "waits"
+// or "INTERNAL: text", with its payloads.
 
 #include "coxswain/xla/codec.hpp"
 #include "tests/xla/door_over_core.hpp"
@@ -24,10 +24,10 @@
 
 namespace coxswain::xla::test {
 
-class household final : public door_over_core {
+class harness final : public door_over_core {
  public:
-  explicit household(std::uint32_t num_tasks, bool strict = false,
-                     core::config config = core::config{})
+  explicit harness(std::uint32_t num_tasks, bool strict = false,
+                   core::config config = core::config{})
       : door_over_core{num_tasks, strict, std::move(config)} {}
 
   using door_over_core::call;
@@ -40,7 +40,7 @@ class household final : public door_over_core {
     return call(on, path_of(path), encode_request(path, asked), timeout);
   }
 
-  // "waits", "OK", or the code's name, a colon and the text; "gone" for what nobody called.
+  // "waits", "OK", or the code's name, a colon and the text; "gone" for an unknown call.
   std::string text(call_id which) const {
     auto const* const r = find(which);
     if (!r) return "waits";
@@ -60,10 +60,10 @@ class household final : public door_over_core {
     BOOST_REQUIRE(r);
     return r->how;
   }
-  bool says_service(call_id which) const {
+  bool is_service_error(call_id which) const {
     return how(which).details.find("CoordinationServiceError") != std::string::npos;
   }
-  // In which order calls were answered.
+  // The order in which calls were answered.
   std::size_t place(call_id which) const {
     for (std::size_t i = 0; i < replies_.size(); ++i) {
       if (replies_[i].to == which) return i;
@@ -71,7 +71,7 @@ class household final : public door_over_core {
     return replies_.size();
   }
 
-  // All tasks register, each on a connection of its own or all on `on`; with incarnation 10 + task.
+  // All tasks register, each on its own connection or all on `on`, with incarnation 10 + task.
   std::vector<connection_id> start(std::uint32_t num_tasks,
                                    std::optional<connection_id> on = std::nullopt) {
     std::vector<connection_id> all;
@@ -108,7 +108,7 @@ class household final : public door_over_core {
 
   generation of{generation::third};
   std::vector<connection_id> pings;
-  std::vector<connection_id> farewells;
+  std::vector<connection_id> goodbyes;
   std::vector<std::string> logged;
 
  private:
@@ -125,7 +125,7 @@ class household final : public door_over_core {
     } else if (auto* const e = std::get_if<core::event>(&what)) {
       logged.push_back(std::move(e->text));
     } else {
-      farewells.push_back(std::get<farewell>(what).to);
+      goodbyes.push_back(std::get<goodbye>(what).to);
     }
   }
 
