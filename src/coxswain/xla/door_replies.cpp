@@ -50,7 +50,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
       calls_.finish(id, {}, {encode_incarnation(self_)});
     }
   } else if (as<core::probe>(what)) {
-    if (sessions_.find_client(s->bound)) effects_.push_back(ping{s->bound});
+    if (sessions_.find_client(s->bound)) effects_.emplace_back(ping{s->bound});
   } else if (auto const* const asked = as<core::freeze_request>(what)) {
     freeze(now, *s, asked->agreement);
   }
@@ -70,7 +70,7 @@ void door::said_goodbye(time_point now, carrier& to, core::goodbye const& what) 
     std::erase(c.open, id);
     core_.fail_call(id, what.why);
   }
-  effects_.push_back(goodbye{c.core, what.why});
+  effects_.emplace_back(goodbye{c.core, what.why});
 }
 
 void door::took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what) {

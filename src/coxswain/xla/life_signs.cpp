@@ -85,7 +85,7 @@ void life_signs::advance(time_point now) {
       pings_.emplace(c->heard + period, on);
       continue;
     }
-    effects_.push_back(ping{on});
+    effects_.emplace_back(ping{on});
     pings_.emplace(deadline_after(now, std::max<duration>(period, 1ms)), on);
   }
 }
