@@ -418,6 +418,10 @@ call cluster::frozen(caller who, std::uint64_t agreement, std::uint64_t step) {
   return send(who, core::frozen_args{agreement, step});
 }
 
+call cluster::abstain(caller who, std::uint64_t agreement) {
+  return send(who, core::frozen_args{agreement, 0, true});
+}
+
 void cluster::checked() {
   if (checks_) brain_->check_invariants();
 }

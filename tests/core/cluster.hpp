@@ -155,6 +155,7 @@ class cluster {
   call inspect(caller who);
   call preempt(caller who, std::uint32_t task, duration in = {});
   call frozen(caller who, std::uint64_t agreement, std::uint64_t step);
+  call abstain(caller who, std::uint64_t agreement);
   call put_owned(caller who, std::string key, std::string value, bool overwrite = false);
   call compare_and_set(caller who, std::string key, core::expected_value expected,
                        std::string value, bool ephemeral = false);

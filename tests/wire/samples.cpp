@@ -271,7 +271,8 @@ std::vector<core::client_message> sample_requests() {
       core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()},
       core::remove_tree_args{"addr", true, "addr/7"}, core::inspect_args{},
       core::inspect_args{task_id{1'000}}, core::preempt_args{task_id{3}, 10min},
-      core::frozen_args{2, largest}, core::reset_args{incarnation{largest}},
+      core::frozen_args{2, largest}, core::frozen_args{3, 0, true},
+      core::reset_args{incarnation{largest}},
       core::compare_and_set_args{"lock", "mine", core::absent_value{}, true},
       core::compare_and_set_args{"lock", "mine", std::uint64_t{largest}, false},
       core::compare_and_set_args{"lock", "mine", std::string{"\0\xff", 2}, false},
@@ -314,7 +315,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::waiting{request_id{9}, "1 of 2 tasks is missing: 1 (connected)"});
   add(made, {}, core::barrier_progress{request_id{9}, round_number{3}, 61, 64, "3,17-18", 2});
   add(made, {}, core::probe{});
-  add(made, {}, core::freeze_request{largest});
+  add(made, {}, core::freeze_request{largest, 7ms});
   add(made, {}, core::sync_point{2, largest});
   add(made, {}, core::stored_answer{largest});
   add(made, {}, core::count_answer{largest});

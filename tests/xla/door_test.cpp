@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::xla {
@@ -15,6 +16,15 @@ using test::t0;
 
 bool contains(std::string const& text, std::string_view part) {
   return text.find(part) != text.npos;
+}
+
+// The texts of the core's new events.
+std::string events_of(household& h) {
+  std::vector<core::event> events;
+  h.brain().take_events(events);
+  std::string all;
+  for (auto const& one : events) all += one.text + "\n";
+  return all;
 }
 
 }  // namespace
@@ -583,7 +593,81 @@ BOOST_AUTO_TEST_CASE(a_preemption_notice_sets_the_key_that_jax_waits_for) {
   BOOST_TEST(h.logic().put_in(h.now, core::preempt_args{task_id{0}, 60s}).ok());
   h.settle();
   BOOST_TEST(h.text(notice) == "OK");
-  BOOST_TEST(contains(h.message(notice), "1970-01-01T00:00:00.000+00:00"));
+  BOOST_TEST(contains(h.message(notice), "1970-01-01T00:01:00.000+00:00"));
+  auto const log = events_of(h);
+  BOOST_TEST(contains(log, "JAX tasks agree on a step among themselves"));
+  BOOST_TEST(!contains(log, "stop at step"));
+}
+
+BOOST_AUTO_TEST_CASE(jax_does_not_wait_for_a_preemption_that_others_prepare_for) {
+  core::config early;
+  early.preemption_lead = 2h;
+  household h{1, false, early};
+  auto const c = h.start(1).front();
+  auto const notice =
+      h.call(c, method::get_key_value, household::about(0, "RECEIVED_PREEMPTION_NOTICE"));
+  BOOST_TEST(h.brain().put_in(h.now, core::preempt_args{task_id{0}, 1h}).ok());
+  h.settle();
+  BOOST_TEST(contains(h.message(notice), "1970-01-01T00:15:00.000+00:00"));
+}
+
+BOOST_AUTO_TEST_CASE(a_notice_of_jax_is_one_of_the_core) {
+  using notice = std::pair<char const*, char const*>;
+  for (auto const of : {generation::second, generation::third}) {
+    for (auto const& [when, words] :
+         {notice{"1970-01-01T01:00:07.5+01:00", "will be preempted in 7.5"},
+          notice{"1970-01-01T00:00:00Z", "will be preempted in 0"},
+          notice{"soon", "will be preempted in 0"}}) {
+      household h{2};
+      h.of = of;
+      auto const all = h.start(2);
+      auto const sets = household::about(1, "RECEIVED_PREEMPTION_NOTICE", when);
+      BOOST_TEST(h.text(h.call(all[1], method::insert_key_value, sets)) == "OK");
+      BOOST_TEST(h.text(h.call(all[0], method::insert_key_value,
+                               household::about(0, "RECEIVED_PREEMPTION_NOTICE", "later"))) ==
+                 "ALREADY_EXISTS: key RECEIVED_PREEMPTION_NOTICE already exists.");
+      auto const log = events_of(h);
+      BOOST_TEST(contains(log, words));
+      BOOST_TEST(contains(log, "task 1 (JAX client"));
+    }
+  }
+}
+
+// The second generation does not say who sets a key.
+BOOST_AUTO_TEST_CASE(a_notice_on_a_shared_connection_is_about_all_of_its_tasks) {
+  household h{3};
+  h.of = generation::second;
+  auto const shared = h.connect();
+  std::vector<call_id> joins;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    joins.push_back(h.call(shared, method::register_task, household::by(i)));
+  }
+  h.call(h.connect(), method::register_task, household::by(2));
+  events_of(h);
+  request sets;
+  sets.name = "RECEIVED_PREEMPTION_NOTICE";
+  sets.value = "1970-01-01T00:00:30Z";
+  h.call(shared, method::insert_key_value, sets);
+  auto const log = events_of(h);
+  BOOST_TEST(contains(log, "task 0 (JAX client, jaxlib 0.7.1 to 0.9.0) will be preempted"));
+  BOOST_TEST(contains(log, "task 1 (JAX client, jaxlib 0.7.1 to 0.9.0) will be preempted"));
+  BOOST_TEST(!contains(log, "task 2"));
+}
+
+BOOST_AUTO_TEST_CASE(the_agreement_of_jax_is_of_its_own_tasks) {
+  core::config open;
+  open.join_barrier = false;
+  household h{3, false, open};  // task 1 is not one of JAX
+  auto const first = h.connect();
+  auto const last = h.connect();
+  h.call(first, method::register_task, household::by(0));
+  h.call(last, method::register_task, household::by(2));
+
+  auto const one = h.call(first, method::barrier, household::meet(0, "PREEMPTION_SYNC_BARRIER"));
+  BOOST_TEST(h.text(one) == "waits");
+  auto const other = h.call(last, method::barrier, household::meet(2, "PREEMPTION_SYNC_BARRIER"));
+  BOOST_TEST(h.text(one) == "OK");
+  BOOST_TEST(h.text(other) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(waiting_for_a_preemption_is_not_a_deadlock) {

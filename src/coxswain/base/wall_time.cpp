@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <optional>
 #include <string_view>
 
 namespace coxswain {
@@ -53,6 +55,23 @@ std::string rfc3339(wall_time at) {
   std::snprintf(zone.data(), zone.size(), "%c%02d:%02d", minutes < 0 ? '-' : '+',
                 std::abs(minutes) / 60, std::abs(minutes) % 60);
   return text + zone.data();
+}
+
+std::optional<wall_time> parse_rfc3339(std::string const& text) {
+  std::tm parts{};
+  char const* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return std::nullopt;
+  std::int64_t ms = 0;
+  if (*rest == '.') {
+    int unit = 100;
+    for (++rest; *rest >= '0' && *rest <= '9'; ++rest, unit /= 10) ms += (*rest - '0') * unit;
+  }
+  rest = ::strptime(rest, "%z", &parts);
+  if (rest == nullptr || rest != text.c_str() + text.size()) return std::nullopt;
+  auto const offset = static_cast<std::int32_t>(parts.tm_gmtoff);
+  std::int64_t const seconds = std::int64_t{::timegm(&parts)} - offset;
+  if (seconds < 0) return std::nullopt;
+  return wall_time{seconds * 1000 + ms, offset};
 }
 
 std::string clock_text(wall_time at, wall_time now) {

@@ -4,6 +4,7 @@
 #include "coxswain/base/time.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace coxswain {
@@ -19,6 +20,10 @@ struct wall_time {
 // RFC 3339, in local time with its offset: "2026-11-23T14:03:07.212+01:00". Years outside 1970 to
 // 9999 and offsets beyond 18 hours are clamped.
 [[nodiscard]] std::string rfc3339(wall_time at);
+
+// The inverse, of any fraction of a second and with "Z" as well. None: it is no such text, or
+// before 1970.
+[[nodiscard]] std::optional<wall_time> parse_rfc3339(std::string const& text);
 
 // Local time for texts: "14:03:07.2", or "2026-11-22 14:03:07.2" if `now` is on another day.
 [[nodiscard]] std::string clock_text(wall_time at, wall_time now);

@@ -224,9 +224,12 @@ void encode(core::frozen_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_frozen();
   to.set_agreement(from.agreement);
   to.set_step(from.step);
+  to.set_abstains(from.abstains);
 }
 
-core::frozen_args decode(v1::Frozen& from) { return {from.agreement(), from.step()}; }
+core::frozen_args decode(v1::Frozen& from) {
+  return {from.agreement(), from.step(), from.abstains()};
+}
 
 void encode(core::alive_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_alive_tasks();

@@ -180,10 +180,14 @@ void encode(core::probe, v1::ServerMessage& message) { message.mutable_probe(); 
 core::probe decode(v1::Probe&) { return {}; }
 
 void encode(core::freeze_request const& from, v1::ServerMessage& message) {
-  message.mutable_freeze()->set_agreement(from.agreement);
+  auto& to = *message.mutable_freeze();
+  to.set_agreement(from.agreement);
+  to.set_in_ms(to_milliseconds(from.in));
 }
 
-core::freeze_request decode(v1::Freeze& from) { return {from.agreement()}; }
+core::freeze_request decode(v1::Freeze& from) {
+  return {from.agreement(), from_milliseconds(from.in_ms())};
+}
 
 void encode(core::sync_point const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_sync_point();

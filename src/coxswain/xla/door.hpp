@@ -115,7 +115,10 @@ class door {
   void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
   void met(open_call& one, core::answer_ptr const& what);
   void next_page(time_point now, request_id id);
-  void freeze(time_point now, task_session& s, std::uint64_t agreement);
+  [[nodiscard]] wall_time wall_clock(time_point now) const;
+  void freeze(time_point now, task_session& s, core::freeze_request const& asked);
+  void give_notice(arrived_call const& a, std::string const& when);
+  [[nodiscard]] std::vector<task_id> who_agrees() const;
   void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
 
   door_options options_;

@@ -184,6 +184,9 @@ void door::barrier(arrived_call const& a) {
   if (!s || repeats_barrier(a, *s)) return;
   if (strict_ && breaks_strict_rules(a, *s)) return;
   auto participants = numbers_of(asked.tasks);
+  if (!strict_ && participants.empty() && asked.name == preemption_barrier) {
+    participants = who_agrees();
+  }
   bool const takes_part =
       participants.empty() ||
       std::find(participants.begin(), participants.end(), s->task) != participants.end();
@@ -300,6 +303,8 @@ void door::keys(arrived_call const& a) {
   request& asked = a.asked;
   bool const is_notice = a.of.what == method::get_key_value && asked.name == preemption_key;
   carrier& by = is_notice ? a.by : core_.key_carrier(a);
+  bool const gives_notice = a.of.what == method::insert_key_value && asked.name == preemption_key;
+  std::string const when = gives_notice ? asked.value : std::string{};
   open_call one = a.opened_by(by);
   one.name = asked.name;
   core::request what;
@@ -312,6 +317,7 @@ void door::keys(arrived_call const& a) {
     default: what = core::increment_args{std::move(asked.name), asked.number}; break;
   }
   core_.submit(a.now, std::move(one), std::nullopt, std::move(what));
+  if (gives_notice) give_notice(a, when);
 }
 
 void door::directory(arrived_call const& a) {

@@ -52,7 +52,7 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
   } else if (as<core::probe>(what)) {
     if (sessions_.find_client(s->bound)) effects_.emplace_back(ping{s->bound});
   } else if (auto const* const asked = as<core::freeze_request>(what)) {
-    freeze(now, *s, asked->agreement);
+    freeze(now, *s, *asked);
   }
 }
 
@@ -178,21 +178,6 @@ void door::next_page(time_point now, request_id id) {
   open_call const& one = calls_.at(next);
   one.by->open.push_back(next);
   core_.send(now, *one.by, next, std::nullopt, one.pages->next());
-}
-
-// JAX agrees on a step by itself when this key appears; its value is the time of the preemption.
-// For the core's own agreement the task answers at once, with step 0.
-void door::freeze(time_point now, task_session& s, std::uint64_t agreement) {
-  auto const silent = [&] {
-    open_call none;
-    none.of = {method::insert_key_value, s.of};
-    none.by = &s;
-    return none;
-  };
-  auto const when = options_.started.plus(now - options_.start);
-  core_.submit(now, silent(), std::nullopt,
-               core::put_args{std::string{preemption_key}, rfc3339(when), false, false});
-  core_.submit(now, silent(), s.task, core::frozen_args{agreement, 0});
 }
 
 }  // namespace coxswain::xla

@@ -40,6 +40,9 @@ inline constexpr std::size_t methods = static_cast<std::size_t>(method::report_e
 // task.
 inline constexpr std::string_view preemption_key = "RECEIVED_PREEMPTION_NOTICE";
 
+// At which JAX's preemption managers agree on a step.
+inline constexpr std::string_view preemption_barrier = "PREEMPTION_SYNC_BARRIER";
+
 // The name of the third generation, such as "RegisterTask".
 [[nodiscard]] std::string_view name(method m) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace coxswain {
 namespace {
@@ -37,6 +38,29 @@ BOOST_AUTO_TEST_CASE(impossible_times_are_clamped) {
   BOOST_TEST(rfc3339({0, longest}) == "1970-01-01T18:00:00.000+18:00");
   BOOST_TEST(rfc3339(wall_time{most, longest}.plus(duration::max())) ==
              "9999-12-31T23:59:59.999+18:00");
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_read_again) {
+  for (std::int32_t const offset : {0, 3600, -12'600, 12 * 3600}) {
+    BOOST_TEST((parse_rfc3339(rfc3339({then, offset})) == wall_time{then, offset}));
+  }
+  BOOST_TEST((parse_rfc3339("2026-11-23T13:03:07Z") == wall_time{then - 212, 0}));
+  BOOST_TEST((parse_rfc3339("2026-11-23T14:03:07.2129999999+01:00") == wall_time{then, 3600}));
+  BOOST_TEST((parse_rfc3339("2026-11-23T14:03:07.2+01:00") == wall_time{then - 12, 3600}));
+}
+
+BOOST_AUTO_TEST_CASE(other_texts_are_no_times) {
+  std::string const right = "2026-11-23T14:03:07.212+01:00";
+  for (std::size_t n = 0; n < right.size(); ++n) {
+    if (n != right.size() - 2 && n != right.size() - 3)
+      BOOST_TEST(!parse_rfc3339(right.substr(0, n)));
+  }
+  for (std::string const text :
+       {"now", "2026-13-23T14:03:07Z", "2026-11-23 14:03:07Z", "1969-12-31T23:59:59Z",
+        "2026-11-23T14:03:07.212", "2026-11-23T14:03:07+01:00x"}) {
+    BOOST_TEST(!parse_rfc3339(text), text);
+  }
+  BOOST_TEST(!parse_rfc3339(right + std::string(1, 0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

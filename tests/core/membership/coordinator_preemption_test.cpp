@@ -41,6 +41,68 @@ BOOST_FIXTURE_TEST_CASE(preemption_single_sync_point_is_one_past_the_fastest_tas
   expect_words(c.log(), {"task 2", "will be preempted in 0", "agreed to stop at step 10"});
 }
 
+BOOST_FIXTURE_TEST_CASE(tasks_that_agree_elsewhere_are_not_awaited, job<3>) {
+  c.preempt(1, 2);
+  BOOST_TEST(c.code(c.abstain(0, 1)) == "OK");
+  BOOST_TEST(c.code(c.abstain(1, 1)) == "OK");
+  BOOST_TEST(!contains(c.log(), "agreed"));
+
+  auto const last = c.frozen(2, 1, 8);
+
+  BOOST_TEST(step(c, last) == 9u);
+  expect_words(c.log(), {"agreed to stop at step 9", "except JAX tasks", "themselves: 0-1"});
+}
+
+BOOST_FIXTURE_TEST_CASE(an_agreement_elsewhere_has_no_step_here, job<2>) {
+  c.preempt(0, 1);
+  c.abstain(0, 1);
+  c.abstain(0, 1);
+  BOOST_TEST(!contains(c.log(), "among themselves"));
+  c.abstain(1, 1);
+
+  auto const log = c.log();
+  BOOST_TEST(contains(log, "JAX tasks agree on a step among themselves"));
+  BOOST_TEST(!contains(log, "stop at step"));
+  BOOST_TEST(c.code(c.abstain(1, 1)) == "FAILED_PRECONDITION");
+  c.preempt(0, 1);
+  BOOST_TEST(freeze(c, 0) == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(only_silent_tasks_are_named_when_others_abstained, job<3>) {
+  c.preempt(0, 0);
+  c.abstain(0, 1);
+  c.frozen(1, 1, 5);
+
+  c.pass(30s);
+
+  expect_words(c.log(), {"1 of 3 tasks did not report their step: 2"});
+}
+
+BOOST_AUTO_TEST_CASE(an_abstention_is_forgotten_with_its_task) {
+  cluster c{2, {.recoverable = true}};
+  c.preempt(0, 0);
+  c.abstain(1, 1);
+  c.lose(1);
+  c.pass(10s);
+
+  auto const last = c.frozen(0, 1, 5);
+
+  BOOST_TEST(step(c, last) == 6u);
+  BOOST_TEST(!contains(c.log(), "except JAX tasks"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_freeze_says_when_the_first_preemption_is, job<2>) {
+  c.preempt(0, 0, 12min);
+  c.preempt(0, 1, 10min);
+  auto const pushed = c.pushed<core::freeze_request>(0);
+  BOOST_TEST_REQUIRE(pushed.size() == 1u);
+  BOOST_TEST((pushed.back().in == 12min));
+  c.frozen(0, 1, 0);
+  c.frozen(1, 1, 0);
+  c.preempt(0, 0, 20min);
+  BOOST_TEST((c.at(5min).pushed<core::freeze_request>(0).back().in == 15min));
+}
+
 BOOST_FIXTURE_TEST_CASE(an_observer_may_post_a_notice, job<1>) {
   int const cli = c.observer();
   BOOST_TEST(c.code(c.preempt(cli, 0)) == "OK");

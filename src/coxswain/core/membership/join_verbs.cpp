@@ -148,7 +148,7 @@ void join_verbs::handle(call const& c, join_args& args) {
     // The same process again: its reply was lost together with its session.
     if (t.held_by != c.from.session) move_holder(c, args);
     calls_.answer_now(c, calls_.share(join_answer{true}), true);
-    return concerns_.preemptions.tell_agreement(c.by);
+    return concerns_.preemptions.tell_agreement(c.now, c.by);
   }
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
@@ -216,7 +216,7 @@ void join_verbs::enter(call const& c, join_args const& args) {
     kernel_.log(severity::info, event_kind::joined,
                 kernel_.who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
     calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
-    concerns_.preemptions.tell_agreement(*sessions_.find(t.held_by));
+    concerns_.preemptions.tell_agreement(c.now, *sessions_.find(t.held_by));
     concerns_.preemptions.plan_agreement(c.now);
     // It may have been the last one that was not recoverable.
     if (concerns_.leaves.together().is_open() && !concerns_.leaves.leaves_together())

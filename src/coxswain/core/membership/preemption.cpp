@@ -30,15 +30,21 @@ void preemption::begin(time_point until) {
 }
 
 std::optional<ticket> preemption::answered(task_id task, answer_of_task how) {
+  abstentions_.erase(task);
   auto const [at, is_new] = answers_.emplace(task, how);
   if (is_new) return std::nullopt;
   return std::exchange(at->second, how).who;
+}
+
+void preemption::abstained(task_id task) {
+  if (!answers_.contains(task)) abstentions_.insert(task);
 }
 
 void preemption::cancel(task_id task) { answers_.erase(task); }
 
 void preemption::forget(task_id task) {
   answers_.erase(task);
+  abstentions_.erase(task);
   later_.erase(task);
   if (!open_) notices_.erase(task);
 }
@@ -53,6 +59,7 @@ std::optional<std::uint64_t> preemption::step() const {
 std::vector<ticket> preemption::end() {
   open_ = false;
   notices_ = std::exchange(later_, {});
+  abstentions_.clear();
   std::vector<ticket> tickets;
   for (auto const& [_, how] : std::exchange(answers_, {})) tickets.push_back(how.who);
   return tickets;

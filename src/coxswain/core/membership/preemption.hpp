@@ -6,9 +6,11 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace coxswain::core {
@@ -23,7 +25,7 @@ class preemption {
   // A notice. Of several for one task the earliest preemption counts.
   void post(task_id task, time_point death);
 
-  // The earliest preemption without an agreement yet. Not while one is open.
+  // The earliest preemption without an agreement yet, or of the open one.
   [[nodiscard]] std::optional<time_point> first_death() const;
 
   // Begins an agreement for the preemptions up to then. Later ones wait for the next agreement.
@@ -36,6 +38,9 @@ class preemption {
   // A task has stopped at this step. Returns the session that answered for it before, if any.
   std::optional<ticket> answered(task_id task, answer_of_task how);
 
+  // The task agrees on a step elsewhere. Has no effect if it has answered.
+  void abstained(task_id task);
+
   // Drops the task's answer and its notice.
   void cancel(task_id task);
   void forget(task_id task);
@@ -44,6 +49,14 @@ class preemption {
   [[nodiscard]] std::map<task_id, answer_of_task> const& answers() const noexcept {
     return answers_;
   }
+
+  // Tasks that take no part in the open agreement.
+  [[nodiscard]] std::set<task_id> const& abstentions() const noexcept { return abstentions_; }
+
+  [[nodiscard]] bool has_heard(task_id task) const {
+    return answers_.contains(task) || abstentions_.contains(task);
+  }
+  [[nodiscard]] std::size_t heard() const noexcept { return answers_.size() + abstentions_.size(); }
 
   // The tasks that the agreement is about, or the next one.
   [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
@@ -61,6 +74,7 @@ class preemption {
   std::map<task_id, time_point> notices_;
   std::map<task_id, time_point> later_;  // while one is open
   std::map<task_id, answer_of_task> answers_;
+  std::set<task_id> abstentions_;
 };
 
 }  // namespace coxswain::core

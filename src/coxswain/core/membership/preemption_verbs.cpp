@@ -32,9 +32,8 @@ void preemption_verbs::check(ticket who, parked const& p) const {
 }
 
 void preemption_verbs::check_invariants() const {
-  invariant(!preemption_.is_open() ||
-                (preemption_alarm_.armed() &&
-                 preemption_.answers().size() < roster_.count(task_state::connected)),
+  invariant(!preemption_.is_open() || (preemption_alarm_.armed() &&
+                                       preemption_.heard() < roster_.count(task_state::connected)),
             "an agreement waits for somebody, and not for ever");
 }
 
@@ -91,16 +90,21 @@ void preemption_verbs::begin_agreement(time_point now) {
   preemption_.begin(deadline_after(now, options_.preemption_lead));
   deadlines_.arm(preemption_alarm_,
                  {deadline_after(now, options_.preemption_timeout), due::preemption});
-  answer_ptr const freeze = calls_.share(freeze_request{preemption_.number()});
+  answer_ptr const asked = freeze(now);
   sessions_.all().each([&](session_id, session& s) {
-    if (!s.tasks.empty()) sessions_.push(s, freeze);
+    if (!s.tasks.empty()) sessions_.push(s, asked);
   });
   review_agreement();
 }
 
+answer_ptr preemption_verbs::freeze(time_point now) const {
+  duration const in = preemption_.first_death().value_or(now) - now;
+  return calls_.share(freeze_request{preemption_.number(), std::max(in, duration::zero())});
+}
+
 // Tasks that joined or resumed during an agreement may not know of it.
-void preemption_verbs::tell_agreement(session& s) {
-  if (preemption_.is_open()) sessions_.push(s, calls_.share(freeze_request{preemption_.number()}));
+void preemption_verbs::tell_agreement(time_point now, session& s) {
+  if (preemption_.is_open()) sessions_.push(s, freeze(now));
 }
 
 void preemption_verbs::handle(call const& c, frozen_args& args) {
@@ -110,6 +114,11 @@ void preemption_verbs::handle(call const& c, frozen_args& args) {
     return calls_.refuse(c,
                          {errc::failed_precondition,
                           "agreement " + std::to_string(args.agreement) + " on a step has ended"});
+  }
+  if (args.abstains) {
+    preemption_.abstained(*c.task);
+    calls_.answer_now(c, calls_.share(status{}), true);
+    return review_agreement();
   }
   calls_.park(c, *this, {});
   if (auto* const g = concerns_.guests.grant_of(host{c.from.session, *c.task})) {
@@ -126,9 +135,16 @@ void preemption_verbs::handle(call const& c, frozen_args& args) {
 // Complete when all connected tasks have answered; the verdict on those that are suspect is
 // awaited.
 void preemption_verbs::review_agreement() {
-  if (preemption_.answers().size() < roster_.count(task_state::connected)) return;
+  if (preemption_.heard() < roster_.count(task_state::connected)) return;
   deadlines_.disarm(preemption_alarm_);
-  if (preemption_.answers().empty()) return end_agreement({});
+  auto const& elsewhere = preemption_.abstentions();
+  if (preemption_.answers().empty()) {
+    if (!elsewhere.empty()) {
+      kernel_.log(severity::info, event_kind::preemption,
+                  "all tasks know of the preemption; JAX tasks agree on a step among themselves");
+    }
+    return end_agreement({});
+  }
   auto const step = preemption_.step();
   if (!step) {
     status const why{
@@ -138,9 +154,13 @@ void preemption_verbs::review_agreement() {
     return end_agreement(why);
   }
   sync_point const point{preemption_.number(), *step};
-  kernel_.log(severity::info, event_kind::preemption,
-              "all tasks have agreed to stop at step " + std::to_string(point.step) +
-                  ", before a preemption");
+  std::string text = "all tasks have agreed to stop at step " + std::to_string(point.step) +
+                     ", before a preemption";
+  if (!elsewhere.empty()) {
+    text += "; except JAX tasks, which agree among themselves: " +
+            ranges({elsewhere.begin(), elsewhere.end()}).text;
+  }
+  kernel_.log(severity::info, event_kind::preemption, std::move(text));
   calls_.answer_all(preemption_.end(), calls_.share(point));
   concerns_.guests.end_sync_points(point.step);
   plan_agreement(kernel_.observed());
@@ -155,11 +175,7 @@ void preemption_verbs::end_agreement(status why) {
 
 void preemption_verbs::preemption_due(time_point now) {
   if (!preemption_.is_open()) return plan_agreement(now);
-  std::vector<task_id> silent;
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
-    task_id const id{i};
-    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) silent.push_back(id);
-  }
+  auto const silent = awaited_for_agreement();
   status const why{errc::deadline_exceeded,
                    "no agreement on a step before a preemption within " +
                        in_words(options_.preemption_timeout) + ": " +
@@ -181,7 +197,7 @@ std::vector<task_id> preemption_verbs::awaited_for_agreement() const {
   std::vector<task_id> missing;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task_id const id{i};
-    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) missing.push_back(id);
+    if (roster_.at(id).is_connected() && !preemption_.has_heard(id)) missing.push_back(id);
   }
   return missing;
 }

@@ -24,7 +24,7 @@ class preemption_verbs final : public waiting_concern {
   // Begins an agreement if one is due.
   void plan_agreement(time_point now);
   // Tasks that joined or resumed during an agreement may not know of it.
-  void tell_agreement(session& s);
+  void tell_agreement(time_point now, session& s);
   // The task has gone: it takes no part in the agreement, and its notice is dropped.
   void forget(time_point now, task_id id);
   [[nodiscard]] preemption const& agreement() const noexcept { return preemption_; }
@@ -43,6 +43,7 @@ class preemption_verbs final : public waiting_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  [[nodiscard]] answer_ptr freeze(time_point now) const;
   [[nodiscard]] status post_preemption(time_point now, task_id id, duration in);
   void begin_agreement(time_point now);
   void review_agreement();

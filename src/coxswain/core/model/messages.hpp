@@ -224,6 +224,7 @@ struct frozen_args {
   static constexpr std::string_view words = "agreement on a step";
   std::uint64_t agreement{};
   std::uint64_t step{};
+  bool abstains{};  // the task agrees on a step elsewhere; it has none here
   friend bool operator==(frozen_args const&, frozen_args const&) = default;
 };
 
@@ -502,6 +503,7 @@ struct probe {
 
 struct freeze_request {
   std::uint64_t agreement{};
+  duration in{};  // time until the first preemption
   friend bool operator==(freeze_request const&, freeze_request const&) = default;
 };
 
