@@ -19,7 +19,7 @@ bool contains(std::string const& text, std::string_view part) {
 }
 
 // The texts of the core's new events.
-std::string events_of(household& h) {
+std::string events_of(harness& h) {
   std::vector<core::event> events;
   h.brain().take_events(events);
   std::string all;
@@ -602,10 +602,10 @@ BOOST_AUTO_TEST_CASE(a_preemption_notice_sets_the_key_that_jax_waits_for) {
 BOOST_AUTO_TEST_CASE(jax_does_not_wait_for_a_preemption_that_others_prepare_for) {
   core::config early;
   early.preemption_lead = 2h;
-  household h{1, false, early};
+  harness h{1, false, early};
   auto const c = h.start(1).front();
   auto const notice =
-      h.call(c, method::get_key_value, household::about(0, "RECEIVED_PREEMPTION_NOTICE"));
+      h.call(c, method::get_key_value, harness::about(0, "RECEIVED_PREEMPTION_NOTICE"));
   BOOST_TEST(h.brain().put_in(h.now, core::preempt_args{task_id{0}, 1h}).ok());
   h.settle();
   BOOST_TEST(contains(h.message(notice), "1970-01-01T00:15:00.000+00:00"));
@@ -618,13 +618,13 @@ BOOST_AUTO_TEST_CASE(a_notice_of_jax_is_one_of_the_core) {
          {notice{"1970-01-01T01:00:07.5+01:00", "will be preempted in 7.5"},
           notice{"1970-01-01T00:00:00Z", "will be preempted in 0"},
           notice{"soon", "will be preempted in 0"}}) {
-      household h{2};
+      harness h{2};
       h.of = of;
       auto const all = h.start(2);
-      auto const sets = household::about(1, "RECEIVED_PREEMPTION_NOTICE", when);
+      auto const sets = harness::about(1, "RECEIVED_PREEMPTION_NOTICE", when);
       BOOST_TEST(h.text(h.call(all[1], method::insert_key_value, sets)) == "OK");
       BOOST_TEST(h.text(h.call(all[0], method::insert_key_value,
-                               household::about(0, "RECEIVED_PREEMPTION_NOTICE", "later"))) ==
+                               harness::about(0, "RECEIVED_PREEMPTION_NOTICE", "later"))) ==
                  "ALREADY_EXISTS: key RECEIVED_PREEMPTION_NOTICE already exists.");
       auto const log = events_of(h);
       BOOST_TEST(contains(log, words));
@@ -635,14 +635,14 @@ BOOST_AUTO_TEST_CASE(a_notice_of_jax_is_one_of_the_core) {
 
 // The second generation does not say who sets a key.
 BOOST_AUTO_TEST_CASE(a_notice_on_a_shared_connection_is_about_all_of_its_tasks) {
-  household h{3};
+  harness h{3};
   h.of = generation::second;
   auto const shared = h.connect();
   std::vector<call_id> joins;
   for (std::uint32_t i = 0; i < 2; ++i) {
-    joins.push_back(h.call(shared, method::register_task, household::by(i)));
+    joins.push_back(h.call(shared, method::register_task, harness::by(i)));
   }
-  h.call(h.connect(), method::register_task, household::by(2));
+  h.call(h.connect(), method::register_task, harness::by(2));
   events_of(h);
   request sets;
   sets.name = "RECEIVED_PREEMPTION_NOTICE";
@@ -657,15 +657,15 @@ BOOST_AUTO_TEST_CASE(a_notice_on_a_shared_connection_is_about_all_of_its_tasks) 
 BOOST_AUTO_TEST_CASE(the_agreement_of_jax_is_of_its_own_tasks) {
   core::config open;
   open.join_barrier = false;
-  household h{3, false, open};  // task 1 is not one of JAX
+  harness h{3, false, open};  // task 1 is not one of JAX
   auto const first = h.connect();
   auto const last = h.connect();
-  h.call(first, method::register_task, household::by(0));
-  h.call(last, method::register_task, household::by(2));
+  h.call(first, method::register_task, harness::by(0));
+  h.call(last, method::register_task, harness::by(2));
 
-  auto const one = h.call(first, method::barrier, household::meet(0, "PREEMPTION_SYNC_BARRIER"));
+  auto const one = h.call(first, method::barrier, harness::meet(0, "PREEMPTION_SYNC_BARRIER"));
   BOOST_TEST(h.text(one) == "waits");
-  auto const other = h.call(last, method::barrier, household::meet(2, "PREEMPTION_SYNC_BARRIER"));
+  auto const other = h.call(last, method::barrier, harness::meet(2, "PREEMPTION_SYNC_BARRIER"));
   BOOST_TEST(h.text(one) == "OK");
   BOOST_TEST(h.text(other) == "OK");
 }
