@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_reply_at_a_
 
   BOOST_TEST(lab.advance(t0 + 6s) == "cancel 1 | done #1 DEADLINE_EXCEEDED");
   BOOST_TEST(last_words(lab) ==
-             "Barrier timed out. barrier 'b': no answer from the coordinator at b12:8476 within 5 "
+             "Barrier timed out. barrier 'b': no reply from the coordinator at b12:8476 within 5 "
              "s although connected.");
 }
 
@@ -189,7 +189,7 @@ BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_name
 
   BOOST_TEST(out() == "done #1 DEADLINE_EXCEEDED");
   BOOST_TEST(completions().at(0).what.outcome.message() ==
-             "get of key 'k': no answer from the coordinator at b12:8476 within 3 s; not connected "
+             "get of key 'k': no reply from the coordinator at b12:8476 within 3 s; not connected "
              "yet after 2 tries: UNAVAILABLE: connection refused");
 }
 

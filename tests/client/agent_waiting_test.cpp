@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_the_query_is_reported_a_
 
   BOOST_TEST(lab.advance(t0 + 3s - 1ns) == "");
   BOOST_TEST(lab.advance(t0 + 3s) ==
-             "waiting: barrier 'b' has waited for 3 s: no answer from the coordinator at b12:8476, "
+             "waiting: barrier 'b' has waited for 3 s: no reply from the coordinator at b12:8476, "
              "which was last heard 3 s ago");
   BOOST_TEST(lab.say(t0 + 4s, waits_for(1, "too late")).out() == "");
 }

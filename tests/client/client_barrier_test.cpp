@@ -106,18 +106,19 @@ BOOST_AUTO_TEST_CASE(progress_names_the_missing) {
 BOOST_AUTO_TEST_CASE(every_barrier_with_fail_when_lost_fails_with_a_recoverable_task) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both(recoverable(0));
-    barrier_options minding{60s};
-    minding.fail_when_lost = true;
+    barrier_options fail_when_lost{60s};
+    fail_when_lost.fail_when_lost = true;
     auto const fail = [&]() -> asio::awaitable<void> {
       while (coordinator.look().barriers.size() < 5) co_await asio::post(asio::use_awaitable);
       a = client{};
     };
 
-    auto const all = co_await (outcome_of(b.barrier("plain", minding)) &&
-                               outcome_of(b.all_gather("g", "x", minding)) &&
-                               outcome_of(b.reduce("r", 7, reduction::sum, minding)) &&
-                               outcome_of(b.reduce_bits("b", "x", bitwise::any, minding)) &&
-                               outcome_of(b.all_equal("e", "x", minding)) && outcome_of(fail()));
+    auto const all =
+        co_await (outcome_of(b.barrier("plain", fail_when_lost)) &&
+                  outcome_of(b.all_gather("g", "x", fail_when_lost)) &&
+                  outcome_of(b.reduce("r", 7, reduction::sum, fail_when_lost)) &&
+                  outcome_of(b.reduce_bits("b", "x", bitwise::any, fail_when_lost)) &&
+                  outcome_of(b.all_equal("e", "x", fail_when_lost)) && outcome_of(fail()));
 
     auto const& [plain, gather, reduce, bits, equal, failing] = all;
     BOOST_TEST(failing.ok());

@@ -32,13 +32,13 @@ void expect_words(std::string_view text, std::vector<std::string_view> const& pa
 cluster::cluster(std::uint32_t tasks, core::config options)
     : cluster{tasks, std::move(options), true} {}
 
-cluster cluster::deserted(std::uint32_t tasks, core::config options) {
+cluster cluster::without_clients(std::uint32_t tasks, core::config options) {
   return {tasks, std::move(options), false};
 }
 
 cluster::cluster(std::uint32_t tasks, core::config options, bool joined) {
   options.num_tasks = tasks;
-  brain_ = std::make_unique<core::coordinator>(options, coordinator_self, now_);
+  logic_ = std::make_unique<core::coordinator>(options, coordinator_self, now_);
   beat_period_ = options.heartbeat_timeout / 3;
   next_beat_ = now_ + beat_period_;
   if (!joined) return;
@@ -83,12 +83,12 @@ cluster::~cluster() {
   BOOST_TEST(end.waiting_pops == 0u);
   BOOST_TEST(end.waiting_key_watches == 0u);
   BOOST_TEST(end.locks_held + end.waiting_locks == 0u);
-  if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(brain_->memory()->used() == 0u);
+  if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(logic_->memory()->used() == 0u);
 }
 
 cluster& cluster::step(time_point to) {
   now_ = std::max(now_, to);
-  brain_->advance(now_);
+  logic_->advance(now_);
   return settle();
 }
 
@@ -96,7 +96,7 @@ cluster& cluster::at(duration since_start) {
   time_point const to = t0 + since_start;
   BOOST_TEST_REQUIRE((to >= now_), "time does not go backwards");
   for (;;) {
-    auto const next = brain_->next_deadline();
+    auto const next = logic_->next_deadline();
     time_point const stop_at = std::min(next.value_or(to), next_beat_);
     if (stop_at > to) break;
     now_ = std::max(now_, stop_at);
@@ -129,14 +129,14 @@ connection_id cluster::dial(std::string peer) {
   core::session_secret secret{};
   secret[0] = ++secrets_;
   secret[15] = static_cast<std::uint8_t>(secrets_ * 7);
-  connection_id const id = brain_->connected(now_, std::move(peer), secret);
+  connection_id const id = logic_->connected(now_, std::move(peer), secret);
   bare_.emplace(id, std::nullopt);
   settle();
   return id;
 }
 
 cluster& cluster::say(connection_id from, core::client_message message) {
-  brain_->received(now_, from, std::move(message));
+  logic_->received(now_, from, std::move(message));
   return settle();
 }
 
@@ -169,7 +169,7 @@ cluster& cluster::lose(int who, core::loss how) {
   client& c = (*this)[who];
   connection_id const gone = std::exchange(c.connection, {});
   by_connection_.erase(gone);
-  brain_->lost(now_, gone, how);
+  logic_->lost(now_, gone, how);
   return settle();
 }
 
@@ -229,37 +229,37 @@ cluster& cluster::heartbeat(int who) {
 }
 
 cluster& cluster::heard(int who) {
-  brain_->heard(now_, (*this)[who].connection);
+  logic_->heard(now_, (*this)[who].connection);
   return settle();
 }
 
 cluster& cluster::malformed(int who, std::string why) {
-  brain_->malformed(now_, (*this)[who].connection, std::move(why));
+  logic_->malformed(now_, (*this)[who].connection, std::move(why));
   return settle();
 }
 
 cluster& cluster::write_blocked(int who) {
-  brain_->write_blocked(now_, (*this)[who].connection);
+  logic_->write_blocked(now_, (*this)[who].connection);
   return settle();
 }
 
 cluster& cluster::write_progressed(int who) {
-  brain_->write_progressed(now_, (*this)[who].connection);
+  logic_->write_progressed(now_, (*this)[who].connection);
   return settle();
 }
 
 cluster& cluster::reading_paused(int who) {
-  brain_->reading_paused(now_, (*this)[who].connection);
+  logic_->reading_paused(now_, (*this)[who].connection);
   return settle();
 }
 
 cluster& cluster::reading_resumed(int who) {
-  brain_->reading_resumed(now_, (*this)[who].connection);
+  logic_->reading_resumed(now_, (*this)[who].connection);
   return settle();
 }
 
 cluster& cluster::task_ended(std::uint32_t task, status why) {
-  static_cast<void>(brain_->put_in(now_, core::process_ended{task_id{task}, std::move(why)}));
+  static_cast<void>(logic_->put_in(now_, core::process_ended{task_id{task}, std::move(why)}));
   return settle();
 }
 
@@ -267,14 +267,14 @@ status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> 
                                  std::string by) {
   core::cancel_barrier_args what{std::move(name), {}};
   if (round) what.round = round_number{*round};
-  auto outcome = brain_->put_in(now_, core::round_cancelled{std::move(what), std::move(by)});
+  auto outcome = logic_->put_in(now_, core::round_cancelled{std::move(what), std::move(by)});
   settle();
   return outcome;
 }
 
 cluster& cluster::stop(std::string reason) {
   stopped_ = true;
-  static_cast<void>(brain_->put_in(now_, core::stopped{std::move(reason)}));
+  static_cast<void>(logic_->put_in(now_, core::stopped{std::move(reason)}));
   return settle();
 }
 
@@ -423,7 +423,7 @@ call cluster::abstain(caller who, std::uint64_t agreement) {
 }
 
 void cluster::checked() {
-  if (checks_) brain_->check_invariants();
+  if (checks_) logic_->check_invariants();
 }
 
 cluster& cluster::settle() {
@@ -431,8 +431,8 @@ cluster& cluster::settle() {
   std::vector<core::outgoing> out;
   std::vector<core::event> events;
   for (;;) {
-    brain_->take_outgoing(out);
-    brain_->take_events(events);
+    logic_->take_outgoing(out);
+    logic_->take_events(events);
     for (auto const& e : events) {
       constexpr char const* kinds[] = {"log: info", "log: warning", "log: error"};
       note_text(kinds[static_cast<std::size_t>(e.level)], e.text);
@@ -442,7 +442,7 @@ cluster& cluster::settle() {
     out.clear();
     if (!to_close_.empty()) {
       for (connection_id const id : std::exchange(to_close_, {})) {
-        brain_->lost(now_, id, core::loss::closed);
+        logic_->lost(now_, id, core::loss::closed);
         checked();
       }
     } else if (!resumed_.empty()) {
@@ -601,7 +601,7 @@ std::string cluster::state_of(std::uint32_t task) const {
 }
 
 std::string cluster::error() const {
-  auto const& e = brain_->error();
+  auto const& e = logic_->error();
   if (!e) return "none";
   auto const text = [](failure const& f) {
     return (f.task ? "task " + std::to_string(f.task->value) : std::string{"job"}) + ": " +

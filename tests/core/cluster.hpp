@@ -93,11 +93,11 @@ class cluster {
   // n tasks have joined, each with its own client: client i is task i, incarnation 100 + i.
   explicit cluster(std::uint32_t tasks, core::config options = {});
   // The job has `tasks` tasks, and no client.
-  static cluster deserted(std::uint32_t tasks, core::config options = {});
+  static cluster without_clients(std::uint32_t tasks, core::config options = {});
   ~cluster();
   cluster(cluster const&) = delete;
 
-  core::coordinator& brain() { return *brain_; }
+  core::coordinator& logic() { return *logic_; }
   client& operator[](int i) { return *clients_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] int size() const { return static_cast<int>(clients_.size()); }
   // Skips the checks after each input that are too slow for large tests.
@@ -221,7 +221,7 @@ class cluster {
 
   // Takes the log since the last look, one line each.
   std::string log();
-  [[nodiscard]] core::snapshot look() const { return brain_->look(now_); }
+  [[nodiscard]] core::snapshot look() const { return logic_->look(now_); }
   [[nodiscard]] std::string state_of(std::uint32_t task) const;  // "connected", "suspect", ...
   // "none", or the causes: "task 0: INTERNAL: boom; task 1: ..."
   [[nodiscard]] std::string error() const;
@@ -239,7 +239,7 @@ class cluster {
   void resumed(std::size_t index);
   void checked();
 
-  std::unique_ptr<core::coordinator> brain_;
+  std::unique_ptr<core::coordinator> logic_;
   time_point now_{t0};
   time_point next_beat_;
   duration beat_period_;
@@ -263,7 +263,7 @@ struct job {
 };
 template <std::uint32_t n>
 struct empty_job {
-  cluster c{cluster::deserted(n)};
+  cluster c{cluster::without_clients(n)};
 };
 
 [[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {

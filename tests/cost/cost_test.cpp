@@ -24,13 +24,13 @@ constexpr std::uint32_t num_tasks = 1000;
 class job {
  public:
   explicit job(server::options const& o, std::uint32_t tasks_per_session = 1)
-      : brain_{o, incarnation{1}, now_},
+      : logic_{o, incarnation{1}, now_},
         tasks_{o.core.num_tasks},
         per_session_{tasks_per_session} {}
 
   void join() {
     for (std::uint32_t i = 0; i < tasks_ / per_session_; ++i) {
-      connections_.push_back(brain_.open(now_, "127.0.0.1:40000", core::session_secret{}));
+      connections_.push_back(logic_.open(now_, "127.0.0.1:40000", core::session_secret{}));
       core::hello_args hello;
       hello.label = "worker-host-17:31415";
       say(i * per_session_, hello, 0);
@@ -53,13 +53,13 @@ class job {
                                core::try_get_args{"a key that nobody has ever put"}});
     }
     auto const from = connections_[task / per_session_];
-    brain_.begin();
-    auto taken = brain_.received(now_, from, all);
-    while (brain_.deliver(dirty_)) write_all();
+    logic_.begin();
+    auto taken = logic_.received(now_, from, all);
+    while (logic_.deliver(dirty_)) write_all();
     while (taken != server::dispatch::taken::all) {
-      brain_.begin();
-      taken = brain_.go_on(now_, from);
-      while (brain_.deliver(dirty_)) write_all();
+      logic_.begin();
+      taken = logic_.go_on(now_, from);
+      while (logic_.deliver(dirty_)) write_all();
     }
     say_that_it_lives(task);
   }
@@ -105,9 +105,9 @@ class job {
     frame_.clear();
     wire::append_frame(frame_, {request_id{id}, answered, acting, std::move(what)});
     std::size_t const before = test::allocations();
-    brain_.begin();
-    brain_.received(now_, connections_[task / per_session_], frame_);
-    while (brain_.deliver(dirty_)) write_all();
+    logic_.begin();
+    logic_.received(now_, connections_[task / per_session_], frame_);
+    while (logic_.deliver(dirty_)) write_all();
     return test::allocations() - before;
   }
 
@@ -118,18 +118,18 @@ class job {
   void write_all() {
     std::array<iovec, 16> room;
     for (connection_id const id : dirty_) {
-      for (auto parts = brain_.out(id).fill(room); !parts.empty();
-           parts = brain_.out(id).fill(room)) {
+      for (auto parts = logic_.out(id).fill(room); !parts.empty();
+           parts = logic_.out(id).fill(room)) {
         std::size_t count = 0;
         for (iovec const& part : parts) count += part.iov_len;
-        brain_.wrote(now_, id, count);
+        logic_.wrote(now_, id, count);
         ++written_;
       }
     }
   }
 
   time_point now_{1h};
-  server::dispatch brain_;
+  server::dispatch logic_;
   std::uint32_t tasks_;
   std::uint32_t per_session_;
   std::uint64_t calls_{};  // of each task

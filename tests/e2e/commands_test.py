@@ -518,7 +518,7 @@ class Coordinator(EndToEnd):
 
         for call in calls:
             self.assertEqual(call.wait(limit=30 * SLOWNESS), TIMED_OUT, call.said())
-            self.assertIn("no answer from the coordinator", call.err)
+            self.assertIn("no reply from the coordinator", call.err)
 
     def test_a_restarted_coordinator_is_not_taken_for_the_old_one(self):
         first = self.serve(1)

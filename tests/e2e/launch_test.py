@@ -166,7 +166,7 @@ class Launched(EndToEnd):
         for env, arguments, text in (
                 (MPICH, ("task", "--", "true"), "--address is required. No variable names a host."),
                 (MPICH, ("get", "key"), "--address is required. No variable names a host."),
-                (LSF, ("task", "--", "true"), "see coxswain detect. LSF numbers no processes."),
+                (LSF, ("task", "--", "true"), "see coxswain detect. LSF does not number processes."),
                 (LSF, ("serve",), "see coxswain detect."),
                 ({"PMIX_RANK": "0", "COXSWAIN_ADDRESS": "127.0.0.1:1"},
                  ("task", "--host-if-task-0", "--", "true"), "Set COXSWAIN_NUM_TASKS.")):

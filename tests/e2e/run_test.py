@@ -339,7 +339,7 @@ class Signals(WithJobs):
 
         self.assertEqual(job.code, 3)
         self.assertIn("task 0 failed: exited with status 3", job.err)
-        self.assertIn("tasks 1-2 afterwards: killed by signal 15 (SIGTERM)", job.err)
+        self.assertIn("tasks 1-2 ended after that: killed by signal 15 (SIGTERM)", job.err)
 
     def test_nothing_is_left_behind(self):
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",

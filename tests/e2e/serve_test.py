@@ -169,7 +169,7 @@ class Refusals(EndToEnd):
                           "--heartbeat-timeout", "30")
         self.assert_usage(["--memory-max", "'1 lot'", "64KiB"], "-n", "1", "--memory-max", "1 lot")
         self.assert_usage(["--listen", "'nowhere'"], "-n", "1", "--listen", "nowhere")
-        self.assert_usage(["'fd://99' is no listening socket"], "-n", "1", "--listen", "fd://99")
+        self.assert_usage(["'fd://99' is not a listening socket"], "-n", "1", "--listen", "fd://99")
         self.assert_usage(["--log-level", "loud", "info"], "-n", "1", "--log-level", "loud")
 
     def test_a_wrong_variable_is_named(self):

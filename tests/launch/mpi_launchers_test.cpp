@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(lsf_gives_hosts_but_no_ranks) {
   BOOST_TEST(text_of(found.job) == "lsf-1234 from LSB_JOBID");
   BOOST_TEST(text_of(found.num_tasks) == "4 from LSB_DJOB_NUMPROC");
   BOOST_TEST(text_of(found.task) ==
-             "missing: LSF numbers no processes. Start them with mpiexec or jsrun, or set "
+             "missing: LSF does not number processes. Start them with mpiexec or jsrun, or set "
              "COXSWAIN_TASK_ID.");
 }
 

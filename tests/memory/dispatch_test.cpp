@@ -43,14 +43,14 @@ class job {
     o.core.num_tasks = tasks;
     o.core.reconnect_grace = 2s;
     o.core.heartbeat_timeout = 10s;
-    brain_.emplace(o, incarnation{1}, now_);
+    logic_.emplace(o, incarnation{1}, now_);
     fails(n);
   }
 
   void open(std::size_t i) {
     peer& p = peers_[i];
     try {
-      p.at = brain_->open(now_, "127.0.0.1:4000", core::session_secret{});
+      p.at = logic_->open(now_, "127.0.0.1:4000", core::session_secret{});
       p.is_open = true;
     } catch (std::bad_alloc const&) {
       return;
@@ -69,7 +69,7 @@ class job {
       if (id != 0) p.unanswered.insert(id);
     }
     try {
-      brain_->received(now_, p.at, bytes);
+      logic_->received(now_, p.at, bytes);
     } catch (std::bad_alloc const&) {
       lose(i);
     }
@@ -81,7 +81,7 @@ class job {
   void lose(std::size_t i) {
     peer& p = peers_[i];
     if (!std::exchange(p.is_open, false)) return;
-    brain_->lost(now_, p.at, core::loss::closed);
+    logic_->lost(now_, p.at, core::loss::closed);
     aside const ours;
     p.unanswered.clear();  // the client has to ask again
   }
@@ -100,23 +100,23 @@ class job {
 
   void pass(duration time) {
     for (auto const end = now_ + time; now_ < end; now_ += 50ms) {
-      brain_->advance(now_);
+      logic_->advance(now_);
       deliver();
     }
   }
 
   void stop() {
-    static_cast<void>(brain_->put_in(now_, core::stopped{"enough"}));
+    static_cast<void>(logic_->put_in(now_, core::stopped{"enough"}));
     deliver();
   }
 
   // Every session that is connected in the core has a connection.
   void check() const {
-    brain_->check_invariants();
-    auto const seen = brain_->look(now_);
+    logic_->check_invariants();
+    auto const seen = logic_->look(now_);
     std::size_t open = 0;
     for (auto const& p : peers_) open += p.is_open ? 1 : 0;
-    BOOST_TEST(brain_->connections() == open);
+    BOOST_TEST(logic_->connections() == open);
     for (std::size_t i = 0; i < tasks; ++i) {
       auto const& task = seen.tasks.at(i);
       bool const is_connected = task.state == task_state::connected && !task.suspect;
@@ -128,7 +128,7 @@ class job {
 
  private:
   void deliver() {
-    while (brain_->deliver(dirty_)) {
+    while (logic_->deliver(dirty_)) {
       for (auto const id : dirty_) write(id);
     }
   }
@@ -138,8 +138,8 @@ class job {
       peer& p = peers_[i];
       if (!p.is_open || p.at != to) continue;
       try {
-        auto& out = brain_->out(to);
-        while (!out.empty()) brain_->wrote(now_, to, read(p, out));
+        auto& out = logic_->out(to);
+        while (!out.empty()) logic_->wrote(now_, to, read(p, out));
         p.is_told_goodbye = p.is_told_goodbye || out.ends();
         if (out.ends()) lose(i);
       } catch (std::bad_alloc const&) {
@@ -163,7 +163,7 @@ class job {
   }
 
   time_point now_{t0};
-  std::optional<dispatch> brain_;
+  std::optional<dispatch> logic_;
   std::array<peer, tasks + 1> peers_;  // the last one is no task
   std::vector<connection_id> dirty_;
 };

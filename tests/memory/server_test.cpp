@@ -24,8 +24,8 @@ using test::aside;
 
 constexpr std::uint32_t tasks = 3;
 
-struct house {
-  house() {
+struct harness {
+  harness() {
     o.core.num_tasks = tasks;
     o.core.reconnect_grace = 0s;
     o.linger = 100ms;
@@ -78,7 +78,7 @@ struct house {
 };
 
 // Returns the number of allocations. Memory stays exhausted.
-void run(house& h) {
+void run(harness& h) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
     h.connect(i);
     h.say(i, [] { return hello_frame(); });
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_SUITE(memory_test)
 void expect_ends(void (*fails)(std::size_t) noexcept) {
   std::size_t all{};
   {
-    house h;
+    harness h;
     fails(SIZE_MAX);
     run(h);
     all = test::return_memory();
@@ -106,7 +106,7 @@ void expect_ends(void (*fails)(std::size_t) noexcept) {
   BOOST_TEST(all > 100u);
   for (std::size_t n = 1; n <= all; ++n) {
     BOOST_TEST_CONTEXT("allocation " << n) {
-      house h;
+      harness h;
       fails(n);
       run(h);
       test::return_memory();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(after_any_failed_allocation_no_task_outlives_its_connection
 
 BOOST_AUTO_TEST_CASE(a_stop_needs_no_memory) {
   for (std::size_t n = 1; n <= 20; ++n) {
-    house h;
+    harness h;
     for (std::uint32_t i = 0; i < tasks; ++i) {
       h.connect(i);
       h.say(i, [] { return hello_frame(); });

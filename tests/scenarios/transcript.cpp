@@ -164,7 +164,7 @@ core::request transcript::request_of(std::string const& name,
     if (b.gather) b.data = word(words, next++);
     b.timeout = timeout(words, next++);
     for (; next < words.size(); ++next) {
-      if (words[next] == "minding") {
+      if (words[next] == "fail_when_lost") {
         b.fail_when_lost = true;
       } else {
         b.participants.push_back(*task_of(words[next]));

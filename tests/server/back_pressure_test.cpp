@@ -1,6 +1,6 @@
 // Over real sockets: the input of a peer that does not read its replies is paused.
 
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -46,7 +46,8 @@ std::string lists(std::uint64_t count) {
 
 BOOST_AUTO_TEST_SUITE(back_pressure_test)
 
-BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affect_others, house) {
+BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affect_others,
+                        harness) {
   o.listen = {unix_path("million")};
   o.queued_bytes_max = 4'000'000;
   auto other = greeted();
@@ -76,7 +77,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affe
 
 BOOST_AUTO_TEST_CASE(a_slow_reader_gets_all_replies_to_a_burst_of_requests) {
   for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow-lists")}) {
-    house h;
+    harness h;
     h.o.listen = {address};
     h.o.queued_bytes_max = 3'000'000;
     auto slow = h.greeted();
@@ -95,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_gets_all_replies_to_a_burst_of_requests) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(requests_of_a_client_that_disconnects_unread_are_all_processed, house) {
+BOOST_FIXTURE_TEST_CASE(requests_of_a_client_that_disconnects_unread_are_all_processed, harness) {
   o.listen = {unix_path("goes")};
   o.queued_bytes_max = 1'000'000;
   auto other = greeted();

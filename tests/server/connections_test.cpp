@@ -1,6 +1,6 @@
 #include "coxswain/server/connections.hpp"
 
-#include "tests/server/puppets.hpp"
+#include "tests/server/fake_streams.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,12 +14,12 @@
 namespace coxswain::server {
 namespace {
 
-using puppets::puppet;
-using puppets::t0;
-using puppets::world;
+using fake_streams::fake_stream;
+using fake_streams::t0;
+using fake_streams::world;
 
 struct blocked_world : world {
-  blocked_world() : stream{add_puppet()} {
+  blocked_world() : stream{add_fake_stream()} {
     stream.room = 3;
     stream.unread = 1'000;
     stream.fill();
@@ -27,13 +27,13 @@ struct blocked_world : world {
     run();
     BOOST_TEST(stream.written.size() == 3u);
   }
-  bool cut_off() { return brain.out(connection_id{std::uint64_t{1} << 32}).ends(); }
+  bool cut_off() { return logic.out(connection_id{std::uint64_t{1} << 32}).ends(); }
 
-  puppet& stream;
+  fake_stream& stream;
 };
 
-struct graceless_world : world {
-  graceless_world() : world{without_grace()} {}
+struct world_without_grace : world {
+  world_without_grace() : world{without_grace()} {}
   static options without_grace() {
     options o = with_defaults();
     o.core.reconnect_grace = 0s;
@@ -44,7 +44,7 @@ struct graceless_world : world {
 BOOST_AUTO_TEST_SUITE(connections_test)
 
 BOOST_FIXTURE_TEST_CASE(each_connection_is_written_once_per_iteration, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   stream.writes = 0;
   send(try_get_frame(1, "a") + try_get_frame(2, "b") + try_get_frame(3, "c"));
 
@@ -73,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(unaccepted_bytes_are_written_when_the_peer_reads, blocke
 }
 
 BOOST_FIXTURE_TEST_CASE(a_fast_reader_does_not_delay_the_iteration, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   send(put_frame(1, "k", std::string(60'000, 'v')));
   run();
   stream.written.clear();
@@ -102,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_closed_after_the_li
   BOOST_TEST((all.next_deadline() == t0 + 32s));
   run(t0 + 32s);
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
@@ -147,7 +147,7 @@ BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_is_not_checked, blocked_
 }
 
 BOOST_FIXTURE_TEST_CASE(after_a_goodbye_input_is_drained_until_the_peer_closes, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   send("this is no protocol");
   run();
   BOOST_TEST(stream.shut);
@@ -164,11 +164,11 @@ BOOST_FIXTURE_TEST_CASE(after_a_goodbye_input_is_drained_until_the_peer_closes, 
   peers.back().close();
   run(t0 + 600ms);
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(after_a_goodbye_the_linger_is_one_second, world) {
-  add_puppet();
+  add_fake_stream();
   send("this is no protocol");
   run();
   BOOST_TEST((all.next_deadline() == t0 + 1s));
@@ -180,7 +180,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_goodbye_the_linger_is_one_second, world) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_late_read_goodbye_still_lingers_for_a_second, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   stream.room = 0;
   stream.fill();
   send("this is no protocol");
@@ -197,7 +197,7 @@ BOOST_FIXTURE_TEST_CASE(a_late_read_goodbye_still_lingers_for_a_second, world) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_closed_connection_is_lost, world) {
-  add_puppet();
+  add_fake_stream();
   send(join_frame(1, 0));
   run();
   peers.back().close();
@@ -205,54 +205,54 @@ BOOST_FIXTURE_TEST_CASE(a_closed_connection_is_lost, world) {
   run();
 
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.connections() == 0u);
-  BOOST_TEST_REQUIRE(brain.look(t0).tasks.size() == 1u);
-  BOOST_TEST(brain.look(t0).tasks[0].suspect);
+  BOOST_TEST(logic.connections() == 0u);
+  BOOST_TEST_REQUIRE(logic.look(t0).tasks.size() == 1u);
+  BOOST_TEST(logic.look(t0).tasks[0].suspect);
 }
 
 // An ephemeral key is removed with its task.
-BOOST_FIXTURE_TEST_CASE(input_before_another_peers_close_is_processed_first, graceless_world) {
-  add_puppet();
+BOOST_FIXTURE_TEST_CASE(input_before_another_peers_close_is_processed_first, world_without_grace) {
+  add_fake_stream();
   core::put_args mine{.key = "k", .ephemeral = true};
   send(join_frame(1, 0) + frame(mine, 2, task_id{0}));
   run();
   auto const task = std::move(peers.back());
-  auto const& stream = add_puppet();
+  auto const& stream = add_fake_stream();
 
   send(try_get_frame(1, "k"));
   ::shutdown(task.value(), SHUT_RDWR);
   run();
 
-  BOOST_TEST(brain.look(t.now).keys == 0u);
+  BOOST_TEST(logic.look(t.now).keys == 0u);
   message_reader reader;
   reader.feed(stream.written);
   BOOST_TEST(std::holds_alternative<core::value_answer>(reader.take().what.value));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_message_before_a_close_is_heard, world) {
-  add_puppet();
+  add_fake_stream();
   send(put_frame(1, "k", "v"));
   peers.back().close();
 
   run();
 
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.look(t0).keys == 1u);
+  BOOST_TEST(logic.look(t0).keys == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_unwritable_connection_is_lost, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   stream.broken = true;
   send(try_get_frame(1, "k"));
 
   run();
 
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(input_before_a_failed_write_is_processed, world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   stream.broken = true;
   send(try_get_frame(1, "k"));
   stream.at_write = [&] {
@@ -263,14 +263,14 @@ BOOST_FIXTURE_TEST_CASE(input_before_a_failed_write_is_processed, world) {
   run();
 
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.look(t0).keys == 1u);
+  BOOST_TEST(logic.look(t0).keys == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(heavy_input_of_one_peer_does_not_starve_others, world) {
-  auto const& quick = add_puppet();
+  auto const& quick = add_fake_stream();
   int const quick_peer = peers.back().value();
   auto ends = net::tcp_pair();
-  auto const id = brain.open(t.now, "peer", {});
+  auto const id = logic.open(t.now, "peer", {});
   all.add(id, std::make_unique<net::socket_stream>(std::move(ends.second), 100s));
   auto const lot = hello_frame() + put_frame(1, "k", std::string(2 << 20, 'v'));
   std::size_t sent = 0;
@@ -295,19 +295,19 @@ BOOST_FIXTURE_TEST_CASE(heavy_input_of_one_peer_does_not_starve_others, world) {
   }
   net::wait_until([&] {
     run();
-    return brain.look(t0).keys == 1;
+    return logic.look(t0).keys == 1;
   });
 }
 
 BOOST_FIXTURE_TEST_CASE(all_connections_can_be_ended_at_once, world) {
-  add_puppet();
-  add_puppet();
+  add_fake_stream();
+  add_fake_stream();
 
   all.end_all();
   all.clear_away();
 
   BOOST_TEST(all.size() == 0u);
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(socket_errors_map_to_closed_or_unreachable) {

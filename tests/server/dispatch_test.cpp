@@ -75,7 +75,7 @@ struct world {
     return *made;
   }
   std::size_t memory_used() {
-    auto const& memory = *d().brain().memory();
+    auto const& memory = *d().logic().memory();
     return memory.used() + memory.transit();
   }
 

@@ -327,7 +327,7 @@ struct full_world : world {
     auto const stream = put(slow, "slow");
     return {slow, stream};
   }
-  std::size_t transit() const { return d.brain().memory()->transit(); }
+  std::size_t transit() const { return d.logic().memory()->transit(); }
 
   std::string const large = std::string(1'450'000, 'l');
 };

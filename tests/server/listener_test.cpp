@@ -68,7 +68,7 @@ void leave_stale(std::string const& path) {
   BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
 }
 
-struct world : net::iteration_owner, doorkeeper {
+struct world : net::iteration_owner, accept_handler {
   time_point iteration_begins() noexcept override { return {}; }
   void iteration_ends() noexcept override {}
   void accepted(listener const&, net::socket socket, std::string peer) noexcept override {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(an_inherited_descriptor_must_be_a_listening_socket) {
         std::string{"fd://999999"}, "fd://" + std::to_string(idle.value())}) {
     auto const why = refusal(name);
     BOOST_TEST(why.code() == errc::invalid_argument, name);
-    BOOST_TEST(contains(why.message(), "'" + name + "' is no listening socket"));
+    BOOST_TEST(contains(why.message(), "'" + name + "' is not a listening socket"));
   }
 }
 
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_not_a_socket_is_not_removed) {
   auto const why = refusal(d.address());
 
   BOOST_TEST(why.code() == errc::unavailable);
-  BOOST_TEST(contains(why.message(), "A file that is no socket has that name."));
+  BOOST_TEST(contains(why.message(), "The path exists and is not a socket."));
   BOOST_TEST(d.exists());
 }
 

@@ -1,6 +1,6 @@
 // Connections whose peers do not read their replies, in virtual time.
 
-#include "tests/server/puppets.hpp"
+#include "tests/server/fake_streams.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,11 +9,11 @@
 namespace coxswain::server {
 namespace {
 
-using puppets::puppet;
-using puppets::t0;
+using fake_streams::fake_stream;
+using fake_streams::t0;
 
 options narrow() {
-  options o = puppets::world::with_defaults();
+  options o = fake_streams::world::with_defaults();
   o.queued_bytes_max = 1'000;
   o.core.memory_bytes_max = 1'000'000;  // so that each frame is processed
   o.core.heartbeat_timeout = 10s;
@@ -22,8 +22,8 @@ options narrow() {
 }
 
 // A peer that reads nothing has sent a hundred requests, and then put a key.
-struct world : puppets::world {
-  world() : puppets::world{narrow()}, stream{add_puppet()} {
+struct world : fake_streams::world {
+  world() : fake_streams::world{narrow()}, stream{add_fake_stream()} {
     stream.room = 0;
     stream.unread = 1'000'000;
     stream.fill();
@@ -33,8 +33,8 @@ struct world : puppets::world {
     run();
   }
 
-  outbox const& out() const { return brain.out(connection_id{std::uint64_t{1} << 32}); }
-  std::uint64_t keys() const { return brain.look(t.now).keys; }
+  outbox const& out() const { return logic.out(connection_id{std::uint64_t{1} << 32}); }
+  std::uint64_t keys() const { return logic.look(t.now).keys; }
 
   void expect_all_replies() {
     message_reader reader;
@@ -46,11 +46,11 @@ struct world : puppets::world {
     for (int i = 0; i < count; ++i) run(t.now);
   }
 
-  puppet& stream;
+  fake_stream& stream;
 };
 
-struct narrow_world : puppets::world {
-  narrow_world() : puppets::world{narrow()} {}
+struct narrow_world : fake_streams::world {
+  narrow_world() : fake_streams::world{narrow()} {}
 };
 
 BOOST_FIXTURE_TEST_SUITE(pause_test, world)
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_does_not_fail_for_unread_input) {
   for (auto now = t0 + 29s; now < t0 + 300s; now += 29s) {
     --stream.unread;
     run(now);
-    BOOST_TEST(brain.connections() == 1u);
+    BOOST_TEST(logic.connections() == 1u);
     BOOST_TEST(!out().ends());
   }
 }
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected) {
   BOOST_TEST(out().ends());
 
   run(t0 + 32s);
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_resumed_peer_must_show_a_sign_of_life) {
@@ -127,24 +127,24 @@ BOOST_AUTO_TEST_CASE(input_received_before_a_broken_connection_is_processed) {
   unblock(stream, 0);
   run_iterations(2);
 
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
   BOOST_TEST(keys() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(input_before_the_end_of_the_stream_is_processed_before_the_loss) {
   ::shutdown(peers.back().value(), SHUT_WR);
   run(t0 + 1s);
-  BOOST_TEST(brain.connections() == 1u);
+  BOOST_TEST(logic.connections() == 1u);
 
   unblock(stream, 1 << 20);
   run_iterations(30);
 
-  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(logic.connections() == 0u);
   BOOST_TEST(keys() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_unread_input) {
-  BOOST_TEST((brain.put_in(t.now, core::stopped{"enough"}).ok()));
+  BOOST_TEST((logic.put_in(t.now, core::stopped{"enough"}).ok()));
   run();
   unblock(stream, 1 << 20);
   run_iterations(2);
@@ -158,24 +158,24 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_unread_input) {
 // All input is read in one iteration: a put, which answers forty gets, and then the input of the
 // peer that waits for them.
 BOOST_FIXTURE_TEST_CASE(buffered_input_is_processed_when_waiting_replies_have_room, narrow_world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   std::string asked;
   for (std::uint64_t i = 1; i <= 40; ++i) asked += frame(core::get_args{"k"}, i);
   send(asked);
   run();
   stream.room = 0;
-  add_puppet();
+  add_fake_stream();
   send(put_frame(1, "k", std::string(100, 'v')));
   auto const last = put_frame(41, "last", "v");
   BOOST_TEST_REQUIRE(::send(peers.front().value(), last.data(), last.size(), 0) ==
                      static_cast<ssize_t>(last.size()));
 
   run();
-  BOOST_TEST(brain.look(t.now).keys == 1u);
+  BOOST_TEST(logic.look(t.now).keys == 1u);
 
   unblock(stream, 1 << 20);
   for (int i = 0; i < 30; ++i) run();
-  BOOST_TEST(brain.look(t.now).keys == 2u);
+  BOOST_TEST(logic.look(t.now).keys == 2u);
   message_reader reader;
   reader.feed(stream.written);
   for (std::uint64_t i = 1; i <= 41; ++i) BOOST_TEST(reader.take().id.value == i);
@@ -183,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(buffered_input_is_processed_when_waiting_replies_have_ro
 
 // Once for input left by the last iteration, and once for new input.
 BOOST_FIXTURE_TEST_CASE(a_connection_read_twice_in_an_iteration_loses_nothing, narrow_world) {
-  auto& stream = add_puppet();
+  auto& stream = add_fake_stream();
   stream.room = 0;
   std::string asked;
   for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_read_twice_in_an_iteration_loses_nothing, n
   unblock(stream, 1 << 20);
   for (int i = 0; i < 30; ++i) run();
 
-  BOOST_TEST(brain.look(t.now).keys == 1u);
+  BOOST_TEST(logic.look(t.now).keys == 1u);
   message_reader reader;
   reader.feed(stream.written);
   for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);

@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_redacted_unless_incremented) {
   auto const recording = j.d.recording();
 
   BOOST_TEST(!contains(recording, "8731"));
-  BOOST_TEST(j.d.brain().value("n")->value.view() == "-11");
+  BOOST_TEST(j.d.logic().value("n")->value.view() == "-11");
   check_replay(j, recording);
 }
 

@@ -1,7 +1,7 @@
 // The server over real sockets, with peers that know the protocol and some that do not.
 
 #include "coxswain/base/error.hpp"
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -20,11 +20,11 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(server_test)
 
-BOOST_FIXTURE_TEST_CASE(two_tasks_meet_at_a_barrier_over_every_socket_type, house) {
+BOOST_FIXTURE_TEST_CASE(two_tasks_meet_at_a_barrier_over_every_socket_type, harness) {
   o.listen = {"127.0.0.1:0", "[::1]:0", unix_path("kinds")};
   serve();
   for (std::size_t kind = 0; kind < o.listen.size(); ++kind) {
-    house one;
+    harness one;
     one.o.listen = {o.listen[kind]};
     if (kind == 2) one.o.listen = {unix_path("meet")};
     auto a = one.greeted();
@@ -43,7 +43,7 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_meet_at_a_barrier_over_every_socket_type, hous
   BOOST_TEST(made->addresses()[2] == unix_path("kinds"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, house) {
+BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, harness) {
   auto writer = greeted();
   auto reader = greeted();
   reader.send(frame(core::get_args{"addr/0", 10s}, 1));
@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, house) {
   BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
 }
 
-BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, house) {
+BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, harness) {
   auto client = greeted();
   auto const before = std::chrono::steady_clock::now();
   BOOST_TEST(client.ask(frame(core::get_args{"nothing", 20ms}, 1)).what.outcome.code() ==
@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, house) {
 
 // A message of another client keeps the iteration busy before this one is read in the same
 // iteration.
-BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, house) {
+BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, harness) {
   std::optional<raw_client> client;
   std::chrono::steady_clock::time_point sent;
   bool is_busy = false;
@@ -84,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, house)
   BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, house) {
+BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, harness) {
   o.core.hello_timeout = 5ms;
   auto client = connect();
 
@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, house)
   until([&] { return made->look().sessions == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(malformed_input_gets_a_goodbye_and_fails_the_task, house) {
+BOOST_FIXTURE_TEST_CASE(malformed_input_gets_a_goodbye_and_fails_the_task, harness) {
   auto good = greeted();
   auto bad = greeted();
   join(good, bad);
@@ -116,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(malformed_input_gets_a_goodbye_and_fails_the_task, house
   BOOST_TEST((made->error()->cause.task == task_id{1}));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_length_above_the_limit_is_refused_before_the_payload, house) {
+BOOST_FIXTURE_TEST_CASE(a_length_above_the_limit_is_refused_before_the_payload, harness) {
   auto client = connect();
 
   client.send(std::string{"\xff\xff\xff\xff"});
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_length_above_the_limit_is_refused_before_the_payload, 
   client.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(an_http_request_gets_an_http_reply, house) {
+BOOST_FIXTURE_TEST_CASE(an_http_request_gets_an_http_reply, harness) {
   auto client = connect();
 
   client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(an_http_request_gets_an_http_reply, house) {
 }
 
 BOOST_AUTO_TEST_CASE(a_close_within_a_frame_makes_the_task_suspect) {
-  house h{1};
+  harness h{1};
   h.o.core.reconnect_grace = 1h;
   auto client = h.greeted();
   BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_close_within_a_frame_makes_the_task_suspect) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
-  house h{1};
+  harness h{1};
   h.o.core.reconnect_grace = 1h;
   auto client = h.greeted();
   BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
 }
 
 BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
-  house h{1};
+  harness h{1};
   auto client = h.connect();
   for (char const byte : hello_frame() + join_frame(1, 0) + put_frame(2, "k", "v")) {
     client.send({&byte, 1});
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
 
 BOOST_AUTO_TEST_CASE(large_values_reach_slow_readers_without_delaying_others) {
   for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow")}) {
-    house h;
+    harness h;
     h.o.listen = {address};
     h.o.queued_bytes_max = 10'000'000;
     auto slow = h.greeted();
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(large_values_reach_slow_readers_without_delaying_others) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, house) {
+BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, harness) {
   o.core.stalled_reader_timeout = 50ms;
   o.linger = 20ms;
   auto stuck = greeted();
@@ -220,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, ho
   BOOST_TEST(other.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_refusal, house) {
+BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_refusal, harness) {
   o.connections_max = 2;
   auto first = greeted();
   auto second = greeted();
@@ -244,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_ref
   });
 }
 
-BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, house) {
+BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, harness) {
   auto first = greeted();
   auto second = connect();
   second.send(hello_frame());
@@ -262,7 +262,7 @@ BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, house) {
   BOOST_TEST(count("connections cannot be accepted for now") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_valid_token_admits_a_client, house) {
+BOOST_FIXTURE_TEST_CASE(a_valid_token_admits_a_client, harness) {
   o.core.credentials = {{core::role::worker, "sesame"}};
   o.listen = {"0.0.0.0:0"};
   serve();
@@ -276,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(a_valid_token_admits_a_client, house) {
   BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_replaced_token_admits_new_clients, house) {
+BOOST_FIXTURE_TEST_CASE(a_replaced_token_admits_new_clients, harness) {
   o.core.credentials = {{core::role::worker, "sesame"}};
   serve();
   auto inside = connect();
@@ -295,7 +295,7 @@ BOOST_FIXTURE_TEST_CASE(a_replaced_token_admits_new_clients, house) {
               errc::invalid_argument));
 }
 
-BOOST_FIXTURE_TEST_CASE(session_secrets_are_distinct, house) {
+BOOST_FIXTURE_TEST_CASE(session_secrets_are_distinct, harness) {
   auto a = connect();
   auto b = connect();
   auto const one = a.greet();
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(session_secrets_are_distinct, house) {
   BOOST_TEST(one.coordinator.value != 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reported_task_end_reaches_all_tasks_at_once, house) {
+BOOST_FIXTURE_TEST_CASE(a_reported_task_end_reaches_all_tasks_at_once, harness) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -319,7 +319,7 @@ BOOST_FIXTURE_TEST_CASE(a_reported_task_end_reaches_all_tasks_at_once, house) {
   BOOST_TEST(contains(cause.why.message(), "exit code 3"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_and_ends_when_all_have_read_it, house) {
+BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_and_ends_when_all_have_read_it, harness) {
   o.linger = 1h;
   auto a = greeted();
   auto b = connect();
@@ -344,7 +344,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_and_ends_when_all_have_read_it, hou
   io.run();  // nothing is left to do
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_peers_that_do_not_read, house) {
+BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_peers_that_do_not_read, harness) {
   o.linger = 5ms;
   auto client = greeted();
   made->stop("maintenance");
@@ -354,7 +354,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_peers_that_do_not_read, house) 
   BOOST_TEST(contains(client.goodbye().why.message(), "maintenance"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stopped_server_stops_listening, house) {
+BOOST_FIXTURE_TEST_CASE(a_stopped_server_stops_listening, harness) {
   o.listen = {unix_path("stopped")};
   auto client = greeted();
 
@@ -364,7 +364,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_server_stops_listening, house) {
   client.goodbye();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_before_run_ends_run_at_once, house) {
+BOOST_FIXTURE_TEST_CASE(a_stop_before_run_ends_run_at_once, harness) {
   made.emplace(io, o);
   made->stop("never mind");
   co_spawn(io, made->run(), [&](std::exception_ptr e) { run_ended = !e; });
@@ -375,7 +375,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_before_run_ends_run_at_once, house) {
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_leave_replies_are_acknowledged) {
-  house h{1};
+  harness h{1};
   h.o.linger = 1h;
   auto client = h.greeted();
   BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_leave_replies_are_acknowledged) {
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_done_soon_after_an_unacknowledged_leave) {
-  house h{1};
+  harness h{1};
   h.o.linger = 5ms;
   auto client = h.greeted();
   BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_soon_after_an_unacknowledged_leave) {
 
 BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_pass_a_barrier) {
   constexpr std::uint32_t many = 500;
-  house h{many};
+  harness h{many};
   h.o.listen = {unix_path("many")};
   std::deque<raw_client> clients;
   for (std::uint32_t i = 0; i < many; ++i) {

@@ -1,6 +1,6 @@
 // A server's counters of connections and loop iterations, over real sockets.
 
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(statistics_test)
 
-BOOST_FIXTURE_TEST_CASE(open_and_total_connections_are_counted, house) {
+BOOST_FIXTURE_TEST_CASE(open_and_total_connections_are_counted, harness) {
   o.connections_max = 2;
   auto first = greeted();
   auto second = greeted();
@@ -31,7 +31,7 @@ BOOST_FIXTURE_TEST_CASE(open_and_total_connections_are_counted, house) {
   BOOST_TEST(made->statistics().connections_accepted == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(received_and_sent_messages_and_bytes_are_counted, house) {
+BOOST_FIXTURE_TEST_CASE(received_and_sent_messages_and_bytes_are_counted, harness) {
   auto client = greeted();
   auto const before = made->statistics();
   auto const asked = put_frame(1, "key", std::string(1000, 'v'));
@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(received_and_sent_messages_and_bytes_are_counted, house)
   BOOST_TEST(after.queued_bytes == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(replies_queued_for_a_non_reading_peer_are_counted_until_sent, house) {
+BOOST_FIXTURE_TEST_CASE(replies_queued_for_a_non_reading_peer_are_counted_until_sent, harness) {
   o.queued_bytes_max = 2'000'000;
   auto idle = greeted();
   idle.ask(put_frame(1, "dir/key", std::string(1'000'000, 'v')));
@@ -67,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(replies_queued_for_a_non_reading_peer_are_counted_until_
   BOOST_TEST(made->statistics().queued_messages == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, house) {
+BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, harness) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, house) {
   BOOST_TEST(counted.core.barrier_wait.count() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
+BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, harness) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
 }
 
 // The server runs on the test's thread: work between two iterations delays the second.
-BOOST_FIXTURE_TEST_CASE(a_delayed_iteration_records_its_delay, house) {
+BOOST_FIXTURE_TEST_CASE(a_delayed_iteration_records_its_delay, harness) {
   auto client = greeted();
   client.send(frame(core::get_args{"nothing", 1ms}, 1));
   until([&] { return made->look().waiting_gets == 1; });
@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(a_delayed_iteration_records_its_delay, house) {
   BOOST_TEST((after.sum() - before.sum() >= 15ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(iterations_are_counted_and_timed, house) {
+BOOST_FIXTURE_TEST_CASE(iterations_are_counted_and_timed, harness) {
   auto client = greeted();
   auto const before = made->statistics();
   client.ask(try_get_frame(1, "key"));
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(iterations_are_counted_and_timed, house) {
 
 BOOST_AUTO_TEST_CASE(uptime_and_start_time_are_those_of_the_server) {
   auto const before = std::chrono::system_clock::now();
-  house h;
+  harness h;
   h.serve();
 
   auto const counted = h.made->statistics();

@@ -2,7 +2,7 @@
 // tokens.
 
 #include "coxswain/server/admission/strangers.hpp"
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -17,8 +17,8 @@ using kind = strangers::peer::kind;
 constexpr strangers::peer connection_of(std::uint64_t number) { return {kind::connection, number}; }
 
 // A server with eight connection slots, four of which connections without a Hello may take.
-struct small_house : house {
-  small_house() {
+struct small_harness : harness {
+  small_harness() {
     o.connections_max = 8;
     o.core.hello_timeout = 600s;
   }
@@ -30,8 +30,8 @@ struct small_house : house {
   std::deque<raw_client> silent;
 };
 
-struct guarded_house : house {
-  guarded_house() { o.core.credentials.push_back({core::role::worker, "right"}); }
+struct guarded_harness : harness {
+  guarded_harness() { o.core.credentials.push_back({core::role::worker, "right"}); }
   raw_client guess() {
     auto client = connect();
     client.send(hello_frame("wrong"));
@@ -70,7 +70,8 @@ BOOST_AUTO_TEST_CASE(connections_without_hello_are_counted_by_host) {
   BOOST_TEST(all.crowd() == "b");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_oldest_silent_connection_yields_to_a_new_one_of_its_host, small_house) {
+BOOST_FIXTURE_TEST_CASE(the_oldest_silent_connection_yields_to_a_new_one_of_its_host,
+                        small_harness) {
   add_silent(4);
   until([&] { return made->statistics().connections == 4; });
 
@@ -86,7 +87,7 @@ BOOST_FIXTURE_TEST_CASE(the_oldest_silent_connection_yields_to_a_new_one_of_its_
              "127.0.0.1"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_is_admitted_despite_many_silent_connections, small_house) {
+BOOST_FIXTURE_TEST_CASE(a_client_is_admitted_despite_many_silent_connections, small_harness) {
   auto first = greeted();
   for (int i = 0; i < 100; ++i) {
     add_silent(1);
@@ -101,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_is_admitted_despite_many_silent_connections, sm
   BOOST_TEST(count("closed before Hello") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_house) {
+BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_harness) {
   o.strangers_per_host_max = 2;
   auto first = connect();
   auto second = connect();
@@ -118,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_
 }
 
 // They hold every slot except those of sessions.
-BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_house) {
+BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_harness) {
   o.listen = {unix_path("strangers")};
 
   add_silent(8);
@@ -127,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_house) {
   BOOST_TEST(refused() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_last_slots_are_reserved_for_known_hosts, house) {
+BOOST_FIXTURE_TEST_CASE(the_last_slots_are_reserved_for_known_hosts, harness) {
   o.connections_max = 64;
   o.listen = {"127.0.0.1:0", "[::1]:0"};
   std::deque<raw_client> all;
@@ -139,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(the_last_slots_are_reserved_for_known_hosts, house) {
   BOOST_TEST(connect(0).goodbye().why.code() == errc::resource_exhausted);
 }
 
-BOOST_FIXTURE_TEST_CASE(one_host_can_open_many_connections_before_hello, house) {
+BOOST_FIXTURE_TEST_CASE(one_host_can_open_many_connections_before_hello, harness) {
   o.core.num_tasks = 300;
   o.connections_max = 640;
   std::deque<raw_client> all;
@@ -150,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(one_host_can_open_many_connections_before_hello, house) 
   BOOST_TEST(made->statistics().connections_refused == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(wrong_token_replies_are_limited_to_ten_a_second_per_host, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(wrong_token_replies_are_limited_to_ten_a_second_per_host, guarded_harness) {
   auto const begun = std::chrono::steady_clock::now();
   std::deque<raw_client> all;
   for (int i = 0; i < 6; ++i) all.push_back(guess());
@@ -161,7 +162,7 @@ BOOST_FIXTURE_TEST_CASE(wrong_token_replies_are_limited_to_ten_a_second_per_host
              "one at once, then one in 100 ms");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_valid_token_is_not_delayed_by_wrong_ones, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(a_valid_token_is_not_delayed_by_wrong_ones, guarded_harness) {
   std::deque<raw_client> all;
   for (int i = 0; i < 20; ++i) all.push_back(guess());
 
@@ -172,7 +173,7 @@ BOOST_FIXTURE_TEST_CASE(a_valid_token_is_not_delayed_by_wrong_ones, guarded_hous
   BOOST_TEST(count("refused") == 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(peers_waiting_for_a_wrong_token_reply_can_be_evicted, guarded_house) {
+BOOST_FIXTURE_TEST_CASE(peers_waiting_for_a_wrong_token_reply_can_be_evicted, guarded_harness) {
   o.connections_max = 8;
   std::deque<raw_client> all;
   for (std::uint64_t i = 1; i <= 40; ++i) {

@@ -3,7 +3,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/tls_stream.hpp"
 #include "tests/certificates/authority.hpp"
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -84,8 +84,8 @@ class tls_client {
   message_reader reader_;
 };
 
-struct tls_house : house {
-  tls_house() {
+struct tls_harness : harness {
+  tls_harness() {
     o.tls = trusted.issue({"coordinator"});
     o.core.hello_timeout = 60s;
   }
@@ -99,7 +99,7 @@ struct tls_house : house {
   tls_options worker{trusted.issue({"worker"})};
 };
 
-BOOST_FIXTURE_TEST_SUITE(server_tls, tls_house)
+BOOST_FIXTURE_TEST_SUITE(server_tls, tls_harness)
 
 BOOST_AUTO_TEST_CASE(a_job_works_over_tls) {
   auto first = dial(worker);

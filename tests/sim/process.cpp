@@ -11,7 +11,7 @@ void pending_call::await_suspend(std::coroutine_handle<> waiting) {
 core::answer pending_call::await_resume() { return std::move(what_); }
 
 process::process(agent_options options, std::optional<task_id> id)
-    : brain{std::move(options)}, task{id} {}
+    : logic{std::move(options)}, task{id} {}
 
 pending_call process::make(core::request what, duration timeout) {
   return ask(std::move(what), timeout);
@@ -58,7 +58,7 @@ pending_call process::ask(core::request what, duration timeout, std::optional<ta
 request_id process::begin(core::request what, duration timeout, std::optional<task_id> as) {
   std::optional<core::request> seen;
   if (seen_by) seen = what;
-  request_id const id = brain.call(now, std::move(what), timeout, as);
+  request_id const id = logic.call(now, std::move(what), timeout, as);
   waiting_.emplace(id, waiter{});
   if (seen) seen_by->called(*this, id, *seen, timeout, as);
   return id;
@@ -67,7 +67,7 @@ request_id process::begin(core::request what, duration timeout, std::optional<ta
 void process::cancel(request_id call) {
   if (waiting_.erase(call) == 0) return;
   taken_back_.insert(call);
-  brain.cancel(now, call);
+  logic.cancel(now, call);
   if (seen_by) seen_by->cancelled(*this, call);
 }
 
@@ -97,10 +97,10 @@ void process::complete(agent_completion& c) {
 void process::settle(time_point at) {
   now = at;
   for (;;) {
-    brain.take_events(events_);
+    logic.take_events(events_);
     for (agent_event const& e : std::vector{events_}) see(e);
     std::vector<agent_completion> batch;
-    brain.take_completions(batch);
+    logic.take_completions(batch);
     if (batch.empty()) break;
     for (agent_completion& c : batch) complete(c);
   }

@@ -67,7 +67,7 @@ class process {
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
-  agent brain;
+  agent logic;
   std::vector<script> work;
   std::shared_ptr<link> line;
   std::optional<task_id> task;
@@ -83,15 +83,15 @@ class process {
   std::size_t completed_twice{};
 
   // Called with the events of this process, in order.
-  struct witness {
-    virtual ~witness() = default;
+  struct listener {
+    virtual ~listener() = default;
     virtual void called(process const& by, request_id id, core::request const& what,
                         duration timeout, std::optional<task_id> as) = 0;
     virtual void answered(process const& by, request_id id, core::answer const& what) = 0;
     virtual void cancelled(process const& by, request_id id) = 0;
     virtual void told(process& by, agent_event const& what) = 0;
   };
-  witness* seen_by{};
+  listener* seen_by{};
 
  private:
   friend class pending_call;

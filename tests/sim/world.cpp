@@ -48,7 +48,7 @@ process& world::add(std::optional<task_id> task, std::optional<duration> fence_a
   process& p = *processes.emplace_back(std::make_unique<process>(std::move(o), task));
   p.number = processes.size() - 1;
   p.now = now;
-  p.brain.start(now);
+  p.logic.start(now);
   return p;
 }
 
@@ -91,7 +91,7 @@ void world::open_link(process& p) {
     if (p.line != line) return;
     if (refusing_until_ > now) {
       p.line.reset();
-      if (p.alive) p.brain.connect_failed(now, {errc::unavailable, "connection refused"}, true);
+      if (p.alive) p.logic.connect_failed(now, {errc::unavailable, "connection refused"}, true);
       return;
     }
     // As with a kernel's backlog, the client is connected before the coordinator accepts.
@@ -99,7 +99,7 @@ void world::open_link(process& p) {
     links_.emplace_back(line, &p);
     if (on_link) on_link(*line);
     if (!p.alive) return line->up.finish(now, random, 1ms);
-    p.brain.connected(now);
+    p.logic.connected(now);
   });
 }
 
@@ -220,18 +220,18 @@ void world::deliver_to_processes() {
     if (!is_running(*p) || line->down.next() > now) continue;
     std::string const bytes = line->down.take(now);
     if (p->line != line) continue;
-    if (!bytes.empty()) p->brain.received(now, bytes);
+    if (!bytes.empty()) p->logic.received(now, bytes);
     if (line->down.stopped()) {
       line->down.cut(now, random, 0ns);
       line->up.cut(now, random, 5ms);
     }
     if (!line->down.ended() || p->line != line) continue;
     p->line.reset();
-    p->brain.lost(now, {errc::unavailable, "connection reset"});
+    p->logic.lost(now, {errc::unavailable, "connection reset"});
   }
   for (auto const& p : processes) {
     if (!is_running(*p)) continue;
-    if (auto const next = p->brain.next_deadline(); next && *next <= now) p->brain.advance(now);
+    if (auto const next = p->logic.next_deadline(); next && *next <= now) p->logic.advance(now);
     take_from(*p);
   }
 }
@@ -242,8 +242,8 @@ void world::take_from(process& p) {
   std::vector<agent_command> commands;
   for (;;) {
     p.settle(now);
-    p.brain.take_bytes(bytes);
-    p.brain.take_commands(commands);
+    p.logic.take_bytes(bytes);
+    p.logic.take_commands(commands);
     if (bytes.empty() && commands.empty()) return;
     if (p.line && !bytes.empty()) p.line->up.send(now, random, p.line->delay_max, bytes);
     for (agent_command const c : commands) {
@@ -275,7 +275,7 @@ time_point world::next_event() const {
     next = std::min(next, std::max(*due, stalled_until_));
   }
   for (auto const& p : processes) {
-    auto const due = p->brain.next_deadline();
+    auto const due = p->logic.next_deadline();
     if (p->alive && due) next = std::min(next, std::max(*due, p->paused_until));
   }
   return next;
@@ -346,9 +346,9 @@ std::string world::fault_of_recording() const {
 
 void world::finish() {
   for (auto const& p : processes) {
-    if (!p->alive || p->brain.over()) continue;
+    if (!p->alive || p->logic.over()) continue;
     p->paused_until = now;
-    p->brain.bye(now, false);
+    p->logic.bye(now, false);
     take_from(*p);
     p->alive = false;
   }

@@ -2,7 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/recording/replay.hpp"
-#include "tests/status/page_house.hpp"
+#include "tests/status/page_harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -21,7 +21,7 @@ std::string bearer(std::string const& token) { return "Authorization: Bearer " +
 
 BOOST_AUTO_TEST_SUITE(page_test)
 
-BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_house) {
+BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_harness) {
   for (auto const* const path : {"/livez", "/readyz", "/healthz"}) {
     auto const r = get(path);
     BOOST_TEST(r.code == 200);
@@ -33,7 +33,7 @@ BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_house) {
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stopping_coordinator_is_alive_but_not_ready, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_stopping_coordinator_is_alive_but_not_ready, page_harness) {
   auto const client = greeted();  // whose goodbye lingers
   open();
   made->stop("test");
@@ -45,7 +45,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopping_coordinator_is_alive_but_not_ready, page_hous
   BOOST_TEST(has(all.body, "[-]listeners failed"));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_page_at_the_root_has_a_strict_content_policy, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_page_at_the_root_has_a_strict_content_policy, page_harness) {
   auto const r = get("/");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/html; charset=utf-8\r\n"));
@@ -54,7 +54,7 @@ BOOST_FIXTURE_TEST_CASE(the_page_at_the_root_has_a_strict_content_policy, page_h
   BOOST_TEST(get("/page").code == 404);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_job_is_shown_as_json, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_job_is_shown_as_json, page_harness) {
   page_options.picture_age_max = 0ms;
   auto task = greeted();
   task.send(join_frame(1, 0));
@@ -78,14 +78,14 @@ BOOST_FIXTURE_TEST_CASE(the_job_is_shown_as_json, page_house) {
   BOOST_TEST(has(get("/api/v1/why").body, "\"stuck\":null"));
 }
 
-BOOST_FIXTURE_TEST_CASE(prometheus_metrics_are_served, page_house) {
+BOOST_FIXTURE_TEST_CASE(prometheus_metrics_are_served, page_harness) {
   auto const r = get("/metrics");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/plain; version=0.0.4"));
   BOOST_TEST(has(r.body, "coxswain_tasks{"));
 }
 
-BOOST_FIXTURE_TEST_CASE(keys_are_listed_and_values_shown_on_request, page_house) {
+BOOST_FIXTURE_TEST_CASE(keys_are_listed_and_values_shown_on_request, page_harness) {
   auto client = greeted();
   client.send(put_frame(1, "a/b", "12345"));
   client.send(put_frame(2, "a/c d", std::string{"\xff", 1}));
@@ -105,7 +105,7 @@ BOOST_FIXTURE_TEST_CASE(keys_are_listed_and_values_shown_on_request, page_house)
   BOOST_TEST(get("/api/v1/keys?limit=10001").code == 400);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_value_too_long_for_a_page_is_omitted, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_value_too_long_for_a_page_is_omitted, page_harness) {
   auto client = greeted();
   client.send(put_frame(1, "long", std::string(1024 * 1024 + 1, 'x')));
   client.next();
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_too_long_for_a_page_is_omitted, page_house) {
   BOOST_TEST(has(one.body, "\"bytes\":1048577,\"value\":null,\"value_too_long\":true"));
 }
 
-BOOST_FIXTURE_TEST_CASE(events_are_listed_from_a_number_on, page_house) {
+BOOST_FIXTURE_TEST_CASE(events_are_listed_from_a_number_on, page_harness) {
   auto client = greeted();
   client.send(join_frame(1, 0));
   until([&] { return made->look().tasks[0].state == task_state::joining; });
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(events_are_listed_from_a_number_on, page_house) {
   BOOST_TEST(has(get("/api/v1/events?after=0&severity=error").body, "\"events\":["));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_returns_503_with_the_missing_tasks_until_passed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_barrier_returns_503_with_the_missing_tasks_until_passed, page_harness) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -149,7 +149,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_returns_503_with_the_missing_tasks_until_passe
   BOOST_TEST(passed.body == "barrier 'start up' was passed: round 1\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_head_request_returns_no_body, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_head_request_returns_no_body, page_harness) {
   auto const whole = get("/api/v1/why");
   auto const head = ask("HEAD", "/api/v1/why");
   BOOST_TEST(head.code == 200);
@@ -157,7 +157,7 @@ BOOST_FIXTURE_TEST_CASE(a_head_request_returns_no_body, page_house) {
   BOOST_TEST(has(head.head, "Content-Length: " + std::to_string(whole.body.size())));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_unknown_path_lists_the_known_ones, page_house) {
+BOOST_FIXTURE_TEST_CASE(an_unknown_path_lists_the_known_ones, page_harness) {
   auto const r = get("/api/v2/state");
   BOOST_TEST(r.code == 404);
   for (auto const* const path : {"\"code\":\"NOT_FOUND\"", "'/api/v2/state'", "/api/v1/tasks/NAME",
@@ -167,7 +167,7 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_path_lists_the_known_ones, page_house) {
   BOOST_TEST(get("/barrier/").code == 404);
 }
 
-BOOST_FIXTURE_TEST_CASE(other_methods_get_the_allowed_ones, page_house) {
+BOOST_FIXTURE_TEST_CASE(other_methods_get_the_allowed_ones, page_harness) {
   auto const r = ask("DELETE", "/api/v1/state");
   BOOST_TEST(r.code == 405);
   BOOST_TEST(has(r.head, "Allow: GET, HEAD\r\n"));
@@ -176,27 +176,27 @@ BOOST_FIXTURE_TEST_CASE(other_methods_get_the_allowed_ones, page_house) {
   BOOST_TEST(has(looked.head, "Allow: POST\r\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(one_connection_serves_sequential_and_pipelined_requests, page_house) {
+BOOST_FIXTURE_TEST_CASE(one_connection_serves_sequential_and_pipelined_requests, page_harness) {
   auto peer = visit();
-  peer.send(page_house::request("GET", "/livez") + page_house::request("GET", "/nothing") +
-            page_house::request("POST", "/login", "Content-Type: application/json\r\n",
-                                R"({"token":"x"})"));
+  peer.send(page_harness::request("GET", "/livez") + page_harness::request("GET", "/nothing") +
+            page_harness::request("POST", "/login", "Content-Type: application/json\r\n",
+                                  R"({"token":"x"})"));
   BOOST_TEST(peer.next().code == 200);
   BOOST_TEST(peer.next().code == 404);
   BOOST_TEST(peer.next().code == 200);
-  peer.send(page_house::request("GET", "/livez", "Connection: close\r\n"));
+  peer.send(page_harness::request("GET", "/livez", "Connection: close\r\n"));
   BOOST_TEST(peer.next().code == 200);
   peer.expect_end();
 }
 
-BOOST_FIXTURE_TEST_CASE(requests_within_the_cache_time_share_a_snapshot, page_house) {
+BOOST_FIXTURE_TEST_CASE(requests_within_the_cache_time_share_a_snapshot, page_harness) {
   page_options.picture_age_max = 1h;
   auto const before = get("/api/v1/state").body;
   auto client = greeted();
   BOOST_TEST(get("/api/v1/state").body == before);
 }
 
-struct guarded : page_house {
+struct guarded : page_harness {
   guarded() {
     o.core.credentials = {{core::role::reader, "look"}, {core::role::operator_, "steer"}};
     page_options.credentials = o.core.credentials;
@@ -230,7 +230,7 @@ BOOST_FIXTURE_TEST_CASE(the_page_closes_during_a_delayed_wrong_token_reply, guar
   std::vector<http_peer> peers;
   for (int i = 0; i < 3; ++i) {
     peers.push_back(visit());
-    peers.back().send(page_house::request("GET", "/api/v1/state", bearer("wrong")));
+    peers.back().send(page_harness::request("GET", "/api/v1/state", bearer("wrong")));
   }
   BOOST_TEST(peers.front().next().code == 401);
 
@@ -260,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(a_login_needs_no_further_token, guarded) {
   BOOST_TEST(post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_harness) {
   open();
   BOOST_TEST(post("/api/v1/preempt", R"({"task":1,"in":"90s"})").body ==
              "{\"task\":1,\"in_ms\":90000}\n");
@@ -276,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_house) {
   BOOST_TEST(has(told, "will be preempted in 90 s"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_harness) {
   auto tasks = greeted();
   tasks.send(server::join_frame(1, 0) + server::join_frame(2, 1) +
              server::barrier_frame(3, 0, "step"));
@@ -296,7 +296,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_house) {
   BOOST_TEST(has(get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_learns_its_role, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_client_learns_its_role, page_harness) {
   BOOST_TEST(get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
   guarded h;
   BOOST_TEST(h.get("/api/v1/role").code == 401);
@@ -305,7 +305,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_learns_its_role, page_house) {
   BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"b"})", bearer("steer")).code == 409);
 }
 
-BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_house) {
+BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_harness) {
   for (auto const* const body :
        {"", "{", "[]", "{}", R"({"task":-1,"in":"1s"})", R"({"task":"1","in":"1s"})",
         R"({"task":1})", R"({"task":1,"in":5})", R"({"task":1,"in":"soon"})",
@@ -323,7 +323,7 @@ BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_house) {
   BOOST_TEST(!run_ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_drain_is_acknowledged_before_the_coordinator_stops, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_drain_is_acknowledged_before_the_coordinator_stops, page_harness) {
   auto client = greeted();
   auto const r = post("/api/v1/drain", "{}");
   BOOST_TEST(r.code == 202);
@@ -332,7 +332,7 @@ BOOST_FIXTURE_TEST_CASE(a_drain_is_acknowledged_before_the_coordinator_stops, pa
   until([&] { return run_ended; });
 }
 
-std::string refusal(page_house& h, std::string const& address) {
+std::string refusal(page_harness& h, std::string const& address) {
   h.page_options.listen = address;
   try {
     h.open();
@@ -344,7 +344,7 @@ std::string refusal(page_house& h, std::string const& address) {
 
 BOOST_AUTO_TEST_CASE(an_address_without_a_host_is_loopback) {
   for (auto const* const address : {"0", ":0", "127.0.0.1:0"}) {
-    page_house h;
+    page_harness h;
     BOOST_TEST(refusal(h, address) == "");
     BOOST_TEST(h.shown->address().starts_with("127.0.0.1:"));
   }
@@ -360,28 +360,28 @@ BOOST_AUTO_TEST_CASE(a_protected_address_without_a_host_is_the_wildcard) {
 }
 
 BOOST_AUTO_TEST_CASE(a_public_page_needs_a_token_or_an_explicit_option) {
-  page_house h;
+  page_harness h;
   BOOST_TEST(has(refusal(h, "0.0.0.0:0"), "FAILED_PRECONDITION: Other hosts can reach"));
-  page_house open;
+  page_harness open;
   open.page_options.insecure = true;
   BOOST_TEST(refusal(open, "0.0.0.0:0") == "");
   guarded with_token;
   BOOST_TEST(refusal(with_token, "0.0.0.0:0") == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_listen_failure_names_the_address, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_listen_failure_names_the_address, page_harness) {
   open();
-  page_house other;
+  page_harness other;
   BOOST_TEST(has(refusal(other, shown->address()), "Is it used already?"));
-  page_house third;
+  page_harness third;
   BOOST_TEST(has(refusal(third, "unix:/tmp/x"), "needs a host and a port"));
-  page_house fourth;
+  page_harness fourth;
   BOOST_TEST(has(refusal(fourth, "nonsense"), "INVALID_ARGUMENT"));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_page_can_be_destroyed_before_its_connections, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_page_can_be_destroyed_before_its_connections, page_harness) {
   auto idle = visit();
-  idle.send(page_house::request("GET", "/livez"));
+  idle.send(page_harness::request("GET", "/livez"));
   idle.next();
   auto half = visit();
   half.send("GET /liv");

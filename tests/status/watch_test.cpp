@@ -1,6 +1,6 @@
 // The WebSocket over real sockets, with hand-written frames (RFC 6455).
 
-#include "tests/status/page_house.hpp"
+#include "tests/status/page_harness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -39,8 +39,8 @@ std::string masked(int opcode, std::string_view payload) {
 // A browser after the handshake, and its received frames.
 class browser {
  public:
-  explicit browser(page_house& h, std::string const& fields = "") : peer_{h.visit()} {
-    peer_.send(page_house::request("GET", "/api/v1/live", upgrade + fields));
+  explicit browser(page_harness& h, std::string const& fields = "") : peer_{h.visit()} {
+    peer_.send(page_harness::request("GET", "/api/v1/live", upgrade + fields));
     welcome_ = peer_.next(false);
   }
 
@@ -79,8 +79,8 @@ class browser {
   std::string unread_;
 };
 
-struct quick_house : page_house {
-  explicit quick_house(std::uint32_t tasks = 2) : page_house{tasks} {
+struct quick_harness : page_harness {
+  explicit quick_harness(std::uint32_t tasks = 2) : page_harness{tasks} {
     page_options.live_period = 5ms;
     page_options.picture_age_max = 0ms;
   }
@@ -89,7 +89,7 @@ struct quick_house : page_house {
 BOOST_AUTO_TEST_SUITE(watch_test)
 
 BOOST_AUTO_TEST_CASE(a_watcher_gets_the_job_and_then_its_changes) {
-  quick_house h;
+  quick_harness h;
   browser b{h};
   BOOST_TEST(b.welcome().code == 101);
   auto const first = b.next();
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_watcher_gets_the_job_and_then_its_changes) {
 }
 
 BOOST_AUTO_TEST_CASE(three_watchers_get_the_same) {
-  quick_house h;
+  quick_harness h;
   browser a{h};
   browser b{h};
   browser c{h};
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(three_watchers_get_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_from_another_origin_is_refused) {
-  quick_house h;
+  quick_harness h;
   browser foreign{h, "Origin: http://evil.example\r\n"};
   BOOST_TEST(foreign.welcome().code == 403);
   browser own{h, "Origin: http://localhost\r\n"};
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_request_from_another_origin_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_watcher_needs_a_token_if_tokens_are_set) {
-  quick_house h;
+  quick_harness h;
   h.page_options.credentials = {{core::role::reader, "look"}};
   browser nobody{h};
   BOOST_TEST(nobody.welcome().code == 401);
@@ -137,14 +137,14 @@ BOOST_AUTO_TEST_CASE(a_watcher_needs_a_token_if_tokens_are_set) {
   BOOST_TEST(somebody.welcome().code == 101);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_without_upgrade_gets_426, quick_house) {
+BOOST_FIXTURE_TEST_CASE(a_request_without_upgrade_gets_426, quick_harness) {
   auto const r = get("/api/v1/live");
   BOOST_TEST(r.code == 426);
   BOOST_TEST(has(r.head, "Upgrade: websocket"));
 }
 
 BOOST_AUTO_TEST_CASE(a_watcher_that_sends_a_message_is_closed) {
-  quick_house h;
+  quick_harness h;
   browser b{h};
   b.next();
   b.peer().send(masked(1, "hello"));
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_watcher_that_sends_a_message_is_closed) {
 }
 
 BOOST_AUTO_TEST_CASE(a_too_long_message_is_not_read) {
-  quick_house h;
+  quick_harness h;
   browser b{h};
   b.next();
   b.peer().send(masked(2, std::string(5000, 'x')));
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_too_long_message_is_not_read) {
 }
 
 BOOST_AUTO_TEST_CASE(an_invalid_frame_ends_the_connection) {
-  quick_house h;
+  quick_harness h;
   for (auto const* const bytes :
        {"\xff\xff\xff\xff\xff", "\x81\x05hello", "\x83\x80\x00\x00\x00"}) {
     browser b{h};
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(an_invalid_frame_ends_the_connection) {
 }
 
 BOOST_AUTO_TEST_CASE(pings_are_answered_and_a_goodbye_is_returned) {
-  quick_house h;
+  quick_harness h;
   browser b{h};
   b.next();
   b.peer().send(masked(9, "are you there?"));
@@ -186,24 +186,24 @@ BOOST_AUTO_TEST_CASE(pings_are_answered_and_a_goodbye_is_returned) {
 }
 
 BOOST_AUTO_TEST_CASE(a_watcher_that_does_not_read_is_disconnected) {
-  quick_house h{100'000};
+  quick_harness h{100'000};
   h.page_options.answer_timeout = 30ms;
   auto peer = h.visit();
   peer.read_little();
   h.until([&] { return h.shown->connections() == 1; });
-  peer.send(page_house::request("GET", "/api/v1/live", upgrade));
+  peer.send(page_harness::request("GET", "/api/v1/live", upgrade));
   h.until([&] { return h.shown->connections() == 0; });
 }
 
 BOOST_AUTO_TEST_CASE(a_vanished_watcher_is_detected) {
-  quick_house h;
+  quick_harness h;
   h.page_options.idle_timeout = 30ms;
   browser b{h};
   h.until([&] { return h.shown->connections() == 0; });
 }
 
 BOOST_AUTO_TEST_CASE(the_page_can_be_destroyed_before_its_watchers) {
-  quick_house h;
+  quick_harness h;
   browser b{h};
   b.next();
   h.shown.reset();

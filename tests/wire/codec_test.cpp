@@ -576,10 +576,9 @@ BOOST_AUTO_TEST_CASE(malformed_input_is_refused_with_its_size) {
   auto const refused = decode_client("GET / HTTP/1.1");
 
   BOOST_TEST(refused.error().code() == errc::invalid_argument);
-  BOOST_TEST(refused.error().message() ==
-             "A frame of 14 bytes is no ClientMessage of the protocol.");
+  BOOST_TEST(refused.error().message() == "A frame of 14 bytes is not a valid ClientMessage.");
   BOOST_TEST(decode_server("GET / HTTP/1.1").error().message() ==
-             "A frame of 14 bytes is no ServerMessage of the protocol.");
+             "A frame of 14 bytes is not a valid ServerMessage.");
 }
 
 BOOST_AUTO_TEST_CASE(an_unterminated_varint_is_refused) {
@@ -597,7 +596,7 @@ BOOST_AUTO_TEST_CASE(input_above_the_protobuf_size_limit_is_refused_unread) {
   auto const refused = decode_server({static_cast<char const*>(unreadable), size});
 
   BOOST_TEST(refused.error().message() ==
-             "A frame of 2147483648 bytes is no ServerMessage of the protocol.");
+             "A frame of 2147483648 bytes is not a valid ServerMessage.");
   munmap(unreadable, size);
 }
 

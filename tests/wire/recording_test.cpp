@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_version_is_refused_and_named) {
 BOOST_AUTO_TEST_CASE(input_without_a_header_is_refused) {
   for (std::string const& bytes : {std::string{}, item("\xff\xff")}) {
     BOOST_TEST(violation([&] { recording_reader{bytes}; }) ==
-               "INVALID_ARGUMENT: Not a readable recording: it has no head.");
+               "INVALID_ARGUMENT: Not a readable recording: it has no header.");
   }
 }
 

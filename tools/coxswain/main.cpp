@@ -1,4 +1,4 @@
-// coxswain: the program. Its subcommands stand in a file of their kind.
+// coxswain: the program. Its subcommands are in files by kind.
 
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
@@ -49,9 +49,8 @@ ENVIRONMENT
   --take-over and the conditions of cas have none, because they decide what is
   destroyed.
   COXSWAIN_ADDRESS is the coordinator's address, and COXSWAIN_TOKEN the job's
-  token. Without them, the values are those of the launcher (coxswain detect),
-  else
-  those of your jobs on this machine (see coxswain jobs).
+  token. Without them, the launcher provides the values (see coxswain detect),
+  else your jobs on this machine do (see coxswain jobs).
 
 CONFIGURATION
   --config FILE, or COXSWAIN_CONFIG, names a TOML file of options. Its keys are
@@ -72,7 +71,7 @@ int report_violation(std::string const& where, std::string const& what, exit_cod
   return static_cast<int>(how);
 }
 
-// As it was given: as a flag, a variable or in a file.
+// As it was given: by a flag, a variable or a file.
 std::string with_origin(CLI::App const& program, std::string problem) {
   auto const used = program.get_subcommands();
   if (used.empty()) return problem;
@@ -85,13 +84,13 @@ std::string name_of(CLI::App const& program) {
   return used.empty() ? "coxswain" : "coxswain " + used.front()->get_name();
 }
 
-// What was printed is lost if the disk is full: nobody may take that for success.
+// Output is lost if the disk is full: that must not look like success.
 int once_printed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   throw program_error{exit_code::failed, "standard output could not be written"};
 }
 
-// In words that help, what CLI11 could not make anything of.
+// A helpful message for an error of CLI11.
 std::string problem_with(CLI::App const& program, CLI::ParseError const& problem,
                          std::vector<std::string> const& arguments) {
   auto const used = program.get_subcommands();
@@ -101,11 +100,14 @@ std::string problem_with(CLI::App const& program, CLI::ParseError const& problem
   for (auto const& one : where.remaining()) {
     if (one.starts_with('-')) return unknown_option(where, one);
   }
+  if (!where.remaining().empty()) {
+    return fmt::format("unexpected argument '{}'", where.remaining().front());
+  }
   return with_origin(program, problem.what());
 }
 
 int run_program(std::vector<std::string> arguments) {
-  // A file that may not grow any more (ulimit -f) is an error of the write, as a full disk is.
+  // The file size limit (ulimit -f) becomes a write error, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App program{purpose, "coxswain"};
   program.formatter(std::make_shared<help_formatter>());  // the subcommands inherit it
@@ -122,7 +124,7 @@ int run_program(std::vector<std::string> arguments) {
   }
   protect_command(program, arguments);
   auto const given = arguments;
-  // CLI11 takes what is last first.
+  // CLI11 takes the arguments in reverse order.
   std::reverse(arguments.begin(), arguments.end());
   if (given.empty()) {
     fmt::print(stderr, "{}", program.help());

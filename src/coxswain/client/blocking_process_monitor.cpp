@@ -11,12 +11,12 @@
 namespace coxswain {
 
 // The newest snapshot, and the thread that reports it. Snapshots come from the client's thread.
-class blocking_process_monitor::teller {
+class blocking_process_monitor::reporter {
  public:
-  teller(detail::client_worker& of, observer tell, ending ended)
+  reporter(detail::client_worker& of, observer tell, ending ended)
       : worker_{of}, stop_{of.next_stop()}, tell_{std::move(tell)}, ended_{std::move(ended)} {}
 
-  ~teller() {
+  ~reporter() {
     {
       std::lock_guard const lock{mutex_};
       stopped_ = true;
@@ -29,8 +29,8 @@ class blocking_process_monitor::teller {
     }
     if (thread_.joinable()) thread_.join();
   }
-  teller(teller const&) = delete;
-  teller& operator=(teller const&) = delete;
+  reporter(reporter const&) = delete;
+  reporter& operator=(reporter const&) = delete;
 
   void start() {
     watched_ = worker_.begin([this](client& from) { return watch(from); }, stop_);
@@ -116,23 +116,23 @@ class blocking_process_monitor::teller {
 };
 
 blocking_process_monitor::blocking_process_monitor(blocking_client& of, observer tell, ending ended)
-    : teller_{std::make_unique<teller>(*of.worker_, std::move(tell), std::move(ended))} {
-  teller_->start();
+    : reporter_{std::make_unique<reporter>(*of.worker_, std::move(tell), std::move(ended))} {
+  reporter_->start();
 }
 
 blocking_process_monitor::~blocking_process_monitor() {
   // In a child process there are no such threads.
-  if (teller_->forked()) static_cast<void>(teller_.release());
+  if (reporter_->forked()) static_cast<void>(reporter_.release());
 }
 
 result<std::vector<process>> blocking_process_monitor::mark_failed(task_id task, status error) {
-  return teller_->mark_failed(task, std::move(error));
+  return reporter_->mark_failed(task, std::move(error));
 }
 
 status blocking_process_monitor::check_current(std::span<process const> members) const {
-  return teller_->check_current(members);
+  return reporter_->check_current(members);
 }
 
-bool blocking_process_monitor::is_telling() const noexcept { return teller_->is_telling(); }
+bool blocking_process_monitor::is_telling() const noexcept { return reporter_->is_telling(); }
 
 }  // namespace coxswain

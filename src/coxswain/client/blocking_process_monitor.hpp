@@ -48,8 +48,8 @@ class blocking_process_monitor {
   [[nodiscard]] bool is_telling() const noexcept;
 
  private:
-  class teller;
-  std::unique_ptr<teller> teller_;
+  class reporter;
+  std::unique_ptr<reporter> reporter_;
 };
 
 }  // namespace coxswain

@@ -1,5 +1,5 @@
 #pragma once
-// The coordinator's brain: all decisions about sessions, tasks, barriers and keys. No I/O, no
+// The coordinator's logic: all decisions about sessions, tasks, barriers and keys. No I/O, no
 // clock, no locks, no callbacks. Inputs go in through the functions below, with the time at which
 // they happened; effects come out as data from `take_outgoing`. Same input, same output. Not here:
 // frames and Protobuf (wire), sockets (server).

@@ -22,7 +22,7 @@ status message_decoder::feed(std::string_view& input) {
     input.remove_prefix(count);
     if (prefix_bytes_ < message_prefix_bytes) return {};
     if (prefix_[0] != 0 && prefix_[0] != 1) {
-      return {errc::internal, "the body of the call is no gRPC: a message begins with byte " +
+      return {errc::internal, "the body of the call is not gRPC: a message begins with byte " +
                                   std::to_string(static_cast<unsigned char>(prefix_[0]))};
     }
     length_ = boost::endian::load_big_u32(reinterpret_cast<unsigned char const*>(&prefix_[1]));

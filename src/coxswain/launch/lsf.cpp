@@ -23,7 +23,7 @@ bool has_lsf(variables const& env) { return env.has(id_variable) && env.has(host
 parameters of_lsf(variables const& env) {
   parameters said;
   said.task = sourced_value<std::uint32_t>::missing(
-      "LSF numbers no processes. Start them with mpiexec or jsrun, or set COXSWAIN_TASK_ID.");
+      "LSF does not number processes. Start them with mpiexec or jsrun, or set COXSWAIN_TASK_ID.");
   said.num_tasks = env.number<std::uint32_t>("LSB_DJOB_NUMPROC", 1);
   auto const job = env.number<std::uint64_t>(id_variable);
   auto const index = env.number<std::uint64_t>(index_variable);

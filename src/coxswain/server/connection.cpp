@@ -53,7 +53,7 @@ core::loss loss_of(net::transfer const& last) noexcept {
 
 loop_iteration::loop_iteration(dispatch& d, net::poller& p, options const& o,
                                std::function<time_point()> tells_time)
-    : brain{d},
+    : logic{d},
       poller{p},
       clock{std::move(tells_time)},
       linger{o.linger},
@@ -79,7 +79,7 @@ void loop_iteration::report(core::severity level,
   try {
     std::string text;
     for (auto const part : parts) text += part;
-    brain.report({level, std::move(text)});
+    logic.report({level, std::move(text)});
   } catch (std::exception const&) {
   }
 }
@@ -88,7 +88,7 @@ connection::connection(loop_iteration& t, connection_id id,
                        std::unique_ptr<net::byte_stream> stream)
     : iteration_{t},
       id_{id},
-      out_{&t.brain.out(id)},
+      out_{&t.logic.out(id)},
       stream_{std::move(stream)},
       ready_{t.poller, stream_->native_handle(), this},
       loop_{read()} {
@@ -102,7 +102,7 @@ void connection::end(core::loss how) noexcept {
   blocked_ = false;
   out_ = nullptr;
   iteration_.ended.push_back(id_);
-  iteration_.brain.lost(iteration_.now, id_, how);
+  iteration_.logic.lost(iteration_.now, id_, how);
 }
 
 // An error on one connection, such as lack of memory, ends only this connection.
@@ -131,7 +131,7 @@ net::owned_coroutine connection::read() {
 // flush resumes reading of a paused connection when its peer has taken the pending output.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
-    if (is_unheard_ || iteration_.read.is_full()) iteration_.take_in();
+    if (is_unprocessed_ || iteration_.read.is_full()) iteration_.take_in();
     if (!ended() && taken_ != dispatch::taken::all) go_on();
     if (ended()) return next::stop;
     if (taken_ == dispatch::taken::reading_paused) return next::wait;
@@ -153,7 +153,7 @@ connection::next connection::read_ready() {
     // After a goodbye, input is read only so that the peer gets to read the goodbye.
     if (phase_ == phase::open) {
       iteration_.read.add(*this, got.bytes);
-      is_unheard_ = true;
+      is_unprocessed_ = true;
     }
     if (got.bytes < room.size() && !ready_.hung_up() && !is_broken_) return next::wait;
     iteration_.take_in();
@@ -172,21 +172,21 @@ connection::next connection::nothing_to_read() {
 void connection::go_on() {
   iteration_.take_in();
   if (out_->pauses_reading()) return;
-  taken_ = iteration_.brain.go_on(iteration_.now, id_);
-  iteration_.releases.look(iteration_.brain.rounds_ended());
+  taken_ = iteration_.logic.go_on(iteration_.now, id_);
+  iteration_.releases.look(iteration_.logic.rounds_ended());
 }
 
 void connection::hear(std::string_view bytes) noexcept {
-  is_unheard_ = false;
+  is_unprocessed_ = false;
   if (ended()) return;
   try {
     has_spoken_ = true;
-    taken_ = iteration_.brain.received(iteration_.now, id_, bytes);
-    if (is_stranger_ && iteration_.brain.is_greeted(id_)) {
+    taken_ = iteration_.logic.received(iteration_.now, id_, bytes);
+    if (is_stranger_ && iteration_.logic.is_greeted(id_)) {
       is_stranger_ = false;
       iteration_.newcomers.greeted(as_stranger());
     }
-    iteration_.releases.look(iteration_.brain.rounds_ended());
+    iteration_.releases.look(iteration_.logic.rounds_ended());
     if (taken_ == dispatch::taken::waits) ready_.poke_next_iteration();
   } catch (std::exception const& e) {
     give_up(e);
@@ -239,7 +239,7 @@ void connection::write() {
       iteration_.bytes_sent += sent.bytes;
       iteration_.bytes_written += sent.bytes;
       blocked_ = false;
-      iteration_.brain.wrote(iteration_.now, id_, sent.bytes);
+      iteration_.logic.wrote(iteration_.now, id_, sent.bytes);
     }
     if (sent.bytes < wanted) return await_reader();
   }
@@ -248,7 +248,7 @@ void connection::write() {
 
 // Input from before the peer's end is still processed: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
-  iteration_.brain.broke(id_);
+  iteration_.logic.broke(id_);
   is_broken_ = true;
   broken_by_ = how;
   blocked_ = false;
@@ -271,7 +271,7 @@ void connection::await_reader() {
   blocked_since_ = iteration_.now;
   unread_ = stream_->unread_by_peer();
   iteration_.to_visit.push_back(id_);
-  iteration_.brain.write_blocked(iteration_.now, id_);
+  iteration_.logic.write_blocked(iteration_.now, id_);
 }
 
 void connection::visit() noexcept {
@@ -290,7 +290,7 @@ void connection::look_after() {
   auto const unread = stream_->unread_by_peer();
   if (std::exchange(unread_, unread) <= unread) return;
   blocked_since_ = iteration_.now;
-  iteration_.brain.still_reads(iteration_.now, id_);
+  iteration_.logic.still_reads(iteration_.now, id_);
 }
 
 // The last check is at the core's limit for stalled readers, in that iteration before the core gets
@@ -304,7 +304,7 @@ time_point connection::next_visit() const noexcept {
 
 // Whether its peer is to learn only later that its token is wrong.
 bool connection::is_slowed() {
-  auto const* const peer = is_stranger_ ? iteration_.brain.wrong_token(id_) : nullptr;
+  auto const* const peer = is_stranger_ ? iteration_.logic.wrong_token(id_) : nullptr;
   if (peer == nullptr) return false;
   if (phase_ == phase::slowed && iteration_.now >= blocked_since_ + slowed_max) return false;
   auto const when = iteration_.wrong_tokens.begin(iteration_.now, strangers::host_of(*peer));

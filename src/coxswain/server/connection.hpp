@@ -37,7 +37,7 @@ struct loop_iteration {
   // Logs an event that does not come from the core; does nothing if memory is exhausted.
   void report(core::severity level, std::initializer_list<std::string_view> parts) noexcept;
 
-  dispatch& brain;
+  dispatch& logic;
   net::poller& poller;
   std::function<time_point()> clock;
   duration linger;           // time limit for writing a goodbye
@@ -79,9 +79,9 @@ class alignas(64) connection final : private net::watched {
 
   // Prefetch the memory that `hear` uses: call them in this order, since each follows pointers
   // loaded by the one before.
-  void prefetch_line() const noexcept { iteration_.brain.prefetch(id_); }
-  void prefetch_session() const noexcept { iteration_.brain.prefetch_session(id_); }
-  void prefetch_requests() const noexcept { iteration_.brain.prefetch_requests(id_); }
+  void prefetch_line() const noexcept { iteration_.logic.prefetch(id_); }
+  void prefetch_session() const noexcept { iteration_.logic.prefetch_session(id_); }
+  void prefetch_requests() const noexcept { iteration_.logic.prefetch_requests(id_); }
 
   // Reads in the next iteration, for data that its stream already holds.
   void read_soon() { ready_.poke_next_iteration(); }
@@ -140,7 +140,7 @@ class alignas(64) connection final : private net::watched {
   phase phase_{phase::open};
   bool blocked_{};          // output waits for a peer that does not read
   bool awaits_room_{};      // the poller reports when the socket takes more
-  bool is_unheard_{};       // the last input was not passed to the core yet
+  bool is_unprocessed_{};   // the last input was not passed to the core yet
   bool is_stranger_{true};  // before its Hello
   bool has_spoken_ : 1 {};  // something was read from it
   bool is_broken_ : 1 {};   // nothing can be written; input is still read to its end

@@ -50,7 +50,7 @@ void connections::plan(connection_id id, entry& e) {
 }
 
 void connections::deliver() {
-  while (iteration_.brain.deliver(dirty_)) {
+  while (iteration_.logic.deliver(dirty_)) {
     to_write_.clear();
     for (auto const id : dirty_) {
       if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());

@@ -160,7 +160,7 @@ class dispatch : private xla::core_port {
   [[nodiscard]] std::uint64_t rounds_ended() const noexcept {
     return core_.counts().barrier_wait.count();
   }
-  [[nodiscard]] core::coordinator const& brain() const noexcept { return core_; }
+  [[nodiscard]] core::coordinator const& logic() const noexcept { return core_; }
 
   // The door for unmodified JAX processes.
   [[nodiscard]] xla::door const& door() const noexcept { return door_; }

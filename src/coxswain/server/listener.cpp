@@ -34,7 +34,7 @@ std::string_view advice_on(int error, net::endpoint const& where) {
   switch (error) {
     case EADDRINUSE:
       if (where.is_unix() && !is_socket(where.path())) {
-        return " A file that is no socket has that name.";
+        return " The path exists and is not a socket.";
       }
       if (where.is_unix()) return " Is another coordinator running?";
       return " Is another coordinator running? Port 0 takes any free port.";
@@ -97,8 +97,8 @@ net::socket inherited(std::string const& address) {
       get(number, SOL_SOCKET, SO_ACCEPTCONN) == 0) {
     throw error{{errc::invalid_argument,
                  "The address '" + address +
-                     "' is no listening socket. Allowed is fd://N with the number of a descriptor "
-                     "that whoever started this process has opened."}};
+                     "' is not a listening socket. fd://N takes the number of a listening socket "
+                     "that this process has inherited."}};
   }
   ::fcntl(number, F_SETFL, ::fcntl(number, F_GETFL) | O_NONBLOCK);
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
@@ -177,7 +177,7 @@ int listener::listen_on(net::socket_address const& at, net::endpoint const& wher
   return 0;
 }
 
-void listener::start(net::poller& by, doorkeeper& keeper) {
+void listener::start(net::poller& by, accept_handler& keeper) {
   if (keeper_ != nullptr) return;
   keeper_ = &keeper;
   ready_.emplace(by, socket_.value());

@@ -19,7 +19,7 @@ namespace coxswain::server {
 class listener;
 
 // Receives accepted connections.
-class doorkeeper {
+class accept_handler {
  public:
   // `socket` is connected and non-blocking; `peer` is its address for people.
   virtual void accepted(listener const& by, net::socket socket, std::string peer) noexcept = 0;
@@ -28,7 +28,7 @@ class doorkeeper {
   virtual void out_of_room(int error) noexcept = 0;
 
  protected:
-  ~doorkeeper() = default;
+  ~accept_handler() = default;
 };
 
 // The file of a Unix socket, removed at the end unless it was replaced by another one.
@@ -67,7 +67,7 @@ class listener {
   [[nodiscard]] terms const& on() const noexcept { return terms_; }
 
   // Starts to accept. Both must outlive the listener. Throws as net::readiness does.
-  void start(net::poller& by, doorkeeper& keeper);
+  void start(net::poller& by, accept_handler& keeper);
 
   // Accepts again after out_of_room.
   void go_on();
@@ -84,7 +84,7 @@ class listener {
   std::string address_;
   std::optional<socket_file> file_;
   net::socket socket_;
-  doorkeeper* keeper_{};
+  accept_handler* keeper_{};
   std::optional<net::readiness> ready_;
   net::owned_coroutine loop_;
 };

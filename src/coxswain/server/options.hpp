@@ -17,7 +17,7 @@
 namespace coxswain::server {
 
 // How unmodified JAX processes are served, which speak the protocol of XLA's coordination service
-// and bring no token. The listeners of `options::listen` serve them too, unless tokens are
+// and cannot send a token. The listeners of `options::listen` serve them too, unless tokens are
 // configured.
 struct xla_options {
   // Further addresses, as in `options::listen`, for JAX processes only. A process that reaches one
@@ -32,7 +32,7 @@ struct xla_options {
   // Listen on TCP addresses although neither client certificates nor `allow` protect them.
   bool insecure{false};
 
-  // Behave as XLA's service where its own tests expect what our rules do not.
+  // Behave like XLA's service where its tests require what our rules forbid.
   bool strict{false};
 
   // How long GetAliveTasks waits, which has no deadline of its own.

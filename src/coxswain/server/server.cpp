@@ -3,7 +3,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
-#include "coxswain/server/admission/reception.hpp"
+#include "coxswain/server/admission/admission.hpp"
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
@@ -57,13 +57,13 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void close() noexcept;
 
   [[nodiscard]] std::vector<std::string> const& addresses() const {
-    return reception_->addresses();
+    return admission_->addresses();
   }
   [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
   [[nodiscard]] counts counted() const;
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
   [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
-  [[nodiscard]] core::coordinator const& brain() const { return dispatch_.brain(); }
+  [[nodiscard]] core::coordinator const& logic() const { return dispatch_.logic(); }
   [[nodiscard]] bool is_serving() const {
     return is_started_ && !stop_by_ && !closed_ && !finished_.is_open();
   }
@@ -88,7 +88,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   connections connections_;
   std::optional<net::tls_context> certificates_;
   std::optional<time_point> reload_at_;
-  std::optional<reception> reception_;  // always, once constructed
+  std::optional<admission> admission_;  // always, once constructed
   net::gate finished_;
   net::gate job_done_;
   std::optional<time_point> done_since_;
@@ -114,7 +114,7 @@ server::impl::impl(asio::io_context& io, options o)
     reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
   }
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
-  reception_.emplace(iteration_, connections_, options_, certificates);
+  admission_.emplace(iteration_, connections_, options_, certificates);
   iteration_.now = made_at_ = clock_now();
   counts_.started = std::chrono::system_clock::now();
 }
@@ -131,7 +131,7 @@ asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
 void server::impl::start() {
   if (closed_ || finished_.is_open()) return;
   poller_.start();
-  reception_->start();
+  admission_->start();
   poller_.request_iteration();
   is_started_ = true;
   if (!certificates_) return;
@@ -144,7 +144,7 @@ void server::impl::stop(std::string reason) {
   if (stop_by_ || closed_) return;
   static_cast<void>(put_in(core::stopped{std::move(reason)}));
   stop_by_ = deadline_after(iteration_.now, options_.linger);
-  reception_->stop();
+  admission_->stop();
 }
 
 void server::impl::reload_certificates() {
@@ -187,7 +187,7 @@ void server::impl::close() noexcept {
 }
 
 void server::impl::tear_down() noexcept {
-  reception_->clear();
+  admission_->clear();
   connections_.forget_all();
   poller_.close();
   finished_.open();
@@ -201,7 +201,7 @@ time_point server::impl::iteration_begins() noexcept {
     dispatch_.begin();
   } catch (std::exception const&) {
   }
-  reception_->iteration_begins();
+  admission_->iteration_begins();
   auto const due = std::exchange(iteration_due_, std::nullopt);
   if (due && *due <= iteration_.now) counts_.loop_lag.record(iteration_.now - *due);
   return iteration_began_;
@@ -236,7 +236,7 @@ void server::impl::iteration_ends() noexcept {
 
 void server::impl::serve_iteration() {
   iteration_.take_in();
-  reception_->let_in();
+  admission_->let_in();
   if (reload_at_ && *reload_at_ <= iteration_.now) reload_now_and_then();
   connections_.visit_due();
   // Input that arrived after the iteration's beginning may be unread, so deadlines since then do
@@ -252,7 +252,7 @@ void server::impl::serve_iteration() {
 counts server::impl::counted() const {
   counts all = counts_;
   all.uptime = clock_now() - made_at_;
-  reception_->count(all);
+  admission_->count(all);
   all.bytes_sent = iteration_.bytes_sent;
   all.sends = iteration_.sends;
   all.frames_received = dispatch_.frames_received();
@@ -263,16 +263,16 @@ counts server::impl::counted() const {
   auto const queued = dispatch_.queued();
   all.queued_bytes = queued.bytes;
   all.queued_messages = queued.messages;
-  all.transit_bytes = dispatch_.brain().memory()->transit();
+  all.transit_bytes = dispatch_.logic().memory()->transit();
   for (std::size_t i = 0; i < all.shares.size(); ++i) {
-    all.shares[i] = dispatch_.brain().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
+    all.shares[i] = dispatch_.logic().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
   }
   all.jax_connections = dispatch_.door().clients();
   for (std::size_t i = 0; i < xla::methods; ++i) {
     auto const& one = dispatch_.door().counted()[i];
     all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
   }
-  all.core = dispatch_.brain().counts();
+  all.core = dispatch_.logic().counts();
   return all;
 }
 
@@ -288,7 +288,7 @@ void server::impl::settle() {
 }
 
 void server::impl::trim_heap() {
-  if (!dispatch_.brain().job_has_started()) return;
+  if (!dispatch_.logic().job_has_started()) return;
   ::malloc_trim(0);
   is_heap_trimmed_ = true;
 }
@@ -305,7 +305,7 @@ void server::impl::finish() {
 std::optional<time_point> server::impl::next_deadline() const {
   auto next = dispatch_.next_deadline();
   keep_earliest(next, connections_.next_deadline());
-  keep_earliest(next, reception_->next_deadline());
+  keep_earliest(next, admission_->next_deadline());
   keep_earliest(next, stop_by_);
   keep_earliest(next, reload_at_);
   if (done_since_ && !job_done_.is_open()) {
@@ -339,26 +339,26 @@ core::snapshot server::look() const { return impl_->look(); }
 
 coxswain::server::statistics server::statistics() const { return impl_->counted(); }
 
-core::why_answer server::why() const { return impl_->brain().why(clock_now()); }
+core::why_answer server::why() const { return impl_->logic().why(clock_now()); }
 
 core::events_answer server::events(std::optional<std::uint64_t> after, core::severity at_least,
                                    std::size_t last_of_each) const {
-  return impl_->brain().events(after, at_least, last_of_each);
+  return impl_->logic().events(after, at_least, last_of_each);
 }
 
-std::uint64_t server::last_event() const { return impl_->brain().last_event(); }
+std::uint64_t server::last_event() const { return impl_->logic().last_event(); }
 
 core::listing_answer server::keys(std::string const& prefix, std::string const& after,
                                   std::size_t most) const {
-  return impl_->brain().keys(prefix, after, most);
+  return impl_->logic().keys(prefix, after, most);
 }
 
 result<core::value_answer> server::value(std::string_view key) const {
-  return impl_->brain().value(key);
+  return impl_->logic().value(key);
 }
 
 core::barrier_history server::history(std::string_view barrier) const {
-  return impl_->brain().history(clock_now(), barrier);
+  return impl_->logic().history(clock_now(), barrier);
 }
 
 std::optional<job_error> server::error() const { return impl_->error(); }

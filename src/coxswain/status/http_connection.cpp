@@ -54,9 +54,9 @@ http_answer answer_to(boost::system::error_code const& why, bool is_late, text_p
 }  // namespace
 
 http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                                 page_context& context, watch_house& house, bool only_probes)
+                                 page_context& context, watch_registry& registry, bool only_probes)
     : context_{context},
-      house_{house},
+      registry_{registry},
       peer_{name_of(socket)},
       stream_{std::move(socket), certificates},
       buffer_{context.given.header_bytes_max + context.given.body_bytes_max},
@@ -209,7 +209,7 @@ asio::awaitable<bool> http_connection::watch(request const& asked) {
     co_return false;
   }
   limit_.lift();
-  live_ = std::make_shared<live_connection>(std::move(stream_), context_, house_);
+  live_ = std::make_shared<live_connection>(std::move(stream_), context_, registry_);
   co_await live_connection::serve(live_, asked);
   co_return false;
 }

@@ -24,7 +24,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   // Uses TLS if there are certificates. One for probes only answers a single request, which must be
   // a probe.
   http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                  page_context& context, watch_house& house, bool only_probes);
+                  page_context& context, watch_registry& registry, bool only_probes);
   ~http_connection();
 
   // Runs until the peer disconnects or is disconnected, or the page is closed.
@@ -52,7 +52,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   [[nodiscard]] http_request described(request const& asked) const;
 
   page_context& context_;
-  watch_house& house_;
+  watch_registry& registry_;
   std::string peer_;
   visitor_stream stream_;
   boost::beast::flat_buffer buffer_;

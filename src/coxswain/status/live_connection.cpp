@@ -18,9 +18,10 @@ constexpr duration handshake_timeout = 10s;
 
 }  // namespace
 
-live_connection::live_connection(visitor_stream stream, page_context& context, watch_house& house)
+live_connection::live_connection(visitor_stream stream, page_context& context,
+                                 watch_registry& registry)
     : context_{context},
-      house_{house},
+      registry_{registry},
       socket_{std::move(stream)},
       heard_{message_bytes_max},
       limit_{socket_.get_executor(), [this] { close(); }},
@@ -43,7 +44,7 @@ asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> se
                                              request const& asked) {
   bool const is_welcome = co_await self->accept(asked);
   if (!is_welcome || self->context_.is_closed) co_return;
-  self->house_.enter(*self);
+  self->registry_.enter(*self);
   asio::co_spawn(self->news_.get_executor(), listen(self), asio::detached);
   // An error ends only this connection.
   try {
@@ -51,7 +52,7 @@ asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> se
   } catch (std::exception const&) {
     self->close();
   }
-  self->house_.leave(*self);
+  self->registry_.leave(*self);
 }
 
 asio::awaitable<bool> live_connection::accept(request const& asked) {

@@ -21,7 +21,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
  public:
   using request = boost::beast::http::request<boost::beast::http::string_body>;
 
-  live_connection(visitor_stream stream, page_context& context, watch_house& house);
+  live_connection(visitor_stream stream, page_context& context, watch_registry& registry);
 
   // Runs until the watcher disconnects or is disconnected, or the page is closed.
   static asio::awaitable<void> serve(std::shared_ptr<live_connection> self, request const& asked);
@@ -37,7 +37,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
   static asio::awaitable<void> listen(std::shared_ptr<live_connection> self);
 
   page_context& context_;
-  watch_house& house_;
+  watch_registry& registry_;
   boost::beast::websocket::stream<visitor_stream, false> socket_;
   boost::beast::flat_buffer heard_;
   time_limit limit_;

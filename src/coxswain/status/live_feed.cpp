@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t events_at_first = 200;  // of each severity
 constexpr std::size_t barriers_told_max = 100;
 
-core::snapshot::barrier timeless(core::snapshot::barrier b) {
+core::snapshot::barrier without_times(core::snapshot::barrier b) {
   b.age = {};
   b.remaining.reset();
   return b;
 }
 
-core::why_answer timeless(core::why_answer why) {
+core::why_answer without_times(core::why_answer why) {
   for (auto& w : why.waits) {
     w.age = {};
     w.remaining.reset();
@@ -38,7 +38,7 @@ bool same(core::snapshot::task const& a, core::snapshot::task const& b) {
 bool same(std::vector<core::snapshot::barrier> const& a,
           std::vector<core::snapshot::barrier> const& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
-    return timeless(one) == timeless(other);
+    return without_times(one) == without_times(other);
   });
 }
 
@@ -70,7 +70,7 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
     task_changed_[i] = change;
     changed = true;
   }
-  if (timeless(*why_before) != timeless(*why_)) {
+  if (without_times(*why_before) != without_times(*why_)) {
     why_changed_ = change;
     changed = true;
   }

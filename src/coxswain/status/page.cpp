@@ -94,7 +94,7 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
   return listen_on(io, where, all);
 }
 
-gatekeeper::door door_of(options const& o, asio::ip::tcp::endpoint const& at) {
+authenticator::access access_of(options const& o, asio::ip::tcp::endpoint const& at) {
   return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.ca.empty(), at.port(),
           o.anyone_may_look};
 }
@@ -106,7 +106,7 @@ std::string text_of(asio::ip::tcp::endpoint const& at) {
 }  // namespace
 
 // Lives as long as its page and the coroutines that wait in it.
-class page::impl final : public std::enable_shared_from_this<impl>, public watch_house {
+class page::impl final : public std::enable_shared_from_this<impl>, public watch_registry {
  public:
   impl(asio::io_context& io, server::server& job, options const& o)
       : server_{job},
@@ -114,7 +114,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
         address_{text_of(acceptor_.local_endpoint())},
         pause_{io},
         beat_{io},
-        context_{job, o, door_of(o, acceptor_.local_endpoint())} {
+        context_{job, o, access_of(o, acceptor_.local_endpoint())} {
     if (!o.tls.is_wanted()) return;
     certificates_.emplace(net::tls_context::side::server, o.tls);
     reload_at_ = deadline_after(std::chrono::steady_clock::now(), o.tls.reload_period);

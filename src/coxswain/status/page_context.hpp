@@ -4,7 +4,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/admission/host_pace.hpp"
 #include "coxswain/server/admission/rejections.hpp"
-#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/authenticator.hpp"
 #include "coxswain/status/job_picture.hpp"
 #include "coxswain/status/live_feed.hpp"
 #include "coxswain/status/options.hpp"
@@ -17,10 +17,10 @@
 namespace coxswain::status_page {
 
 struct page_context {
-  page_context(server::server& job, options o, gatekeeper::door door)
+  page_context(server::server& job, options o, authenticator::access access)
       : given{std::move(o)},
         texts{given.text_bytes_max},
-        gate{given.credentials, door},
+        gate{given.credentials, access},
         picture{job, texts, given.picture_age_max},
         paths{job, gate, picture, texts},
         feed{texts,
@@ -42,7 +42,7 @@ struct page_context {
 
   options given;
   text_pool texts;
-  gatekeeper gate;
+  authenticator gate;
   job_picture picture;
   routes paths;
   live_feed feed;
@@ -63,13 +63,13 @@ class watcher {
 };
 
 // Watchers register here. The feed examines the job only while there is one.
-class watch_house {
+class watch_registry {
  public:
   virtual void enter(watcher& who) = 0;
   virtual void leave(watcher& who) noexcept = 0;
 
  protected:
-  ~watch_house() = default;
+  ~watch_registry() = default;
 };
 
 }  // namespace coxswain::status_page

@@ -76,7 +76,7 @@ http_answer routes::route_to(route const& r, question& q) {
       wrong.code = 415;
       return wrong;
     }
-    if (status why = gatekeeper::checked_origin(q.asked); !why.ok()) return refusal(why);
+    if (status why = authenticator::checked_origin(q.asked); !why.ok()) return refusal(why);
   }
   if (!r.is_public) {
     auto const as = gate_.role_of(q.asked);
@@ -133,7 +133,7 @@ http_answer routes::json_of(std::string text) {
 
 status routes::may_watch(http_request const& asked) const {
   if (status why = gate_.checked_host(asked); !why.ok()) return why;
-  if (status why = gatekeeper::checked_origin(asked); !why.ok()) return why;
+  if (status why = authenticator::checked_origin(asked); !why.ok()) return why;
   if (auto const as = gate_.role_of(asked); !as) return as.error();
   if (texts_.is_full())
     return {errc::unavailable, "Too many replies are waiting to be read by others."};

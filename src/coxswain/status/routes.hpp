@@ -5,10 +5,10 @@
 // they are recorded as inputs of the core, and replayed. A session inside the process would need a
 // handshake, heartbeats and acknowledgements, for two requests with immediate replies.
 //
-// Does no I/O. Not here: authentication (gatekeeper), HTTP's bytes (http_connection).
+// Does no I/O. Not here: authentication (authenticator), HTTP's bytes (http_connection).
 
 #include "coxswain/server/server.hpp"
-#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/authenticator.hpp"
 #include "coxswain/status/http.hpp"
 #include "coxswain/status/job_picture.hpp"
 #include "coxswain/status/target.hpp"
@@ -22,7 +22,7 @@ namespace coxswain::status_page {
 class routes {
  public:
   // All must outlive it.
-  routes(server::server& job, gatekeeper& gate, job_picture& picture, text_pool& texts)
+  routes(server::server& job, authenticator& gate, job_picture& picture, text_pool& texts)
       : server_{job}, gate_{gate}, picture_{picture}, texts_{texts} {}
 
   [[nodiscard]] http_answer answer(time_point now, http_request const& asked);
@@ -82,7 +82,7 @@ class routes {
   http_answer login(question const& q);
 
   server::server& server_;
-  gatekeeper& gate_;
+  authenticator& gate_;
   job_picture& picture_;
   text_pool& texts_;
 };

@@ -472,7 +472,7 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
   auto& from = memory.make<v1::ClientMessage>();
   if (!deep_lengths_are_true(payload) || !parse(payload, from)) {
     return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
-                                              " bytes is no ClientMessage of the protocol."};
+                                              " bytes is not a valid ClientMessage."};
   }
   core::client_message to;
   bool const is_known = all_kinds::decode_into(to.what, from);

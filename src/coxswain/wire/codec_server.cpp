@@ -385,7 +385,7 @@ result<server_message> decode_server(std::string_view payload) {
   auto& from = memory.make<v1::ServerMessage>();
   if (!parse(payload, from)) {
     return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
-                                              " bytes is no ServerMessage of the protocol."};
+                                              " bytes is not a valid ServerMessage."};
   }
   auto body = decode_body(from);
   if (!body) return std::move(body).error();

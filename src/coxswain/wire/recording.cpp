@@ -81,7 +81,7 @@ void append(std::string& out, record const& what) {
 recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
   v1::RecordingHead from;
   auto const item = take_item();
-  if (!item || !parse(*item, from)) throw malformed("it has no head.");
+  if (!item || !parse(*item, from)) throw malformed("it has no header.");
   if (from.version() != recording_version) {
     throw malformed("its version is " + std::to_string(from.version()) +
                     ", and this program knows version " + std::to_string(recording_version) + ".");

@@ -102,8 +102,8 @@ class Client(Session, KeyCalls):
     Aborted (a newer process has replaced the task), Cancelled (the client was closed), and
     DeadlineExceeded, which is also a TimeoutError. Others are documented at the call.
 
-    A lost connection is no error: the client reconnects, open calls continue, and each takes effect
-    exactly once.
+    A lost connection is not an error: the client reconnects, open calls continue, and each takes
+    effect exactly once.
 
     The logger "coxswain" gets a warning when the connection is lost, when the coordinator cannot
     be reached, and when a call waits for more than 2 s: for which tasks or which key, again at

@@ -50,7 +50,7 @@ class Coordinator:
         token; without tokens and TLS those of ``listen`` serve them, too. A process that reaches
         one can act for any task: a Unix socket is for this user only, others need ``tls_ca``,
         ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or ``xla_insecure=True``.
-    ``xla_strict``: behave as XLA's service where its tests expect what our rules do not.
+    ``xla_strict``: behave like XLA's service where its tests require what our rules forbid.
         ``xla_alive_timeout``: time limit of its GetAliveTasks (none).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
     ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.

@@ -19,7 +19,7 @@ class fixture {
     return made;
   }
 
-  cluster c{cluster::deserted(2, guarded())};
+  cluster c{cluster::without_clients(2, guarded())};
 };
 
 // Calls `each` with an empty request of every kind that has a reply.
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(the_token_decides_the_role) {
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
-  auto open = cluster::deserted(1);
+  auto open = cluster::without_clients(1);
 
   BOOST_TEST((open[open.observer()].hello->given == core::role::worker));
 }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
 BOOST_AUTO_TEST_CASE(replaced_tokens_apply_to_new_sessions_only) {
   int const before = session("worker");
 
-  BOOST_TEST((c.brain()
+  BOOST_TEST((c.logic()
                   .put_in(t0 + c.now(), core::credentials_replaced{{{core::role::reader, "worker"},
                                                                     {core::role::worker, "new"}}})
                   .ok()));

@@ -12,7 +12,7 @@ core::client_message message_of(core::request what, std::uint64_t id = 0) {
 }
 
 std::string refusal(core::config options, core::hello_args args) {
-  auto c = cluster::deserted(1, std::move(options));
+  auto c = cluster::without_clients(1, std::move(options));
   int const who = c.hello(std::move(args));
   BOOST_TEST(c.look().sessions == (c[who].hello ? 1u : 0u));
   return c.goodbye(who);
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(the_hello_reply_states_all_limits_and_periods) {
                               .value_bytes_max = 1'000'000,
                               .open_requests_max = 10,
                               .open_requests_max_per_task = 2};
-  auto c = cluster::deserted(5, options);
+  auto c = cluster::without_clients(5, options);
   int const who = c.observer();
   auto const& hello = *c[who].hello;
 
@@ -132,14 +132,14 @@ BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {
 }
 
 BOOST_AUTO_TEST_CASE(the_frame_limit_rises_from_small_to_value_size_at_hello) {
-  auto c = cluster::deserted(1);
+  auto c = cluster::without_clients(1);
   auto const bare = c.dial();
-  BOOST_TEST(c.brain().frame_bytes_max(bare) == 16u * 1024);
-  BOOST_TEST(c.brain().frame_bytes_max(connection_id{}) == 16u * 1024);
+  BOOST_TEST(c.logic().frame_bytes_max(bare) == 16u * 1024);
+  BOOST_TEST(c.logic().frame_bytes_max(connection_id{}) == 16u * 1024);
 
   int const who = c.observer();
 
-  BOOST_TEST(c.brain().frame_bytes_max(c[who].connection) == c.brain().options().frame_bytes_max());
+  BOOST_TEST(c.logic().frame_bytes_max(c[who].connection) == c.logic().options().frame_bytes_max());
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_must_begin_with_hello) {
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_connection_must_begin_with_hello) {
        {message_of(std::monostate{}), message_of(core::inspect_args{}, 1),
         message_of(core::bye_args{}), message_of(core::cancel_args{request_id{1}}),
         message_of(core::put_args{"k", "v", false}, 1), message_of(core::join_args{}, 1)}) {
-    auto c = cluster::deserted(1);
+    auto c = cluster::without_clients(1);
     auto const bare = c.dial();
 
     c.say(bare, m);
@@ -171,40 +171,40 @@ BOOST_AUTO_TEST_CASE(a_second_handshake_is_a_protocol_error) {
 }
 
 BOOST_FIXTURE_TEST_CASE(input_after_goodbye_is_ignored, empty_job<1>) {
-  auto& brain = c.brain();
-  auto const id = brain.connected(t0, "p", {});
-  brain.malformed(t0, id, "noise");
+  auto& logic = c.logic();
+  auto const id = logic.connected(t0, "p", {});
+  logic.malformed(t0, id, "noise");
 
-  brain.received(t0, id, message_of(core::hello_args{}));
-  brain.heard(t0, id);
-  brain.malformed(t0, id, "more noise");
-  brain.write_blocked(t0, id);
-  brain.write_progressed(t0, id);
+  logic.received(t0, id, message_of(core::hello_args{}));
+  logic.heard(t0, id);
+  logic.malformed(t0, id, "more noise");
+  logic.write_blocked(t0, id);
+  logic.write_progressed(t0, id);
 
   std::vector<core::outgoing> out;
-  brain.take_outgoing(out);
+  logic.take_outgoing(out);
   BOOST_TEST(out.size() == 1u);
-  brain.lost(t0, id, core::loss::closed);
-  brain.lost(t0, id, core::loss::closed);
-  brain.received(t0, id, message_of(core::hello_args{}));
-  brain.take_outgoing(out);
+  logic.lost(t0, id, core::loss::closed);
+  logic.lost(t0, id, core::loss::closed);
+  logic.received(t0, id, message_of(core::hello_args{}));
+  logic.take_outgoing(out);
   BOOST_TEST(out.empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(input_after_a_lost_connection_is_ignored, empty_job<1>) {
-  auto& brain = c.brain();
-  auto const id = brain.connected(t0, "p", {});
-  brain.lost(t0, id, core::loss::closed);
+  auto& logic = c.logic();
+  auto const id = logic.connected(t0, "p", {});
+  logic.lost(t0, id, core::loss::closed);
 
-  brain.heard(t0, id);
-  brain.malformed(t0, id, "noise");
-  brain.write_blocked(t0, id);
-  brain.write_progressed(t0, id);
+  logic.heard(t0, id);
+  logic.malformed(t0, id, "noise");
+  logic.write_blocked(t0, id);
+  logic.write_progressed(t0, id);
 
   std::vector<core::outgoing> out;
-  brain.take_outgoing(out);
+  logic.take_outgoing(out);
   BOOST_TEST(out.empty());
-  BOOST_TEST(!brain.next_deadline().has_value());
+  BOOST_TEST(!logic.next_deadline().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(request_ids_must_increase) {
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(barriers_work_after_values_have_filled_their_memory) {
   expect_words(c.text(refused), {"1000 bytes", "memory_bytes_max is 1000000"});
   int small = 0;
   while (c.code(c.put(0, "s" + std::to_string(small), "v")) == "OK") ++small;
-  BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 750'000u - 750'000u / 16 - 500);
+  BOOST_TEST(c.heartbeat(0).logic().memory()->used() > 750'000u - 750'000u / 16 - 500);
 
   std::vector<call> calls;
   for (int i = 0; i < 20; ++i) {
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(barriers_work_after_values_have_filled_their_memory) {
 
 BOOST_AUTO_TEST_CASE(out_of_memory_refuses_waiting_requests_but_not_leave) {
   cluster c{1, {.memory_bytes_max = 100'000}};
-  c.brain().memory()->add(74'000);
+  c.logic().memory()->add(74'000);
 
   for (auto const& one : {c.get(0, "k"), c.barrier(0, "b"), c.count_barrier(0, "n", 1),
                           c.increment(0, "n", 1), c.put(0, "k", "v")}) {
@@ -317,19 +317,19 @@ BOOST_AUTO_TEST_CASE(out_of_memory_refuses_waiting_requests_but_not_leave) {
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
   BOOST_TEST(c.code(c.remove(0, "k")) == "OK");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
-  c.brain().memory()->subtract(74'000);
+  c.logic().memory()->subtract(74'000);
 }
 
 BOOST_AUTO_TEST_CASE(kept_refusals_use_bounded_memory) {
   cluster c{1, {.memory_bytes_max = 1'000'000}};
   std::string const key(4000, 'k');
   c.put(0, key, "v");
-  auto const used = c.brain().memory()->used();
+  auto const used = c.logic().memory()->used();
   c[0].deaf = true;
   for (int i = 0; i < 100; ++i) c.put(0, key, "v");
 
-  BOOST_TEST(c.brain().memory()->used() >= used + 100 * 100);
-  BOOST_TEST(c.brain().memory()->used() <= used + 100 * 1300);
+  BOOST_TEST(c.logic().memory()->used() >= used + 100 * 100);
+  BOOST_TEST(c.logic().memory()->used() <= used + 100 * 1300);
   c[0].deaf = false;
   c.blink(0);
 }
@@ -337,9 +337,9 @@ BOOST_AUTO_TEST_CASE(kept_refusals_use_bounded_memory) {
 BOOST_FIXTURE_TEST_CASE(a_connection_acts_for_tasks_after_its_session_joined, job<1>) {
   int const observer = c.observer();
 
-  BOOST_TEST((c.brain().share_of(c[0].connection) == core::share_kind::task));
-  BOOST_TEST((c.brain().share_of(c[observer].connection) == core::share_kind::observer));
-  BOOST_TEST(!c.brain().share_of(connection_id{}));
+  BOOST_TEST((c.logic().share_of(c[0].connection) == core::share_kind::task));
+  BOOST_TEST((c.logic().share_of(c[observer].connection) == core::share_kind::observer));
+  BOOST_TEST(!c.logic().share_of(connection_id{}));
 }
 
 BOOST_FIXTURE_TEST_CASE(simultaneous_deadlines_are_processed_in_batches, job<1>) {

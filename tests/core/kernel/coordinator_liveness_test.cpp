@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_task_whose_process_exited_with_0_has_finished) {
     expect_words(c.text(waits), {recoverable ? "task 1 has finished" : "(host1:1001) has left"});
     c.leave(0);
     BOOST_TEST(c.after(c.leave(2)).error() == "none");
-    BOOST_TEST(c.brain().done());
+    BOOST_TEST(c.logic().done());
   }
 }
 
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(the_exit_of_an_absent_left_or_failed_task_changes_nothing) 
   c.task_ended(1, {errc::unavailable, "first"}).task_ended(1, {errc::unavailable, "second"});
   BOOST_TEST(c.task_ended(1, {}).error() == "task 1: UNAVAILABLE: first");
 
-  auto nobody = cluster::deserted(2);
+  auto nobody = cluster::without_clients(2);
   nobody.task_ended(0, {errc::unavailable, "exit code 1"});
   BOOST_TEST(nobody.error() == "none");
   BOOST_TEST(nobody.state_of(0) == "never connected");
@@ -344,7 +344,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_for_its_hello, job<1>) {
 BOOST_FIXTURE_TEST_CASE(partial_hello_bytes_do_not_extend_its_deadline, empty_job<1>) {
   auto const slow = c.dial();
   c.at(9s);
-  c.brain().heard(t0 + 9s, slow);
+  c.logic().heard(t0 + 9s, slow);
 
   expect_words(c.at(10s).goodbye_to(slow), {"no Hello within"});
 }
@@ -374,9 +374,9 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_stalled_report_does_not_extend_the_deadline, 
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected_before_hello_too) {
-  auto c = cluster::deserted(1, {.hello_timeout = 60s});
+  auto c = cluster::without_clients(1, {.hello_timeout = 60s});
   auto const bare = c.dial();
-  c.brain().write_blocked(t0, bare);
+  c.logic().write_blocked(t0, bare);
 
   BOOST_TEST(c.at(30s - 1ns).goodbye_to(bare) == "none");
   expect_words(c.at(30s).goodbye_to(bare), {"UNAVAILABLE: the client read nothing for 30 s"});
@@ -385,8 +385,8 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected_before_hello_too)
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
   c[0].beats = false;
   expect_words(c.at(50s).stall(20s).log(), {"event loop stalled for 20 s"});
-  BOOST_TEST(c.brain().counts().stalls == 1u);
-  BOOST_TEST((c.brain().counts().stalled == 20s));
+  BOOST_TEST(c.logic().counts().stalls == 1u);
+  BOOST_TEST((c.logic().counts().stalled == 20s));
 
   BOOST_TEST(c.at(120s - 1ns).error() == "none");
   BOOST_TEST(c.at(120s).error() != "none");
@@ -468,9 +468,9 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_never_credited_to_calls, job<2>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(the_loop_must_run_again_within_fifty_milliseconds, job<1>) {
-  BOOST_TEST((*c.brain().next_deadline() == t0 + 50ms));
+  BOOST_TEST((*c.logic().next_deadline() == t0 + 50ms));
   c.at(1s);
-  BOOST_TEST((*c.brain().next_deadline() == t0 + 1s + 50ms));
+  BOOST_TEST((*c.logic().next_deadline() == t0 + 1s + 50ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_delay_of_up_to_a_hundred_milliseconds_is_no_stall) {
@@ -489,7 +489,7 @@ BOOST_AUTO_TEST_CASE(a_delay_of_up_to_a_hundred_milliseconds_is_no_stall) {
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_coordinator_reports_no_stall, empty_job<1>) {
-  BOOST_TEST(!c.brain().next_deadline().has_value());
+  BOOST_TEST(!c.logic().next_deadline().has_value());
 
   BOOST_TEST(c.stall(1h).log() == "");
 }

@@ -126,10 +126,10 @@ BOOST_FIXTURE_TEST_CASE(pausing_a_connection_without_a_session_has_no_effect, jo
   c.blink(0);
 
   for (auto const id : {gone, silent}) {
-    c.brain().reading_resumed(t0, id);
-    c.brain().reading_paused(t0, id);
-    c.brain().reading_resumed(t0, id);
-    c.brain().check_invariants();
+    c.logic().reading_resumed(t0, id);
+    c.logic().reading_paused(t0, id);
+    c.logic().reading_resumed(t0, id);
+    c.logic().check_invariants();
   }
   BOOST_TEST(c.error() == "none");
   BOOST_TEST(c.is_attached(0));

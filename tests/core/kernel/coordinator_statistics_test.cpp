@@ -8,7 +8,7 @@ namespace {
 // The counts of an operation, such as "OK 2, NOT_FOUND 1"; empty if none.
 std::string counted(cluster& c, core::operation what) {
   std::string all;
-  auto const& by_code = c.brain().counts().requests[what.value];
+  auto const& by_code = c.logic().counts().requests[what.value];
   for (std::uint32_t code = 0; code < by_code.size(); ++code) {
     if (by_code[code] == 0) continue;
     if (!all.empty()) all += ", ";
@@ -149,8 +149,8 @@ BOOST_FIXTURE_TEST_CASE(a_resent_reply_is_not_counted_again, job<1>) {
 BOOST_AUTO_TEST_CASE(timed_out_and_unresumed_sessions_are_counted_separately) {
   cluster c{2, {.recoverable = true}};
   c[0].beats = false;
-  BOOST_TEST(c.lose(1).at(1h).brain().counts().heartbeats_expired == 1u);
-  BOOST_TEST(c.brain().counts().graces_expired == 1u);
+  BOOST_TEST(c.lose(1).at(1h).logic().counts().heartbeats_expired == 1u);
+  BOOST_TEST(c.logic().counts().graces_expired == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_lateness_of_deadline_replies_is_recorded, job<2>) {
@@ -159,7 +159,7 @@ BOOST_FIXTURE_TEST_CASE(the_lateness_of_deadline_replies_is_recorded, job<2>) {
   c.get(0, "key", 100ms);
   c.stall(103ms);
 
-  auto const& lateness = c.brain().counts().lateness;
+  auto const& lateness = c.logic().counts().lateness;
 
   BOOST_TEST(lateness.count() == 2u);
   BOOST_TEST((lateness.sum() == 3ms));
@@ -169,7 +169,7 @@ BOOST_FIXTURE_TEST_CASE(an_open_round_is_not_in_the_history, job<2>) {
   c.barrier(0, "b");
 
   BOOST_TEST(last_round(c) == "none");
-  BOOST_TEST(c.brain().counts().barrier_wait.count() == 0u);
+  BOOST_TEST(c.logic().counts().barrier_wait.count() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_round_has_its_last_task_and_lag, job<3>) {
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(rounds_are_counted_by_outcome_and_duration) {
   c.barrier(0, "b", 4s);
   c.at(7s);
 
-  auto const& counts = c.brain().counts();
+  auto const& counts = c.logic().counts();
 
   BOOST_TEST(counts.rounds[static_cast<std::size_t>(errc::ok)] == 1u);
   BOOST_TEST(counts.rounds[static_cast<std::size_t>(errc::deadline_exceeded)] == 1u);

@@ -110,7 +110,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_stop_nothing_fails_and_no_deadline_is_armed, job
   c.join({c.observer(), 2}, 999);
   c.dial();
   c.stop();
-  BOOST_TEST(!c.brain().next_deadline().has_value());
+  BOOST_TEST(!c.logic().next_deadline().has_value());
 
   BOOST_TEST(c.at(1h).task_ended(1, {errc::unavailable, "killed by signal 15"}).error() == "none");
 }
@@ -125,8 +125,8 @@ BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_reports_the_stop, job<2>) {
 BOOST_FIXTURE_TEST_CASE(a_stop_without_sessions_is_quiet, empty_job<4>) {
   c.stop();
 
-  BOOST_TEST(!c.brain().done());
-  BOOST_TEST(c.brain().drained());
+  BOOST_TEST(!c.logic().done());
+  BOOST_TEST(c.logic().drained());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_stop_completes_waiting_leaves_and_fails_no_task, job<2>) {

@@ -26,7 +26,7 @@ parked at_key(std::string name) {
 }
 
 // One session on one connection.
-struct desk {
+struct harness {
   std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
   std::vector<outgoing> out;
   std::unique_ptr<sessions> all = std::make_unique<sessions>(memory, out);
@@ -63,7 +63,7 @@ struct desk {
 BOOST_AUTO_TEST_SUITE(sessions_test)
 
 BOOST_AUTO_TEST_CASE(every_reply_is_counted_and_pushes_are_not) {
-  desk d;
+  harness d;
   d.reply(1, true);
   d.reply(2, false);
   d.all->push(d.s(), made());
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(every_reply_is_counted_and_pushes_are_not) {
 }
 
 BOOST_AUTO_TEST_CASE(kept_replies_are_dropped_when_acknowledged) {
-  desk d;
+  harness d;
   for (std::uint64_t i = 1; i <= 4; ++i) d.reply(i, i != 2);
   BOOST_TEST(d.s().kept.size() == 3u);
 
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(kept_replies_are_dropped_when_acknowledged) {
 }
 
 BOOST_AUTO_TEST_CASE(unsent_replies_cannot_be_acknowledged) {
-  desk d;
+  harness d;
   d.reply(1, true);
 
   BOOST_TEST(!d.all->acknowledge(d.s(), 2));
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(unsent_replies_cannot_be_acknowledged) {
 }
 
 BOOST_AUTO_TEST_CASE(ids_increase_strictly_and_may_leave_gaps) {
-  desk d;
+  harness d;
 
   BOOST_TEST(!d.all->admit(d.s(), request_id{0}));
   BOOST_TEST(d.all->admit(d.s(), request_id{1}));
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(ids_increase_strictly_and_may_leave_gaps) {
 }
 
 BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
-  desk d;
+  harness d;
   d.all->park(d.s(), request_id{5}, at_key("k"));
   BOOST_TEST(d.memory->used() > 0u);
 
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
 }
 
 BOOST_AUTO_TEST_CASE(while_detached_only_kept_replies_survive) {
-  desk d;
+  harness d;
   d.s().attached = {};
   d.reply(1, true);
   d.reply(2, false);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(while_detached_only_kept_replies_survive) {
 }
 
 BOOST_AUTO_TEST_CASE(a_resume_resends_kept_replies_in_order_and_continues_counting) {
-  desk d;
+  harness d;
   for (std::uint64_t i = 1; i <= 5; ++i) d.reply(i, true);
   static_cast<void>(d.sent());
 
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_resume_resends_kept_replies_in_order_and_continues_counti
 }
 
 BOOST_AUTO_TEST_CASE(only_requests_that_a_resume_names_unknown_may_be_resent) {
-  desk d;
+  harness d;
   for (std::uint64_t const i : {1u, 2u, 3u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
   d.reply(1, true);
   d.all->park(d.s(), request_id{2}, at_key("k"));
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(only_requests_that_a_resume_names_unknown_may_be_resent) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_unknown_at_an_older_resume_is_invalid_after_a_newer_one) {
-  desk d;
+  harness d;
   for (std::uint64_t const i : {1u, 2u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
   BOOST_TEST(d.resume(0, {1, 2}) == "1 2");
   BOOST_TEST(d.resume(0, {2}) == "2");
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_request_unknown_at_an_older_resume_is_invalid_after_a_new
 }
 
 BOOST_AUTO_TEST_CASE(kept_text_is_counted_as_memory) {
-  desk d;
+  harness d;
   d.all->reply({d.id, request_id{1}}, made(errc::internal, std::string(800, 'x')), true);
 
   BOOST_TEST(d.memory->used() >= 800u);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(kept_text_is_counted_as_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(an_erased_session_frees_its_memory_and_gets_no_messages) {
-  desk d;
+  harness d;
   d.reply(1, true);
   session_id const gone = d.id;
   static_cast<void>(d.sent());
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(an_erased_session_frees_its_memory_and_gets_no_messages) {
 }
 
 BOOST_AUTO_TEST_CASE(destroying_the_table_frees_the_memory_of_its_sessions) {
-  desk d;
+  harness d;
   d.reply(1, true);
   d.all->park(d.s(), request_id{2}, at_key("k"));
 
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(destroying_the_table_frees_the_memory_of_its_sessions) {
 }
 
 BOOST_AUTO_TEST_CASE(a_push_counts_as_written_to_the_session) {
-  desk d;
+  harness d;
   BOOST_TEST(!d.s().wrote_since_heartbeat);
 
   d.all->push(d.s(), made());

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_session_may_hold_its_share_and_always_one_object) {
   all.move(mine, share_kind::task);
   BOOST_TEST(core::shares::own_room(mine, owned_max / 4 - mine.held, memory).ok());
   expect_words(text_of(core::shares::own_room(mine, owned_max / 4 - mine.held + 1, memory)),
-               {"a session of tasks", "750000 bytes", "1/4"});
+               {"a session with tasks", "750000 bytes", "1/4"});
 }
 
 BOOST_AUTO_TEST_CASE(the_share_of_a_kind_is_limited_in_total) {
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(open_rounds_count_against_the_share_of_their_task) {
 
   // Each has room for an arrival of every task.
   BOOST_TEST(opened < owned_max / 4 / 50'000);
-  expect_words(last, {"RESOURCE_EXHAUSTED", "a session of tasks", "open rounds"});
+  expect_words(last, {"RESOURCE_EXHAUSTED", "a session with tasks", "open rounds"});
   BOOST_TEST(c.look().memory_bytes >= before + opened * 50'000);
   BOOST_TEST(c.code(c.barrier(1, "other")) == "waits");
 }

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_keys_of_a_waiting_get_all_count_as_memory) {
   BOOST_TEST(open.size() > 2u);
   open.pop_back();
   for (auto const& one : open) c.cancel(one);
-  BOOST_TEST(c.brain().memory()->used() < 1'000u);
+  BOOST_TEST(c.logic().memory()->used() < 1'000u);
 }
 
 BOOST_AUTO_TEST_CASE(destruction_frees_the_memory_of_waiting_gets) {

@@ -103,12 +103,12 @@ BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_are_removed_in_pages) {
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(first) == "d/a=- d/b=- to 7");
   BOOST_TEST(c.count(c.count_keys(1, "d")) == "3");
   BOOST_TEST(c.listing(c.list(1, "d")) == "d/c=v d/d=v");
-  BOOST_TEST((c.brain().next_deadline() == t0));  // at once
+  BOOST_TEST((c.logic().next_deadline() == t0));  // at once
   auto const second = c.watch_keys(1, "d", 7);
   BOOST_TEST(c.advance_once().changes(second) == "d/c=- d/d=- to 9");
   c.advance_once();
   BOOST_TEST(c.listing(c.list(1, "d")) == "");
-  BOOST_TEST((c.brain().next_deadline() > t0));
+  BOOST_TEST((c.logic().next_deadline() > t0));
 }
 
 BOOST_AUTO_TEST_CASE(tasks_ending_together_share_one_page_of_removals_per_iteration) {
@@ -152,9 +152,9 @@ BOOST_AUTO_TEST_CASE(a_watch_examines_a_bounded_number_of_changes_and_returns_it
   cluster c{1, {.changes_looked_at_max = 3}};
   for (int i = 0; i < 4; ++i) c.put(0, "busy", "v", true);
   c.put(0, "quiet/k", "1");
-  auto const before = c.brain().counts().steps;
+  auto const before = c.logic().counts().steps;
   auto const first = c.watch_keys(0, "quiet", 0);
-  BOOST_TEST(c.brain().counts().steps == before);
+  BOOST_TEST(c.logic().counts().steps == before);
 
   BOOST_TEST(c.changes(first) == "to 3");
   BOOST_TEST(c.changes(c.watch_keys(0, "quiet", 3)) == "quiet/k=1 to 5");
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(old_changes_are_dropped_when_their_memory_is_needed) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.put(0, "a", std::string(60'000, 'x'));
-  BOOST_TEST(c.after(c.remove(0, "a")).brain().memory()->used() > 60'000u);
+  BOOST_TEST(c.after(c.remove(0, "a")).logic().memory()->used() > 60'000u);
 
   BOOST_TEST(c.code(c.put(0, "b", std::string(60'000, 'y'))) == "OK");
   BOOST_TEST(c.code(c.watch_keys(0, "", 0)) == "OUT_OF_RANGE");

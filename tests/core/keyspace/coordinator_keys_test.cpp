@@ -118,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_read_by_many_gets_is_stored_once, job<3>) {
   c.put(2, "k", std::string(10'000, 'x'));
 
   BOOST_TEST(c.answer_to(a) == c.answer_to(b));
-  BOOST_TEST(c.brain().memory()->used() < 12'000u);
+  BOOST_TEST(c.logic().memory()->used() < 12'000u);
 }
 
 BOOST_FIXTURE_TEST_CASE(only_waiters_of_that_key_are_woken, job<2>) {

@@ -5,7 +5,7 @@
 namespace coxswain::test {
 namespace {
 
-core::why_answer why(cluster& c) { return c.brain().why(t0 + c.now()); }
+core::why_answer why(cluster& c) { return c.logic().why(t0 + c.now()); }
 
 BOOST_AUTO_TEST_SUITE(coordinator_locks_test)
 
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(observers_can_lock_and_release_when_their_session_ends, 
 }
 
 BOOST_AUTO_TEST_CASE(readers_cannot_lock) {
-  auto c = cluster::deserted(1, {.credentials = {{core::role::reader, "r"}}});
+  auto c = cluster::without_clients(1, {.credentials = {{core::role::reader, "r"}}});
   core::hello_args reader{.token = "r"};
   int const r = c.hello(reader);
 
@@ -171,12 +171,12 @@ BOOST_FIXTURE_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found, job<2>) {
 
 BOOST_FIXTURE_TEST_CASE(released_locks_use_no_memory, job<1>) {
   for (int i = 0; i < 20; ++i) c.lock(0, "lock/" + std::to_string(i));
-  BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 20u * 100);
+  BOOST_TEST(c.heartbeat(0).logic().memory()->used() > 20u * 100);
   for (std::uint64_t i = 0; i < 20; ++i) c.unlock(0, "lock/" + std::to_string(i), i + 1);
   c.heartbeat(0);
   c[0].answers.clear();
 
-  BOOST_TEST(c.brain().memory()->used() == 0u);
+  BOOST_TEST(c.logic().memory()->used() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_never_returns, job<1>) {
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(o, "q")) == "a");
   BOOST_TEST(c.heartbeat(o).lose(o).at(5s).look().queued_items == 0u);
-  BOOST_TEST(c.brain().memory()->used() < 1'000u);
+  BOOST_TEST(c.logic().memory()->used() < 1'000u);
 }
 
 BOOST_FIXTURE_TEST_CASE(bye_acknowledges_received_items_and_returns_the_others, job<1>) {
@@ -225,14 +225,14 @@ BOOST_AUTO_TEST_CASE(items_count_as_memory_and_push_fails_when_it_is_full) {
 BOOST_AUTO_TEST_CASE(when_memory_is_full_a_pop_can_take_an_item_but_not_wait) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.push(0, "q", "a");
-  c.brain().memory()->add(99'000);  // as the server does for queued replies
+  c.logic().memory()->add(99'000);  // as the server does for queued replies
 
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
   auto const refused = c.pop(0, "q");
 
   BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(refused), {"memory_bytes_max is 100000"});
-  c.brain().memory()->subtract(99'000);
+  c.logic().memory()->subtract(99'000);
 }
 
 BOOST_AUTO_TEST_CASE(an_item_has_the_size_limit_of_a_value) {
@@ -253,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(empty_queues_use_no_memory, job<1>) {
   c.heartbeat(0);
   c[0].answers.clear();
 
-  BOOST_TEST(c.brain().memory()->used() == 0u);
+  BOOST_TEST(c.logic().memory()->used() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -156,11 +156,11 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_failed_tasks_session_is_no_second_failure, 
 
 BOOST_FIXTURE_TEST_CASE(after_a_job_error_the_job_is_over_when_the_last_task_ends, job<3>) {
   c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
   c.leave(1);
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 
-  BOOST_TEST(c.bye(2, true).brain().done());
+  BOOST_TEST(c.bye(2, true).logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<70>) {

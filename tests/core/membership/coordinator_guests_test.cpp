@@ -31,7 +31,7 @@ void host_all(cluster& c, int tasks) {
 
 void kill(cluster& c, int who) {
   c.lose(who);
-  c.pass(c.brain().options().reconnect_grace + 1ms);
+  c.pass(c.logic().options().reconnect_grace + 1ms);
 }
 
 bool stops(cluster const& c, call of) { return c.body<core::sync_point>(of) != nullptr; }
@@ -68,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_guest_secret_is_refused, job<2>) {
 
 BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_has_the_worker_role) {
   auto options = core::config{.credentials = {{core::role::worker, "pull"}}};
-  auto c = cluster::deserted(1, options);
+  auto c = cluster::without_clients(1, options);
   int const host = c.hello(core::hello_args{.token = "pull"});
   c.join({host, 0}, 100);
   grant(c, 0);
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(a_guests_leave_takes_effect_when_its_host_leaves, job<2>
   BOOST_TEST(c.state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "connected");
   BOOST_TEST(c.code(c.leave(1)) == "OK");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(a_leave_ends_at_the_earliest_deadline_of_host_and_guests) {
@@ -586,7 +586,7 @@ BOOST_FIXTURE_TEST_CASE(a_failed_agreement_or_a_departed_guest_stops_no_task, jo
   reached(c, gone, 1);
   kill(c, gone);
 
-  BOOST_TEST(c.pass(c.brain().options().preemption_timeout).code(waits) == "OK");
+  BOOST_TEST(c.pass(c.logic().options().preemption_timeout).code(waits) == "OK");
   BOOST_TEST(!stops(c, waits));
 }
 

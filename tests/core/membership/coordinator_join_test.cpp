@@ -29,7 +29,7 @@ BOOST_FIXTURE_TEST_CASE(connect_and_shutdown_are_barriers, empty_job<3>) {
 }
 
 BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_left_to_the_client) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -46,7 +46,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_iterati
 }
 
 BOOST_AUTO_TEST_CASE(a_join_waits_at_most_the_coordinators_timeout) {
-  auto c = cluster::deserted(2, {.join_timeout_max = 10s});
+  auto c = cluster::without_clients(2, {.join_timeout_max = 10s});
   c.observer();
   auto const patient = c.join({0, 0}, 1, 300s);
   BOOST_TEST(c.at(10s - 1ns).code(patient) == "waits");
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_cancelled_by_all_leaves_no_state, empty_job<2>) {
 
 // D2: an observer need not know the name of the job.
 BOOST_AUTO_TEST_CASE(a_session_without_a_job_name_observes_any_job_but_joins_only_the_default) {
-  auto c = cluster::deserted(1, core::config{.job = "train"});
+  auto c = cluster::without_clients(1, core::config{.job = "train"});
   auto const silent = c.observer();
   core::hello_args args{.job = "train"};
   auto const knowing = c.hello(args);
@@ -173,7 +173,7 @@ BOOST_FIXTURE_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins, empty_
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_pending_join_counts_once) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   c.observer();
   c.observer();
   auto const older = c.join({0, 0}, 1, 10s);
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_joining_task_that_ends_in_any_way_no_longer_counts) {
   for (way const w :
        {way::grace, way::abandoned, way::bye, way::malformed, way::ended, way::cancelled}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
-      auto c = cluster::deserted(3);
+      auto c = cluster::without_clients(3);
       for (int i = 0; i < 4; ++i) c.observer();
       auto const patient = c.join({0, 0}, 1, 60s);
       auto const dying = c.join({1, 1}, 2, 60s);
@@ -227,7 +227,7 @@ BOOST_FIXTURE_TEST_CASE(a_suspect_joining_task_still_counts, empty_job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
-  auto c = cluster::deserted(3, {.join_barrier = false});
+  auto c = cluster::without_clients(3, {.join_barrier = false});
   c.observer();
   BOOST_TEST(c.code(c.join({0, 0}, 1)) == "OK");
   BOOST_TEST(c.state_of(0) == "connected");
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(no_session_can_act_for_a_task_while_it_joins) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   int const joins = c.observer();
   int const other = c.observer();
   c.join({joins, 0}, 1);
@@ -504,7 +504,7 @@ BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_acting_task, 
 }
 
 BOOST_AUTO_TEST_CASE(a_session_with_one_task_left_need_not_name_it) {
-  auto c = cluster::deserted(2, {.leave_barrier = false});
+  auto c = cluster::without_clients(2, {.leave_barrier = false});
   int const agent = c.observer("agent:1");
   c.join({agent, 0}, 1);
   c.join({agent, 1}, 2);
@@ -574,7 +574,7 @@ BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_is_refused_
 
 // D14: most waiting happens during initialization, so a waiting join is logged like a barrier.
 BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks) {
-  auto c = cluster::deserted(3);
+  auto c = cluster::without_clients(3);
   c.observer();
   c.join({0, 0}, 1, 60s);
   c.log();

@@ -15,7 +15,7 @@ BOOST_FIXTURE_TEST_CASE(clients_shutdown_successfully_without_an_error, job<3>) 
     BOOST_TEST(c.pushed<job_error>(i).empty());
     BOOST_TEST(c.state_of(static_cast<std::uint32_t>(i)) == "left");
   }
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_register_again) {
@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_registe
   c.join({0, 0}, 500);
   BOOST_TEST(c.after(c.join({1, 1}, 501)).replies() == "0:OK 1:OK 0:OK 1:OK");
   BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
   BOOST_TEST(c.after(c.leave(0)).replies() == "");
   BOOST_TEST(c.after(c.leave(1)).replies() == "0:OK 1:OK");
 }
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(tasks_with_a_failed_leave_have_left_and_the_missing_one_lea
   c.leave(0, 5s);
   BOOST_TEST(c.at(5s).state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "connected");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 
   auto const late = c.leave(1);
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(tasks_with_a_failed_leave_have_left_and_the_missing_one_lea
   expect_words(c.text(late),
                {"the job has failed: task 1 (host1:1001) failed: INTERNAL: Barrier timed out."});
   BOOST_TEST(c.state_of(1) == "left");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it, job<3>) {
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_
   BOOST_TEST(c.bye(2, true).replies() == "0:INTERNAL 1:INTERNAL");
   expect_words(c.text(one), {"task 2 (host2:1002) failed", "destroyed without leaving"});
   static_cast<void>(two);
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(leaving_alone_as_the_last_task_releases_the_others, job<
   c.leave(0);
   BOOST_TEST(c.after(c.leave(1, 0s)).replies() == "1:OK");
   BOOST_TEST(c.after(c.leave(2, 0s)).replies() == "2:OK 0:OK");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(leaving_alone_replaces_a_waiting_leave, job<3>) {
@@ -147,9 +147,9 @@ BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
 
   BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
   BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
   BOOST_TEST(c.after(c.leave(0)).replies() == "0:OK");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_without_end_by_d3) {
@@ -271,7 +271,7 @@ BOOST_FIXTURE_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone, 
   BOOST_TEST(c.code(leaving) == "FAILED_PRECONDITION");
   expect_words(c.text(leaving), {"the job has failed", "task 1 (host1:1001)", "INTERNAL: boom"});
   BOOST_TEST(c.state_of(0) == "left");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(after_a_job_error_a_bye_is_no_failure, job<3>) {
@@ -304,30 +304,30 @@ BOOST_FIXTURE_TEST_CASE(a_session_that_ends_while_its_task_leaves_fails_it, job<
 // The coordinator lingers until every leave reply is acknowledged.
 BOOST_AUTO_TEST_CASE(the_coordinator_is_drained_when_every_leave_reply_was_acknowledged) {
   cluster c{2};
-  BOOST_TEST(c.brain().drained());
+  BOOST_TEST(c.logic().drained());
   c.leave(0);
-  BOOST_TEST(c.after(c.leave(1)).brain().done());
-  BOOST_TEST(!c.brain().drained());
+  BOOST_TEST(c.after(c.leave(1)).logic().done());
+  BOOST_TEST(!c.logic().drained());
   c.heartbeat(0);
-  BOOST_TEST(!c.brain().drained());
+  BOOST_TEST(!c.logic().drained());
 
-  BOOST_TEST(c.heartbeat(1).brain().drained());
+  BOOST_TEST(c.heartbeat(1).logic().drained());
 }
 
 BOOST_FIXTURE_TEST_CASE(an_ended_session_owes_no_acknowledgement, job<2>) {
   c.leave(0);
   c.leave(1);
   c.bye(0).lose(1);
-  BOOST_TEST(!c.brain().drained());
+  BOOST_TEST(!c.logic().drained());
 
-  BOOST_TEST(c.at(2s).brain().drained());
+  BOOST_TEST(c.at(2s).logic().drained());
 }
 
 BOOST_FIXTURE_TEST_CASE(failed_leaves_await_acknowledgement_too, job<2>) {
   c.leave(0);
   c.report_error(1, errc::internal, "boom");
-  BOOST_TEST(!c.brain().drained());
-  BOOST_TEST(c.heartbeat(0).brain().drained());
+  BOOST_TEST(!c.logic().drained());
+  BOOST_TEST(c.heartbeat(0).logic().drained());
 }
 
 BOOST_AUTO_TEST_CASE(a_long_leave_is_logged_and_shown_with_the_missing_tasks) {
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_long_leave_is_logged_and_shown_with_the_missing_tasks) {
 }
 
 BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_joined) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   c.observer();
   c.join({0, 0}, 1);
   auto const leaving = c.leave(0, 5s);

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(leaving_a_short_outage_or_lateness_is_not_pushed) {
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it_by_d19) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 1);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_a
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_others_by_d19) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 100, 300s, {.recoverable = true});
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_othe
 }
 
 BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error_by_d19) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 100, 300s, {.recoverable = true});

@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_an_overdue_suspect_task_leaves_no_deadline) {
 
   c.put(1, "a", "1");
 
-  BOOST_TEST((*c.brain().next_deadline() >= t0 + 70s));
+  BOOST_TEST((*c.logic().next_deadline() >= t0 + 70s));
   BOOST_TEST(c.state_of(0) == "suspect");
 }
 

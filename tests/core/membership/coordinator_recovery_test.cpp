@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(recoverable_worker_failure_not_propagated_for_any_kind_of_f
 }
 
 BOOST_AUTO_TEST_CASE(unrecoverable_worker_failure_propagated_also_to_recoverable_tasks) {
-  auto c = cluster::deserted(4);
+  auto c = cluster::without_clients(4);
   join_some_as_recoverable(c, 4, {1, 2, 3});
 
   c.report_error(0, errc::internal, "boom");
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(unrecoverable_ps_failure_propagated_is_the_same_for_every_t
 }
 
 BOOST_AUTO_TEST_CASE(recoverable_and_non_recoverable_tasks_fail_differently_in_one_job) {
-  auto c = cluster::deserted(3);
+  auto c = cluster::without_clients(3);
   join_some_as_recoverable(c, 3, {1, 2});
   c.report_error(1, errc::internal, "worker");
   for (int i = 0; i < 3; ++i) BOOST_TEST(job_errors(c, i) == 0u);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(recoverable_and_non_recoverable_tasks_fail_differently_in_o
 }
 
 BOOST_AUTO_TEST_CASE(a_task_can_opt_out_of_being_recoverable) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   c.join({c.observer(), 0}, 1, 300s, {.recoverable = false});
   c.join({c.observer(), 1}, 2);
   BOOST_TEST(!c.look().tasks[0].recoverable);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(each_incarnation_states_whether_it_is_recoverable) {
 }
 
 BOOST_AUTO_TEST_CASE(after_a_job_error_a_recoverable_task_cannot_join) {
-  auto c = cluster::deserted(3);
+  auto c = cluster::without_clients(3);
   join_some_as_recoverable(c, 3, {1, 2});
   c.report_error(1, errc::internal, "first");
   c.report_error(0, errc::internal, "chief");
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(recoverable_task_report_error_reset_and_register_again) {
 }
 
 BOOST_AUTO_TEST_CASE(reset_connected_but_not_in_error_fails) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   c.observer();
   BOOST_TEST(c.code(c.reset({0, 0}, 1)) == "FAILED_PRECONDITION");
   c.join({0, 0}, 1);
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_
 }
 
 BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_rejoins_at_once) {
-  auto c = cluster::deserted(3, {.join_barrier = false, .recoverable = true});
+  auto c = cluster::without_clients(3, {.join_barrier = false, .recoverable = true});
   c.join({c.observer(), 0}, 1);
   c.report_error(0, errc::internal, "boom");
 
@@ -457,7 +457,7 @@ BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_fai
   BOOST_TEST(c.after(c.leave(0)).look().barriers.at(0).missing == "1");
 
   BOOST_TEST(c.after(c.leave(1)).replies() == "2:OK 0:OK 1:OK");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
   BOOST_TEST(c.error() == "none");
 }
 
@@ -496,7 +496,7 @@ BOOST_AUTO_TEST_CASE(the_leave_waits_for_a_reset_task) {
   c.reset({1, 1}, 101);
   auto const zero = c.leave(0, 30s);
   BOOST_TEST(c.code(zero) == "waits");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 
   c.join({1, 1}, 101);
   BOOST_TEST(c.after(c.leave({1, 1})).code(zero) == "OK");
@@ -506,10 +506,10 @@ BOOST_AUTO_TEST_CASE(the_last_task_leaves_at_once_when_all_others_failed) {
   cluster c{3, recoverable()};
   c.report_error(0, errc::internal, "boom");
   c.report_error(1, errc::internal, "boom");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 
   BOOST_TEST(c.code(c.leave(2)) == "OK");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 // Row 3.21: the deadline of the leave applies to the missing tasks.
@@ -524,7 +524,7 @@ BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
 
 // When a session of many tasks ends, each of them fails on its own.
 BOOST_AUTO_TEST_CASE(the_end_of_a_session_of_many_recoverable_tasks_does_not_end_the_job) {
-  auto c = cluster::deserted(4, leaving_together());
+  auto c = cluster::without_clients(4, leaving_together());
   int const host = c.observer("host:1");
   for (std::uint32_t t : {1u, 2u, 3u}) c.join({host, t}, t);
   int const other = c.observer();
@@ -532,13 +532,13 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_session_of_many_recoverable_tasks_does_not_end
   c.replies();
   c.barrier({host, 1}, "b");
   auto const waits = c.barrier(other, "b");
-  auto const minds = c.barrier(other, "m", 300s, {.fail_when_lost = true});
+  auto const fails_when_lost = c.barrier(other, "m", 300s, {.fail_when_lost = true});
   auto const leaves = c.leave(other);
 
-  BOOST_TEST(c.bye(host, true).code(minds, leaves) == "INTERNAL OK");
+  BOOST_TEST(c.bye(host, true).code(fails_when_lost, leaves) == "INTERNAL OK");
   BOOST_TEST(contains(c.round(waits), "round 1 FAILED_PRECONDITION"));
   BOOST_TEST(c.error() == "none");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_session_learns_which_task_to_name_in_a_join) {
 }
 
 BOOST_AUTO_TEST_CASE(a_probed_holder_of_two_tasks_that_answers_keeps_both) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   int const both = c.observer();
   c.join({both, 0}, 1);
   c.join({both, 1}, 2);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_otherwise) {
   enum class way { grace, abandoned, malformed, reported, ended };
   for (way const w : {way::grace, way::abandoned, way::malformed, way::reported, way::ended}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
-      auto c = cluster::deserted(1, {.reconnect_grace = 5s, .recoverable = true});
+      auto c = cluster::without_clients(1, {.reconnect_grace = 5s, .recoverable = true});
       int const holder = c.observer();
       c.join({holder, 0}, 100);
       c[holder].beats = false;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(take_over_replaces_a_live_recoverable_holder_without_a_prob
 }
 
 BOOST_AUTO_TEST_CASE(take_over_needs_recoverable_tasks_on_both_sides) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   c.join({c.observer(), 0}, 100);
   c.join({c.observer(), 1}, 101, 300s, {.recoverable = true});
 
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(take_over_needs_recoverable_tasks_on_both_sides) {
 }
 
 BOOST_AUTO_TEST_CASE(take_over_of_a_free_task_is_a_plain_join) {
-  auto c = cluster::deserted(1, recoverable());
+  auto c = cluster::without_clients(1, recoverable());
   c.observer();
 
   BOOST_TEST(c.code(c.join({0, 0}, 1, 300s, taking_over)) == "OK");
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(after_take_overs_only_the_last_session_can_act) {
 }
 
 BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   auto const older = c.join({c.observer(), 0}, 1);
   auto const newer = c.join({c.observer(), 0}, 2, 300s, taking_over);
 
@@ -366,7 +366,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_session_cannot_act_as_an_observer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_session_keeps_its_other_tasks_when_one_is_replaced) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   int const both = c.observer();
   c.join({both, 0}, 100);
   c.join({both, 1}, 101);

@@ -159,11 +159,11 @@ BOOST_FIXTURE_TEST_CASE(replies_can_be_lost_repeatedly, job<1>) {
 
 BOOST_FIXTURE_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement, job<1>) {
   c.heartbeat(0);
-  auto const idle = c.brain().memory()->used();
+  auto const idle = c.logic().memory()->used();
   for (int i = 0; i < 100; ++i) c.remove(0, "none");
-  BOOST_TEST(c.brain().memory()->used() > idle);
+  BOOST_TEST(c.logic().memory()->used() > idle);
 
-  BOOST_TEST(c.heartbeat(0).brain().memory()->used() == idle);
+  BOOST_TEST(c.heartbeat(0).logic().memory()->used() == idle);
 }
 
 BOOST_FIXTURE_TEST_CASE(requests_absent_from_the_resume_list_are_cancelled_or_dropped, job<2>) {
@@ -178,7 +178,7 @@ BOOST_FIXTURE_TEST_CASE(requests_absent_from_the_resume_list_are_cancelled_or_dr
   BOOST_TEST(c.look().waiting_gets == 0u);
   BOOST_TEST(c.code(waits) == "waits");
   BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // the put took effect
-  BOOST_TEST(c.heartbeat(0).brain().memory()->used() < 600u);
+  BOOST_TEST(c.heartbeat(0).logic().memory()->used() < 600u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_request_that_never_arrived_is_unknown_and_resent_with_its_id, job<1>) {
@@ -251,11 +251,11 @@ BOOST_FIXTURE_TEST_CASE(input_of_the_replaced_connection_is_ignored, job<1>) {
   c[0].connection = {};
   auto const on = c.dial();
   core::client_message resume{.answered_through = c[0].answered, .what = c.resume_of(0)};
-  c.brain().received(t0, on, std::move(resume));
+  c.logic().received(t0, on, std::move(resume));
 
   core::client_message late{.id = request_id{50}, .what = core::put_args{"k", "v", false}};
-  c.brain().received(t0, old, std::move(late));
-  c.brain().malformed(t0, old, "noise");
+  c.logic().received(t0, old, std::move(late));
+  c.logic().malformed(t0, old, "noise");
 
   BOOST_TEST(c.look().keys == 0u);
   BOOST_TEST(c.look().sessions == 1u);
@@ -384,11 +384,11 @@ BOOST_FIXTURE_TEST_CASE(acknowledging_unsent_replies_is_a_protocol_error, job<2>
 BOOST_FIXTURE_TEST_CASE(a_repeated_or_lower_acknowledgement_is_ignored, job<1>) {
   for (int i = 0; i < 4; ++i) c.remove(0, "none");
   c.heartbeat(0);
-  auto const used = c.brain().memory()->used();
+  auto const used = c.logic().memory()->used();
   std::uint64_t const answered = std::exchange(c[0].answered, 1);
 
   BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
-  BOOST_TEST(c.brain().memory()->used() == used);
+  BOOST_TEST(c.logic().memory()->used() == used);
   c[0].answered = answered;
 }
 

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_without_waiting_for_others) {
   BOOST_TEST(c.state_of(0) == "left");
 
   BOOST_TEST(c.at(1h).error() == "none");
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(a_round_with_a_finished_participant_fails_without_a_job_error) {
@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_finished_task_may_join_again_before_the_job_is_done) {
   BOOST_TEST(c.after(c.barrier(next, "b")).code(waits) == "OK");
 
   c.leave(1);
-  BOOST_TEST(!c.brain().done());
-  BOOST_TEST(c.after(c.leave(next)).brain().done());
+  BOOST_TEST(!c.logic().done());
+  BOOST_TEST(c.after(c.leave(next)).logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_with_the_shutdown_barrier_on) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_with_the_shutdown_barrier_
 }
 
 BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrier_back) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   int const strict = c.observer();
   int const other = c.observer();
   c.join({strict, 0}, 1, 300s, {.recoverable = false});
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrie
 }
 
 BOOST_AUTO_TEST_CASE(a_task_has_the_coordinators_default_until_it_joins) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   int const first = c.observer();
   c.join({first, 0}, 1, 300s, {.recoverable = true});
   auto const waits = c.leave(first);
@@ -160,12 +160,12 @@ BOOST_AUTO_TEST_CASE(a_round_waiting_for_a_returning_task_times_out_and_names_it
 
 BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_fails_when_a_task_leaves_to_return) {
   cluster c{2, recoverable()};
-  auto const minds = c.barrier(1, "b", without_limit, {.fail_when_lost = true});
+  auto const fails_when_lost = c.barrier(1, "b", without_limit, {.fail_when_lost = true});
 
   c.leave(0, 300s, true);
   auto const later = c.barrier(1, "later", without_limit, {.fail_when_lost = true});
 
-  for (auto const one : {minds, later}) {
+  for (auto const one : {fails_when_lost, later}) {
     BOOST_TEST(c.code(one) == "INTERNAL");
     expect_words(c.text(one), {"task 0 (host0:1000) has left and is expected back"});
   }
@@ -199,9 +199,9 @@ BOOST_AUTO_TEST_CASE(the_job_is_not_done_while_a_task_is_returning) {
   cluster c{2, recoverable()};
   c.leave(0, 300s, true);
   c.leave(1);
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 
-  BOOST_TEST(c.at(10min).brain().done());
+  BOOST_TEST(c.at(10min).logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return, job<2>) {
@@ -224,12 +224,12 @@ BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_returning_task_until_it_fa
     if (!comes) c.at(10min);
 
     BOOST_TEST(c.code(waits) == "OK");
-    BOOST_TEST(c.brain().done());
+    BOOST_TEST(c.logic().done());
   }
 }
 
 BOOST_AUTO_TEST_CASE(when_the_job_fails_a_returning_task_has_left) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   int const one = c.observer();
   int const two = c.observer();
   c.join({one, 0}, 1);
@@ -237,12 +237,12 @@ BOOST_AUTO_TEST_CASE(when_the_job_fails_a_returning_task_has_left) {
   c.leave(one, 300s, true);
 
   BOOST_TEST(c.after(c.report_error(two, errc::internal, "boom")).state_of(0) == "left");
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.logic().done());
   BOOST_TEST(c.at(1h).state_of(0) == "left");
 }
 
 BOOST_AUTO_TEST_CASE(after_a_job_error_no_task_returns) {
-  auto c = cluster::deserted(2, recoverable());
+  auto c = cluster::without_clients(2, recoverable());
   int const one = c.observer();
   int const two = c.observer();
   c.join({one, 0}, 1);

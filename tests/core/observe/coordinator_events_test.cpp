@@ -178,7 +178,7 @@ BOOST_FIXTURE_TEST_CASE(an_event_in_the_iteration_of_the_deadline_is_returned, j
 }
 
 BOOST_AUTO_TEST_CASE(event_kinds_identify_what_happened_and_to_which_task) {
-  auto c = cluster::deserted(2, {.waiting_log_period = 1s});
+  auto c = cluster::without_clients(2, {.waiting_log_period = 1s});
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 1);
@@ -246,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_event_watch_leaves_nothing, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_logged_once_in_ten_seconds) {
-  auto c = cluster::deserted(1, {.credentials = {{core::role::worker, "right"}}});
+  auto c = cluster::without_clients(1, {.credentials = {{core::role::worker, "right"}}});
   int const observer = c.hello(core::hello_args{.token = "right"});
   auto const guess = [&](std::string peer) {
     auto const on = c.dial(std::move(peer));

@@ -8,7 +8,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(coordinator_look_test)
 
 BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_an_empty_job) {
-  auto c = cluster::deserted(2, {.job = "train", .version = "9.9"});
+  auto c = cluster::without_clients(2, {.job = "train", .version = "9.9"});
   c.at(3s);
 
   auto const seen = c.look();
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_an_empty_job) {
   BOOST_TEST(!seen.error.has_value());
   BOOST_TEST(seen.sessions == 0u);
   BOOST_TEST(seen.memory_bytes == 0u);
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(tasks_are_shown_with_their_address_and_last_sign_of_life, job<2>) {
@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(inspect_returns_the_snapshot_of_look, job<1>) {
   BOOST_TEST(s->sessions == 2u);
   BOOST_TEST(s->waiting_gets == 1u);
   BOOST_TEST(s->memory_bytes > 5u);
-  BOOST_TEST(s->memory_bytes_max == c.brain().memory()->owned_max());
+  BOOST_TEST(s->memory_bytes_max == c.logic().memory()->owned_max());
   BOOST_TEST(c.code(get) == "waits");
 }
 
@@ -116,27 +116,27 @@ BOOST_FIXTURE_TEST_CASE(a_snapshot_changes_nothing, job<2>) {
   c.at(1s);
 
   BOOST_TEST((c.look() == c.look()));
-  BOOST_TEST((c.brain().look(t0 + 9s) != c.look()));
+  BOOST_TEST((c.logic().look(t0 + 9s) != c.look()));
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_tasks_have_joined_and_ended) {
-  auto c = cluster::deserted(2, {.join_barrier = false, .leave_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false, .leave_barrier = false});
   c.observer();
   c.observer();
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
   c.join({0, 0}, 1);
   c.leave({0, 0});
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
   c.join({1, 1}, 2);
-  BOOST_TEST(!c.brain().done());
-  BOOST_TEST(c.after(c.leave({1, 1})).brain().done());
+  BOOST_TEST(!c.logic().done());
+  BOOST_TEST(c.after(c.leave({1, 1})).logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(the_job_is_not_done_during_a_join, empty_job<2>) {
   int const first = c.observer();
   c.join({first, 0}, 1);
 
-  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(!c.logic().done());
 }
 
 // The log of a job from start to end, line by line.
@@ -151,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_barrier_counts_as_passed_after_its_first_released_round, job<2>) {
-  auto const history = [&] { return c.brain().history(t0 + c.now(), "b"); };
+  auto const history = [&] { return c.logic().history(t0 + c.now(), "b"); };
   BOOST_TEST(history().passed.value == 0u);
   BOOST_TEST(history().open.value == 0u);
 
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_in_pages, job<1>) {
   for (auto const* const key : {"a/1", "a/2", "ab", "b"}) c.put(0, key, "value");
   auto const names = [&](std::string const& prefix, std::string const& after, std::size_t most) {
     std::string all;
-    for (auto const& e : c.brain().keys(prefix, after, most).entries) all += e.key + " ";
+    for (auto const& e : c.logic().keys(prefix, after, most).entries) all += e.key + " ";
     return all;
   };
 
@@ -184,28 +184,28 @@ BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_in_pages, job<1>) {
   BOOST_TEST(names("a/", "a/1", 9) == "a/2 ");
   BOOST_TEST(names("a", "a/2", 9) == "ab ");
   BOOST_TEST(names("", "b", 9) == "");
-  BOOST_TEST(c.brain().keys("", "", 0).version == 4u);
+  BOOST_TEST(c.logic().keys("", "", 0).version == 4u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_key_is_found_by_any_equivalent_path, job<1>) {
   c.put(0, "a/1", "value");
 
-  BOOST_TEST(c.brain().value("/a//1").value().value.view() == "value");
-  BOOST_TEST((c.brain().value("a").error().code() == errc::not_found));
-  BOOST_TEST((c.brain().value("/").error().code() == errc::invalid_argument));
+  BOOST_TEST(c.logic().value("/a//1").value().value.view() == "value");
+  BOOST_TEST((c.logic().value("a").error().code() == errc::not_found));
+  BOOST_TEST((c.logic().value("/").error().code() == errc::invalid_argument));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_operator_can_post_a_preemption_notice, job<2>) {
   auto const now = t0 + c.now();
 
-  BOOST_TEST(c.brain().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());
+  BOOST_TEST(c.logic().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());
   BOOST_TEST(c.at(0s).pushed<core::freeze_request>(0).size() == 1u);
   expect_words(c.log(), {"task 1", "will be preempted in 0"});
 
   BOOST_TEST(
-      (c.brain().put_in(now, core::preempt_args{task_id{2}, 0s}).code() == errc::invalid_argument));
+      (c.logic().put_in(now, core::preempt_args{task_id{2}, 0s}).code() == errc::invalid_argument));
   c.task_ended(1, {errc::aborted, "killed"});
-  BOOST_TEST((c.brain().put_in(now, core::preempt_args{task_id{0}, 0s}).code() ==
+  BOOST_TEST((c.logic().put_in(now, core::preempt_args{task_id{0}, 0s}).code() ==
               errc::failed_precondition));
 }
 

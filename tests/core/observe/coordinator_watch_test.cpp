@@ -47,7 +47,7 @@ BOOST_FIXTURE_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version, job<2>) 
 
 // Also if it waits: its reply is made without another request.
 BOOST_FIXTURE_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks, job<40>) {
-  auto const steps = [&] { return c.brain().counts().steps; };
+  auto const steps = [&] { return c.logic().counts().steps; };
   auto const before = steps();
   auto const now = c.send(0, core::watch_tasks_args{});
   BOOST_TEST(steps() == before + 10);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(watch_tasks_returns_new_incarnation) {
 }
 
 BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_any_task_joined) {
-  auto c = cluster::deserted(2);
+  auto c = cluster::without_clients(2);
   int const o = c.observer();
 
   auto const seen = watch(c, o);

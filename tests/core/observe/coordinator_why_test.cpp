@@ -243,7 +243,7 @@ BOOST_FIXTURE_TEST_CASE(pops_with_an_outside_producer_are_stuck_after_it_disconn
 }
 
 BOOST_AUTO_TEST_CASE(a_producer_that_became_the_waiting_task_no_longer_counts) {
-  auto c = cluster::deserted(1, loose());
+  auto c = cluster::without_clients(1, loose());
   int const only = c.observer();
   c.push(only, "work", "1");
   c.join({only, 0}, 1);
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(a_failed_recoverable_task_may_still_release_others) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_has_not_joined_may_release_others) {
-  auto c = cluster::deserted(2, loose());
+  auto c = cluster::without_clients(2, loose());
   c.observer();
   c.join({0, 0}, 1);
   c.log();
@@ -505,7 +505,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_failed_tasks) {
   BOOST_TEST(w.missing->arrived == 1u);
   BOOST_TEST(w.missing->expected == 2u);
   BOOST_TEST(w.missing->missing == "1");
-  BOOST_TEST((w.remaining == c.brain().options().preemption_timeout));
+  BOOST_TEST((w.remaining == c.logic().options().preemption_timeout));
 }
 
 BOOST_FIXTURE_TEST_CASE(why_lists_waiting_and_missing_tasks_with_their_state, job<4>) {
@@ -616,11 +616,11 @@ BOOST_AUTO_TEST_CASE(the_cost_of_why_is_bounded_with_many_open_rounds) {
   c.check_less();
   for (int i = 0; i < 500; ++i) c.barrier(i, "b" + std::to_string(i));
   c.pass(1s);
-  auto const before = c.brain().counts().steps;
+  auto const before = c.logic().counts().steps;
 
   auto const a = why(c, 0);
 
-  BOOST_TEST(c.brain().counts().steps - before < 10'000u);
+  BOOST_TEST(c.logic().counts().steps - before < 10'000u);
   BOOST_TEST(a.waits.size() == 66u);
   BOOST_TEST(a.more == 434u);
   BOOST_TEST(a.waits[0].name == "b0");

@@ -11,8 +11,8 @@ namespace {
 
 constexpr time_point start{1h};
 
-struct house {
-  explicit house(std::size_t owed_max = 100, std::size_t idle_max = 10)
+struct harness {
+  explicit harness(std::size_t owed_max = 100, std::size_t idle_max = 10)
       : all{memory, owed_max, idle_max} {}
 
   std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(10'000'000'000);
@@ -46,7 +46,7 @@ struct house {
 BOOST_AUTO_TEST_SUITE(barriers_test)
 
 BOOST_AUTO_TEST_CASE(rounds_of_a_name_are_numbered_from_one) {
-  house h;
+  harness h;
 
   BOOST_TEST(h.pass("a").value == 1u);
   BOOST_TEST(h.pass("a").value == 2u);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(rounds_of_a_name_are_numbered_from_one) {
 }
 
 BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
-  house h;
+  harness h;
   auto& b = h.all.at("a");
   h.all.open(b, h.three, {}, start);
   auto const sequence = b.sequence;
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_is_found_until_it_is_forgotten) {
-  house h{100, 0};
+  harness h{100, 0};
   auto& b = h.all.at("a");
   h.all.open(b, h.three, {}, start);
   BOOST_TEST(h.all.find("a") == &b);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_found_until_it_is_forgotten) {
 }
 
 BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
-  house h;
+  harness h;
   for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, {}, start);
   std::string order;
 
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
 }
 
 BOOST_AUTO_TEST_CASE(a_dissolved_round_has_never_been) {
-  house h;
+  harness h;
   h.pass("a");
   auto& b = h.all.at("a");
   h.all.open(b, h.three, {}, start);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_dissolved_round_has_never_been) {
 }
 
 BOOST_AUTO_TEST_CASE(a_straggler_is_given_each_outcome_once_and_the_oldest_first) {
-  house h;
+  harness h;
   h.fail("a", {1, 2}, "first");
   h.fail("a", {1}, "second");
   h.fail("b", {1}, "other");
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_is_given_each_outcome_once_and_the_oldest_first
 }
 
 BOOST_AUTO_TEST_CASE(beyond_the_bound_the_oldest_outcomes_are_forgotten_and_said_to_be) {
-  house h{3};
+  harness h{3};
   for (auto const* const what : {"1", "2", "3", "4"}) h.fail("a", {1}, what);
 
   {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(beyond_the_bound_the_oldest_outcomes_are_forgotten_and_said
 }
 
 BOOST_AUTO_TEST_CASE(the_bound_counts_stragglers_and_a_round_is_forgotten_whole) {
-  house h{3};
+  harness h{3};
   h.fail("a", {1, 2}, "first");
   h.fail("b", {1, 2}, "second");
 
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_bound_counts_stragglers_and_a_round_is_forgotten_whole)
 }
 
 BOOST_AUTO_TEST_CASE(even_that_an_outcome_was_forgotten_is_forgotten_after_as_many_more) {
-  house h{2};
+  harness h{2};
   for (int i = 1; i <= 5; ++i) h.fail("a", {1}, std::to_string(i));
 
   BOOST_TEST(h.all.owed() == 4u);
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(even_that_an_outcome_was_forgotten_is_forgotten_after_as_ma
 }
 
 BOOST_AUTO_TEST_CASE(a_bound_of_zero_remembers_nothing) {
-  house h{0};
+  harness h{0};
   h.fail("a", {1, 2});
 
   BOOST_TEST(h.owed("a", 1) == "nothing");
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_bound_of_zero_remembers_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_gone_is_owed_nothing_any_more) {
-  house h;
+  harness h;
   h.fail("a", {1, 2});
   h.fail("b", {1});
   h.fail("c", {2});
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_gone_is_owed_nothing_any_more) {
 }
 
 BOOST_AUTO_TEST_CASE(forgetting_everything_owed_leaves_idle_names) {
-  house h{100, 2};
+  harness h{100, 2};
   for (auto const* const name : {"a", "b", "c", "d"}) h.fail(name, {1, 2});
   BOOST_TEST(h.all.known() == 4u);
 
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(forgetting_everything_owed_leaves_idle_names) {
 }
 
 BOOST_AUTO_TEST_CASE(idle_names_are_remembered_up_to_a_bound_the_longest_idle_forgotten_first) {
-  house h{100, 2};
+  harness h{100, 2};
   h.pass("a");
   h.pass("b");
   h.pass("a");
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(idle_names_are_remembered_up_to_a_bound_the_longest_idle_fo
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_owes_or_is_open_is_not_idle) {
-  house h{100, 1};
+  harness h{100, 1};
   h.fail("owes", {1});
   auto& open = h.all.at("open");
   h.all.open(open, h.three, {}, start);
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_name_that_owes_or_is_open_is_not_idle) {
 }
 
 BOOST_AUTO_TEST_CASE(no_idle_name_is_remembered_when_the_bound_is_zero) {
-  house h{100, 0};
+  harness h{100, 0};
   h.pass("a");
   h.fail("b", {1});
   BOOST_TEST(h.all.known() == 1u);
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(no_idle_name_is_remembered_when_the_bound_is_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_was_in_the_last) {
-  house h;
+  harness h;
   auto const pair = task_set{std::vector<task_id>{task_id{0}, task_id{1}}};
   auto& b = h.all.at("a");
   BOOST_TEST(h.all.may_open(b, task_id{9}, pair).ok());
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_wa
 }
 
 BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {
-  house h;
+  harness h;
   auto const pair =
       boost::make_local_shared<task_set const>(std::vector<task_id>{task_id{0}, task_id{1}});
   auto& b = h.all.at("a");
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {
 }
 
 BOOST_AUTO_TEST_CASE(a_million_names_with_a_straggler_each_are_forgotten_in_passing) {
-  house h{1000, 100};
+  harness h{1000, 100};
   for (int i = 0; i < 1'000'000; ++i) h.fail(std::to_string(i), {1});
 
   BOOST_TEST(h.all.owed() <= 2000u);
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_million_names_with_a_straggler_each_are_forgotten_in_pass
 
 // The outcomes kept for an absent straggler must not slow down every call of the others.
 BOOST_AUTO_TEST_CASE(what_one_task_is_owed_costs_the_others_nothing) {
-  house h{300'000, 100};
+  harness h{300'000, 100};
   for (int i = 0; i < 300'000; ++i) h.fail("a", {1});
 
   for (int i = 0; i < 300'000; ++i) BOOST_TEST_REQUIRE(h.owed("a", 2) == "nothing");

@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_leaves_while_it_asks_takes_its_call_back) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_never_came_is_not_waited_for_until_it_does) {
-  auto c = cluster::deserted(2, loose());
+  auto c = cluster::without_clients(2, loose());
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_large_job_asks_in_any_order) {
 }
 
 BOOST_AUTO_TEST_CASE(an_alive_query_without_room_for_its_members_is_refused) {
-  auto c = cluster::deserted(4096, {.join_barrier = false, .memory_bytes_max = 16'000});
+  auto c = cluster::without_clients(4096, {.join_barrier = false, .memory_bytes_max = 16'000});
   c.join({c.observer(), 0}, 100);
 
   auto const refused = alive(c, 0);

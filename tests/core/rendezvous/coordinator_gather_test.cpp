@@ -130,9 +130,9 @@ BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts
 
 BOOST_AUTO_TEST_CASE(cancelled_data_no_longer_counts) {
   cluster c{2, {.gather_bytes_max = 10}};
-  auto const before = c.brain().memory()->used();
+  auto const before = c.logic().memory()->used();
   c.cancel(c.barrier(0, "g", 300s, bringing("1234567890")));
-  BOOST_TEST(c.brain().memory()->used() <= before);
+  BOOST_TEST(c.logic().memory()->used() <= before);
 
   c.barrier(0, "g", 300s, bringing("12345"));
   BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("67890"))) == "OK");
@@ -140,14 +140,14 @@ BOOST_AUTO_TEST_CASE(cancelled_data_no_longer_counts) {
 
 BOOST_FIXTURE_TEST_CASE(gathered_data_is_counted_until_everybody_has_acknowledged_it, job<2>) {
   c.barrier(0, "g", 300s, bringing(std::string(1000, 'x')));
-  BOOST_TEST(c.brain().memory()->used() >= 1000u);
+  BOOST_TEST(c.logic().memory()->used() >= 1000u);
   c.barrier(1, "g", 300s, bringing(std::string(1000, 'y')));
   c[0].answers.clear();
   c[1].answers.clear();
-  BOOST_TEST(c.brain().memory()->used() >= 2000u);
-  BOOST_TEST(c.heartbeat(0).brain().memory()->used() >= 2000u);
+  BOOST_TEST(c.logic().memory()->used() >= 2000u);
+  BOOST_TEST(c.heartbeat(0).logic().memory()->used() >= 2000u);
 
-  BOOST_TEST(c.heartbeat(1).brain().memory()->used() == 0u);
+  BOOST_TEST(c.heartbeat(1).logic().memory()->used() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(data_of_a_failed_round_is_freed_at_once, job<2>) {
@@ -155,7 +155,7 @@ BOOST_FIXTURE_TEST_CASE(data_of_a_failed_round_is_freed_at_once, job<2>) {
   c.at(1s);
   c[0].answers.clear();
 
-  BOOST_TEST(c.brain().memory()->used() < 10'000u);
+  BOOST_TEST(c.logic().memory()->used() < 10'000u);
 }
 
 BOOST_AUTO_TEST_CASE(data_that_finds_no_memory_is_refused_and_the_others_notice_nothing) {

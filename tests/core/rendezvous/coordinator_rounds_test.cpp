@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) 
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_joined_while_a_round_was_open_takes_part_in_it) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joined_while_a_round_was_open_takes_part_in_it)
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_was_there_and_missed_the_open_round_is_owed_its_failure) {
-  auto c = cluster::deserted(2, {.join_barrier = false});
+  auto c = cluster::without_clients(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_w
 
 // Without the cluster harness, which would take longer than the coordinator.
 BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
-  auto& brain = c.brain();
+  auto& logic = c.logic();
   std::vector<core::outgoing> out;
   std::vector<core::event> events;
   core::client_message m;
@@ -244,10 +244,10 @@ BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
     m.answered_through = static_cast<std::uint64_t>(i) + 1;
     for (int t = 0; t < 2; ++t) {
       m.what = core::barrier_args{.name = "step_" + std::to_string(i)};
-      brain.received(t0, c[t].connection, core::client_message{m});
+      logic.received(t0, c[t].connection, core::client_message{m});
     }
-    brain.take_outgoing(out);
-    brain.take_events(events);
+    logic.take_outgoing(out);
+    logic.take_events(events);
     BOOST_TEST_REQUIRE(out.size() == 2u);
     BOOST_TEST_REQUIRE(out[0].what->outcome.ok());
   }

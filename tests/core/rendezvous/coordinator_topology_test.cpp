@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try
   auto const first = c.exchange(0, "gpu", stated);
   auto const second = c.exchange(1, "gpu", host("b", {0}));
   BOOST_TEST(c.code(first, second) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-  expect_words(c.text(first), {"'gpu'", "tasks 0 do, tasks 1 do not"});
+  expect_words(c.text(first), {"'gpu'", "with one: 0; without: 1"});
 
   auto const again = c.exchange(0, "gpu", host("a", {0}));
   c.exchange(1, "gpu", host("b", {0}));

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(some_with_and_some_without_an_index_are_told_apart) {
   auto const refused =
       build_topology({host("a", 1), in_partition(0, host("b", 1)), host("c", 1), host("d", 1)});
   BOOST_TEST(refused.error().code() == errc::invalid_argument);
-  test::expect_words(refused.error().message(), {"tasks 1 do", "tasks 0,2-3 do not"});
+  test::expect_words(refused.error().message(), {"with one: 1", "without: 0,2-3"});
 }
 
 BOOST_AUTO_TEST_CASE(partitions_are_numbered_in_the_order_of_the_network_from_the_top) {

@@ -19,7 +19,7 @@ process_record& actor::record() { return in.seen.processes[body.number]; }
 void actor::start() {
   auto const& tasks = record().tasks;
   for (task_id const task : tasks) start_script(do_everything(*this, task));
-  if (tasks.empty()) start_script(run_errands(*this, std::nullopt));
+  if (tasks.empty()) start_script(run_side_script(*this, std::nullopt));
 }
 
 void actor::start_script(script s) {
@@ -35,7 +35,8 @@ void actor::begin_restart(bool returning) {
 void actor::joined(task_id task) {
   if (!joined_.insert(task).second) return;
   if (hosts(task)) return start_script(host_programs(*this, task));
-  for (std::uint32_t i = 0; i < in.decided.errands; ++i) start_script(run_errands(*this, task));
+  for (std::uint32_t i = 0; i < in.decided.side_scripts; ++i)
+    start_script(run_side_script(*this, task));
   start_script(is_guest() ? walk_as_guest(*this, task) : walk(*this, task));
   if (task.value % 4 == 0) start_script(follow(*this));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // A process of a simulated job with all operations: it joins its tasks, meets the others, and runs
 // other scripts concurrently. The outcomes of its calls go to the history. Not here: its requests
-// (wishes) and faults (job).
+// (requests) and faults (job).
 
 #include "coxswain/base/sync_points.hpp"
 #include "tests/sim/everything/history.hpp"
@@ -21,14 +21,14 @@ namespace coxswain::sim {
 
 class job;
 
-class actor : public process::witness {
+class actor : public process::listener {
  public:
   actor(job& of, process& body, process_record about);
 
   void start();
 
   // Starts nothing new from now on.
-  [[nodiscard]] bool is_over() const { return is_over_ || !body.alive || body.brain.over(); }
+  [[nodiscard]] bool is_over() const { return is_over_ || !body.alive || body.logic.over(); }
   void give_up() { is_over_ = true; }
 
   // Leaves with all its tasks, permanently or to return, whatever they wait for.
@@ -74,7 +74,7 @@ class actor : public process::witness {
   [[nodiscard]] sync_points& points(task_id task) { return points_[task]; }
   [[nodiscard]] std::string unique_text();
 
-  // process::witness
+  // process::listener
   void called(process const& by, request_id id, core::request const& what, duration timeout,
               std::optional<task_id> as) override;
   void answered(process const& by, request_id id, core::answer const& what) override;

@@ -17,7 +17,7 @@ constexpr duration work_max = 10min;  // far more than any job needs
 constexpr std::size_t memory_per_session = 3 * 1024;
 constexpr std::size_t picture_bytes_per_task = 320;
 
-core::config spoiled(core::config options, plant const* wrong) {
+core::config with_bug(core::config options, injected_bug const* wrong) {
   if (wrong && wrong->configure) wrong->configure(options);
   return options;
 }
@@ -31,9 +31,10 @@ bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 
 }  // namespace
 
-job::job(std::uint64_t seed, plant const* wrong, std::function<void(std::string_view)> record)
+job::job(std::uint64_t seed, injected_bug const* wrong,
+         std::function<void(std::string_view)> record)
     : decided{seed},
-      w{seed, spoiled(decided.options, wrong), with(decided.ways, std::move(record))},
+      w{seed, with_bug(decided.options, wrong), with(decided.ways, std::move(record))},
       progress_(decided.options.num_tasks) {
   w.delay_max = decided.delay_max;
   seen.options = decided.options;
@@ -43,12 +44,12 @@ job::job(std::uint64_t seed, plant const* wrong, std::function<void(std::string_
   seen.all_are_recoverable =
       std::count(decided.recoverable.begin(), decided.recoverable.end(), false) == 0;
   if (wrong && (wrong->up || wrong->down)) {
-    tamper_ = std::make_unique<tamper>(*wrong, seed);
+    bug_injector_ = std::make_unique<bug_injector>(*wrong, seed);
     w.change_up = [this](process& p, link const& line, std::string_view bytes) {
-      return tamper_->up(p.number, line, bytes);
+      return bug_injector_->up(p.number, line, bytes);
     };
     w.change_down = [this](process& p, link const& line, std::string_view bytes) {
-      return tamper_->down(p.number, line, bytes);
+      return bug_injector_->down(p.number, line, bytes);
     };
   }
 }
@@ -141,7 +142,7 @@ actor& job::any() {
 
 time_point job::soon() { return w.now + 2ms + between(w.random, 0ns, horizon); }
 
-bool job::stumbles(task_id task) {
+bool job::should_fail(task_id task) {
   return decided.deaths > 0 && decided.recoverable[task.value] && one_in(w.random, 12);
 }
 
@@ -155,7 +156,7 @@ void job::has_left(actor& who) {
   if (who.is_over()) return;
   who.give_up();
   who.record().departed = w.now;
-  who.body.brain.bye(w.now, false);
+  who.body.logic.bye(w.now, false);
   if (!one_in(w.random, 4)) replace_later(who);
 }
 
@@ -183,7 +184,7 @@ void job::plan_deaths() {
       } else if (one_in(w.random, 5)) {
         who.record().departed = w.now;
         who.give_up();
-        who.body.brain.bye(w.now, true);
+        who.body.logic.bye(w.now, true);
       } else {
         kill(who, one_in(w.random, 4));
       }
@@ -277,7 +278,7 @@ void job::disturb_connection(actor& who) {
 
 void job::watch_memory() {
   if (!found_.empty()) return;
-  auto const& meter = *w.coordinator.brain().memory();
+  auto const& meter = *w.coordinator.logic().memory();
   std::size_t const largest = picture_bytes_per_task * decided.options.num_tasks;
   std::size_t const most =
       seen.options.memory_bytes_max + (memory_per_session + 2 * largest) * actors_.size();
@@ -312,11 +313,11 @@ void job::end() {
   for (std::size_t i = 1; i < actors_.size(); ++i) {
     actor& one = *actors_[i];
     one.record().completed_twice = one.body.completed_twice;
-    one.record().is_quiet = one.body.brain.over();
+    one.record().is_quiet = one.body.logic.over();
     one.give_up();
-    if (!one.body.alive || one.body.brain.over()) continue;
+    if (!one.body.alive || one.body.logic.over()) continue;
     one.record().departed = w.now;
-    one.body.brain.bye(w.now, false);
+    one.body.logic.bye(w.now, false);
   }
   w.run(1min, [this] { return w.coordinator.look(w.now).sessions <= 1; });
   w.at(w.now + 10ms, [] {});
@@ -336,7 +337,7 @@ void job::check_end() {
     if (count != 0) found_.push_back("at the end there are " + std::to_string(count) + " " + of);
   };
   actors_.front()->record().departed = w.now;
-  actors_.front()->body.brain.bye(w.now, false);
+  actors_.front()->body.logic.bye(w.now, false);
   w.pass(1s);
   core::snapshot const left = w.coordinator.look(w.now);
   expect(left.sessions, "sessions");
@@ -354,7 +355,7 @@ void job::check_end() {
   }
   static_cast<void>(w.coordinator.put_in(w.now, core::stopped{"the simulation is over"}));
   w.pass(1s);
-  expect(w.coordinator.brain().memory()->used(), "bytes of memory in use");
+  expect(w.coordinator.logic().memory()->used(), "bytes of memory in use");
   expect(w.coordinator.next_deadline().has_value() ? 1 : 0, "armed deadlines");
 }
 

@@ -4,8 +4,8 @@
 
 #include "tests/sim/everything/actor.hpp"
 #include "tests/sim/everything/history.hpp"
+#include "tests/sim/everything/injected_bugs.hpp"
 #include "tests/sim/everything/plan.hpp"
-#include "tests/sim/everything/plants.hpp"
 #include "tests/sim/world.hpp"
 
 #include <cstddef>
@@ -22,8 +22,8 @@ namespace coxswain::sim {
 
 class job {
  public:
-  // A plant adds a bug that the rules should find. `record` gets the recording.
-  explicit job(std::uint64_t seed, plant const* wrong = nullptr,
+  // `wrong` is a bug to inject, which the rules should find. `record` gets the recording.
+  explicit job(std::uint64_t seed, injected_bug const* wrong = nullptr,
                std::function<void(std::string_view)> record = {});
 
   // Runs the job, and returns the violations. Call once.
@@ -32,7 +32,7 @@ class job {
   // For the scripts: where a task continues, where it is, and whether it fails now on purpose.
   [[nodiscard]] std::size_t begin_at(task_id task) const { return progress_[task.value]; }
   void reached(task_id task, std::size_t gathering) { progress_[task.value] = gathering; }
-  [[nodiscard]] bool stumbles(task_id task);
+  [[nodiscard]] bool should_fail(task_id task);
   // Starts guests of a task of `host`.
   void start_guests(actor& host, task_id task, std::string const& secret);
   // Whether one of these guests runs or will start.
@@ -66,7 +66,7 @@ class job {
   void judge();
 
   violations found_;
-  std::unique_ptr<tamper> tamper_;
+  std::unique_ptr<bug_injector> bug_injector_;
   std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
   std::vector<std::size_t> progress_;
   std::map<std::string, std::size_t> guests_to_come_;  // by secret

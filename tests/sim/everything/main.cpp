@@ -1,9 +1,9 @@
 // Simulates whole jobs, seed after seed, and reports the violated rules.
 //
-//   simulation [--seeds=N] [--first=S] [--plant=NAME] [--all-plants] [--verbose] [--record=DIR]
+//   simulation [--seeds=N] [--first=S] [--bug=NAME] [--all-bugs] [--verbose] [--record=DIR]
 //
 // With --record it keeps a recording of each job, for `coxswain replay --compare`.
-// Without a plant it exits with 1 if a rule was violated, and prints how to run that job again.
+// Without a bug it exits with 1 if a rule was violated, and prints how to run that job again.
 // With one, it exits with 1 if none of the N jobs showed the bug.
 
 #include "tests/sim/everything/job.hpp"
@@ -26,11 +26,11 @@
 namespace coxswain::sim {
 namespace {
 
-struct wishes_of_user {
+struct command_line {
   std::uint64_t seeds{500};
   std::uint64_t first{1};
-  std::string plant;
-  bool all_plants{};
+  std::string bug;
+  bool all_bugs{};
   bool verbose{};
   std::optional<std::filesystem::path> record_to;
 };
@@ -43,16 +43,16 @@ bool take_number(std::string_view argument, std::string_view name, std::uint64_t
   return error == std::errc{} && end == argument.data() + argument.size();
 }
 
-std::optional<wishes_of_user> read(int count, char** arguments) {
-  wishes_of_user w;
+std::optional<command_line> read(int count, char** arguments) {
+  command_line w;
   for (int i = 1; i < count; ++i) {
     std::string_view const one = arguments[i];
-    if (one.starts_with("--plant=")) {
-      w.plant = one.substr(8);
+    if (one.starts_with("--bug=")) {
+      w.bug = one.substr(8);
     } else if (one.starts_with("--record=")) {
       w.record_to = one.substr(9);
-    } else if (one == "--all-plants") {
-      w.all_plants = true;
+    } else if (one == "--all-bugs") {
+      w.all_bugs = true;
     } else if (one == "--verbose") {
       w.verbose = true;
     } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first)) {
@@ -103,7 +103,7 @@ void print_history(history const& h) {
   for (auto const& [_, line] : lines) std::cout << line.substr(0, 300) << '\n';
 }
 
-int run(wishes_of_user const& w) {
+int run(command_line const& w) {
   auto const begun = std::chrono::steady_clock::now();
   std::uint64_t broken = 0;
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
@@ -133,8 +133,8 @@ int run(wishes_of_user const& w) {
   return broken == 0 ? 0 : 1;
 }
 
-// Whether the rules find the plant.
-bool find(plant const& wrong, wishes_of_user const& w) {
+// Whether the rules find the bug.
+bool find(injected_bug const& wrong, command_line const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     seed_that_runs = seed;
     violations const found = job{seed, &wrong}.run();
@@ -148,10 +148,10 @@ bool find(plant const& wrong, wishes_of_user const& w) {
   return false;
 }
 
-int find_plants(wishes_of_user const& w) {
+int find_bugs(command_line const& w) {
   bool all_found = true;
-  for (plant const& one : all_plants()) {
-    if (w.all_plants || one.name == w.plant) all_found = find(one, w) && all_found;
+  for (injected_bug const& one : all_bugs()) {
+    if (w.all_bugs || one.name == w.bug) all_found = find(one, w) && all_found;
   }
   return all_found ? 0 : 1;
 }
@@ -163,14 +163,14 @@ int main(int count, char** arguments) {
   using namespace coxswain::sim;
   std::signal(SIGABRT, &say_seed);
   std::signal(SIGSEGV, &say_seed);
-  auto const wishes = read(count, arguments);
-  if (!wishes || (!wishes->plant.empty() && !find_plant(wishes->plant))) {
-    std::cerr << "usage: simulation [--seeds=N] [--first=S] [--plant=NAME | --all-plants] "
+  auto const options = read(count, arguments);
+  if (!options || (!options->bug.empty() && !find_bug(options->bug))) {
+    std::cerr << "usage: simulation [--seeds=N] [--first=S] [--bug=NAME | --all-bugs] "
                  "[--verbose] [--record=DIR]\nplants:";
-    for (plant const& one : all_plants()) std::cerr << ' ' << one.name;
+    for (injected_bug const& one : all_bugs()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;
   }
-  if (wishes->all_plants || !wishes->plant.empty()) return find_plants(*wishes);
-  return run(*wishes);
+  if (options->all_bugs || !options->bug.empty()) return find_bugs(*options);
+  return run(*options);
 }

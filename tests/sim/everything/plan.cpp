@@ -109,8 +109,8 @@ plan::plan(std::uint64_t seed) {
   for (auto i = between(r, 1, n > 40 ? 3 : 8); i > 0; --i) {
     gatherings.push_back(any_gathering(r, n));
   }
-  errands = n > 40 ? any(r, 0, 1) : any(r, 0, 2);
-  errand_steps = any(r, 2, n > 40 ? 4 : 14);
+  side_scripts = n > 40 ? any(r, 0, 1) : any(r, 0, 2);
+  side_script_steps = any(r, 2, n > 40 ? 4 : 14);
   faults = one_in(r, 4) ? 0 : any(r, 1, 8);
   deaths = one_in(r, 2) ? 0 : any(r, 1, 3);
   restarts = one_in(r, 2) ? 0 : any(r, 1, 4);

@@ -37,9 +37,9 @@ struct plan {
   std::vector<bool> hosted;                     // by task: guests act for it
   std::uint32_t observers{};
   std::vector<gathering> gatherings;
-  std::uint32_t errands{};       // scripts beside the main one, for each task
-  std::uint32_t errand_steps{};  // of each of them
-  std::uint32_t faults{};        // that sessions mostly survive
+  std::uint32_t side_scripts{};       // scripts beside the main one, for each task
+  std::uint32_t side_script_steps{};  // of each of them
+  std::uint32_t faults{};             // that sessions mostly survive
   std::uint32_t deaths{};
   std::uint32_t restarts{};  // clean exits
   bool checks_recording{};

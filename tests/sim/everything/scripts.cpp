@@ -2,7 +2,7 @@
 
 #include "tests/sim/everything/actor.hpp"
 #include "tests/sim/everything/job.hpp"
-#include "tests/sim/everything/wishes.hpp"
+#include "tests/sim/everything/requests.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -43,8 +43,8 @@ core::request join_of(actor& me, task_id task) {
 
 // Fails on purpose, and rejoins as the same incarnation. Other calls of the task may continue
 // meanwhile.
-script stumble(actor& me, task_id task) {
-  core::request error = core::report_error_args{status{errc::internal, "it stumbled"}};
+script report_failure(actor& me, task_id task) {
+  core::request error = core::report_error_args{status{errc::internal, "injected failure"}};
   core::answer a = co_await me.ask(std::move(error), 3s, task);
   co_await me.sleep(short_time(me, 300ms));
   core::request reset = core::reset_args{me.record().self};
@@ -82,8 +82,8 @@ script do_everything(actor& me, task_id task) {
     std::optional<task_id> as;
     if (is_of_task(what)) as = task;
     a = co_await me.ask(std::move(what), all[i].timeout, as);
-    if (!me.restarts() && me.in.stumbles(task)) {
-      me.body.work.push_back(stumble(me, task));
+    if (!me.restarts() && me.in.should_fail(task)) {
+      me.body.work.push_back(report_failure(me, task));
       me.body.work.back().start();
     }
   }
@@ -136,11 +136,11 @@ script restart(actor& me, bool returning) {
   me.in.has_left(me);
 }
 
-script run_errands(actor& me, std::optional<task_id> task) {
-  for (auto i = me.in.decided.errand_steps; i > 0; --i) {
+script run_side_script(actor& me, std::optional<task_id> task) {
+  for (auto i = me.in.decided.side_script_steps; i > 0; --i) {
     co_await me.sleep(short_time(me, 400ms));
     if (me.is_over()) co_return;
-    errand e = any_errand(me.in.w.random, me.in.decided, task, me.unique_text());
+    side_call e = any_side_call(me.in.w.random, me.in.decided, task, me.unique_text());
     std::optional<task_id> as;
     if (is_of_task(e.what)) as = task;
     if (std::holds_alternative<core::reset_args>(e.what)) as = task_id{0};

@@ -18,7 +18,7 @@ script do_everything(actor& me, task_id task);
 script host_programs(actor& me, task_id task);
 
 // Makes random requests.
-script run_errands(actor& me, std::optional<task_id> task);
+script run_side_script(actor& me, std::optional<task_id> task);
 
 // Watches keys, tasks and events for a while.
 script follow(actor& me);

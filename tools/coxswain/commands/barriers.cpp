@@ -240,7 +240,7 @@ int cancel(cancel_command const& given) {
 constexpr auto cancel_footer =
     R"(Their calls fail with CANCELLED, and the message names the caller; the barrier can be used
 again. Exits with 1 if no task waits at it. Under coxswain task the task cancels, and must be a
-participant. Callers of `coxswain barrier --count` are not affected: end each with Ctrl-C.
+participant. Callers of coxswain barrier --count are not affected: end each with Ctrl-C.
 
 EXAMPLE
   coxswain cancel epoch-7

@@ -1,4 +1,5 @@
-// coxswain detect: what the environment says of this process, and which variables say it.
+// coxswain detect: this process's parameters from the environment, with the variables they come
+// from.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -15,7 +16,7 @@
 namespace coxswain::tools {
 namespace {
 
-// Both views of the parameters: each is told every finding by its name.
+// Both views of the parameters; each gets every parameter by its name.
 template <class View>
 void show_all(launch::parameters const& found, View& view) {
   view.add("address", found.address);

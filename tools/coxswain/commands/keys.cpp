@@ -25,7 +25,7 @@ namespace {
 constexpr auto lives_help =
     "Remove the key when this task fails or leaves; only under coxswain task";
 
-// Of `put` and `cas`: a key that lives as long as a task is that task's to store.
+// For `put` and `cas`: only the task itself can store its ephemeral keys.
 template <class Given>
 int store(Given const& given, asio::awaitable<void> (*talk)(client&, Given const&)) {
   auto const about = [&given, talk](client& c) { return talk(c, given); };
@@ -85,7 +85,7 @@ struct ls_command {
   bool with_values{};
 };
 
-// As much of a value as a table has room for.
+// The part of a value that fits into a table.
 std::string beginning(std::string_view value) {
   constexpr std::size_t value_bytes_shown = 60;
   return value.size() <= value_bytes_shown
@@ -221,7 +221,7 @@ void add_put(CLI::App& program, action& chosen) {
   command.add_option("VALUE", given.value, "The value; - reads it from standard input")->required();
   command.add_flag("--ephemeral", given.ephemeral, lives_help);
   add_remote_options(command, given.remote);
-  // Without a variable: what destroys is asked for each time.
+  // Without a variable: destruction must be requested each time.
   command.add_flag("--overwrite", given.overwrite, "Replace an existing value");
   command.footer(
       help_end("EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
@@ -268,7 +268,7 @@ void add_rm(CLI::App& program, action& chosen) {
   auto& given = command.given;
   command.add_option("KEY", given.key, "The key's path; the root, /, needs --all")->required();
   add_remote_options(command, given.remote);
-  // Without variables: what destroys is asked for each time.
+  // Without variables: destruction must be requested each time.
   auto* const recursive =
       command.add_flag("-r,--recursive", given.recursive, "Remove everything below KEY, too");
   command.add_flag("--all", given.all, "Confirm that KEY is the root: remove all keys")
@@ -307,7 +307,7 @@ void add_cas(CLI::App& program, action& chosen) {
   command.add_option("KEY", given.key, "The key's path")->required();
   command.add_option("VALUE", given.value, "The new value; - reads it from standard input")
       ->required();
-  // Without variables: what destroys is asked for each time.
+  // Without variables: destruction must be requested each time.
   auto& condition = *command.add_option_group("Condition", "Expected state of the key");
   add_number(condition, "--if-version", given.version, 0,
              "At this version, as shown by ls -l and cas");

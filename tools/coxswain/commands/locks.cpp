@@ -21,7 +21,7 @@ namespace {
 
 using namespace asio::experimental::awaitable_operators;
 
-// How long the command of a lost lock may take to end after SIGTERM.
+// Time from SIGTERM to SIGKILL for the command of a lost lock.
 constexpr duration kill_grace = 5s;
 
 struct lock_command {

@@ -1,4 +1,4 @@
-// coxswain status, why, events: what the job is doing, what everybody waits for, what has happened.
+// coxswain status, why, events: what the job is doing, what its tasks wait for, what has happened.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -79,7 +79,7 @@ struct events_command {
   std::string severity{"info"};
 };
 
-// On standard error, so that it is no event for programs.
+// On standard error, so that programs do not take it for an event.
 void tell_lost(std::uint64_t lost) {
   if (lost > 0) fmt::print(stderr, "the coordinator no longer keeps {} earlier events\n", lost);
 }

@@ -131,7 +131,7 @@ asio::awaitable<std::map<std::string, std::string>> quickstart::reports() {
     for (auto const& one : found) all.emplace(one.key, one.value);
     co_await observer.leave();
   } catch (error const&) {
-    // Then it has failed before there were any; the rows have the reason.
+    // Then it has failed before any existed; the rows have the reason.
   }
   co_return all;
 }

@@ -46,7 +46,7 @@ void print_head(server::replay const& again) {
       head.lost);
 }
 
-// What the coordinator of this version does otherwise than the recorded one; empty if nothing.
+// What the coordinator of this version does differently from the recorded one; empty if nothing.
 std::string difference(server::replay& again, duration until) {
   if (!again.is_whole()) return "the beginning of the recording is missing";
   while (auto const record = again.step(until)) {
@@ -58,7 +58,7 @@ std::string difference(server::replay& again, duration until) {
   return same.messages + same.events == 0 ? "the recording has no digests to compare" : "";
 }
 
-// Whether both do the same; says so.
+// Whether both do the same; prints the result.
 bool is_same(std::string const& file, duration until) {
   auto const recording = read_file(file, "FILE");
   std::string verdict;

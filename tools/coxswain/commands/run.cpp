@@ -74,14 +74,14 @@ class local_run {
     }
     if (has_failed && linger_ > duration{}) co_await stay();
     hangup_.clear();
-    signals_.clear();  // from here on they do what they always do
+    signals_.clear();  // restores the default actions
     co_await job_.stop("all processes have ended");
     if (!is_told_) tell_outcome();
   }
 
   local_job& job() { return job_; }
 
-  // The job is found by others from now on.
+  // From now on other commands can find the job.
   void announce() {
     auto const addresses = listening{given_.server, job_.coordinator().addresses()}.own;
     auto const& core = given_.server.core;
@@ -104,14 +104,14 @@ class local_run {
   int code() { return signal_ ? 128 + *signal_ : exit_code_of(job_); }
 
  private:
-  // No warning, but to be seen where warnings are. Programs that read JSON find it in the log.
+  // Not a warning, but visible where warnings are. Programs that read JSON find it in the log.
   void tell(std::string const& text) const {
     if (logs_json_) return spdlog::info(text);
     if (!spdlog::should_log(spdlog::level::warn)) return;
     fmt::print(stderr, "coxswain run: {}\n", harmless_line(text));
   }
 
-  // What the coordinator has to say once the job was interrupted is no news.
+  // Messages of the coordinator after an interrupt are expected, so they are not logged.
   local_job_options with_log(run_command const& given) {
     auto options = given.job;
     options.server.log = [this, write = options.server.log](core::event const& e) {
@@ -128,7 +128,7 @@ class local_run {
     std::fputs(text.c_str(), stderr);
   }
 
-  // For those who want to know why it has failed.
+  // So that users can find out why it has failed.
   asio::awaitable<void> stay() {
     tell_outcome();
     auto const how_long = linger_ == without_limit ? std::string{} : " or for " + text_of(linger_);
@@ -188,7 +188,7 @@ void need_worker_token(coordinator_options const& given) {
 }
 
 // Other users of this machine can connect to a loopback listener: they need a token, which only
-// this user's processes find. Looking at the page stays free.
+// this user's processes find. Viewing the page needs none.
 void guard(coordinator_options& given) {
   auto& server = given.server;
   bool const is_guarded = !server.core.credentials.empty() || !server.tls.ca.empty();
@@ -201,7 +201,7 @@ void guard(coordinator_options& given) {
   given.page.anyone_may_look = true;
 }
 
-// Unmodified JAX programs bring neither the token nor TLS: they get a socket that only this user
+// Unmodified JAX programs support neither the token nor TLS: they get a socket that only this user
 // can connect to. It lives as long as what this returns; none is needed where --listen or
 // --xla-listen serves them.
 std::unique_ptr<private_directory> add_jax_socket(server::options& to) {
@@ -261,7 +261,7 @@ int run(run_command& given, std::vector<std::string> command) {
   return code;
 }
 
-constexpr auto run_footer = R"(Each process has in its environment
+constexpr auto run_footer = R"(The environment of each process has
   COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
   COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
   JAXOPERATOR_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_HOST,
@@ -270,8 +270,10 @@ and, for a plain jax.distributed.initialize() of an unmodified JAX program,
   JAX_COORDINATOR_ADDRESS (a Unix socket for this user only if there is a
   token), JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
   SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
-Each JAX process then uses the GPU of its number; JAX_LOCAL_DEVICE_IDS overrides that.
-Its output is passed on in whole lines, each after "[its task] "; its input is empty.
+Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.
+
+The output of each process is passed on in whole lines, each after its task's number in brackets.
+Its standard input is empty.
 
 A process that exits with 0 has finished its task, whether or not it has left the job: barriers that
 need it fail from then on. When a process exits with an error, all others learn at once which one

@@ -42,7 +42,7 @@
 namespace coxswain::tools {
 namespace {
 
-// How long the tasks of a failed job may take to go, with --exit-when-done.
+// Time limit for the tasks of a failed job to leave, with --exit-when-done.
 constexpr duration failed_job_lingers = 60s;
 
 bool has_left(core::snapshot::task const& t) { return t.state == task_state::left; }
@@ -100,8 +100,8 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
   if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
 }
 
-// The server has nothing that completes when the job fails; but it never fails without a word in
-// the log. What is to be done about it waits until the server is at rest.
+// The server has no operation that completes when the job fails, but every failure is logged.
+// The reaction waits until the server's handler has returned.
 server::options service::with_log(serve_command const& given, service& self, log const& to) {
   auto options = given.coordinator.server;
   options.owns_process = true;
@@ -158,7 +158,7 @@ void print_environment(server::options const& of, listening const& at) {
   std::fflush(stdout);
 }
 
-// The addresses are open: whoever reads them can connect.
+// The addresses are unprotected: anyone who knows them can connect.
 void service::announce() {
   listening const at{given_.coordinator.server, coordinator_.addresses()};
   auto const& addresses = at.own;
@@ -202,7 +202,7 @@ void service::await_signal() {
 }
 
 void service::end_by(int signal) {
-  // A second signal means that the user does not want to wait.
+  // After a second signal it ends without waiting.
   if (is_stopping_) ::_exit(128 + signal);
   is_stopping_ = true;
   spdlog::info(
@@ -219,7 +219,7 @@ void service::reload() {
   tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr, *registered_);
 }
 
-// SIGUSR1 asks what the coordinator was told lately.
+// SIGUSR1 requests a recording of the coordinator's latest inputs.
 void service::await_question() {
   questions_.async_wait([this](boost::system::error_code problem, int) {
     if (problem) return;
@@ -243,7 +243,7 @@ void service::await_failure() {
 asio::awaitable<void> service::await_end_of_job() {
   co_await coordinator_.job_done();
   if (coordinator_.error()) co_return end_of_job("the job has failed");
-  // Recoverable tasks fail without the job, but if all have, nobody has finished it.
+  // Recoverable tasks fail without failing the job, but if all have failed, the job is not done.
   auto const tasks = coordinator_.look().tasks;
   bool const has_finished = std::any_of(tasks.begin(), tasks.end(), has_left);
   if (!has_finished) code_ = exit_code::failed;
@@ -259,7 +259,7 @@ void service::end_of_job(std::string const& why) {
   coordinator_.stop(why);
 }
 
-// As many as the launcher says, unless the command line does.
+// The launcher's number, unless the command line has one.
 void complete_num_tasks(std::uint32_t& num_tasks) {
   if (num_tasks != 0) return;
   auto const said = launched().num_tasks.value();
@@ -380,7 +380,7 @@ void add_serve(CLI::App& program, action& chosen) {
   command.add_flag("--print-env", given->prints_environment,
                    "Once ready, print the variables of JAX programs and of ours for a shell, not "
                    "JSON");
-  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--num-tasks", from_launcher(&launch::parameters::num_tasks));
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(help_end(serve_footer));
 }

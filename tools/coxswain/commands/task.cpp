@@ -41,7 +41,7 @@ struct task_command {
   duration kill_grace{5s};
   bool joins_itself{};
   bool hosts_if_task_0{};
-  coordinator_options coordinator;  // what of it the command line may say
+  coordinator_options coordinator;  // the part that the command line can set
   log_options log{.level = "warning"};
 };
 
@@ -53,7 +53,7 @@ program_error no_task() {
           why_missing(&launch::parameters::task)};
 }
 
-// What the command line does not say of us is the launcher's to say.
+// The launcher provides what the command line does not.
 client_options member(task_command const& given) {
   auto as = observer(given.remote);
   auto const& launcher = launched();
@@ -108,7 +108,7 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   return options;
 }
 
-// The coordinator that we are, too, and its log.
+// The coordinator in this process, and its log.
 class hosting {
  public:
   hosting(asio::io_context& io, task_command const& given, client_options const& as)
@@ -161,8 +161,8 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   while (!is_over && io.run_one() > 0) continue;
   task.end();
   if (coordinator) coordinator->host().end(!problem && task.code().value_or(0) == 0);
-  io.run_for(farewell_max);
-  // A command that ended badly says it all, and so does a signal.
+  io.run_for(session_end_max);
+  // The exit code of a failed command or a signal needs no further message.
   if (problem && task.code().value_or(0) == 0) std::rethrow_exception(problem);
   return task.code().value_or(static_cast<int>(exit_code::ok));
 }
@@ -188,7 +188,7 @@ void add_membership_options(CLI::App& to, task_command& into) {
               "Time from SIGTERM to SIGKILL for the command when the job has failed");
 }
 
-// Only that of task 0 looks at them.
+// Only the process of task 0 uses them.
 void add_hosting_options(CLI::App& to, task_command& into) {
   to.add_flag("--host-if-task-0", into.hosts_if_task_0,
               "Run the coordinator in the process of task 0, until all tasks have left");
@@ -226,8 +226,8 @@ An unmodified JAX program joins and leaves by itself: with --jax nothing else do
 and no other program can act for it. For its jax.distributed.initialize() these are set:
 JAX_COORDINATOR_ADDRESS, unless there are tokens or TLS and no --xla-listen (then set it yourself);
 JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with SLURM_JOB_ID and
-SLURM_STEP_NODELIST unless they are set. The process uses the GPU of its number on this machine, 0
-if no launcher states it; JAX_LOCAL_DEVICE_IDS overrides that.
+SLURM_STEP_NODELIST unless they are set. The process uses the GPU with its number on this machine, 0
+if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh
@@ -268,10 +268,10 @@ void add_task(CLI::App& program, action& chosen) {
   add_membership_options(command, *given);
   add_hosting_options(command, *given);
   add_remote_options(command, given->remote);
-  command.add_fallback("--task-id", said_by_launcher(&launch::parameters::task));
-  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--task-id", from_launcher(&launch::parameters::task));
+  command.add_fallback("--num-tasks", from_launcher(&launch::parameters::num_tasks));
   command.add_fallback("--attempt", [given] {
-    return given->remote.address.empty() ? said_by_launcher(&launch::parameters::attempt)()
+    return given->remote.address.empty() ? from_launcher(&launch::parameters::attempt)()
                                          : std::nullopt;
   });
   // Without a variable: it ends another process.

@@ -1,4 +1,4 @@
-// coxswain progress, sync-point, fail, reset, leave, preempt: what a task says of itself.
+// coxswain progress, sync-point, fail, reset, leave, preempt: a task's reports about itself.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -119,7 +119,7 @@ EXAMPLE
 
 struct preempt_command {
   remote_options remote;
-  std::optional<task_id> task;  // none: the one that we act for
+  std::optional<task_id> task;  // none: the task that this program acts for
   duration in{};
 };
 

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t page_of_events = 10;
 
-// Of a frame that goes into a file or a pipe.
+// The size of a frame written to a file or a pipe.
 constexpr std::size_t lines_unless_said = 60;
 
 struct top_command {
@@ -39,13 +39,13 @@ struct top_command {
   bool without_colours{};
 };
 
-// https://no-color.org: whatever the variable says, as long as it says something.
+// https://no-color.org: any value that is not empty.
 bool wants_colours(top_command const& given) {
   auto const* const no_color = std::getenv("NO_COLOR");
   return !given.without_colours && (no_color == nullptr || *no_color == '\0');
 }
 
-// The session, the screen and the keys, until somebody ends it.
+// The session, the screen and the keys, until the user ends it.
 class live_top {
  public:
   live_top(asio::io_context& io, top_command const& given)
@@ -72,7 +72,7 @@ class live_top {
     };
     asio::co_spawn(io_, feed_.run(), ended);
     while (!is_over_ && io_.run_one() > 0) continue;
-    io_.run_for(farewell_max);
+    io_.run_for(session_end_max);
     screen_.leave();
     if (problem_) std::rethrow_exception(problem_);
     return code_;
@@ -84,7 +84,7 @@ class live_top {
     code_ = code;
     feed_.stop();
     ends_.cancel();
-    ends_.clear();  // from here on they do what they always do
+    ends_.clear();  // restores the default actions
     resizes_.cancel();
     stops_.cancel();
     clock_.cancel();
@@ -92,7 +92,7 @@ class live_top {
     screen_.leave();
   }
 
-  // What is told before anything is known needs no screen.
+  // Errors before the first snapshot need no screen.
   void has_changed() {
     if (is_over_) return;
     if (!std::exchange(is_shown_, true)) {
@@ -117,7 +117,7 @@ class live_top {
     screen_.show(std::move(lines));
   }
 
-  // A user who reads old events goes on reading the same when there are new ones.
+  // New events do not scroll old ones that the user is reading.
   void stand_still(job_view const& now) {
     if (how_.scrolled == 0 || shown_.events.empty() || now.events.empty()) return;
     auto const before = shown_.events.back().number;
@@ -161,7 +161,7 @@ class live_top {
                      });
   }
 
-  // Shown again even when nothing is heard, since that is what is to be seen then.
+  // Redrawn even without news, to show for how long there has been none.
   void await_tick() {
     clock_.expires_after(interval_);
     clock_.async_wait([this](boost::system::error_code problem) {

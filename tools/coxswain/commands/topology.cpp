@@ -1,4 +1,4 @@
-// coxswain topology: which devices the whole job has.
+// coxswain topology: the devices of the whole job.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -42,7 +42,7 @@ asio::awaitable<void> exchange(client& c, topology_command const& given) {
 }
 
 constexpr auto topology_footer =
-    R"(Adds what the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say about this machine. FILE
+    R"(Adds data about this machine from the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES. FILE
 is a JSON array of objects; each field is optional:
   [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k",
     "compute_capability": "9.0", "core_count": 132, "numa_node": 0,

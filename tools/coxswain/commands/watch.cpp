@@ -40,8 +40,8 @@ std::string text_line(key_change const& one) {
   return fmt::format("{} {} = {}", one.version, key, shown_value(*one.value));
 }
 
-// If the coordinator has forgotten changes meanwhile, all keys that are there, as if they had just
-// been set.
+// If the coordinator no longer keeps some changes, all existing keys are printed, as if they had
+// just been set.
 asio::awaitable<std::vector<key_change>> next(key_watch& watch) {
   try {
     co_return co_await watch.next();
@@ -74,7 +74,7 @@ asio::awaitable<void> watch_keys(client& c, watch_command const& given) {
 
 asio::awaitable<void> watch_events(client& c, watch_command const& given) {
   event_watch events{c};
-  for (;;) {  // what has happened before
+  for (;;) {  // earlier events
     auto const old = co_await events.next(duration{});
     if (!old) break;
   }

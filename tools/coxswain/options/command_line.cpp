@@ -18,7 +18,7 @@
 namespace coxswain::tools {
 namespace {
 
-// Stands for the first "--", which CLI11 would take for itself.
+// Replaces the first "--", which CLI11 would interpret.
 constexpr auto command_follows = "\n--";
 
 // "-n,--num-tasks" is "--num-tasks", and "COUNT" itself.
@@ -96,7 +96,7 @@ void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action&
     fmt::print("{}", command.configuration());
     return static_cast<int>(exit_code::ok);
   };
-  // With this callback CLI11 has the options looked at only when this subcommand was chosen.
+  // With this callback CLI11 checks the options only when this subcommand was chosen.
   made->parse_complete_callback([&chosen, run = std::move(run), print, &command = *made] {
     chosen = command.is_asked_for_configuration() ? action{print} : run;
   });
@@ -139,14 +139,15 @@ std::string unknown_option(CLI::App const& of, std::string const& given) {
   std::set<std::string> known;
   auto const add_names = [&known](CLI::App const& from) {
     for (auto const* option : from.get_options()) {
-      for (auto const& one : option->get_lnames()) known.insert("--" + one);
+      for (auto const& one : option->get_lnames()) known.insert(one);
     }
   };
   add_names(of);
   for (auto const* group : of.get_subcommands([](CLI::App const*) { return true; })) {
     if (group->get_name().empty()) add_names(*group);
   }
-  return fmt::format("unknown option {}{}", name, suggestion(nearest(name, known)));
+  auto const near = nearest(std::string_view{name}.substr(name.find_first_not_of('-')), known);
+  return fmt::format("unknown option {}{}", name, suggestion(near.empty() ? near : "--" + near));
 }
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,

@@ -30,7 +30,7 @@ using action = std::function<int()>;
 subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
                            action& chosen, action run);
 
-// Makes it one of the program's, and does so.
+// Adds `made` to the program, likewise.
 void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action& chosen,
                     action run);
 

@@ -27,7 +27,7 @@ std::string toml_of(toml::node const& value) {
   return text.str();
 }
 
-// As a flag would say it.
+// As a flag's value would be written.
 std::string word_of(toml::node const& value) {
   auto const* const text = value.as_string();
   return text != nullptr ? text->get() : toml_of(value);
@@ -53,8 +53,8 @@ config_file::config_file(std::string const& path, std::map<std::string, names> c
                         toml::node const& value) {
     if (!keys.contains(key)) {
       auto const who = section.empty() ? "no subcommand has an" : "coxswain " + section + " has no";
-      throw wrong(path,
-                  fmt::format("{} option '{}' for a file{}", who, key, suggestion(key, keys)));
+      throw wrong(path, fmt::format("{} option '{}' that a file can set{}", who, key,
+                                    suggestion(key, keys)));
     }
     sections_[section].emplace(key, words_of(value));
   };

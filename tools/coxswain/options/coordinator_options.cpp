@@ -17,7 +17,7 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::int64_t tasks_max = 1'000'000;
-// An address, or an inherited socket, which the server looks at.
+// An address, or an inherited socket, which the server checks.
 CLI::Validator listener_check() {
   auto problem_of = [](std::string const& text) {
     return text.starts_with("fd://") ? std::string{} : address_check()(text);
@@ -25,7 +25,7 @@ CLI::Validator listener_check() {
   return {problem_of, ""};
 }
 
-// A port without a host is that of this machine only, if nothing guards it.
+// A port without a host is on this machine only, if nothing protects it.
 void keep_private(coordinator_options& given) {
   auto& server = given.server;
   bool const is_guarded =
@@ -67,7 +67,7 @@ void add_listeners(CLI::App& to, server::options& into, std::string const& shown
 
 void add_identity_options(subcommand& to, coordinator_options& into) {
   auto& core = into.server.core;
-  into.said_by = &to;
+  into.command = &to;
   add_listeners(to, into.server, into.server.listen.front());
   to.add_option("--job", core.job, "The job's name, which its tasks must state")
       ->type_name("NAME")
@@ -199,9 +199,9 @@ void add_xla_options(CLI::App& to, coordinator_options& into) {
   auto& xla = into.server.xla;
   to.add_option(
         "--xla-listen", xla.listen,
-        "Where else to serve unmodified JAX programs, which bring no token: unix:/path, for "
-        "this user only, or host:port with --tls-ca, --xla-allow or --xla-insecure. May be "
-        "repeated; in the variable separated by commas. Without tokens and TLS the "
+        "Where else to serve unmodified JAX programs, which cannot send a token: unix:/path, for "
+        "this user only, or host:port with --tls-ca, --xla-allow or --xla-insecure. "
+        "Repeatable; the variable separates them by commas. Without tokens and TLS the "
         "addresses of --listen serve them, too")
       ->type_name("ADDRESS")
       ->delimiter(',')
@@ -215,9 +215,9 @@ void add_xla_options(CLI::App& to, coordinator_options& into) {
   to.add_flag("--xla-insecure", xla.insecure,
               "Allow TCP addresses there that neither client certificates nor --xla-allow protect");
   to.add_flag("--xla-strict", xla.strict,
-              "Behave as XLA's own service where its tests expect what our rules do not");
+              "Behave like XLA's own service where its tests require what our rules forbid");
   add_duration(to, "--xla-alive-timeout", xla.alive_timeout,
-               "Time limit of GetAliveTasks, which brings none",
+               "Time limit of GetAliveTasks, which has none of its own",
                {.least = 1ms, .may_be_forever = true});
   to.option_defaults()->group("Options");
 }
@@ -229,7 +229,7 @@ void complete(coordinator_options& given) {
     given.page.credentials = given.server.core.credentials;
     given.page.insecure = given.server.insecure;
     given.page.tls = given.server.tls;
-    // Those who look take no descriptors from the tasks.
+    // Visitors of the page take no descriptors from the tasks.
     given.server.descriptors_reserved =
         given.page.connections_max + given.page.probe_connections_max + 8;
   }
@@ -250,7 +250,7 @@ void report_privacy(coordinator_options const& given) {
 }
 
 void finish(coordinator_options& given) {
-  if (given.recording) static_cast<void>(given.recording->finish());  // the log knows the outcome
+  if (given.recording) static_cast<void>(given.recording->finish());  // the outcome is logged
 }
 
 program_error cannot_start(error const& problem) {

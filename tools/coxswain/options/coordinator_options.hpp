@@ -27,13 +27,13 @@ struct coordinator_options {
   std::string token_file;
   std::string port_file;
   bool is_kept_private{};       // a listener without a host, because nothing guards it
-  subcommand const* said_by{};  // knows which values come from a file
+  subcommand const* command{};  // knows which values come from a file
 };
 
 // -n, --num-tasks. Zero: not given.
 CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into);
 
-// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable; `into.said_by`.
+// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable; `into.command`.
 void add_identity_options(subcommand& to, coordinator_options& into);
 
 // Adds --listen and --insecure. `shown_default` describes the default address.

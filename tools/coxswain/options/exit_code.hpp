@@ -42,7 +42,7 @@ inline constexpr auto exit_codes_text =
          exit_codes_text;
 }
 
-// What an outcome of the coordinator ends the program with.
+// The exit code for an outcome of a call.
 [[nodiscard]] exit_code exit_code_of(errc code) noexcept;
 
 // `what()` is for people and has no prefix: main names the program.

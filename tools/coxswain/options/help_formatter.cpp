@@ -121,7 +121,7 @@ std::string help_formatter::options_in(CLI::App const& app, std::string const& g
   return options.empty() ? std::string{} : make_group(group, false, options);
 }
 
-// Options of which one must be given, say.
+// For example options of which one must be given.
 std::string help_formatter::make_expanded(CLI::App const* group) const {
   auto text = '\n' + group->get_group() + ":\n" + filled(group->get_description());
   for (auto const* option : group->get_options()) {

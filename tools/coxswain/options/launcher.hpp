@@ -23,7 +23,7 @@ template <class Value>
 
 // One of its parameters, as the fallback of an option.
 template <class Value>
-[[nodiscard]] subcommand::fallback said_by_launcher(
+[[nodiscard]] subcommand::fallback from_launcher(
     launch::sourced_value<Value> launch::parameters::*what) {
   return [what]() -> std::optional<subcommand::origin> {
     auto const& found = launched().*what;

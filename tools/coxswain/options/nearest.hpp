@@ -7,7 +7,7 @@
 
 namespace coxswain::tools {
 
-// That of the names which takes the fewest changes of a letter; empty if none is near.
+// The name that needs the fewest changes of a letter; empty if none is near.
 [[nodiscard]] std::string nearest(std::string_view given, std::set<std::string> const& names);
 
 }  // namespace coxswain::tools

@@ -15,7 +15,7 @@ using number = std::variant<std::int64_t, double>;
 // number, or an integer of more than 64 bits.
 [[nodiscard]] std::optional<number> parse_operand(std::string_view text, bool real);
 
-// So that it is read as the same number.
+// With enough digits to be read as the same number.
 [[nodiscard]] std::string text_of(number of);
 
 }  // namespace coxswain::tools

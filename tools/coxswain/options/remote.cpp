@@ -41,8 +41,8 @@ client_options acting_task(duration connect_timeout) {
   return options;
 }
 
-// What nobody has said is the launcher's to say. One that starts processes on several hosts and
-// names none of them makes the default a guess, and every process but one would wait in vain.
+// The launcher provides an address that was not given. If it starts processes on several hosts and
+// names none of them, the default would be a guess, and all processes but one would time out.
 std::string launchers_address() {
   auto const& found = launched().address;
   if (!found.why_missing().empty()) {
@@ -51,8 +51,8 @@ std::string launchers_address() {
   return found.value().value_or(address_default);
 }
 
-// Nobody there within the time is another thing than a call that took too long; and whatever else
-// the coordinator has against a Hello is a refusal.
+// A coordinator that cannot be reached differs from a call that timed out; any other error of the
+// Hello is a refusal.
 exit_code why_not_connected(errc code) {
   if (code == errc::deadline_exceeded) return exit_code::unavailable;
   if (code == errc::failed_precondition) return exit_code::refused;
@@ -71,7 +71,7 @@ asio::awaitable<void> hold(client_options options, conversation const& talk) {
   co_await with.leave();
 }
 
-// The outcome of a conversation, and whether a signal ended it.
+// The outcome of a session, and whether a signal ended it.
 class outcome {
  public:
   explicit outcome(asio::io_context& io) : signals_{io, SIGINT, SIGTERM} {
@@ -114,7 +114,7 @@ int converse_as(client_options options, conversation talk) try {
   asio::co_spawn(io, hold(std::move(options), talk),
                  asio::bind_cancellation_slot(ending.slot(), take));
   while (!ending.is_over() && io.run_one() > 0) continue;
-  io.run_for(farewell_max);
+  io.run_for(session_end_max);
   return ending.code();
 } catch (error const& problem) {
   throw program_error{exit_code_of(problem.outcome().code()), problem.what()};
@@ -137,9 +137,9 @@ void add_remote_options(subcommand& to, remote_options& into) {
                "Time limit for reaching the coordinator");
   to.option_defaults()->group("Options");
   to.name_variables();
-  to.add_fallback("--address", said_by_launcher(&launch::parameters::address));
+  to.add_fallback("--address", from_launcher(&launch::parameters::address));
   to.add_fallback("--job", [&into] {
-    return into.address.empty() ? said_by_launcher(&launch::parameters::job)() : std::nullopt;
+    return into.address.empty() ? from_launcher(&launch::parameters::job)() : std::nullopt;
   });
   to.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
 }

@@ -32,7 +32,8 @@ void add_remote_options(subcommand& to, remote_options& into);
 
 // The same with an address. If neither the options nor a launcher have one, it is that of the job
 // of this user that runs on this machine (job_registry), or the default. If there are several, the
-// newest one is used, with a note on standard error. Throws program_error: that might do harm.
+// newest one is used, with a note on standard error. Throws program_error if the command changes
+// something.
 [[nodiscard]] remote_options located(remote_options with);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;
@@ -77,6 +78,6 @@ asio::awaitable<client> connect(client_options options);
 [[nodiscard]] std::function<void(client_event const&)> say_waits(std::string name);
 
 // Time limit for the end of a session.
-inline constexpr duration farewell_max = 1s;
+inline constexpr duration session_end_max = 1s;
 
 }  // namespace coxswain::tools

@@ -88,9 +88,8 @@ void subcommand::name_variables() {
   if (config_ == nullptr) offer_configuration();
 }
 
-// CLI11 has the options look at their values in the order in which they were added. That of
-// --config comes before all others, whatever was given, and gives them the values that are said
-// elsewhere.
+// CLI11 processes options in the order in which they were added. --config comes first, and gives
+// the others their values from variables and the file.
 void subcommand::offer_configuration() {
   config_ = add_option_function<std::string>(
                 "--config", [this](std::string const& file) { complete(file); }, config_help)
@@ -118,7 +117,7 @@ void subcommand::complete(std::string const& file) {
   for (auto& one : settings_) {
     auto const* const variable = std::getenv(one.variable.c_str());
     if (one.option->count() > 0) {
-      one.said_by = source::command_line;
+      one.given_by = source::command_line;
     } else if (variable != nullptr && *variable != '\0') {
       take(one, source::variable, {variable});
     } else if (said && !(one.of_fallback == rank::above_file && one.otherwise())) {
@@ -130,7 +129,7 @@ void subcommand::complete(std::string const& file) {
 }
 
 void subcommand::take(setting& one, source from, std::vector<std::string> const& values) {
-  one.said_by = from;
+  one.given_by = from;
   check(*one.option, values);
   one.option->add_result(values);
 }
@@ -153,15 +152,15 @@ config_file::names subcommand::keys() const {
 std::string subcommand::with_origin(std::string problem) const {
   auto const end = problem.find(": ");
   auto const* const one = end == std::string::npos ? nullptr : find(problem.substr(0, end));
-  if (one == nullptr || one->said_by == source::nobody || one->said_by == source::command_line) {
+  if (one == nullptr || one->given_by == source::none || one->given_by == source::command_line) {
     return problem;
   }
   return problem.insert(end, " (from " + from(*one) + ")");
 }
 
-std::optional<std::string> subcommand::reading_resumed(std::string_view option) const {
+std::optional<std::string> subcommand::reread(std::string_view option) const {
   auto const* const one = find(option);
-  bool const may_change = one->said_by == source::file || one->said_by == source::nobody;
+  bool const may_change = one->given_by == source::file || one->given_by == source::none;
   if (path_.empty() || !may_change) return std::nullopt;
   auto const now = read_file();
   auto const* const values = now.find(get_name(), one->key);
@@ -171,8 +170,8 @@ std::optional<std::string> subcommand::reading_resumed(std::string_view option) 
 }
 
 std::string subcommand::from(setting const& one) const {
-  switch (one.said_by) {
-    case source::nobody: return "default";
+  switch (one.given_by) {
+    case source::none: return "default";
     case source::command_line: return "flag";
     case source::variable: return "variable " + one.variable;
     case source::file: return "file " + path_;
@@ -192,8 +191,8 @@ std::string subcommand::table_text() const {
   table rows{{"OPTION"}, {"VALUE"}, {"FROM"}};
   for (auto const& one : settings_) {
     auto const other =
-        one.otherwise && one.said_by == source::nobody ? one.otherwise() : std::nullopt;
-    auto value = one.said_by == source::nobody
+        one.otherwise && one.given_by == source::none ? one.otherwise() : std::nullopt;
+    auto value = one.given_by == source::none
                      ? default_of(*one.option)
                      : fmt::format("{}", fmt::join(one.option->results(), ","));
     if (other) value = other->value;
@@ -202,16 +201,16 @@ std::string subcommand::table_text() const {
   return rows.text();
 }
 
-// What nobody has said is a comment.
+// Defaults are comments.
 std::string subcommand::file_text() const {
   auto text = fmt::format("[{}]\n", get_name());
   for (auto const& one : settings_) {
-    bool const is_said = one.said_by != source::nobody;
-    auto const other = one.otherwise && !is_said ? one.otherwise() : std::nullopt;
+    bool const is_given = one.given_by != source::none;
+    auto const other = one.otherwise && !is_given ? one.otherwise() : std::nullopt;
     auto const value = in_config_file(
-        is_said ? one.option->results()
-                : std::vector<std::string>{other ? other->value : default_of(*one.option)});
-    text += fmt::format("{}{} = {}  # {}\n", is_said ? "" : "# ", one.key, value,
+        is_given ? one.option->results()
+                 : std::vector<std::string>{other ? other->value : default_of(*one.option)});
+    text += fmt::format("{}{} = {}  # {}\n", is_given ? "" : "# ", one.key, value,
                         other ? other->from : from(one));
   }
   return text;

@@ -31,8 +31,8 @@ class subcommand : public CLI::App {
   };
   using fallback = std::function<std::optional<origin>()>;
 
-  // Only for --print-config: whoever uses the option does ask for it. What a variable of another
-  // name says wins over the file, too.
+  // Only for --print-config: users of the option call the fallback. A variable of another name also
+  // takes precedence over the file.
   enum class rank : std::uint8_t { below_file, above_file };
   void add_fallback(std::string const& option, fallback otherwise, rank where = rank::below_file);
 
@@ -48,19 +48,19 @@ class subcommand : public CLI::App {
 
   // What the file says of an option now, or else its default; none if something that cannot change
   // says it, or there is no file. Throws program_error: the file is wrong.
-  [[nodiscard]] std::optional<std::string> reading_resumed(std::string_view option) const;
+  [[nodiscard]] std::optional<std::string> reread(std::string_view option) const;
 
   // The valid keys of a file for this subcommand.
   [[nodiscard]] config_file::names keys() const;
 
  private:
-  enum class source : std::uint8_t { nobody, command_line, variable, file };
+  enum class source : std::uint8_t { none, command_line, variable, file };
 
   struct setting {
     CLI::Option* option{};
     std::string key;
     std::string variable;
-    source said_by{source::nobody};
+    source given_by{source::none};
     fallback otherwise{};
     rank of_fallback{};
   };

@@ -30,7 +30,7 @@ program_error no_token(std::string const& file) {
   return {exit_code::usage, fmt::format("--token-file: '{}' contains no token", file)};
 }
 
-// One line that is not empty. What is wrong is said without its words: one of them is a secret.
+// One non-empty line. Errors do not quote it, because it contains a secret.
 result<core::credential> credential_in(std::string_view line) {
   auto const first = line.substr(0, line.find_first_of(space));
   auto const rest = trimmed(line.substr(first.size()));

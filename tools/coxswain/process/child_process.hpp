@@ -35,8 +35,8 @@ struct child_command {
   // Set in addition to our own environment; a value that is empty unsets the variable.
   std::vector<std::pair<std::string, std::string>> environment;
   rlimit descriptors{};  // zero: as ours
-  // It gets our standard input, output and error instead of none and pipes. A terminal is no input:
-  // the kernel stops a process group in the background that reads from it.
+  // It gets our standard input, output and error instead of none and pipes. A terminal is not
+  // passed on: the kernel stops a process group in the background that reads from it.
   bool shares_streams{};
 };
 

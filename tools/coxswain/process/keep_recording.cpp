@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t recordings_kept = 20;
 
-// For recordings that nobody has named: the state directory, or if that cannot be had, the one for
-// temporary files.
+// The directory of recordings without a given name: the state directory, or if that cannot be used,
+// the one for temporary files.
 fs::path recordings_directory() {
   auto const directory = state_directory();
   std::error_code problem;
@@ -38,7 +38,7 @@ fs::path recordings_directory() {
   return fs::temp_directory_path(problem);
 }
 
-// All but the newest of those that nobody has named.
+// Removes all but the newest recordings without a given name.
 void remove_oldest(fs::path const& directory) {
   std::vector<std::pair<fs::file_time_type, fs::path>> all;
   std::error_code problem;

@@ -157,7 +157,7 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   if (state == task_state::failed && !coordinator_.error()) return;
   bool const is_hopeless = state == task_state::never_connected || state == task_state::joining;
   // A task that never joined cannot fail for the coordinator: another process might take its place.
-  // Not here, so the others would wait in vain.
+  // None does here, so the others would wait until their deadline.
   if (is_hopeless)
     coordinator_.stop(fmt::format("task {} {} before it had joined", task, how.text()));
   if (interrupts_ == 0 && !std::exchange(is_failing_, true)) {
@@ -167,7 +167,7 @@ void local_job::has_ended(std::uint32_t task, ending how) {
 }
 
 task_state local_job::state_of(std::uint32_t task) const {
-  // It does not matter then, and to look is costly.
+  // It does not matter then, and the check is expensive.
   if (coordinator_.error()) return task_state::failed;
   return coordinator_.look().tasks.at(task).state;
 }

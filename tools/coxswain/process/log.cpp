@@ -30,7 +30,7 @@ constexpr std::size_t lines_queued_max = 8192;
 
 CLI::Validator is_level() { return one_of({"info", "warning", "error", "off"}); }
 
-// At the end, how long a reader that reads nothing is waited for.
+// How long to wait for a reader at the end.
 constexpr std::chrono::milliseconds drain_time_max{1000};
 constexpr int poll_milliseconds = 50;
 

@@ -22,7 +22,7 @@ namespace {
 // What to write beside, and rename, to replace the file of this name: where its links lead. Nothing
 // if there is something else, which can only be written to: a pipe, a device.
 std::optional<std::string> replaceable(std::string const& path) {
-  std::error_code unknown;  // then opening it tells what is wrong
+  std::error_code unknown;  // opening the file reports the error
   auto const there = std::filesystem::status(path, unknown);
   using kind = std::filesystem::file_type;
   if (there.type() == kind::not_found || there.type() == kind::none) return path;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t read_bytes_max = 64 * 1024;
 
-// More than a pipe holds. A process that escaped from its group may go on writing for ever.
+// More than a pipe holds. A process that escaped from its group may continue to write for ever.
 constexpr int last_reads_max = 64;
 
 // Our output may be non-blocking because another process that shares it set that.

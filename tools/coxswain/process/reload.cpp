@@ -24,10 +24,10 @@ struct readings {
   std::optional<std::string> log_level;
 };
 
-readings reading_resumed(coordinator_options const& given) {
+readings reread(coordinator_options const& given) {
   readings all;
   if (!given.token_file.empty()) all.credentials = read_credentials(given.token_file);
-  all.log_level = given.said_by->reading_resumed("--log-level");
+  all.log_level = given.command->reread("--log-level");
   if (all.log_level) check_log_level(*all.log_level);
   return all;
 }
@@ -42,7 +42,7 @@ bool is_ignored(int signal) {
 
 void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
             job_registration& registered) try {
-  auto const now = reading_resumed(given);
+  auto const now = reread(given);
   coordinator.reload_certificates();
   if (page != nullptr) page->reload_certificates();
   if (now.credentials) {

@@ -32,7 +32,7 @@ std::optional<std::int64_t> number(char const* name) {
   return value;
 }
 
-// Without a variable the message is for whoever reads it.
+// Without the variable any process may read the message.
 bool is_for_us(char const* pid_variable) {
   return number(pid_variable).value_or(::getpid()) == ::getpid();
 }

@@ -21,7 +21,7 @@
 namespace coxswain::tools {
 namespace {
 
-// What is said at the end does not hold it up: without it the session's end says as much.
+// The final messages do not delay the end: the end of the session implies them.
 constexpr duration report_max = 5s;
 
 // 16 random bytes, in hexadecimal.
@@ -98,7 +98,7 @@ void task_run::await_signal() {
   });
 }
 
-// Below another `coxswain task` they do so by way of that one, as we do.
+// Under another `coxswain task` they connect through that one, as this process does.
 asio::awaitable<void> task_run::let_programs_act() {
   if (options_.client.is_guest()) co_return;
   secret_ = new_secret();
@@ -110,7 +110,7 @@ asio::awaitable<void> task_run::let_programs_act() {
   asio::co_spawn(timer_.get_executor(), forwarder::serve(forwarder_), asio::detached);
 }
 
-// The programs that are left get no further.
+// The remaining programs get no further.
 asio::awaitable<void> task_run::end_grant() {
   if (!forwarder_) co_return;
   co_await forwarder::finish_ended(forwarder_, report_max);

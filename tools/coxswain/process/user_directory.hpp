@@ -23,7 +23,7 @@ enum class if_missing : std::uint8_t { fail, make };
 // Opens a directory that only this user can access: content that others could have put there is
 // ignored.
 //   NOT_FOUND            there is none, and it is not to be made
-//   FAILED_PRECONDITION  it is somebody else's, or others may enter it
+//   FAILED_PRECONDITION  it belongs to another user, or others can enter it
 //   UNAVAILABLE          anything else
 [[nodiscard]] result<net::descriptor> open_private(std::filesystem::path const& path,
                                                    if_missing what);

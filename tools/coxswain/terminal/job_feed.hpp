@@ -50,7 +50,7 @@ class job_feed {
   asio::steady_timer timer_;
   client client_;
   bool is_stopping_{};
-  bool is_news_{};  // somebody waits for nothing: ask now
+  bool is_news_{};  // poll now instead of waiting
   job_view view_;
   std::optional<std::uint64_t> events_through_;
   std::optional<time_point> lost_at_;

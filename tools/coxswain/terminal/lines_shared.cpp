@@ -17,7 +17,7 @@ std::vector<std::size_t> lines_shared(std::vector<line_wish> const& wishes, std:
     lines -= given[i];
   }
   for (auto const i : order) {
-    // A section that did not get the least has no use for less.
+    // A section that does not get its minimum gets nothing.
     if (given[i] < wishes[i].least) continue;
     auto const more = std::min(wishes[i].wanted - given[i], lines);
     given[i] += more;

@@ -8,7 +8,7 @@ namespace coxswain::tools {
 
 struct line_wish {
   int rank{};            // the lowest is served first
-  std::size_t least{};   // with fewer it says nothing
+  std::size_t least{};   // with fewer it is omitted
   std::size_t wanted{};  // not below `least`
 };
 

@@ -26,7 +26,7 @@ bool is_wide(char32_t code) {
   });
 }
 
-// The bytes of as many letters as fit.
+// The bytes of the letters that fit.
 std::size_t bytes_within(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -49,7 +49,7 @@ std::string ascii(std::string_view text) {
   return all;
 }
 
-// SGR parameters. Without colours what is wrong is still bold or reversed.
+// SGR parameters. Without colours errors are still bold or reversed.
 std::string_view parameters(style how, bool has_colours) {
   switch (how) {
     case style::plain: return "";

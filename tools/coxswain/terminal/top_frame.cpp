@@ -72,7 +72,7 @@ std::vector<styled_line> job_lines(job_view const& view, view_options const& how
 
 std::vector<styled_line> top_frame(job_view const& view, view_options const& how, screen_size size,
                                    bool has_keys) {
-  // The keys give way to the job on a screen that holds next to nothing.
+  // On a tiny screen the line of keys gives way to the job.
   bool const has_foot = has_keys && size.lines > 4;
   if (has_foot) --size.lines;
   auto all = how.shows_help ? help_lines() : job_lines(view, how, size);

@@ -145,7 +145,7 @@ std::string bash_command(completed_command const& one) {
       one.name, values, options, arguments);
 }
 
-// Between single quotes, where `also` means something, too.
+// Within single quotes, with `also` escaped, too.
 std::string quoted(std::string_view text, std::string_view also, std::string_view quote) {
   std::string all;
   for (char c : text) {

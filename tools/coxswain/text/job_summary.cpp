@@ -46,7 +46,7 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
       others[*endings[task]].push_back(task_id{task});
   }
   for (auto const& [how, tasks] : others) {
-    text += fmt::format("{}task{} {} afterwards: {}\n", prefix, tasks.size() == 1 ? "" : "s",
+    text += fmt::format("{}task{} {} ended after that: {}\n", prefix, tasks.size() == 1 ? "" : "s",
                         ranges_of(tasks), how.text());
   }
   return text;

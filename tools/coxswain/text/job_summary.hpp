@@ -1,5 +1,5 @@
 #pragma once
-// How a local job went, once it is over.
+// The result of a local job.
 
 #include "process/local_job.hpp"
 

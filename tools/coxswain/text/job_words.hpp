@@ -1,5 +1,5 @@
 #pragma once
-// How the program speaks of a job's tasks, barriers and waits. Not here: whole tables (status_text,
+// The program's words for a job's tasks, barriers and waits. Not here: whole tables (status_text,
 // why_text, top_frame).
 
 #include "coxswain/core/model/messages.hpp"
@@ -28,7 +28,7 @@ namespace coxswain::tools {
 // "3,17-24 and 2 more".
 [[nodiscard]] std::string ranges_text(std::string const& ranges, std::uint32_t cut);
 
-// "tasks 0-2 and a caller that is no task".
+// "tasks 0-2 and a caller that is not a task".
 [[nodiscard]] std::string waiting_text(core::why_answer::wait const& w);
 
 // "task 3: connected, b12:3391, heard 20 ms ago, at step 7, waits for barrier 'a'".

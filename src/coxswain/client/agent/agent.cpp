@@ -70,7 +70,7 @@ void agent::connect_failed(time_point now, status why, bool refused) {
         {errc::unavailable,
          "the coxswain task process for which this program acts has ended: " + why.message()});
   }
-  if (refused_until() <= now) return give_up(deserted());
+  if (refused_until() <= now) return give_up(coordinator_gone());
   attempt_failed(now, std::move(why));
 }
 
@@ -129,8 +129,8 @@ void agent::advance(time_point now) {
   if (phase_ == phase::idle || phase_ == phase::over) return;
   if (!session_ && connect_until() <= now) return give_up(unreachable());
   if (session_ && deadline_after(heard_at_, fence_after()) <= now) return give_up(fenced());
-  if (phase_ == phase::waiting && refused_until() <= now) return give_up(deserted());
-  if (phase_ != phase::up && say_at_ <= now) say_unreachable(now);
+  if (phase_ == phase::waiting && refused_until() <= now) return give_up(coordinator_gone());
+  if (phase_ != phase::up && report_at_ <= now) report_unreachable(now);
   if (phase_ == phase::waiting) {
     if (retry_at_ <= now) open_transport(now);
   } else if (phase_ != phase::up) {
@@ -162,7 +162,7 @@ std::optional<time_point> agent::next_deadline() const {
   if (phase_ == phase::up) {
     next = std::min({next, heartbeat_at(), silent_at(), look_at_});
   } else if (phase_ != phase::idle && phase_ != phase::over) {
-    next = std::min(next, say_at_);
+    next = std::min(next, report_at_);
   }
   if (next == time_point::max()) return std::nullopt;
   return next;

@@ -1,5 +1,5 @@
 #pragma once
-// The client's brain: one session with the coordinator, which outlives its connections. Knows the
+// The client's logic: one session with the coordinator, which outlives its connections. Knows the
 // handshake, which calls are open, when to reconnect and what to send again, heartbeats, deadlines
 // and when to give up. No I/O, no clock, no randomness of its own, no callbacks: time and bytes are
 // arguments; effects are returned as data. Same input, same output. Not here: sockets, name
@@ -136,14 +136,14 @@ class agent {
   // Long waits (agent_waiting.cpp).
   void watch(time_point now, open_call& call);
   void look(time_point now);
-  void say(time_point now, open_call& call, std::string const& why);
+  void report_waiting(time_point now, open_call& call, std::string const& why);
   void answered(time_point now, core::waiting const& what);
   void watch_outage(time_point now);
   void note_refusal(time_point now, bool refused);
-  void say_unreachable(time_point now);
+  void report_unreachable(time_point now);
   [[nodiscard]] std::string place() const;
   [[nodiscard]] time_point refused_until() const;
-  [[nodiscard]] status deserted() const;
+  [[nodiscard]] status coordinator_gone() const;
 
   // The session (agent_session.cpp).
   void greeted(time_point now, wire::server_message message);
@@ -210,8 +210,8 @@ class agent {
 
   // Reports of long waits. Calls are not examined before `look_at_`.
   time_point look_at_{time_point::max()};
-  time_point say_at_{};  // about the unreachable coordinator
-  duration say_every_{};
+  time_point report_at_{};  // about the unreachable coordinator
+  duration report_every_{};
   std::optional<time_point> refused_since_;  // every try since then was refused
 
   // Signs of life.

@@ -186,13 +186,13 @@ status agent::refusal(open_call const& call) const {
   auto const& message = call.message;
   if (needs_task(message.what) && !message.task) {
     return {errc::failed_precondition,
-            text_of(message.what) + ": this client is an observer; the call needs a task id."};
+            text_of(message.what) + ": this client is an observer; the call needs a task id"};
   }
   auto const* barrier = std::get_if<core::barrier_args>(&message.what);
   if (barrier && calls_.waits_at(message.task, barrier->name)) {
     return {errc::failed_precondition, "task " + std::to_string(message.task->value) +
                                            " already waits at " + text_of(message.what) +
-                                           "; only one call per barrier can be open at a time."};
+                                           "; only one call per barrier can be open at a time"};
   }
   if (phase_ != phase::up && call.bytes > options_.queued_bytes_max - queued_bytes_) {
     return {errc::resource_exhausted,
@@ -308,7 +308,7 @@ time_point agent::expiry(time_point deadline) const {
 status agent::timed_out(time_point now, open_call const& call) const {
   std::string text;
   if (std::holds_alternative<core::barrier_args>(call.message.what)) text = "Barrier timed out. ";
-  text += text_of(call.message.what) + ": no answer from the coordinator at " + options_.address +
+  text += text_of(call.message.what) + ": no reply from the coordinator at " + options_.address +
           " within " + text_of(call.timeout);
   if (phase_ == phase::up) {
     text += " although connected.";

@@ -11,8 +11,8 @@ namespace coxswain::detail {
 namespace {
 
 // The time until the first report and the second one; then it doubles.
-constexpr duration say_first = 2s;
-constexpr duration say_every_max = 30s;
+constexpr duration report_first = 2s;
+constexpr duration report_every_max = 30s;
 
 // A coordinator that has not answered by then is reported as not answering.
 constexpr duration answer_within = 1s;
@@ -32,8 +32,8 @@ bool waits_for_ever(core::request const& what) {
 
 void schedule(open_call& call, time_point now) {
   call.asked = false;
-  call.say_at = deadline_after(now, call.say_every);
-  call.say_every = std::min(2 * call.say_every, say_every_max);
+  call.report_at = deadline_after(now, call.report_every);
+  call.report_every = std::min(2 * call.report_every, report_every_max);
 }
 
 std::string number_of(std::uint64_t tries) {
@@ -45,15 +45,15 @@ std::string number_of(std::uint64_t tries) {
 void agent::watch(time_point now, open_call& call) {
   call.since = now;
   if (waits_for_ever(call.message.what)) return;
-  call.say_at = deadline_after(now, say_first);
-  call.say_every = say_first;
-  look_at_ = std::min(look_at_, call.say_at);
+  call.report_at = deadline_after(now, report_first);
+  call.report_every = report_first;
+  look_at_ = std::min(look_at_, call.report_at);
 }
 
 void agent::look(time_point now) {
   std::vector<open_call*> due;
   calls_.each([&](open_call& call) {
-    if (call.say_at <= now) due.push_back(&call);
+    if (call.report_at <= now) due.push_back(&call);
   });
   std::sort(due.begin(), due.end(),
             [](open_call const* a, open_call const* b) { return a->message.id < b->message.id; });
@@ -62,13 +62,13 @@ void agent::look(time_point now) {
     if (i >= told_at_once_max) {
       schedule(call, now);
     } else if (call.asked) {
-      say(now, call,
-          "no answer from the coordinator at " + place() + ", which was last heard " +
-              text_of(now - heard_at_) + " ago");
+      report_waiting(now, call,
+                     "no reply from the coordinator at " + place() + ", which was last heard " +
+                         text_of(now - heard_at_) + " ago");
     } else {
       send(now, core::ask_waiting_args{call.message.id});
       call.asked = true;
-      call.say_at = deadline_after(now, answer_within);
+      call.report_at = deadline_after(now, answer_within);
     }
   }
   if (due.size() > told_at_once_max) {
@@ -77,18 +77,18 @@ void agent::look(time_point now) {
                                                true});
   }
   look_at_ = time_point::max();
-  calls_.each([&](open_call const& call) { look_at_ = std::min(look_at_, call.say_at); });
+  calls_.each([&](open_call const& call) { look_at_ = std::min(look_at_, call.report_at); });
   if (!due.empty()) look_at_ = std::max(look_at_, now + look_every);
 }
 
 void agent::answered(time_point now, core::waiting const& what) {
   open_call* const call = calls_.find(what.request);
   if (!call || !call->asked) return;
-  say(now, *call, what.text);
-  look_at_ = std::min(look_at_, call->say_at);
+  report_waiting(now, *call, what.text);
+  look_at_ = std::min(look_at_, call->report_at);
 }
 
-void agent::say(time_point now, open_call& call, std::string const& why) {
+void agent::report_waiting(time_point now, open_call& call, std::string const& why) {
   auto const& what = call.message.what;
   events_.emplace_back(agent_events::waiting{
       text_of(what) + " has waited for " + text_of(now - call.since) + ": " + why,
@@ -98,8 +98,8 @@ void agent::say(time_point now, open_call& call, std::string const& why) {
 
 void agent::watch_outage(time_point now) {
   down_at_ = now;
-  say_at_ = now + say_first;
-  say_every_ = say_first;
+  report_at_ = now + report_first;
+  report_every_ = report_first;
   refused_since_.reset();
   // Questions on the old connection are no longer answered.
   calls_.each([](open_call& call) { call.asked = false; });
@@ -109,10 +109,10 @@ void agent::note_refusal(time_point now, bool refused) {
   if (!refused) return refused_since_.reset();
   if (refused_since_) return;
   refused_since_ = now;
-  if (say_every_ == say_first) say_at_ = std::min(say_at_, now + refusals_spared);
+  if (report_every_ == report_first) report_at_ = std::min(report_at_, now + refusals_spared);
 }
 
-void agent::say_unreachable(time_point now) {
+void agent::report_unreachable(time_point now) {
   std::string text = "coordinator at " + place() + " unreachable for " + text_of(now - down_at_) +
                      " (" + number_of(tries_) + "): ";
   text += last_error_.ok() ? "no response to the connection attempt" : last_error_.message();
@@ -120,8 +120,8 @@ void agent::say_unreachable(time_point now) {
                             : connect_until();
   if (end != time_point::max()) text += "; giving up in " + text_of(end - now);
   events_.emplace_back(agent_events::waiting{std::move(text)});
-  say_at_ = deadline_after(now, say_every_);
-  say_every_ = std::min(2 * say_every_, say_every_max);
+  report_at_ = deadline_after(now, report_every_);
+  report_every_ = std::min(2 * report_every_, report_every_max);
 }
 
 // "b12:8476 (in the process of task 0)"
@@ -136,7 +136,7 @@ time_point agent::refused_until() const {
   return counts ? deadline_after(*refused_since_, session_->coordinator_return) : time_point::max();
 }
 
-status agent::deserted() const {
+status agent::coordinator_gone() const {
   return {errc::unavailable, "the coordinator at " + place() +
                                  " is gone: its address has refused all connections for " +
                                  text_of(session_->coordinator_return)};

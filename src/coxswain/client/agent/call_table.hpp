@@ -24,8 +24,8 @@ struct open_call {
   // When to report its wait, and how long until the next report. `asked`: the coordinator was asked
   // what it waits for and has not replied.
   time_point since{};
-  time_point say_at{time_point::max()};
-  duration say_every{};
+  time_point report_at{time_point::max()};
+  duration report_every{};
   bool asked{};
 };
 

@@ -158,8 +158,7 @@ status kernel::job_failed(errc code) const {
 status kernel::not_joined() const {
   if (error) return job_failed(errc::failed_precondition);
   return {errc::failed_precondition,
-          "the call needs a task: this session has joined as none, or as several and the call "
-          "names none"};
+          "the call must name a task: this session has joined as none, or as several"};
 }
 
 void kernel::note_lateness(duration late) {

@@ -27,7 +27,7 @@ status shares::own_room(share const& of, std::size_t more, memory_meter const& m
   std::size_t const limit = memory.owned_max() / part;
   if (of.held == 0 || of.held + more <= limit) return {};
   return {errc::resource_exhausted,
-          std::string{acts_for_tasks(of) ? "a session of tasks" : "a session without a task"} +
+          std::string{acts_for_tasks(of) ? "a session with tasks" : "a session without a task"} +
               " may hold " + limit_text(limit, part, memory) + "; this one holds " +
               std::to_string(of.held) + ": wait for replies first"};
 }

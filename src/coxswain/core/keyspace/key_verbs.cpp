@@ -224,8 +224,9 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
     return calls_.refuse(c, std::move(why));
   }
   if (args.directory.empty() && !args.all) {
-    return calls_.refuse(
-        c, {errc::invalid_argument, "removing the root removes every key: set `all` to confirm"});
+    return calls_.refuse(c,
+                         {errc::invalid_argument,
+                          "removing the root removes every key, which needs confirmation (all)"});
   }
   concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
   std::uint64_t const before = keys_.version();

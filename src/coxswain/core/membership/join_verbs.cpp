@@ -117,11 +117,10 @@ void join_verbs::handle(call const& c, join_args& args) {
   task& t = roster_.at(*c.task);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
   if (is_ending_for(*c.task)) {
-    return calls_.refuse(c,
-                         {errc::aborted,
-                          "all tasks have left, and this coordinator ends: it runs in the process "
-                          "of task " +
-                              std::to_string(*options_.hosted_by_task) + "; join the next one"});
+    return calls_.refuse(c, {errc::aborted,
+                             "all tasks have left, and this coordinator is ending with the process "
+                             "of task " +
+                                 std::to_string(*options_.hosted_by_task) + "; join the next one"});
   }
   if (c.by.guest_of) {
     if (t.is_connected()) {
@@ -154,11 +153,11 @@ void join_verbs::handle(call const& c, join_args& args) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
     calls_.answer_parked(
-        older,
-        calls_.share(
-            is_newer ? status{errc::already_exists, "a newer incarnation of task " +
-                                                        std::to_string(c.task->value) + " joins"}
-                     : status{errc::cancelled, "replaced by a newer request of the same task"}));
+        older, calls_.share(is_newer ? status{errc::already_exists,
+                                              "a newer incarnation of task " +
+                                                  std::to_string(c.task->value) + " is joining"}
+                                     : status{errc::cancelled,
+                                              "replaced by a newer request of the same task"}));
   }
   enter(c, args);
 }
@@ -342,7 +341,7 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
   calls_.release(newest.who);
   end_challenge(
       id, calls_.share(status{errc::already_exists, "a newer incarnation of task " +
-                                                        std::to_string(id.value) + " joins"}));
+                                                        std::to_string(id.value) + " is joining"}));
   session& by = *sessions_.find(newest.who.session);
   enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
 }

@@ -16,9 +16,9 @@ status check_partition_indices(std::vector<local_topology> const& tasks) {
     (tasks[i].partition_index ? with : without).push_back(task_id{i});
   }
   if (with.empty() || without.empty()) return {};
-  return {errc::invalid_argument, "either all tasks must state a partition index, or none: tasks " +
-                                      ranges(with).text + " do, tasks " + ranges(without).text +
-                                      " do not"};
+  return {errc::invalid_argument,
+          "either all tasks or none must have a partition index; with one: " + ranges(with).text +
+              "; without: " + ranges(without).text};
 }
 
 // NVML reports zeros, before the clique's number, for a device in no fabric.

@@ -45,8 +45,8 @@ void note(std::vector<bool>& tasks, std::optional<task_id> task) {
 void event_log::add(duration at, event const& what, std::string_view subject) {
   std::uint64_t const number = last() + 1;
   for (std::size_t i = 0; i <= static_cast<std::size_t>(what.level); ++i) last_[i] = number;
-  auto& of = shelves_[what.kind == event_kind::job_failed ? job_failure
-                                                          : static_cast<std::size_t>(what.level)];
+  auto& of = histories_[what.kind == event_kind::job_failed ? job_failure
+                                                            : static_cast<std::size_t>(what.level)];
   auto const group = run_of(at, number, key_of(what, subject));
   if (++group->count > most_.alike) {
     fold(*group, of);
@@ -75,7 +75,7 @@ std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t num
 }
 
 // The line about to be added represents all before it.
-void event_log::fold(run& all, shelf& of) {
+void event_log::fold(run& all, history& of) {
   std::vector<std::optional<task_id>> about;
   for (std::uint64_t const number : all.lines) {
     auto const at = of.lines.find(number);
@@ -95,7 +95,7 @@ std::size_t event_log::bytes_of(line const& l) {
          r.tasks.size() / 8;
 }
 
-void event_log::drop_oldest(shelf& of) {
+void event_log::drop_oldest(history& of) {
   auto const oldest = of.lines.begin();
   auto const group = oldest->second.group;
   of.bytes -= bytes_of(oldest->second);
@@ -110,14 +110,14 @@ void event_log::drop_oldest(shelf& of) {
 
 std::size_t event_log::size() const noexcept {
   std::size_t sum = 0;
-  for (shelf const& one : shelves_) sum += one.lines.size();
+  for (history const& one : histories_) sum += one.lines.size();
   return sum;
 }
 
 std::uint64_t event_log::lost(std::uint64_t after, severity at_least) const noexcept {
   std::uint64_t sum = 0;
-  for (auto i = static_cast<std::size_t>(at_least); i < shelves; ++i) {
-    auto const& dropped = shelves_[i].dropped;
+  for (auto i = static_cast<std::size_t>(at_least); i < histories; ++i) {
+    auto const& dropped = histories_[i].dropped;
     auto const from = std::upper_bound(dropped.begin(), dropped.end(), after);
     sum += static_cast<std::uint64_t>(dropped.end() - from);
   }
@@ -129,9 +129,9 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
   events_answer found;
   found.lost = after ? lost(*after, at_least) : 0;
   found.through = last();
-  std::array<std::map<std::uint64_t, line>::const_iterator, shelves> next;
-  for (std::size_t i = 0; i < shelves; ++i) {
-    auto const& lines = shelves_[i].lines;
+  std::array<std::map<std::uint64_t, line>::const_iterator, histories> next;
+  for (std::size_t i = 0; i < histories; ++i) {
+    auto const& lines = histories_[i].lines;
     next[i] = lines.upper_bound(after.value_or(0));
     if (i < static_cast<std::size_t>(at_least)) next[i] = lines.end();
     if (after || last_of_each == 0) continue;
@@ -140,12 +140,12 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
     next[i] = std::prev(lines.end(), most);
   }
   for (std::size_t bytes = 0;;) {
-    std::size_t earliest = shelves;
-    for (std::size_t i = 0; i < shelves; ++i) {
-      if (next[i] == shelves_[i].lines.end()) continue;
-      if (earliest == shelves || next[i]->first < next[earliest]->first) earliest = i;
+    std::size_t earliest = histories;
+    for (std::size_t i = 0; i < histories; ++i) {
+      if (next[i] == histories_[i].lines.end()) continue;
+      if (earliest == histories || next[i]->first < next[earliest]->first) earliest = i;
     }
-    if (earliest == shelves) return found;
+    if (earliest == histories) return found;
     auto one = shown(next[earliest]->first, next[earliest]->second);
     ++next[earliest];
     bytes += bytes_shown(one);

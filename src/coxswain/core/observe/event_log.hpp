@@ -71,24 +71,24 @@ class event_log {
     std::shared_ptr<run> group;
   };
   // The lines of one severity.
-  struct shelf {
+  struct history {
     std::map<std::uint64_t, line> lines;
     std::size_t bytes{};
     std::deque<std::uint64_t> dropped;  // the numbers of the last ones
   };
   static constexpr std::size_t job_failure = 3;  // after the severities
-  static constexpr std::size_t shelves = 4;
+  static constexpr std::size_t histories = 4;
 
   [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number, std::string key);
-  static void fold(run& all, shelf& of);
+  static void fold(run& all, history& of);
   [[nodiscard]] static std::size_t bytes_of(line const& l);
-  void drop_oldest(shelf& of);
+  void drop_oldest(history& of);
   [[nodiscard]] events_answer::entry shown(std::uint64_t number, line const& l) const;
 
   limits most_;
   wall_time started_;
   std::array<std::uint64_t, 3> last_{};  // by severity
-  std::array<shelf, shelves> shelves_;
+  std::array<history, histories> histories_;
   std::unordered_map<std::string, std::shared_ptr<run>> runs_;  // the latest of each key
 };
 

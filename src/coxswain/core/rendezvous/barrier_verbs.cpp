@@ -185,15 +185,15 @@ status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
   if (b) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
-  bool const minds_lost =
+  bool const fails_when_lost =
       args.fail_when_lost &&
       roster_.count(task_state::failed) + roster_.count(task_state::returning) > 0;
-  if (roster_.count(task_state::left) == 0 && !minds_lost) return {};
+  if (roster_.count(task_state::left) == 0 && !fails_when_lost) return {};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
     task_id const id = expected.at(i);
     task_state const state = roster_.at(id).state;
     bool const is_lost = state == task_state::failed || state == task_state::returning;
-    if (state != task_state::left && !(minds_lost && is_lost)) continue;
+    if (state != task_state::left && !(fails_when_lost && is_lost)) continue;
     status const why = kernel_.absence(id);
     return {why.code(),
             "barrier " + quoted(args.name) + " cannot be reached: " + std::string{why.message()}};
@@ -334,8 +334,8 @@ void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
   bool const is_gone = roster_.at(id).state == task_state::left;
   std::vector<barriers::barrier*> hit;
   for (auto const& [_, b] : barriers_.open_rounds()) {
-    bool const minds = is_gone || b->kind.fail_when_lost;
-    if (minds && b->round.expected().index_of(id)) hit.push_back(b);
+    bool const fails = is_gone || b->kind.fail_when_lost;
+    if (fails && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
     fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
@@ -343,7 +343,10 @@ void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
 }
 
 void barrier_verbs::handle(call const& c, cancel_barrier_args& args) {
-  std::string const by = c.task ? kernel_.who(*c.task) : "observer " + c.by.from.label();
+  std::string const& label = c.by.from.label();
+  std::string const by = c.task          ? kernel_.who(*c.task)
+                         : label.empty() ? "an observer"
+                                         : "observer " + label;
   if (status why = cancel(c.now, args, by, c.task); !why.ok())
     return calls_.refuse(c, std::move(why));
   calls_.answer_now(c, calls_.share(status{}), true);

@@ -196,7 +196,7 @@ void topology_verbs::fail_open_exchanges(status const& why) {
     status const told{why.code(), exchange_text(platform) + " failed: " + why.message() + "; " +
                                       std::to_string(m.arrived()) + " of " +
                                       std::to_string(m.expected().size()) +
-                                      " tasks had passed theirs"};
+                                      " tasks had contributed"};
     calls_.answer_all(exchanges_.forget(platform), calls_.share(told));
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The peers before their Hello, by host: their number, and the oldest. And the hosts of the others.
-// Not here: sockets, and which peers are closed (reception).
+// Not here: sockets, and which peers are closed (admission).
 
 #include <compare>
 #include <cstddef>

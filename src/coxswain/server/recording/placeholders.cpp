@@ -58,7 +58,7 @@ std::string placeholder(core::barrier_args const& barrier, digester const& by) {
 }
 
 // A secret of the same kind: valid if it was.
-std::string stand_in_for_grant(std::string const& secret, digester const& by) {
+std::string placeholder_for_grant(std::string const& secret, digester const& by) {
   bool const is_one = secret.size() >= core::grant_secret_bytes_min &&
                       secret.size() <= core::grant_secret_bytes_max;
   if (is_one) return std::string{text_of(by.digest(secret))};
@@ -83,7 +83,7 @@ std::optional<expectation> expectation_in(core::request& what) {
   return expectation{args->key, *value};
 }
 
-error no_stand_in() {
+error no_placeholder() {
   return error{{errc::invalid_argument,
                 "The recording has something in the place of a value that stands for none."}};
 }
@@ -105,7 +105,7 @@ core::session_secret digester::digest(core::session_secret const& secret) const 
   return digest(text_of(secret));
 }
 
-bool needs_stand_ins(core::request const& what) {
+bool needs_placeholders(core::request const& what) {
   using always =
       boost::mp11::mp_list<core::hello_args, core::resume_args, core::grant_args,
                            core::put_all_args, core::compare_and_set_args, core::increment_args>;
@@ -124,7 +124,7 @@ bool needs_stand_ins(core::request const& what) {
       what);
 }
 
-std::optional<std::string> stand_in_for_value(core::request const& what, digester const& by) {
+std::optional<std::string> placeholder_for_value(core::request const& what, digester const& by) {
   auto const of = [](std::string const& value) {
     return value.empty() ? std::nullopt : std::optional{placeholder(value)};
   };
@@ -148,7 +148,7 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
     if (!value.empty()) replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
   });
   if (auto* const secret = granted_in(message.what)) {
-    replace(*secret, stand_in_for_grant(*secret, by));
+    replace(*secret, placeholder_for_grant(*secret, by));
   }
   resume_ = std::get_if<core::resume_args>(&message.what);
   if (resume_) secret_ = std::exchange(resume_->secret, by.digest(resume_->secret));
@@ -199,7 +199,7 @@ void restoration::restore(std::string& value, std::size_t& bytes_left) {
   std::size_t length = 0;
   auto const* const end = value.data() + value.size();
   auto const [at, problem] = std::from_chars(value.data(), end, length);
-  if (problem != std::errc{} || (at != end && *at != ' ')) throw no_stand_in();
+  if (problem != std::errc{} || (at != end && *at != ' ')) throw no_placeholder();
   if (length > bytes_left) {
     throw error{{errc::invalid_argument,
                  "A value that the recording leaves out is larger than its coordinator took."}};

@@ -42,12 +42,12 @@ class digester {
 
 // Whether a record of the request may differ from the received one: it has a value or a secret, or
 // is an Increment, whose record has the key's old number. False for most requests.
-[[nodiscard]] bool needs_stand_ins(core::request const& what);
+[[nodiscard]] bool needs_placeholders(core::request const& what);
 
 // The placeholder for a non-empty value of a Put, an Append, a Push or a Barrier: a fast path of
 // redaction (wire::append_with_value).
-[[nodiscard]] std::optional<std::string> stand_in_for_value(core::request const& what,
-                                                            digester const& by);
+[[nodiscard]] std::optional<std::string> placeholder_for_value(core::request const& what,
+                                                               digester const& by);
 
 // Replaces a message's values by placeholders for its lifetime.
 class redaction {

@@ -159,9 +159,9 @@ void recorder::write_message(time_point now, connection_id from, encoded_message
   what.connection = from;
   auto const [payload, is_plain] = encoded;
   what.content = payload;
-  if (is_plain && !needs_stand_ins(message.what)) return write(what);
+  if (is_plain && !needs_placeholders(message.what)) return write(what);
   what.held = held_number(message, receiver);
-  auto const value = is_plain ? stand_in_for_value(message.what, digester_) : std::nullopt;
+  auto const value = is_plain ? placeholder_for_value(message.what, digester_) : std::nullopt;
   if (value && wire::append_with_value(message_, payload, *value)) {
     what.content = message_;
     write(what);

@@ -149,7 +149,7 @@ core::config config_of(settings const& from) {
                                                                 auto& value) {
       if (name != given_name || read(given, value)) return;
       throw error{{errc::invalid_argument, "The option " + given_name + " of the recording is '" +
-                                               given + "', which is no value of it."}};
+                                               given + "', which is not a valid value."}};
     });
   }
   return o;

@@ -50,7 +50,7 @@ class Actions {
       title: 'Drain the coordinator?',
       text:
         'It takes no more connections, ends all calls that wait, says goodbye to every task, and ' +
-        'stops. The job cannot go on without it.',
+        'stops. The job cannot continue without it.',
       button: 'Drain it',
       path: 'api/v1/drain',
       body: () => ({}),

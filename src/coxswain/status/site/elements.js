@@ -16,7 +16,7 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// For screen readers: what has just changed, and not what is counted on.
+// For screen readers: announces what has just changed, without its counts.
 function announce(text) {
   setText(byId('announcement'), text);
 }
@@ -44,7 +44,7 @@ function keepInStep(parent, items, keyOf, makeChild, update) {
   for (const child of old.values()) child.remove();
 }
 
-// A button that selects a task in the grid: whoever holds it listens to `click`.
+// A button that selects a task in the grid; its owner handles `click`.
 function taskButton(number) {
   const button = make('button', {type: 'button', className: 'task-link', textContent: `${number}`});
   button.dataset.task = number;

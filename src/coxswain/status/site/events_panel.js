@@ -63,7 +63,7 @@ function makeEvent(event) {
   const line = make(
     'li',
     {className: event.severity},
-    // The coordinator's local time; the rest to whoever points at it.
+    // The coordinator's local time; the rest as a tooltip.
     make('time', {
       textContent: event.time.slice(11, 23),
       dateTime: event.time,

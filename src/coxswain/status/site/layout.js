@@ -20,7 +20,7 @@ const ROW_LENGTHS = [
   ...Array.from({length: 20}, (_, place) => 20 * (place + 6)),
 ];
 
-// How high the grid is: the same whatever the tasks do, so that nothing below it moves.
+// The height of the grid: independent of the tasks' states, so that nothing below it moves.
 function gridHeight(count, windowHeight) {
   if (count <= 8) return 96;
   return count <= FEW ? 240 : Math.round(Math.min(720, Math.max(320, windowHeight / 2)));
@@ -87,7 +87,7 @@ function layOutHosts(hosts, count, width, height) {
   return placed(attempt(PITCH_MIN, false).blocks, count, PITCH_MIN, {});
 }
 
-// The blocks one after the other, in lines; hosts with more tasks than `columns` go on below.
+// The blocks one after the other, in lines; hosts with more tasks than `columns` continue below.
 function flow(hosts, columns, pitch, room, isNamed) {
   const blocks = [];
   let [x, y, lineHeight] = [0, 0, 0];

@@ -74,7 +74,7 @@ const GLYPHS = {
 const LOUD = new Set(['failed', 'missing']);
 const HOLLOW = new Set(['never', 'connecting', 'returning', 'left']);
 
-// The tile alone: filled, or an outline for who is not there.
+// The tile alone: filled, or an outline for a missing task.
 function drawTile(context, state, size, colours) {
   const radius = size >= 20 ? 4 : size >= GLYPH_SIZE_MIN ? 2 : 0;
   context.beginPath();

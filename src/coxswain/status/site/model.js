@@ -21,7 +21,7 @@ const CALM = ['never', 'returning', 'connecting', 'waiting', 'connected', 'left'
 const BY_CONCERN = [...TROUBLES, ...CALM].map((name) => STATE_NUMBER[name]);
 
 // In the first moments of a round most tasks are still on their way. They count as missing once
-// half of the others wait for them, or everybody there has waited for long.
+// half of the others wait for them, or all tasks there have waited for long.
 const MISSING_AFTER_MS = 2000;
 const MISSING_ANYWAY_AFTER_MS = 10000;
 
@@ -40,7 +40,7 @@ const MEETINGS = new Set([
   'preemption',
 ]);
 
-// What is said to wait with a name, by the kind of wait.
+// The words before the name of a wait, by its kind.
 const WAIT_KINDS = {
   barrier: (wait) => `barrier ‘${wait.name}’ round ${wait.round}`,
   count_barrier: (wait) => `count barrier ‘${wait.name}’`,
@@ -77,7 +77,7 @@ function withEvents(kept, added) {
 
 class Job {
   constructor() {
-    this.facts = null; // everything of the state that is no list; null: nothing came yet
+    this.facts = null; // the parts of the state that are not lists; null: none received yet
     this.tasks = [];
     this.shown = new Uint8Array(0); // of each task, the number of its state
     this.barriers = [];

@@ -93,7 +93,7 @@ function verdictOfState(job, state, inWords, text) {
   };
 }
 
-// What has failed is said in full below; each of a list that may be cut.
+// Failures are listed in full below; each list may be cut.
 function showVerdict(job, now, isShown) {
   const {level, title, why, barrier} = verdictOf(job, now);
   const isOther = byId('verdict-title').textContent !== title;
@@ -315,7 +315,7 @@ function textOfKnown(known, since) {
     .join(' · ');
 }
 
-// Nobody is missing in particular from a key or a queue.
+// A wait for a key or a queue has no particular missing tasks.
 function textOfMissing({missing, missing_cut: cut, arrived, expected}) {
   if (!missing) return '';
   const who = textOfRanges(missing, cut);

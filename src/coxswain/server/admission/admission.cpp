@@ -1,4 +1,4 @@
-#include "coxswain/server/admission/reception.hpp"
+#include "coxswain/server/admission/admission.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/admission/rejections.hpp"
@@ -51,7 +51,7 @@ std::size_t kept_for_known_hosts(std::size_t places) {
 
 }  // namespace
 
-reception::reception(loop_iteration& t, connections& all, options const& o,
+admission::admission(loop_iteration& t, connections& all, options const& o,
                      net::tls_context const* certificates)
     : iteration_{t},
       connections_{all},
@@ -70,7 +70,7 @@ reception::reception(loop_iteration& t, connections& all, options const& o,
 
 // JAX's own client cannot send a token, so it is served where none is needed, and at addresses of
 // its own.
-void reception::listen(options const& o) {
+void admission::listen(options const& o) {
   bool const has_tokens = !o.core.credentials.empty();
   bool const asks_certificates = !o.tls.ca.empty();
   listener::terms terms;
@@ -93,42 +93,42 @@ void reception::listen(options const& o) {
   }
 }
 
-void reception::tell_not_allowed(std::string_view peer, std::string_view where) {
+void admission::tell_not_allowed(std::string_view peer, std::string_view where) {
   if (iteration_.now < tell_not_allowed_at_) return;
   tell_not_allowed_at_ = iteration_.now + tell_dismissed_every;
   iteration_.report(core::severity::warning,
                     {peer, " was refused at ", where, ": it is in no range of --xla-allow"});
 }
 
-bool reception::is_allowed(int socket) const {
+bool admission::is_allowed(int socket) const {
   auto const peer = net::socket_address::peer(socket);
   if (allowed_.empty() || !peer || peer->family() == AF_UNIX) return true;
   return std::any_of(allowed_.begin(), allowed_.end(),
                      [&](net::address_range const& one) { return one.contains(*peer); });
 }
 
-void reception::start() {
+void admission::start() {
   for (auto const& one : listeners_) one->start(iteration_.poller, *this);
 }
 
-void reception::stop() noexcept {
+void admission::stop() noexcept {
   stopped_ = true;
   listeners_.clear();
 }
 
-void reception::clear() noexcept {
+void admission::clear() noexcept {
   stop();
   if (handshakes_) handshakes_->clear();
 }
 
-void reception::iteration_begins() noexcept {
+void admission::iteration_begins() noexcept {
   if (handshakes_) handshakes_->iteration_begins(iteration_.now);
   if (!rest_until_ || iteration_.now < *rest_until_) return;
   rest_until_.reset();
   for (auto const& one : listeners_) one->go_on();
 }
 
-void reception::accepted(listener const& by, net::socket socket, std::string peer) noexcept {
+void admission::accepted(listener const& by, net::socket socket, std::string peer) noexcept {
   try {
     auto const speaks = by.on().speaks;
     if (speaks == protocols::jax && !is_allowed(socket.value())) {
@@ -148,7 +148,7 @@ void reception::accepted(listener const& by, net::socket socket, std::string pee
 }
 
 // True if there is a place for one more.
-bool reception::make_room_for(std::string_view host) {
+bool admission::make_room_for(std::string_view host) {
   auto const& known = iteration_.newcomers;
   bool const is_crowd = known.of(host) >= strangers_per_host_max_;
   // Connections with unread input are read in this iteration; handshakes can wait for long.
@@ -160,7 +160,7 @@ bool reception::make_room_for(std::string_view host) {
 }
 
 // Closes the oldest silent stranger of the host. False if there is none among the oldest.
-bool reception::dismiss_one(std::string_view host) {
+bool admission::dismiss_one(std::string_view host) {
   for (auto const& one : iteration_.newcomers.oldest(host, looked_at_max)) {
     bool const is_gone = one.what == strangers::peer::kind::handshake
                              ? handshakes_->dismiss(one.number)
@@ -173,7 +173,7 @@ bool reception::dismiss_one(std::string_view host) {
   return false;
 }
 
-void reception::tell_dismissed() {
+void admission::tell_dismissed() {
   if (dismissed_ == 0 || iteration_.now < tell_dismissed_at_) return;
   tell_dismissed_at_ = iteration_.now + tell_dismissed_every;
   refused_ += dismissed_;
@@ -186,10 +186,10 @@ void reception::tell_dismissed() {
                      std::to_string(connections_max_), " (connections_max)"});
 }
 
-connection& reception::take(std::unique_ptr<net::byte_stream> stream, newcomer who) {
+connection& admission::take(std::unique_ptr<net::byte_stream> stream, newcomer who) {
   std::string const host{strangers::host_of(who.peer)};
   auto const id =
-      iteration_.brain.open(iteration_.now, std::move(who.peer), draw_secret(), who.speaks);
+      iteration_.logic.open(iteration_.now, std::move(who.peer), draw_secret(), who.speaks);
   try {
     iteration_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
     auto& made = connections_.add(id, std::move(stream));
@@ -197,12 +197,12 @@ connection& reception::take(std::unique_ptr<net::byte_stream> stream, newcomer w
     return made;
   } catch (std::exception const&) {
     iteration_.newcomers.left({strangers::peer::kind::connection, id.value});
-    iteration_.brain.lost(iteration_.now, id, core::loss::closed);
+    iteration_.logic.lost(iteration_.now, id, core::loss::closed);
     throw;
   }
 }
 
-void reception::let_in() noexcept {
+void admission::let_in() noexcept {
   try {
     tell_dismissed();
     if (!handshakes_) return;
@@ -222,7 +222,7 @@ void reception::let_in() noexcept {
 
 // Best effort: input is read first, so that the goodbye is less likely to be destroyed by a reset.
 // TLS peers cannot be sent a plaintext goodbye.
-void reception::refuse(net::socket socket, bool speaks_tls) {
+void admission::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {
     iteration_.report(core::severity::warning,
@@ -237,7 +237,7 @@ void reception::refuse(net::socket socket, bool speaks_tls) {
   ::recv(socket.value(), ignored.data(), ignored.size(), MSG_DONTWAIT);
 }
 
-void reception::out_of_room(int error) noexcept {
+void admission::out_of_room(int error) noexcept {
   rest_until_ = iteration_.now + rest;
   if (std::exchange(crowded_, true)) return;
   iteration_.report(core::severity::error,
@@ -245,7 +245,7 @@ void reception::out_of_room(int error) noexcept {
                      "; raise the limit of open files (ulimit -n) or lower connections_max"});
 }
 
-void reception::count(statistics& all) const {
+void admission::count(statistics& all) const {
   all.connections = connections_.size();
   all.connections_max = connections_max_;
   all.connections_accepted = accepted_;
@@ -254,7 +254,7 @@ void reception::count(statistics& all) const {
   all.handshakes_failed = handshakes_failed_;
 }
 
-std::optional<time_point> reception::next_deadline() const {
+std::optional<time_point> admission::next_deadline() const {
   auto const next = handshakes_ ? handshakes_->next_deadline() : std::nullopt;
   return next && rest_until_ ? std::min(*next, *rest_until_) : next ? next : rest_until_;
 }

@@ -1,4 +1,4 @@
-#include "tests/sim/everything/plants.hpp"
+#include "tests/sim/everything/injected_bugs.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,22 +20,22 @@ bool is_reply(server_messages const& sent) { return sent.front().id != request_i
 
 // The request that this message answers.
 template <class Args>
-Args const* asked(tamper& by, std::size_t process, server_messages const& sent) {
+Args const* asked(bug_injector& by, std::size_t process, server_messages const& sent) {
   return by.asked<Args>(process, sent.front().id);
 }
 
-void lost_reply(tamper& by, std::size_t, server_messages& sent) {
+void lost_reply(bug_injector& by, std::size_t, server_messages& sent) {
   if (is_reply(sent) && by.one_in(25)) sent.clear();
 }
-void doubled_reply(tamper& by, std::size_t, server_messages& sent) {
+void doubled_reply(bug_injector& by, std::size_t, server_messages& sent) {
   if (is_reply(sent) && by.one_in(25)) sent.push_back(sent.front());
 }
-void forgotten_resume(tamper&, std::size_t, server_messages& sent) {
+void forgotten_resume(bug_injector&, std::size_t, server_messages& sent) {
   auto* const resumed = body<core::resume_answer>(sent);
   if (resumed && !resumed->unknown.empty()) resumed->unknown.pop_back();
 }
 
-void stale_read(tamper& by, std::size_t process, server_messages& sent) {
+void stale_read(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const found = body<core::value_answer>(sent);
   auto const* const get = asked<core::try_get_args>(by, process, sent);
   if (!found || !get) return;
@@ -43,24 +43,24 @@ void stale_read(tamper& by, std::size_t process, server_messages& sent) {
   by.remembered[get->key] = *found;
   *found = before;
 }
-void partial_get_all(tamper& by, std::size_t process, server_messages& sent) {
+void partial_get_all(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const found = body<core::listing_answer>(sent);
   if (found && asked<core::get_all_args>(by, process, sent)) found->entries.pop_back();
 }
-void partial_listing(tamper& by, std::size_t process, server_messages& sent) {
+void partial_listing(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const found = body<core::listing_answer>(sent);
   bool const is_list = asked<core::list_args>(by, process, sent) != nullptr;
   if (found && is_list && !found->entries.empty()) found->entries.pop_back();
 }
-void swapped_changes(tamper&, std::size_t, server_messages& sent) {
+void swapped_changes(bug_injector&, std::size_t, server_messages& sent) {
   auto* const news = body<core::key_changes_answer>(sent);
   if (news && news->changes.size() > 1) std::swap(news->changes[0], news->changes[1]);
 }
-void missing_change(tamper& by, std::size_t, server_messages& sent) {
+void missing_change(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const news = body<core::key_changes_answer>(sent);
   if (news && news->changes.size() > 1 && by.one_in(2)) news->changes.pop_back();
 }
-void item_twice(tamper& by, std::size_t process, server_messages& sent) {
+void item_twice(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const item = body<core::value_answer>(sent);
   auto const* const pop = asked<core::pop_args>(by, process, sent);
   if (!item || !pop) return;
@@ -68,19 +68,19 @@ void item_twice(tamper& by, std::size_t process, server_messages& sent) {
   by.remembered[pop->queue] = *item;
   if (by.one_in(3)) *item = before;
 }
-void lost_item(tamper& by, std::size_t process, server_messages& sent) {
+void lost_item(bug_injector& by, std::size_t process, server_messages& sent) {
   if (!body<core::value_answer>(sent) || !asked<core::pop_args>(by, process, sent)) return;
   if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
 }
 
 // The name of the lock that this message grants, if any.
-std::string const* granted_lock(tamper& by, std::size_t process, server_messages& sent) {
+std::string const* granted_lock(bug_injector& by, std::size_t process, server_messages& sent) {
   if (!body<core::stored_answer>(sent)) return nullptr;
   if (auto const* const lock = asked<core::lock_args>(by, process, sent)) return &lock->name;
   auto const* const tried = asked<core::try_lock_args>(by, process, sent);
   return tried ? &tried->name : nullptr;
 }
-void doubled_token(tamper& by, std::size_t process, server_messages& sent) {
+void doubled_token(bug_injector& by, std::size_t process, server_messages& sent) {
   if (!granted_lock(by, process, sent)) return;
   std::uint64_t& token = body<core::stored_answer>(sent)->version;
   std::uint64_t const before =
@@ -88,58 +88,58 @@ void doubled_token(tamper& by, std::size_t process, server_messages& sent) {
   by.remembered["token"].version = token;
   if (by.one_in(3)) token = before;
 }
-void second_owner(tamper& by, std::size_t process, server_messages& sent) {
+void second_owner(bug_injector& by, std::size_t process, server_messages& sent) {
   core::answer& what = sent.front().what;
   bool const is_held = what.outcome.code() == errc::already_exists;
   if (!is_held || !asked<core::try_lock_args>(by, process, sent)) return;
   what = {{}, core::stored_answer{std::uint64_t{1'000'000} + sent.front().id.value}};
 }
-void note_token(tamper& by, std::size_t process, server_messages& sent) {
+void note_token(bug_injector& by, std::size_t process, server_messages& sent) {
   if (auto const* const name = granted_lock(by, process, sent)) {
     by.remembered[*name].version = body<core::stored_answer>(sent)->version;
   }
 }
-void unchecked_token(tamper& by, std::size_t, client_messages& sent) {
+void unchecked_token(bug_injector& by, std::size_t, client_messages& sent) {
   if (auto* const unlock = body<core::unlock_args>(sent)) {
     unlock->token = by.remembered[unlock->name].version;
   }
 }
-void early_lock(tamper&, std::size_t, client_messages& sent) {
+void early_lock(bug_injector&, std::size_t, client_messages& sent) {
   if (auto const* const lock = body<core::lock_args>(sent)) {
     sent.front().what = core::try_lock_args{lock->name};
   }
 }
 
-void removed_tree(tamper&, std::size_t, client_messages& sent) {
+void removed_tree(bug_injector&, std::size_t, client_messages& sent) {
   if (auto const* const one = body<core::remove_args>(sent)) {
     sent.front().what = core::remove_tree_args{one->key};
   }
 }
-void early_get(tamper&, std::size_t, client_messages& sent) {
+void early_get(bug_injector&, std::size_t, client_messages& sent) {
   if (auto const* const get = body<core::get_args>(sent)) {
     sent.front().what = core::try_get_args{get->key};
   }
 }
-void doubled_increment(tamper&, std::size_t, client_messages& sent) {
+void doubled_increment(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const add = body<core::increment_args>(sent)) add->by *= 2;
 }
-void overwriting_put(tamper&, std::size_t, client_messages& sent) {
+void overwriting_put(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const put = body<core::put_args>(sent)) put->overwrite = true;
 }
-void careless_compare(tamper&, std::size_t, client_messages& sent) {
+void careless_compare(bug_injector&, std::size_t, client_messages& sent) {
   if (auto const* const set = body<core::compare_and_set_args>(sent)) {
     sent.front().what = core::put_args{set->key, set->value, true, set->ephemeral};
   }
 }
-void forgotten_append(tamper& by, std::size_t, client_messages& sent) {
+void forgotten_append(bug_injector& by, std::size_t, client_messages& sent) {
   auto* const more = body<core::append_args>(sent);
   if (more && by.one_in(2)) more->value.clear();
 }
-void forgotten_owner(tamper&, std::size_t, client_messages& sent) {
+void forgotten_owner(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const put = body<core::put_args>(sent)) put->ephemeral = false;
 }
 
-void wrong_reduction(tamper& by, std::size_t process, server_messages& sent) {
+void wrong_reduction(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const round = body<core::barrier_answer>(sent);
   auto const* const call = asked<core::barrier_args>(by, process, sent);
   if (!round || !call || call->reduce == core::reduction::none || round->data.empty()) return;
@@ -147,104 +147,104 @@ void wrong_reduction(tamper& by, std::size_t process, server_messages& sent) {
   text[0] = static_cast<char>(text[0] ^ 1);
   round->data[0] = bytes{std::move(text)};
 }
-void swapped_data(tamper&, std::size_t, server_messages& sent) {
+void swapped_data(bug_injector&, std::size_t, server_messages& sent) {
   auto* const round = body<core::barrier_answer>(sent);
   if (round && round->data.size() > 1) std::swap(round->data[0], round->data[1]);
 }
-void split_round(tamper& by, std::size_t, server_messages& sent) {
+void split_round(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const round = body<core::barrier_answer>(sent);
   if (round && by.one_in(10)) ++round->round.value;
 }
-void split_outcome(tamper& by, std::size_t, server_messages& sent) {
+void split_outcome(bug_injector& by, std::size_t, server_messages& sent) {
   auto const* const failed = body<barrier_failure>(sent);
   if (!failed || failed->round == round_number{} || !by.one_in(3)) return;
   sent.front().what = {{}, core::barrier_answer{failed->round, {}}};
 }
-void missing_participant(tamper&, std::size_t, client_messages& sent) {
+void missing_participant(bug_injector&, std::size_t, client_messages& sent) {
   auto* const call = body<core::barrier_args>(sent);
   if (call && sent.front().task) call->participants = {*sent.front().task};
 }
-void short_count(tamper&, std::size_t, client_messages& sent) {
+void short_count(bug_injector&, std::size_t, client_messages& sent) {
   auto* const call = body<core::count_barrier_args>(sent);
   if (call && call->count > 1) --call->count;
 }
-void forgotten_cancellation(tamper&, std::size_t, client_messages& sent) {
+void forgotten_cancellation(bug_injector&, std::size_t, client_messages& sent) {
   if (body<core::cancel_args>(sent)) sent.clear();
 }
 
-void dead_alive(tamper& by, std::size_t, server_messages& sent) {
+void dead_alive(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const alive = body<core::alive_answer>(sent);
   if (!alive || alive->tasks.empty() || !by.one_in(3)) return;
   alive->tasks.front().self = incarnation{777};
 }
-void forgotten_alive(tamper& by, std::size_t, server_messages& sent) {
+void forgotten_alive(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const alive = body<core::alive_answer>(sent);
   if (alive && alive->tasks.size() > 1 && by.one_in(3)) alive->tasks.pop_back();
 }
-void stale_tasks(tamper&, std::size_t, server_messages& sent) {
+void stale_tasks(bug_injector&, std::size_t, server_messages& sent) {
   auto* const now = body<core::tasks_answer>(sent);
   if (!now) return;
   for (auto& one : now->tasks) {
     if (one.state == task_state::failed) one.state = task_state::connected;
   }
 }
-void lost_event(tamper&, std::size_t, server_messages& sent) {
+void lost_event(bug_injector&, std::size_t, server_messages& sent) {
   auto* const news = body<core::events_answer>(sent);
   if (news && news->entries.size() > 1) news->entries.erase(news->entries.begin());
 }
-void forgotten_error(tamper&, std::size_t process, server_messages& sent) {
+void forgotten_error(bug_injector&, std::size_t process, server_messages& sent) {
   if (process % 3 == 1 && body<job_error>(sent)) sent.clear();
 }
-void other_cause(tamper&, std::size_t process, server_messages& sent) {
+void other_cause(bug_injector&, std::size_t process, server_messages& sent) {
   auto* const failed = body<job_error>(sent);
   if (failed && process % 3 == 1) failed->cause.task = task_id{99};
 }
-void other_step(tamper&, std::size_t process, server_messages& sent) {
+void other_step(bug_injector&, std::size_t process, server_messages& sent) {
   auto* const point = body<core::sync_point>(sent);
   if (point && process % 2 == 1) ++point->step;
 }
-void forgotten_freeze(tamper&, std::size_t process, server_messages& sent) {
+void forgotten_freeze(bug_injector&, std::size_t process, server_messages& sent) {
   if (process % 3 == 1 && body<core::freeze_request>(sent)) sent.clear();
 }
-void other_topology(tamper&, std::size_t process, server_messages& sent) {
+void other_topology(bug_injector&, std::size_t process, server_messages& sent) {
   auto* const whole = body<core::global_topology>(sent);
   if (whole && process % 2 == 1) ++whole->tasks.front().devices.front().global_id;
 }
-void ignored_error(tamper&, std::size_t, client_messages& sent) {
+void ignored_error(bug_injector&, std::size_t, client_messages& sent) {
   if (body<core::report_error_args>(sent)) sent.front().what = core::inspect_args{};
 }
 
-void forgotten_return(tamper&, std::size_t, client_messages& sent) {
+void forgotten_return(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const args = body<core::leave_args>(sent)) args->returning = false;
 }
 
-void kept_grant(tamper&, std::size_t, client_messages& sent) {
+void kept_grant(bug_injector&, std::size_t, client_messages& sent) {
   auto const* const grant = body<core::grant_args>(sent);
   if (grant && grant->secret.empty()) sent.front().what = core::inspect_args{};
 }
-void hasty_guest(tamper& by, std::size_t process, client_messages& sent) {
+void hasty_guest(bug_injector& by, std::size_t process, client_messages& sent) {
   auto* const leave = body<core::leave_args>(sent);
   if (leave && by.is_guest(process)) leave->timeout = 0s;
 }
-void finished_guest(tamper& by, std::size_t process, client_messages& sent) {
+void finished_guest(bug_injector& by, std::size_t process, client_messages& sent) {
   auto* const leave = body<core::leave_args>(sent);
   if (leave && by.is_guest(process)) leave->returning = false;
 }
-void passing_guest(tamper& by, std::size_t process, server_messages& sent) {
+void passing_guest(bug_injector& by, std::size_t process, server_messages& sent) {
   if (body<core::sync_point>(sent) && by.is_guest(process)) sent.front().what = {};
 }
-void stopping_guest(tamper& by, std::size_t process, server_messages& sent) {
+void stopping_guest(bug_injector& by, std::size_t process, server_messages& sent) {
   auto const* const asked_for = asked<core::frozen_args>(by, process, sent);
   if (asked_for && by.is_guest(process))
     sent.front().what = {{}, core::sync_point{0, asked_for->step}};
 }
-void unaware_guest(tamper& by, std::size_t process, server_messages& sent) {
+void unaware_guest(bug_injector& by, std::size_t process, server_messages& sent) {
   status const& outcome = sent.front().what.outcome;
   if (by.is_guest(process) && outcome.message().find("of this guest was") != std::string::npos) {
     sent.front().what = {};
   }
 }
-void unexplained_end(tamper& by, std::size_t process, server_messages& sent) {
+void unexplained_end(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const bye = body<core::goodbye>(sent);
   if (bye && by.is_guest(process)) bye->why = {errc::aborted, "it is over"};
 }
@@ -256,15 +256,15 @@ duration* timeout_of(client_messages& sent) {
   };
   return std::visit(of, sent.front().what);
 }
-void early_deadline(tamper&, std::size_t, client_messages& sent) {
+void early_deadline(bug_injector&, std::size_t, client_messages& sent) {
   duration* const timeout = timeout_of(sent);
   if (timeout && *timeout != without_limit) *timeout -= std::min(*timeout, duration{2ms});
 }
-void late_deadline(tamper&, std::size_t, client_messages& sent) {
+void late_deadline(bug_injector&, std::size_t, client_messages& sent) {
   duration* const timeout = timeout_of(sent);
   if (timeout && *timeout != without_limit) *timeout += 200ms;
 }
-void lost_acknowledgement(tamper&, std::size_t, client_messages& sent) {
+void lost_acknowledgement(bug_injector&, std::size_t, client_messages& sent) {
   sent.front().answered_through = 0;
 }
 
@@ -279,8 +279,8 @@ void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
 
 }  // namespace
 
-std::vector<plant> const& all_plants() {
-  static std::vector<plant> const all{
+std::vector<injected_bug> const& all_bugs() {
+  static std::vector<injected_bug> const all{
       {"lost_reply", "a reply is dropped", nullptr, &lost_reply},
       {"doubled_reply", "a reply is sent twice", nullptr, &doubled_reply},
       {"forgotten_resume", "a Resume does not name a lost request", nullptr, &forgotten_resume},
@@ -343,10 +343,10 @@ std::vector<plant> const& all_plants() {
   return all;
 }
 
-plant const* find_plant(std::string_view name) {
-  auto const& all = all_plants();
+injected_bug const* find_bug(std::string_view name) {
+  auto const& all = all_bugs();
   auto const at =
-      std::find_if(all.begin(), all.end(), [&](plant const& p) { return p.name == name; });
+      std::find_if(all.begin(), all.end(), [&](injected_bug const& p) { return p.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 

@@ -1,4 +1,4 @@
-#include "tests/sim/everything/wishes.hpp"
+#include "tests/sim/everything/requests.hpp"
 
 #include <array>
 #include <utility>
@@ -158,12 +158,13 @@ std::string operand_of(std::uint64_t value) {
 
 }  // namespace
 
-errand any_errand(generator& random, plan const& of, std::optional<task_id> task,
-                  std::string text) {
+side_call any_side_call(generator& random, plan const& of, std::optional<task_id> task,
+                        std::string text) {
   // Fills a small memory.
   bool const is_large = one_in(random, of.limits_are_small ? 2 : 12);
   if (is_large) text.append(between(random, 1, of.limits_are_small ? 12'000 : 6'000), '.');
-  errand e{any_request(random, of.options.num_tasks, task, std::move(text)), any_timeout(random)};
+  side_call e{any_request(random, of.options.num_tasks, task, std::move(text)),
+              any_timeout(random)};
   return e;
 }
 

@@ -25,15 +25,15 @@
 
 namespace coxswain::server {
 
-class reception final : doorkeeper {
+class admission final : accept_handler {
  public:
   // Listens from now on, and accepts after `start`. With `certificates`, all peers except those of
   // Unix sockets must use TLS. Throws coxswain::error as listener does. All arguments must outlive
   // it.
-  reception(loop_iteration& t, connections& all, options const& o,
+  admission(loop_iteration& t, connections& all, options const& o,
             net::tls_context const* certificates);
-  reception(reception const&) = delete;
-  reception& operator=(reception const&) = delete;
+  admission(admission const&) = delete;
+  admission& operator=(admission const&) = delete;
 
   // Throws as net::readiness does.
   void start();

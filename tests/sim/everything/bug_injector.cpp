@@ -1,4 +1,4 @@
-#include "tests/sim/everything/plants.hpp"
+#include "tests/sim/everything/injected_bugs.hpp"
 
 #include <optional>
 #include <variant>
@@ -17,12 +17,12 @@ void append_frame(std::string& out, wire::server_message const& m) {
 
 }  // namespace
 
-wire::frame_decoder& tamper::decoder(std::map<std::uint64_t, wire::frame_decoder>& of,
-                                     link const& on) {
+wire::frame_decoder& bug_injector::decoder(std::map<std::uint64_t, wire::frame_decoder>& of,
+                                           link const& on) {
   return of.try_emplace(on.number, frame_bytes_max).first->second;
 }
 
-std::string tamper::up(std::size_t process, link const& on, std::string_view bytes) {
+std::string bug_injector::up(std::size_t process, link const& on, std::string_view bytes) {
   if (process == auditor) return std::string{bytes};
   std::string changed;
   auto& frames = decoder(up_, on);
@@ -38,7 +38,7 @@ std::string tamper::up(std::size_t process, link const& on, std::string_view byt
   return changed;
 }
 
-std::string tamper::down(std::size_t process, link const& on, std::string_view bytes) {
+std::string bug_injector::down(std::size_t process, link const& on, std::string_view bytes) {
   if (process == auditor || !how_.down) return std::string{bytes};
   std::string changed;
   auto& frames = decoder(down_, on);

@@ -1,4 +1,4 @@
-#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/authenticator.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
 
@@ -53,21 +53,21 @@ status unknown_token() {
 
 }  // namespace
 
-gatekeeper::gatekeeper(std::vector<core::credential> credentials, door which)
+authenticator::authenticator(std::vector<core::credential> credentials, access which)
     : credentials_{std::move(credentials)},
-      door_{which},
+      access_{which},
       cookie_name_{"coxswain_" + std::to_string(which.port)} {}
 
-void gatekeeper::replace_credentials(std::vector<core::credential> by) {
+void authenticator::replace_credentials(std::vector<core::credential> by) {
   credentials_ = std::move(by);
   std::erase_if(visitors_, [this](visitor const& one) {
     return std::find(credentials_.begin(), credentials_.end(), one.by) == credentials_.end();
   });
 }
 
-status gatekeeper::checked_host(http_request const& asked) const {
-  bool const is_guarded = !credentials_.empty() && !door_.anyone_may_look;
-  if (is_guarded || !door_.is_private || !asked.host) return {};
+status authenticator::checked_host(http_request const& asked) const {
+  bool const is_guarded = !credentials_.empty() && !access_.anyone_may_look;
+  if (is_guarded || !access_.is_private || !asked.host) return {};
   auto const host = lowered(without_port(*asked.host));
   if (host == "localhost" || host == "[::1]" || is_number_of_loopback(host)) return {};
   return {errc::permission_denied, "The Host " + core::quoted(*asked.host) +
@@ -75,7 +75,7 @@ status gatekeeper::checked_host(http_request const& asked) const {
                                        "coordinator with a token."};
 }
 
-status gatekeeper::checked_origin(http_request const& asked) {
+status authenticator::checked_origin(http_request const& asked) {
   if (!asked.origin) return {};
   auto const scheme = asked.origin->find("://");
   auto const authority =
@@ -85,9 +85,9 @@ status gatekeeper::checked_origin(http_request const& asked) {
                                        ", which is not this server."};
 }
 
-result<core::role> gatekeeper::role_of(http_request const& asked) const {
+result<core::role> authenticator::role_of(http_request const& asked) const {
   if (credentials_.empty()) {
-    if (!door_.asks_for_certificates || asked.is_certified) return core::role::worker;
+    if (!access_.asks_for_certificates || asked.is_certified) return core::role::worker;
     return status{errc::unauthenticated, "A client certificate of this job is required."};
   }
   if (lowered(asked.authorization).starts_with(bearer)) {
@@ -100,19 +100,20 @@ result<core::role> gatekeeper::role_of(http_request const& asked) const {
   for (auto const& one : visitors_) {
     if (core::equal_in_constant_time(one.cookie, cookie)) return one.by.as;
   }
-  if (door_.anyone_may_look) return core::role::reader;
+  if (access_.anyone_may_look) return core::role::reader;
   return status{errc::unauthenticated,
                 "A token is required: send 'Authorization: Bearer TOKEN', or POST /login."};
 }
 
-result<std::string> gatekeeper::log_in(std::string_view token, core::session_secret const& secret) {
+result<std::string> authenticator::log_in(std::string_view token,
+                                          core::session_secret const& secret) {
   auto const known = core::credential_of(credentials_, token);
   if (!known) return unknown_token();
   std::string const bytes{secret.begin(), secret.end()};
   visitors_.push_back({core::hexadecimal(bytes), credentials_[*known]});
   if (visitors_.size() > visitors_max) visitors_.pop_front();
   return cookie_name_ + "=" + visitors_.back().cookie + "; Path=/; HttpOnly; SameSite=Strict" +
-         (door_.is_encrypted ? "; Secure" : "");
+         (access_.is_encrypted ? "; Secure" : "");
 }
 
 }  // namespace coxswain::status_page

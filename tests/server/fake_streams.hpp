@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-namespace coxswain::server::puppets {
+namespace coxswain::server::fake_streams {
 
 inline constexpr time_point t0{1000s};
 
 // A stream whose peer reads as the test says: it accepts `room` bytes, of which `unread` are not
 // read yet. Input comes from a socket.
-struct puppet final : net::byte_stream {
-  explicit puppet(net::socket socket) : input{std::move(socket), 100s} {}
+struct fake_stream final : net::byte_stream {
+  explicit fake_stream(net::socket socket) : input{std::move(socket), 100s} {}
 
   net::transfer read_some(std::span<char> into) noexcept override {
     auto const got = input.read_some(into);
@@ -84,14 +84,14 @@ struct world : net::iteration_owner {
     ++iterations;
     t.take_in();
     all.visit_due();
-    brain.advance(t.now);
+    logic.advance(t.now);
     all.deliver();
     all.clear_away();
   }
 
   // One iteration at `now`. Until then time passes for the core as in a loop that never stalls.
   void run(time_point now = t0) {
-    for (; t.now + 50ms < now; t.now += 50ms) brain.advance(t.now);
+    for (; t.now + 50ms < now; t.now += 50ms) logic.advance(t.now);
     t.now = now;
     polled.request_iteration();
     io.restart();
@@ -105,13 +105,13 @@ struct world : net::iteration_owner {
     return o;
   }
 
-  // A connection with a puppet that has received the reply to its Hello.
-  puppet& add_puppet() {
+  // A connection with a fake_stream that has received the reply to its Hello.
+  fake_stream& add_fake_stream() {
     auto ends = net::unix_pair();
-    auto stream = std::make_unique<puppet>(std::move(ends.first));
+    auto stream = std::make_unique<fake_stream>(std::move(ends.first));
     auto& made = *stream;
     peers.push_back(std::move(ends.second));
-    last = &all.add(brain.open(t.now, "peer", {}), std::move(stream));
+    last = &all.add(logic.open(t.now, "peer", {}), std::move(stream));
     send(hello_frame());
     run(t.now);
     message_reader reader;
@@ -125,8 +125,8 @@ struct world : net::iteration_owner {
                        static_cast<ssize_t>(text.size()));
   }
 
-  // From now on, this puppet's peer accepts `room` bytes.
-  void unblock(puppet& stream, std::size_t room) {
+  // From now on, this fake_stream's peer accepts `room` bytes.
+  void unblock(fake_stream& stream, std::size_t room) {
     stream.room = room;
     std::string sink(1 << 20, ' ');
     for (auto const& peer : peers) {
@@ -137,13 +137,13 @@ struct world : net::iteration_owner {
 
   asio::io_context io{1};
   options o;
-  dispatch brain{o, incarnation{1}, t0};
+  dispatch logic{o, incarnation{1}, t0};
   net::poller polled{io, *this};
-  loop_iteration t{brain, polled, o, [this] { return t.now; }};
+  loop_iteration t{logic, polled, o, [this] { return t.now; }};
   connections all{t};
   std::vector<net::socket> peers;
-  connection* last{};  // that of the last puppet
+  connection* last{};  // that of the last fake_stream
   int iterations{};
 };
 
-}  // namespace coxswain::server::puppets
+}  // namespace coxswain::server::fake_streams

@@ -20,8 +20,8 @@ inline std::string unix_path(std::string const& name) {
   return "unix:/tmp/coxswain-test-" + std::to_string(::getpid()) + "-" + name;
 }
 
-struct house {
-  explicit house(std::uint32_t tasks = 2) {
+struct harness {
+  explicit harness(std::uint32_t tasks = 2) {
     o.core.num_tasks = tasks;
     o.log = [this](core::event const& e) { log.push_back(e.text); };
   }

@@ -15,20 +15,20 @@
 
 namespace coxswain::status_page {
 
-class gatekeeper {
+class authenticator {
  public:
   // Without tokens every request is a worker's, or, if `asks_for_certificates`, every one with a
   // certificate. If `anyone_may_look`, a request without a token is a reader's. `is_private`: only
   // this host can reach the port, which is part of the cookie's name, because browsers share
   // cookies between ports.
-  struct door {
+  struct access {
     bool is_private{};
     bool is_encrypted{};
     bool asks_for_certificates{};
     std::uint16_t port{};
     bool anyone_may_look{};
   };
-  gatekeeper(std::vector<core::credential> credentials, door which);
+  authenticator(std::vector<core::credential> credentials, access which);
 
   // Cookies for tokens that are not among them are forgotten.
   void replace_credentials(std::vector<core::credential> by);
@@ -61,7 +61,7 @@ class gatekeeper {
   };
 
   std::vector<core::credential> credentials_;
-  door door_;
+  access access_;
   std::string cookie_name_;
   std::deque<visitor> visitors_;
 };

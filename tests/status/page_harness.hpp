@@ -3,7 +3,7 @@
 // byte.
 
 #include "coxswain/status/page.hpp"
-#include "tests/server/house.hpp"
+#include "tests/server/harness.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -92,8 +92,8 @@ class http_peer {
   std::string unread_;
 };
 
-struct page_house : server::house {
-  using house::house;
+struct page_harness : server::harness {
+  using harness::harness;
 
   void open() {
     if (!made) serve();

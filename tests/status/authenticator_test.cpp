@@ -1,6 +1,6 @@
 // Access control of the status page.
 
-#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/authenticator.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,7 +16,7 @@ std::vector<core::credential> tokens() {
 }
 
 // On loopback, without TLS.
-gatekeeper::door at(std::uint16_t port) { return {true, false, false, port}; }
+authenticator::access at(std::uint16_t port) { return {true, false, false, port}; }
 
 http_request with_host(std::optional<std::string> host) {
   http_request asked;
@@ -24,10 +24,10 @@ http_request with_host(std::optional<std::string> host) {
   return asked;
 }
 
-BOOST_AUTO_TEST_SUITE(gatekeeper_test)
+BOOST_AUTO_TEST_SUITE(authenticator_test)
 
 BOOST_AUTO_TEST_CASE(without_a_token_only_loopback_host_names_are_accepted) {
-  gatekeeper const gate{{}, at(80)};
+  authenticator const gate{{}, at(80)};
   for (auto const* const host : {"localhost", "localhost:9000", "LOCALHOST:1", "127.0.0.1",
                                  "127.1.2.3:80", "[::1]", "[::1]:80"}) {
     BOOST_TEST(gate.checked_host(with_host(host)).ok(), host);
@@ -40,28 +40,28 @@ BOOST_AUTO_TEST_CASE(without_a_token_only_loopback_host_names_are_accepted) {
 }
 
 BOOST_AUTO_TEST_CASE(with_a_token_or_a_public_address_any_host_name_is_accepted) {
-  gatekeeper const with_tokens{tokens(), at(80)};
-  gatekeeper const for_all{{}, {false, false, false, 80}};
+  authenticator const with_tokens{tokens(), at(80)};
+  authenticator const for_all{{}, {false, false, false, 80}};
   BOOST_TEST(with_tokens.checked_host(with_host("job.example")).ok());
   BOOST_TEST(for_all.checked_host(with_host("10.0.0.1:80")).ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_page_can_use_only_its_own_origin) {
   auto asked = with_host("localhost:80");
-  BOOST_TEST(gatekeeper::checked_origin(asked).ok());
+  BOOST_TEST(authenticator::checked_origin(asked).ok());
   for (auto const* const origin : {"http://localhost:80", "https://LOCALHOST:80"}) {
     asked.origin = origin;
-    BOOST_TEST(gatekeeper::checked_origin(asked).ok(), origin);
+    BOOST_TEST(authenticator::checked_origin(asked).ok(), origin);
   }
   for (auto const* const origin : {"null", "", "http://localhost", "http://evil", "localhost:80",
                                    "http://", "http://localhost:80.evil"}) {
     asked.origin = origin;
-    BOOST_TEST((gatekeeper::checked_origin(asked).code() == errc::permission_denied), origin);
+    BOOST_TEST((authenticator::checked_origin(asked).code() == errc::permission_denied), origin);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_token_grants_its_role) {
-  gatekeeper const gate{tokens(), at(80)};
+  authenticator const gate{tokens(), at(80)};
   http_request asked;
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
   asked.authorization = "Bearer look";
@@ -75,12 +75,12 @@ BOOST_AUTO_TEST_CASE(a_token_grants_its_role) {
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
-  gatekeeper const gate{{}, at(80)};
+  authenticator const gate{{}, at(80)};
   BOOST_TEST((gate.role_of({}).value() == core::role::worker));
 }
 
 BOOST_AUTO_TEST_CASE(with_anonymous_reading_a_token_is_needed_to_act) {
-  gatekeeper gate{tokens(), {true, false, false, 80, true}};
+  authenticator gate{tokens(), {true, false, false, 80, true}};
   http_request asked;
 
   BOOST_TEST((gate.role_of(asked).value() == core::role::reader));
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(with_anonymous_reading_a_token_is_needed_to_act) {
 }
 
 BOOST_AUTO_TEST_CASE(replacing_tokens_invalidates_their_cookies) {
-  gatekeeper gate{tokens(), at(80)};
+  authenticator gate{tokens(), at(80)};
   http_request stays;
   http_request goes;
   stays.cookie = gate.log_in("look", {1}).value();
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(replacing_tokens_invalidates_their_cookies) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cookie_represents_its_token_without_revealing_it) {
-  gatekeeper gate{tokens(), at(8477)};
+  authenticator gate{tokens(), at(8477)};
   BOOST_TEST((gate.log_in("wrong", {}).error().code() == errc::unauthenticated));
 
   auto const cookie = gate.log_in("look", {1, 2, 255}).value();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_cookie_represents_its_token_without_revealing_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_login_is_dropped_first) {
-  gatekeeper gate{tokens(), at(1)};
+  authenticator gate{tokens(), at(1)};
   http_request asked;
   asked.cookie = gate.log_in("look", {1}).value().substr(0, 43);
   BOOST_TEST(gate.role_of(asked).has_value());
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_login_is_dropped_first) {
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_a_required_certificate_admits) {
-  gatekeeper const gate{{}, {false, true, true, 443}};
+  authenticator const gate{{}, {false, true, true, 443}};
   http_request asked;
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
 
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(without_tokens_a_required_certificate_admits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_certificate_does_not_replace_a_token) {
-  gatekeeper const gate{tokens(), {false, true, true, 443}};
+  authenticator const gate{tokens(), {false, true, true, 443}};
   http_request asked;
   asked.is_certified = true;
 
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_does_not_replace_a_token) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cookie_set_over_https_is_secure) {
-  gatekeeper gate{tokens(), {false, true, false, 443}};
+  authenticator gate{tokens(), {false, true, false, 443}};
 
   BOOST_TEST(gate.log_in("look", {}).value().ends_with("; Secure"));
 }

@@ -20,33 +20,33 @@
 
 namespace coxswain::sim {
 
-class tamper;
+class bug_injector;
 
 using client_messages = std::vector<core::client_message>;
 using server_messages = std::vector<wire::server_message>;
 
-struct plant {
+struct injected_bug {
   std::string_view name;
   std::string_view imitates;
   // May change, duplicate or remove the message: initially there is one.
-  void (*up)(tamper& by, std::size_t process, client_messages& sent){};
-  void (*down)(tamper& by, std::size_t process, server_messages& sent){};
+  void (*up)(bug_injector& by, std::size_t process, client_messages& sent){};
+  void (*down)(bug_injector& by, std::size_t process, server_messages& sent){};
   void (*configure)(core::config& options){};
 };
 
-[[nodiscard]] std::vector<plant> const& all_plants();
+[[nodiscard]] std::vector<injected_bug> const& all_bugs();
 // Null if there is none of this name.
-[[nodiscard]] plant const* find_plant(std::string_view name);
+[[nodiscard]] injected_bug const* find_bug(std::string_view name);
 
 // Changes messages on all connections of a job except the auditor's.
-class tamper {
+class bug_injector {
  public:
-  tamper(plant const& how, std::uint64_t seed) : how_{how}, random_{seed} {}
+  bug_injector(injected_bug const& how, std::uint64_t seed) : how_{how}, random_{seed} {}
 
   [[nodiscard]] std::string up(std::size_t process, link const& on, std::string_view bytes);
   [[nodiscard]] std::string down(std::size_t process, link const& on, std::string_view bytes);
 
-  // For plants.
+  // For the injected bugs.
   [[nodiscard]] bool one_in(std::uint64_t n) { return between(random_, 1, n) == 1; }
   // The request with this id if it is of one of these kinds; else null.
   template <class Args>
@@ -55,14 +55,14 @@ class tamper {
     return at == requests_.end() ? nullptr : std::get_if<Args>(&at->second);
   }
   [[nodiscard]] bool is_guest(std::size_t process) const { return guests_.contains(process); }
-  // State of a plant, by key or queue.
+  // State of an injected bug, by key or queue.
   std::map<std::string, core::value_answer> remembered;
 
  private:
   [[nodiscard]] wire::frame_decoder& decoder(std::map<std::uint64_t, wire::frame_decoder>& of,
                                              link const& on);
 
-  plant const& how_;
+  injected_bug const& how_;
   generator random_;
   std::map<std::uint64_t, wire::frame_decoder> up_;
   std::map<std::uint64_t, wire::frame_decoder> down_;

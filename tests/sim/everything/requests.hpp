@@ -12,14 +12,14 @@
 
 namespace coxswain::sim {
 
-struct errand {
+struct side_call {
   core::request what;
   duration timeout{};
 };
 
 // `text` is a unique value. Without a task, only requests that need none.
-[[nodiscard]] errand any_errand(generator& random, plan const& of, std::optional<task_id> task,
-                                std::string text);
+[[nodiscard]] side_call any_side_call(generator& random, plan const& of,
+                                      std::optional<task_id> task, std::string text);
 
 // The request of a task at a meeting.
 [[nodiscard]] core::request request_for(gathering const& g, generator& random, task_id task,
