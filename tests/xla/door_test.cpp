@@ -21,7 +21,7 @@ bool contains(std::string const& text, std::string_view part) {
 // The texts of the core's new events.
 std::string events_of(harness& h) {
   std::vector<core::event> events;
-  h.brain().take_events(events);
+  h.logic().take_events(events);
   std::string all;
   for (auto const& one : events) all += one.text + "\n";
   return all;
@@ -606,7 +606,7 @@ BOOST_AUTO_TEST_CASE(jax_does_not_wait_for_a_preemption_that_others_prepare_for)
   auto const c = h.start(1).front();
   auto const notice =
       h.call(c, method::get_key_value, harness::about(0, "RECEIVED_PREEMPTION_NOTICE"));
-  BOOST_TEST(h.brain().put_in(h.now, core::preempt_args{task_id{0}, 1h}).ok());
+  BOOST_TEST(h.logic().put_in(h.now, core::preempt_args{task_id{0}, 1h}).ok());
   h.settle();
   BOOST_TEST(contains(h.message(notice), "1970-01-01T00:15:00.000+00:00"));
 }
