@@ -603,7 +603,7 @@ BOOST_AUTO_TEST_CASE(only_the_host_can_join_a_coordinator_that_all_tasks_left) {
 
   auto const again = c.join({1, 1}, 501);
   BOOST_TEST(c.code(again) == "ABORTED");
-  expect_words(c.text(again), {"all tasks have left", "in the process of task 0"});
+  expect_words(c.text(again), {"all tasks have left", "with the process of task 0"});
 
   BOOST_TEST(c.code(c.join({0, 0}, 500)) == "OK");
   BOOST_TEST(c.code(c.join({1, 1}, 502)) == "OK");
