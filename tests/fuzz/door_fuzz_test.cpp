@@ -16,7 +16,7 @@ using coxswain::test::seed;
 using coxswain::test::times;
 
 // Each has some hundred calls of a whole job.
-constexpr std::uint64_t worlds = 100;
+constexpr std::uint64_t worlds = 1'000;
 
 BOOST_AUTO_TEST_SUITE(door_fuzz_test)
 

@@ -79,7 +79,10 @@ class world final : test::door_over_core {
   void step() {
     auto const which = rng_.upto(connections_.size() - 1);
     switch (rng_.upto(15)) {
-      case 0: return lose(which);
+      case 0:
+        lose(which);
+        if (connections_.empty()) connections_.push_back(connect());
+        return;
       case 1:
         if (connections_.size() < connections_max) connections_.push_back(connect());
         return;
@@ -98,7 +101,6 @@ class world final : test::door_over_core {
     connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(which));
     std::erase_if(open_, [&](auto const& one) { return one.first == on; });
     close(on, rng_.one_in(2) ? core::loss::closed : core::loss::unreachable);
-    if (connections_.empty() && !rng_.is_spent()) connections_.push_back(connect());
   }
 
   void give_up() {
