@@ -48,9 +48,9 @@ std::optional<command_line> read(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     std::string_view const one = arguments[i];
     if (one.starts_with("--bug=")) {
-      w.bug = one.substr(8);
+      w.bug = one.substr(std::string_view{"--bug="}.size());
     } else if (one.starts_with("--record=")) {
-      w.record_to = one.substr(9);
+      w.record_to = one.substr(std::string_view{"--record="}.size());
     } else if (one == "--all-bugs") {
       w.all_bugs = true;
     } else if (one == "--verbose") {
@@ -166,7 +166,7 @@ int main(int count, char** arguments) {
   auto const options = read(count, arguments);
   if (!options || (!options->bug.empty() && !find_bug(options->bug))) {
     std::cerr << "usage: simulation [--seeds=N] [--first=S] [--bug=NAME | --all-bugs] "
-                 "[--verbose] [--record=DIR]\nplants:";
+                 "[--verbose] [--record=DIR]\nbugs:";
     for (injected_bug const& one : all_bugs()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;
