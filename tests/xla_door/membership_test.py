@@ -1,5 +1,6 @@
 """Joining, failing and leaving by the address for JAX programs, as jaxlib's agent sees it."""
 
+import datetime
 import signal
 import subprocess
 import sys
@@ -258,6 +259,57 @@ class Dying(WithAgents):
                 self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [1, 0])
                 self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [2, 1])
                 self.stop(self.coordinator)
+
+
+class Preempted(WithAgents):
+    """What JAX's preemption manager does, and what others learn of it."""
+
+    KEY, COUNTERS, BARRIER = "RECEIVED_PREEMPTION_NOTICE", "PREEMPTION_CURRENT_COUNTER", "PREEMPTION_SYNC_BARRIER"
+
+    def notice_of(self, agent):
+        """What ends its wait for the key, which is always open."""
+        text = agent.value_of(agent.result_of(agent.open[1])).decode()
+        return datetime.datetime.fromisoformat(text)
+
+    def agree(self, agents, steps):
+        """The step at which each agent's manager would stop."""
+        def act(agent):
+            agent.insert(f"{self.COUNTERS}/{agent.task}", str(steps[agent.task]).encode())
+            agent.barrier(self.BARRIER)
+            return 1 + max(int(value) for _, value in agent.directory(self.COUNTERS))
+
+        return self.all_succeed(agents, act)
+
+    def test_a_notice_of_a_jax_process_reaches_native_tasks(self):
+        self.coordinator = self.serve(3)
+        steps = ("i=0; until coxswain sync-point $i; do i=$((i + 1)); coxswain put step $i --overwrite; done; "
+                 "echo stopped at $i")
+        native = self.start("coxswain", "task", "--task-id", 1, "--", "sh", "-c", steps, env=self.at | PATH)
+        agents = [self.agent(task, generation) for task, generation in ((0, 2), (2, 3))]
+        self.all_succeed(agents, Agent.connect)
+        agents[0].get("step")  # it has begun
+
+        # As on SIGTERM.
+        agents[1].insert(self.KEY, datetime.datetime.now(datetime.timezone.utc).isoformat().encode())
+
+        native.line("stopped at")
+        self.assertEqual(set(self.agree(agents, {0: 7, 2: 9})), {10})
+        said = self.succeed("events").out
+        self.assertRegex(said, r"task 2 \(JAX client.*\) will be preempted in 0")
+        self.assertRegex(said, r"agreed to stop at step \d+, .*except JAX tasks, .*: 0,2")
+
+    def test_an_operator_tells_when_a_preemption_is(self):
+        agents = self.job(2, generation=GENERATIONS)
+        before = datetime.datetime.now(datetime.timezone.utc)
+
+        self.succeed("preempt", 1, "--in", "10min")
+
+        for agent in agents:
+            self.assertAlmostEqual((self.notice_of(agent) - before).total_seconds(), 600, delta=30)
+        self.assertEqual(set(self.agree(agents, {0: 7, 1: 9})), {10})
+        said = self.succeed("events").out
+        self.assertIn("JAX tasks agree on a step among themselves", said)
+        self.assertNotIn("agreed to stop at step", said)
 
 
 class Leaving(WithAgents):
