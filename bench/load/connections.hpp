@@ -69,7 +69,8 @@ class connections {
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
 
-  // What clients leave open once all tasks have joined; the server has read it afterwards.
+  // Sends the calls that clients leave open once all tasks have joined. Returns when the server has
+  // read them.
   void send_background_calls();
 
   // The peer's verdict on a frame. A reply that the server must get at once has been sent.

@@ -33,7 +33,7 @@ class frame_source {
   // valid until the next call, and as long as `input`'s memory.
   [[nodiscard]] virtual std::optional<received_frame> next(std::string_view& input) = 0;
 
-  // What the connection itself has to send because of what was taken.
+  // Bytes that the connection itself must send in reply to its input so far.
   [[nodiscard]] virtual std::string take_output() { return {}; }
 };
 

@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 // The window of a connection and of a stream before the server has widened it.
 constexpr std::size_t window_bytes = 65'535;
 
-// What a call sends besides its message, at most.
+// A call takes at most this much besides its message.
 constexpr std::size_t call_bytes = 64;
 
 constexpr std::size_t output_bytes_max = std::size_t{1} << 30;
@@ -32,8 +32,8 @@ grpc_line::grpc_line() : session_{{.message_bytes_max = output_bytes_max}} {}
 
 void grpc_line::append_preface(std::string& out) {
   append_output(out);
-  // Calls are encoded before the server has said what it takes, so the session is told now. The
-  // server did not say it: it gets no acknowledgement.
+  // Calls are encoded before the server's SETTINGS arrive, so the session gets generous ones now.
+  // Their acknowledgement is dropped, since the server never sent them.
   session_.receive(now(), generous_server, events_);
   std::string acknowledgement;
   append_output(acknowledgement);

@@ -1,6 +1,6 @@
 #pragma once
-// gRPC on one connection of a load: its calls, encoded before they are sent, and what is found in
-// the input. Not here: what is called (etcd_peer, xla_peer).
+// gRPC on one connection of a load: its calls, encoded before they are sent, and the items of its
+// input. Not here: the services that are called (etcd_peer, xla_peer).
 
 #include "load/peer.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace coxswain::bench {
 
-// What is found: a message of a call of this kind, or the answer to a ping.
+// The kind of an item of the input: a message of such a call, or the answer to a ping.
 enum class grpc_kind : char {
   answer,      // of a call that must succeed
   beat,        // the same, for a heartbeat
@@ -50,7 +50,7 @@ class grpc_line final : public frame_source {
 
   // Throws bench_error if the server refuses a call or ends the connection.
   [[nodiscard]] std::optional<received_frame> next(std::string_view& input) override;
-  // Throws bench_error if what was taken was no HTTP/2.
+  // Throws bench_error if the input was not valid HTTP/2.
   [[nodiscard]] std::string take_output() override;
 
  private:

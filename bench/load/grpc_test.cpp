@@ -47,7 +47,7 @@ struct found_item {
   friend bool operator==(found_item const&, found_item const&) = default;
 };
 
-// What a line finds in a stream that comes in pieces, and what it has to send then.
+// The items of a stream that arrives in pieces. What the line must send is added to `output`.
 std::vector<found_item> items_in(grpc_line& line, std::string_view stream, std::size_t piece,
                                  std::string& output) {
   std::vector<found_item> all;

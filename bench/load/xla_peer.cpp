@@ -29,7 +29,7 @@ xla::task_name name_of(task_id task) {
   return {static_cast<std::int32_t>(task.value), std::string{job}};
 }
 
-// What a reply must be like.
+// The shape of the expected reply.
 struct reply_model {
   std::string end;
   std::size_t before{};  // so many bytes may precede it

@@ -18,7 +18,7 @@ class directory_pages {
  public:
   enum class purpose : std::uint8_t { list, remove };
 
-  // What has been listed is counted by `meter` as in transit.
+  // `meter` counts the listed bytes as in transit.
   directory_pages(purpose why, std::string directory, memory_meter* meter) noexcept
       : why_{why}, directory_{std::move(directory)}, counted_{meter} {}
 

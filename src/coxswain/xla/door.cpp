@@ -27,7 +27,7 @@ void door::opened(time_point now, connection_id on, std::string peer,
   life_.watch(now, on);
 }
 
-void door::called(time_point now, call const& what) {
+void door::called(time_point now, received_call const& what) {
   client* const from = sessions_.find_client(what.id.on);
   if (!from) return;
   client& by = *from;

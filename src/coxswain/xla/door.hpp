@@ -54,8 +54,7 @@ class door {
   void opened(time_point now, connection_id on, std::string peer,
               core::session_secret const& secret);
 
-  using call = received_call;
-  void called(time_point now, call const& what);
+  void called(time_point now, received_call const& what);
 
   // The client no longer waits for a call. `disowned`: because of our GOAWAY; it will be repeated.
   void cancelled(time_point now, call_id which, bool disowned);

@@ -1,5 +1,5 @@
 #pragma once
-// What the door is told when it is made.
+// The settings of a door.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"

@@ -1,4 +1,4 @@
-// Preemptions, of which JAX and the core tell each other. Each agrees on a step by itself.
+// Passes notices of preemptions between JAX and the core. Each agrees on a step by itself.
 
 #include "coxswain/xla/door.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// JAX waits until that time before the preemption.
+// JAX begins to agree at most this long before the preemption.
 constexpr duration jax_lead = 15min;
 
 // A request that no client waits for.
@@ -45,8 +45,8 @@ void door::freeze(time_point now, task_session& s, core::freeze_request const& a
   core_.submit(now, silent(s, s.of), s.task, core::frozen_args{asked.agreement, 0, true});
 }
 
-// A JAX process that is to be preempted sets the key itself. Where the call names no task it is
-// about all of the connection, which are in one process.
+// A JAX process that is to be preempted sets the key itself. A call that names no task is about
+// all tasks of its connection, since they are in one process.
 void door::give_notice(arrived_call const& a, std::string const& when) {
   auto const then = parse_rfc3339(when);
   duration const in = then ? between(wall_clock(a.now), *then) : duration::zero();
@@ -63,7 +63,7 @@ void door::give_notice(arrived_call const& a, std::string const& when) {
   }
 }
 
-// JAX's own agreement is of all tasks, but only its own know of it.
+// JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
 std::vector<task_id> door::who_agrees() const {
   if (sessions_.size() >= options_.num_tasks) return {};
   return sessions_.joined_tasks();

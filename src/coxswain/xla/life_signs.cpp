@@ -11,8 +11,8 @@ namespace {
 constexpr int ping_part = 3;
 constexpr int report_part = 8;
 
-// jaxlib sends a heartbeat in each half of its own timeout. One third later, that timeout is not
-// ours.
+// jaxlib sends a heartbeat every half of its own timeout. An interval above two thirds of ours
+// means that its timeout is longer.
 constexpr int late_parts = 2;
 constexpr int late_parts_of = 3;
 
@@ -61,7 +61,7 @@ void life_signs::beat(time_point now, task_session& s, client const& from) {
   slow.text =
       "task " + std::to_string(s.task.value) + " from " + from.peer + " sent no heartbeat for " +
       core::in_words(interval) +
-      ", but jaxlib sends one in each half of its heartbeat timeout, "
+      ", but jaxlib sends one every half of its heartbeat timeout, "
       "and the coordinator's is " +
       core::in_words(heartbeat_timeout_) +
       ": set both to the same time (heartbeat_timeout_seconds of jax.distributed.initialize, "

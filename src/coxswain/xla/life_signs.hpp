@@ -27,13 +27,13 @@ class life_signs {
   // A connection has been opened.
   void watch(time_point now, connection_id on);
 
-  // The connection is alive, and its tasks are as far as it speaks for them. The core hears of it
-  // at once if the client answered a ping, else at most once in an eighth of the timeout.
+  // The connection is alive, and so are the tasks it speaks for. The core hears of it at once if
+  // the client answered a ping, else at most once every eighth of the timeout.
   void heard(time_point now, client& c);
   void answered_ping(time_point now, client& c);
 
-  // A heartbeat of the task, from that connection. One that comes too late for its client's
-  // heartbeat timeout to be ours is logged, once for each session.
+  // A heartbeat of the task, from that connection. If the interval shows that the client's
+  // heartbeat timeout is longer than ours, that is logged, once for each session.
   void beat(time_point now, task_session& s, client const& from);
 
   // None: nothing is ever due.
