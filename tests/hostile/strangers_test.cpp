@@ -28,7 +28,7 @@ namespace coxswain::hostile {
 namespace {
 
 constexpr std::size_t tasks = 50;
-constexpr int attempts = 3;
+constexpr int attempts = 10;  // other load of the machine disturbs the job, too
 
 // Repeats an action in a separate process at nice 19. Create it before any threads.
 class flood {
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(silent_connections_do_not_block_clients) {
   cut_line const line{coordinator.address()};
   quiet_job job{line.address(), tasks};
 
-  job.measure(3s);
+  for (int i = 0; i < attempts && job.reconnects() <= tasks; ++i) job.measure(3s);
 
   BOOST_TEST(job.reconnects() > tasks);
   for (int i = 0; i < 20; ++i) {

@@ -295,7 +295,7 @@ class Preempted(WithAgents):
         native.line("stopped at")
         self.assertEqual(set(self.agree(agents, {0: 7, 2: 9})), {10})
         said = self.succeed("events").out
-        self.assertRegex(said, r"task 2 \(JAX client.*\) will be preempted in 0")
+        self.assertRegex(said, r"task 2 \(JAX client.*\) will be preempted in \d+ ms\n")
         self.assertRegex(said, r"agreed to stop at step \d+, .*except JAX tasks, .*: 0,2")
 
     def test_an_operator_tells_when_a_preemption_is(self):
