@@ -1,6 +1,7 @@
 // Calls: sending, replies, cancellation, deadlines, limits.
 
 #include "tests/client/agent_lab.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,10 +10,6 @@ namespace {
 
 std::string last_words(agent_lab const& lab) {
   return lab.completions().at(0).what.outcome.message();
-}
-
-bool contains(std::string const& text, std::string const& part) {
-  return text.find(part) != text.npos;
 }
 
 core::barrier_args barrier(std::string name) {

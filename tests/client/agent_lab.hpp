@@ -18,6 +18,8 @@ namespace agent_events = detail::agent_events;
 
 inline constexpr time_point t0{std::chrono::hours{1}};
 
+inline status const connection_refused{errc::unavailable, "connection refused"};
+
 // "#3 get k 300 s ack=2", "resume 1,3 ack=2", "heartbeat".
 [[nodiscard]] std::string text_of(core::client_message const& message);
 

@@ -2,20 +2,15 @@
 
 #include "coxswain/wire/ranges.hpp"
 #include "tests/client/agent_lab.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 namespace coxswain::test {
 namespace {
 
-status const refused{errc::unavailable, "connection refused"};
-
 std::string last_words(agent_lab const& lab, std::size_t i = 0) {
   return lab.completions().at(i).what.outcome.message();
-}
-
-bool contains(std::string const& text, std::string const& part) {
-  return text.find(part) != text.npos;
 }
 
 }  // namespace
@@ -297,10 +292,10 @@ BOOST_AUTO_TEST_CASE(a_rejected_client_with_a_live_session_retries) {
 BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_is_ignored) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connect_failed(t0, refused, false);
+  lab.a.connect_failed(t0, connection_refused, false);
   (void)lab.out();
 
-  lab.a.rejected(t0, refused);
+  lab.a.rejected(t0, connection_refused);
 
   BOOST_TEST(lab.out() == "");
 }
@@ -312,7 +307,7 @@ BOOST_AUTO_TEST_CASE(the_reconnect_backoff_is_at_most_a_quarter_of_the_grace) {
   auto now = t0 + 5s;
 
   while (now < t0 + 30s) {
-    lab.a.connect_failed(now, refused, false);
+    lab.a.connect_failed(now, connection_refused, false);
     auto const next = *lab.a.next_deadline();
     longest = std::max(longest, next - now);
     lab.a.advance(now = next);
@@ -354,7 +349,7 @@ BOOST_AUTO_TEST_CASE(repeatedly_lost_connections_are_retried_with_backoff) {
 BOOST_AUTO_TEST_CASE(after_a_stable_connection_the_next_attempt_is_immediate) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connect_failed(t0, refused, false);
+  lab.a.connect_failed(t0, connection_refused, false);
   lab.a.advance(*lab.a.next_deadline());
   lab.resume(t0 + 1s);
   (void)lab.out();
@@ -366,7 +361,7 @@ BOOST_AUTO_TEST_CASE(an_outage_is_reported_once) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.lose(t0).out() == "open | disconnected");
 
-  lab.a.connect_failed(t0, refused, false);
+  lab.a.connect_failed(t0, connection_refused, false);
   lab.a.advance(*lab.a.next_deadline());
   lab.a.connected(t0 + 1s);
   lab.lose(t0 + 1s);
@@ -409,7 +404,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_may_resume_is_reported_once_and_the_session_
   lab.say(t0 + 5s, goodbye(errc::unavailable, "moving", true));
   BOOST_TEST(lab.out() == "close | open | goodbye UNAVAILABLE");
 
-  lab.a.connect_failed(t0 + 5s, refused, false);
+  lab.a.connect_failed(t0 + 5s, connection_refused, false);
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   BOOST_TEST(lab.resume(t0 + 6s).out() == "resume | reconnected after 1 s");
 }
@@ -591,7 +586,7 @@ BOOST_AUTO_TEST_CASE(a_refused_connection_while_leaving_completes_the_leave) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, refused, true);
+  lab.a.connect_failed(t0, connection_refused, true);
 
   BOOST_TEST(lab.out() == "done #1 OK");
   BOOST_TEST(lab.a.over());
@@ -603,7 +598,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_host_while_leaving_does_not_complete_the_lea
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, refused, false);
+  lab.a.connect_failed(t0, connection_refused, false);
 
   BOOST_TEST(lab.out() == "");
   BOOST_TEST(!lab.a.over());
@@ -615,7 +610,7 @@ BOOST_AUTO_TEST_CASE(an_unsent_leave_is_not_completed) {
   lab.a.call(t0, core::leave_args{}, 300s);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, refused, true);
+  lab.a.connect_failed(t0, connection_refused, true);
 
   BOOST_TEST(!contains(lab.out(), "done"));
 }
@@ -627,7 +622,7 @@ BOOST_AUTO_TEST_CASE(a_leave_is_not_completed_while_other_calls_are_open) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, refused, true);
+  lab.a.connect_failed(t0, connection_refused, true);
 
   BOOST_TEST(!contains(lab.out(), "done"));
 }

@@ -1,19 +1,14 @@
 // Handshakes, and failures before a session exists.
 
 #include "tests/client/agent_lab.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 namespace coxswain::test {
 namespace {
 
-status const refused{errc::unavailable, "connection refused"};
-
 status end_of(agent_lab const& lab) { return lab.a.end(); }
-
-bool contains(std::string const& text, std::string const& part) {
-  return text.find(part) != text.npos;
-}
 
 }  // namespace
 
@@ -60,7 +55,7 @@ BOOST_AUTO_TEST_CASE(connecting_is_retried_with_backoff_up_to_a_second_until_its
   while (!lab.a.over()) {
     if (lab.out() == "open") {
       ++tries;
-      lab.a.connect_failed(now, refused, true);
+      lab.a.connect_failed(now, connection_refused, true);
       BOOST_TEST(lab.out() == "");
     }
     auto const next = lab.a.next_deadline();
@@ -112,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(results_of_an_abandoned_attempt_are_ignored, agent_lab) 
   BOOST_TEST(out() == "open | close");
   auto const next = a.next_deadline();
 
-  a.connect_failed(t0 + 10s, refused, true);
+  a.connect_failed(t0 + 10s, connection_refused, true);
   a.connected(t0 + 10s);
 
   BOOST_TEST(out() == "");
@@ -324,7 +319,7 @@ BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
     auto now = t0;
     for (int i = 0; i < 100; ++i) {
       transcript += lab.out() + "@" + std::to_string(now.time_since_epoch().count()) + "\n";
-      lab.a.connect_failed(now, refused, true);
+      lab.a.connect_failed(now, connection_refused, true);
       now = *lab.a.next_deadline();
       lab.a.advance(now);
     }

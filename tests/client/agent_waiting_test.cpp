@@ -7,7 +7,8 @@
 namespace coxswain::test {
 namespace {
 
-status const refused{errc::unavailable, "connecting to 10.0.0.7:8476 failed: Connection refused"};
+status const refused_by_address{errc::unavailable,
+                                "connecting to 10.0.0.7:8476 failed: Connection refused"};
 
 core::barrier_args barrier(std::string name) {
   core::barrier_args args;
@@ -41,7 +42,7 @@ core::hello_answer returning_within(duration time) {
 std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
   std::string said;
   while (!lab.a.over()) {
-    lab.a.connect_failed(now, refused, true);
+    lab.a.connect_failed(now, refused_by_address, true);
     auto const text = lab.out();
     for (auto const& one : lab.events()) {
       if (auto const* const e = std::get_if<agent_events::waiting>(&one)) {
@@ -302,7 +303,7 @@ BOOST_AUTO_TEST_CASE(
 
   refuse_until(lab, t0, t0 + 30s - 1ns);
   BOOST_TEST(!lab.a.over());
-  lab.a.connect_failed(t0 + 30s, refused, true);
+  lab.a.connect_failed(t0 + 30s, refused_by_address, true);
   lab.a.advance(t0 + 30s);
   BOOST_TEST(lab.a.over());
 }

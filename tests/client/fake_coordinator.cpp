@@ -33,10 +33,6 @@ asio::awaitable<void> next_iteration() {
   }
 }
 
-bool contains(std::string const& text, std::string const& part) {
-  return text.find(part) != text.npos;
-}
-
 fake_coordinator::fake_coordinator(asio::io_context& io)
     : acceptor_{io, asio::ip::tcp::endpoint{asio::ip::make_address("127.0.0.1"), 0}},
       peer_{io},

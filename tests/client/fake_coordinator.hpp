@@ -6,6 +6,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "tests/main/contains.hpp"
 
 #include <exception>
 #include <memory>
@@ -33,8 +34,6 @@ void note(asio::io_context& io, asio::awaitable<T> call, std::string& outcome) {
     }
   });
 }
-
-[[nodiscard]] bool contains(std::string const& text, std::string const& part);
 
 class fake_coordinator {
  public:

@@ -14,6 +14,7 @@
 // the coordinator and looks for unanswered calls and leaked memory.
 
 #include "coxswain/core/coordinator.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -265,10 +266,6 @@ template <std::uint32_t n>
 struct empty_job {
   cluster c{cluster::without_clients(n)};
 };
-
-[[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
 
 // Checks that `text` has all the parts, in this order.
 void expect_words(std::string_view text, std::vector<std::string_view> const& parts);

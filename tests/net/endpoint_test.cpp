@@ -1,6 +1,7 @@
 #include "coxswain/net/endpoint.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -11,15 +12,13 @@
 namespace coxswain::net {
 namespace {
 
+using test::contains;
+
 std::string refused(std::string_view text) {
   auto const parsed = endpoint::parse(text);
   if (parsed) return "accepted as " + parsed->text();
   BOOST_TEST(parsed.error().code() == errc::invalid_argument);
   return parsed.error().message();
-}
-
-bool contains(std::string const& text, std::string const& part) {
-  return text.find(part) != text.npos;
 }
 
 BOOST_AUTO_TEST_SUITE(endpoint_test)

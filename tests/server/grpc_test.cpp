@@ -5,6 +5,7 @@
 #include "coxswain/server/recording/replay.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/xla/codec.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -24,6 +25,8 @@
 
 namespace coxswain::server {
 namespace {
+
+using test::contains;
 
 using xla::generation;
 using xla::method;
@@ -179,8 +182,6 @@ struct world {
   dispatch d;
   std::vector<std::unique_ptr<client>> clients;
 };
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 std::string native_hello() {
   core::client_message hello;

@@ -4,6 +4,7 @@
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace coxswain::server {
+
+using test::contains;
 
 inline std::string frame(core::request what, std::uint64_t id = 0,
                          std::optional<task_id> task = std::nullopt,
@@ -96,10 +99,6 @@ inline core::answer_ptr value_of(bytes value) {
 
 inline core::answer_ptr goodbye_of(std::string reason) {
   return core::make_answer({{}, core::goodbye{{errc::unavailable, std::move(reason)}, true}});
-}
-
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 }  // namespace coxswain::server

@@ -72,10 +72,6 @@ told again(replay& r) {
   return all;
 }
 
-bool contains(std::string const& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
-
 BOOST_AUTO_TEST_SUITE(recording_test)
 
 BOOST_AUTO_TEST_CASE(a_replay_repeats_the_job) {

@@ -1,5 +1,6 @@
 // What an unmodified JAX process observes, by section of the protocol's behaviours.
 
+#include "tests/main/contains.hpp"
 #include "tests/xla/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,12 +12,9 @@
 namespace coxswain::xla {
 namespace {
 
+using test::contains;
 using test::harness;
 using test::t0;
-
-bool contains(std::string const& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
 
 // The texts of the core's new events.
 std::string events_of(harness& h) {

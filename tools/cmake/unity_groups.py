@@ -21,7 +21,7 @@ OTHER = re.compile(r"[^({=;]*?(\w+)\s*(?:[({=;\[]|$)")
 WORD = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<!-)(?<=>)[A-Za-z_]\w*")
 # The effects of these are not visible here.
 FOR_ITSELF = re.compile(
-    r"^\s*(?:#\s*define|#\s*undef|using namespace (?!.*_literals;)|void\s*\*\s*operator new)", re.M)
+    r"^\s*(?:#\s*define|#\s*undef|using namespace (?!.*(?:_literals|awaitable_operators);)|void\s*\*\s*operator new)", re.M)
 
 
 class source:
@@ -96,6 +96,7 @@ def self_test():
     assert not together("using namespace y;\n", "")
     assert not together("void* operator new(std::size_t size) {\n", "")
     assert together("using namespace std::chrono_literals;\n", "")
+    assert together("using namespace asio::experimental::awaitable_operators;\n", "")
     assert groups(["", own("int a;"), "a", ""], 2) == [0, 0, 1, 1]
 
 
