@@ -53,13 +53,15 @@ class Side:
             return
         options = {"listen": self.at, "together": self.plan.answers_together,
                    "is_together": True, "is_quiet": self.plan.fails,
-                   **self.plan.job, **self._tls()}
+                   **self.plan.job, **self._of_ours()}
         self.server, self.at, self.first_bytes = start_server(stage.roles, self.kind, options,
                                                               stage.cpus.server)
 
-    def _tls(self):
-        tls = self.stage.certificates if self.kind in OURS else None
-        return {"tls": tls} if tls else {}
+    def _of_ours(self):
+        if self.kind not in OURS:
+            return {}
+        tls = {"tls": self.stage.certificates} if self.stage.certificates else {}
+        return {"spin_us": self.stage.spin, **tls}
 
     def connect(self, progress):
         """Starts the load. ``progress`` is told how many connections there are."""
@@ -72,7 +74,7 @@ class Side:
             load = plan.load if self.kind in OURS else plan.others_load or plan.load
             options = {"workload": load, "kind": self.kind, "address": self.at,
                        "connections": extent.connections, "tasks": extent.tasks,
-                       **plan.options, **self._tls()}
+                       **plan.options, **self._of_ours()}
             if self.server_pid:
                 options["server_pid"] = self.server_pid
             self.load = Load(stage.roles, self.kind, options, stage.cpus.load)
@@ -158,10 +160,10 @@ class Stage:
     """Sides that work beside each other, one at a time. Everything ends with it."""
 
     def __init__(self, program, transport, address="", server_pid=None, baseline_on_tcp=False,
-                 parent="/tmp"):
+                 parent="/tmp", spin=0):
         self.roles = Roles(program)
         self.transport, self.address, self.server_pid = transport, address, server_pid
-        self.baseline_on_tcp, self.parent = baseline_on_tcp, parent
+        self.baseline_on_tcp, self.parent, self.spin = baseline_on_tcp, parent, spin
         self.cpus = machine.plan_cpus()
         self.sides, self.added, self.waited = [], 0, 0
 

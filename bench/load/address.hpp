@@ -2,6 +2,7 @@
 // Addresses of this machine, and sockets for them. The benchmark never connects to another machine:
 // other addresses are refused.
 
+#include "coxswain/base/time.hpp"
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/tls_options.hpp"
@@ -27,6 +28,10 @@ class address {
   void speak(tls_options const& tls) { tls_ = tls; }
   [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
 
+  // How long a load on it polls for replies before sleeping.
+  void spin(duration time) { spin_ = time; }
+  [[nodiscard]] duration spin() const noexcept { return spin_; }
+
   // A listener; `text` has the chosen port if it was 0. Throws bench_error.
   [[nodiscard]] net::descriptor listen();
 
@@ -34,6 +39,7 @@ class address {
   std::string text_;
   net::socket_address name_;
   std::optional<tls_options> tls_;
+  duration spin_{};
 };
 
 // Makes many connections to one address. A source address of IPv4 has some 28,000 ports: when they

@@ -7,6 +7,7 @@
 #include "load/peer.hpp"
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/net/spin.hpp"
 #include "coxswain/net/tls_stream.hpp"
 
 #include <cstddef>
@@ -97,6 +98,7 @@ class connections {
 
   std::unique_ptr<peer> peer_;
   std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
+  net::spin spin_;
   connector connector_;
   net::descriptor epoll_;
   std::vector<one> all_;

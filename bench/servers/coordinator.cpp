@@ -65,6 +65,9 @@ void run_coordinator(boost::json::object const& given) {
   if (auto const* const grace = given.if_contains("reconnect_grace_ns")) {
     options.core.reconnect_grace = duration{grace->as_int64()};
   }
+  if (auto const* const spin = given.if_contains("spin_us")) {
+    options.spin = std::chrono::microseconds{spin->as_int64()};
+  }
   bool const is_recorded = given.contains("record_bytes_max");
   if (is_recorded) {
     options.record_bytes_max = boost::json::value_to<std::size_t>(given.at("record_bytes_max"));

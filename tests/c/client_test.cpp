@@ -50,6 +50,7 @@ BOOST_AUTO_TEST_CASE(a_c_program_runs_as_a_task) {
 BOOST_AUTO_TEST_CASE(a_client_knows_its_task) {
   auto how = options(1);
   how.incarnation = 77;
+  how.spin_us = 500;
   auto const c = connected(how);
   auto const observer = connected(options());
   std::uint32_t task = 9;

@@ -27,6 +27,24 @@ BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
   run(io, test());
 }
 
+// Before and after the time in which they poll.
+BOOST_AUTO_TEST_CASE(a_job_of_clients_that_spin) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both(options(0).with_spin(1ms));
+    asio::steady_timer pause{io};
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      auto const both = co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+      BOOST_TEST(std::get<0>(both) == round_number{round});
+      if (round % 5 != 0) continue;
+      pause.expires_after(3ms);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+    co_await (a.leave() && b.leave());
+    co_await coordinator.job_done();
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();

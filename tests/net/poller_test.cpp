@@ -206,6 +206,58 @@ BOOST_FIXTURE_TEST_CASE(input_after_an_iteration_with_one_event_is_reported_by_a
   BOOST_TEST(run_handler() == "(rb)");
 }
 
+struct spinning_world : world {
+  spinning_world() {
+    polled.emplace(*io, log, 1s);
+    polled->start();
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(it_polls_after_an_iteration_with_input_only, spinning_world) {
+  auto const peer = add();
+  poll();
+  send(peer, "a");
+  BOOST_TEST(run_handler() == "(ra)");
+
+  BOOST_TEST(io->poll_one() == 1u);
+  BOOST_TEST(log.take() == "");
+  send(peer, "b");
+  BOOST_TEST(run_handler() == "(rb)");
+}
+
+BOOST_FIXTURE_TEST_CASE(other_work_of_the_io_context_runs_while_it_polls, spinning_world) {
+  send(add(), "a");
+  BOOST_TEST(run_handler() == "(ra)");
+  bool ran = false;
+  asio::post(*io, [&] { ran = true; });
+
+  io->poll_one();
+  io->poll_one();
+
+  BOOST_TEST(ran);
+}
+
+BOOST_FIXTURE_TEST_CASE(closing_ends_polling, spinning_world) {
+  send(add(), "a");
+  BOOST_TEST(run_handler() == "(ra)");
+
+  polled->close();
+
+  io->poll();
+  BOOST_TEST(io->stopped());
+}
+
+BOOST_FIXTURE_TEST_CASE(destruction_while_polling, spinning_world) {
+  send(add(), "a");
+  BOOST_TEST(run_handler() == "(ra)");
+  readers.clear();
+
+  polled.reset();
+
+  io->poll();
+  BOOST_TEST(io->stopped());
+}
+
 BOOST_FIXTURE_TEST_CASE(an_edge_before_the_wait_is_not_lost, world) {
   auto ends = unix_pair();
   send(ends.second.value(), "x");

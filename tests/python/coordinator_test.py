@@ -23,7 +23,7 @@ EVERY_OPTION = {
     "leave_timeout_max": 5.0, "leave_together": True,
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0,
     "progress_timeout": 60,
-    "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1,
+    "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
     "gather_bytes_max": 1 << 20, "changes_max": 10, "change_bytes_max": 1 << 20,
     "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,

@@ -74,6 +74,7 @@ client_options options_of(coxswain_client_options const* given) {
     };
   }
   if (told.connect_timeout_ms != 0) options.connect_timeout = timeout_of(told.connect_timeout_ms);
+  options.spin = std::chrono::microseconds{told.spin_us};
   return options;
 }
 

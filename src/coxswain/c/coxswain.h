@@ -133,6 +133,8 @@ typedef struct coxswain_client_options {
 
   coxswain_log_callback log;  // NULL: nothing is logged
   void* log_user_data;
+
+  int64_t spin_us;  // how long to poll for replies before sleeping; see client_options::spin
 } coxswain_client_options;
 
 // Opens a session, retrying while the coordinator is unreachable. If `options` is NULL they are

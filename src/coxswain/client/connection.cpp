@@ -57,7 +57,8 @@ connection::connection(asio::any_io_executor executor, client_options options, n
       options_{std::move(options)},
       to_{std::move(to)},
       certificates_{certificates_for(options_, to_)},
-      agent_{for_agent(options_, to_)} {
+      agent_{for_agent(options_, to_)},
+      spin_{options_.spin} {
   if (options_.is_guest()) options_.incarnation = options_.pass->self;
   if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
 }

@@ -15,6 +15,7 @@
 #include "coxswain/client/waiter.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/spin.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -130,6 +131,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void request_flush();
   void flush();
   void write_out();
+  void spin_for_reply();
   void drop_transport();
   void reload_certificates() noexcept;
   void arm();
@@ -146,6 +148,7 @@ class connection : public std::enable_shared_from_this<connection> {
   time_point armed_for_{time_point::max()};
   transport_ptr transport_;
   std::uint64_t attempts_{};
+  net::spin spin_;
 
   std::string bytes_;  // taken from the agent, and written up to `written_`
   std::size_t written_{};

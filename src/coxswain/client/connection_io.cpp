@@ -91,6 +91,7 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
     bool const full = got.bytes == buffer.size();
     if (got.how == net::transfer::outcome::done) {
       self->agent_.received(now(), std::string_view{buffer.data(), got.bytes});
+      if (self->spin_.is_on()) self->spin_.restart(now());
       self->pump();
     } else if (got.how != net::transfer::outcome::would_block) {
       auto const why = over->loss(got);
@@ -104,7 +105,7 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
       self->pump();
     }
     if (over->is_dropped()) co_return;
-    if (full) {
+    if (full || (self->spin_.is_on() && self->spin_.again(now()))) {
       // Let others on this thread run.
       co_await asio::post(self->executor_, asio::use_awaitable);
     } else {
@@ -139,7 +140,7 @@ void connection::request_flush() {
 void connection::flush() {
   if (write_blocked_) return;
   write_out();
-  if (!write_blocked_) return;
+  if (!write_blocked_) return spin_for_reply();
   auto waiting = await_room(shared_from_this(), transport_);
   asio::co_spawn(executor_, std::move(waiting), asio::detached);
 }
@@ -161,6 +162,12 @@ void connection::write_out() {
     write_blocked_ = went.how == net::transfer::outcome::would_block;
     return;
   }
+}
+
+void connection::spin_for_reply() {
+  if (!spin_.is_on() || !transport_) return;
+  spin_.restart(now());
+  transport_->wake_reader();
 }
 
 asio::awaitable<void> connection::await_room(self_ptr self, transport_ptr over) {

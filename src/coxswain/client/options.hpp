@@ -124,6 +124,12 @@ struct client_options {
   // must not throw: an exception is dropped. Not called after the client is destroyed.
   std::function<void(client_event const&)> on_event;
 
+  // How long to poll for messages after each one sent or received, before sleeping until the kernel
+  // wakes the thread: replies arrive some microseconds earlier, at the price of a core. At most 1 s;
+  // zero: never. Nothing is polled for 100 ms after the thread was without a core, or the program
+  // kept it, for 0.5 ms. For few clients per thread: each one is polled.
+  time_limit spin{};
+
   // The task whose process hosts the coordinator, for error texts. None: as the coordinator states.
   std::optional<std::uint32_t> hosted_by_task;
 
@@ -149,6 +155,7 @@ struct client_options {
   client_options with_fence_after(time_limit time) && {
     return fence_after = time, std::move(*this);
   }
+  client_options with_spin(time_limit time) && { return spin = time, std::move(*this); }
   client_options with_on_event(std::function<void(client_event const&)> call) && {
     return on_event = std::move(call), std::move(*this);
   }

@@ -108,8 +108,15 @@ asio::awaitable<status> transport::shake_hands(std::shared_ptr<transport> self, 
 
 asio::awaitable<void> transport::readable(std::shared_ptr<transport> self) {
   error_code ignored;
+  self->reader_waits_ = true;
   co_await self->watch_->async_wait(asio::posix::stream_descriptor::wait_read,
                                     asio::redirect_error(asio::use_awaitable, ignored));
+  self->reader_waits_ = false;
+}
+
+void transport::wake_reader() noexcept {
+  error_code ignored;
+  if (reader_waits_ && watch_) watch_->cancel(ignored);
 }
 
 asio::awaitable<void> transport::writable(std::shared_ptr<transport> self) {

@@ -59,6 +59,9 @@ class transport {
   static asio::awaitable<void> readable(std::shared_ptr<transport> self);
   static asio::awaitable<void> writable(std::shared_ptr<transport> self);
 
+  // Ends a wait in `readable` although there may be nothing to read.
+  void wake_reader() noexcept;
+
   [[nodiscard]] net::transfer read_some(std::span<char> into) noexcept {
     return stream_->read_some(into);
   }
@@ -95,6 +98,7 @@ class transport {
   std::string peer_;
   net::socket socket_;  // while it is being connected
   bool is_open_{};
+  bool reader_waits_{};
   bool dropped_{};
 };
 

@@ -40,11 +40,12 @@ int new_epoll() {
 
 }  // namespace
 
-poller::poller(asio::io_context& context, iteration_owner& taker)
+poller::poller(asio::io_context& context, iteration_owner& taker, duration spinning)
     : taker_{taker},
       epoll_{new_epoll()},
       loop_{std::in_place, context, epoll_},
       events_(events_max),
+      spin_{spinning},
       alive_{this, [](poller*) {}},
       context_end_{context, [this] { close(); }} {}
 
@@ -100,16 +101,43 @@ void poller::arm() {
       asio::posix::stream_descriptor::wait_read,
       [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
         auto* const self = alive.lock().get();
-        if (self == nullptr || cancelled) return;
-        for (std::optional<time_point> began;;) {
-          auto const count = self->run_iteration();
-          if (alive.expired() || !self->loop_) return;
-          if (!began) began = self->iteration_at_;
-          bool const is_long = self->iteration_at_ - *began >= iterations_max;
-          if (count < 2 || is_long || self->iteration_requested_ || !self->look()) break;
-        }
-        self->arm();
+        if (self != nullptr && !cancelled) self->serve_ready();
       });
+}
+
+void poller::serve_ready() {
+  std::weak_ptr<poller> const alive{alive_};
+  for (std::optional<time_point> began;;) {
+    auto const count = run_iteration();
+    if (alive.expired() || !loop_) return;
+    if (!began) began = iteration_at_;
+    if (count != 0 && spin_.is_on()) spin_.restart(std::chrono::steady_clock::now());
+    bool const is_long = iteration_at_ - *began >= iterations_max;
+    if (is_long || iteration_requested_) break;
+    bool const is_more = (count > 1 && look()) || spin_finds();
+    if (!is_more) break;
+  }
+  pause();
+}
+
+// Polls a few times: whether there is something for drain.
+bool poller::spin_finds() {
+  constexpr int polls = 8;
+  for (int i = 0; i < polls && spin_.is_on() && spin_.again(std::chrono::steady_clock::now()); ++i) {
+    if (look()) return true;
+  }
+  return false;
+}
+
+// Lets the io_context do its other work, and then spins on or sleeps.
+void poller::pause() {
+  if (!spin_.is_on() || !spin_.again(std::chrono::steady_clock::now())) return arm();
+  asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
+    auto* const self = alive.lock().get();
+    if (self == nullptr || !self->loop_) return;
+    if (self->spin_finds()) return self->serve_ready();
+    self->pause();
+  });
 }
 
 std::size_t poller::run_iteration() {

@@ -13,6 +13,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/context_end.hpp"
 #include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/spin.hpp"
 
 #include <sys/epoll.h>
 
@@ -41,8 +42,10 @@ class iteration_owner {
 
 class poller {
  public:
-  // Throws coxswain::error: RESOURCE_EXHAUSTED, no descriptor for an epoll.
-  poller(asio::io_context& context, iteration_owner& taker);
+  // After an iteration with events it polls for `spinning` before it sleeps. Meanwhile the
+  // io_context's other work continues. Throws coxswain::error: RESOURCE_EXHAUSTED, no descriptor
+  // for an epoll.
+  poller(asio::io_context& context, iteration_owner& taker, duration spinning = {});
   ~poller();
   poller(poller const&) = delete;
   poller& operator=(poller const&) = delete;
@@ -86,6 +89,9 @@ class poller {
   [[nodiscard]] readiness* find(std::uint64_t key) const noexcept;
 
   void arm();
+  void serve_ready();
+  bool spin_finds();
+  void pause();
   std::size_t run_iteration();  // returns the number of events
   void resume_postponed();
   std::size_t drain();
@@ -100,6 +106,7 @@ class poller {
   std::vector<std::uint32_t> free_;
   std::vector<epoll_event> events_;
   time_point iteration_at_;
+  spin spin_;
   int seen_{};                            // the number of events not yet taken by drain
   std::vector<std::uint64_t> postponed_;  // waiting for the next iteration
   std::vector<std::uint64_t> resuming_;

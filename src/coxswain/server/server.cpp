@@ -106,7 +106,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
 server::impl::impl(asio::io_context& io, options o)
     : options_{checked(std::move(o))},
       dispatch_{options_, draw_incarnation(), clock_now()},
-      poller_{io, *this},
+      poller_{io, *this, options_.spin},
       iteration_{dispatch_, poller_, options_, &clock_now},
       connections_{iteration_} {
   if (options_.tls.is_wanted()) {

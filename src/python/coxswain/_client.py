@@ -121,7 +121,7 @@ class Client(Session, KeyCalls):
                  attempt: int | None = None, token: str | None = None, label: str | None = None,
                  recoverable: bool | None = None, incarnation: int | None = None,
                  connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
-                 tls_ca: str | None = None, tls_cert: str | None = None,
+                 spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
                  tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
         """Connects; retries until the coordinator is reachable.
 
@@ -130,7 +130,8 @@ class Client(Session, KeyCalls):
         an observer: it can read the status, use keys and count barriers, but neither join nor take
         part in barriers. DeadlineExceeded: not within ``connect_timeout``; the text has the number
         of attempts. FailedPrecondition (another job, attempt or number of tasks) and
-        Unauthenticated (the token, a certificate) are raised at once.
+        Unauthenticated (the token, a certificate) are raised at once. ``spin``: how long its
+        thread polls for replies before sleeping, which costs a core; at most 1 s.
         """
         settings = {name: value for name, value in locals().items()
                     if name not in ("self", "address") and value is not _UNSET}

@@ -72,6 +72,8 @@ class Coordinator:
     ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
         ``preemption_timeout``: time limit of the agreement (30 s).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
+    ``spin``: how long its thread polls for input after each message before it sleeps, which costs a
+        core (0: not; at most 1 s).
 
     Limits:
 
@@ -116,6 +118,7 @@ class Coordinator:
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None, linger: Timeout = None,
+                 spin: Timeout = None,
                  memory_bytes_max: int | None = None, value_bytes_max: int | None = None,
                  key_bytes_max: int | None = None, gather_bytes_max: int | None = None,
                  changes_max: int | None = None, change_bytes_max: int | None = None,

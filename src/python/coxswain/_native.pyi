@@ -30,6 +30,7 @@ class Options:
     incarnation: int | None
     connect_timeout: Any
     fence_after: Any
+    spin: Any
     def __init__(self, address: str) -> None: ...
     @staticmethod
     def from_environment(address: str) -> Options: ...

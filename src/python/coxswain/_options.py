@@ -14,7 +14,7 @@ __all__ = ["detect"]
 
 # Options for which None means the default.
 _PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
-          "connect_timeout")
+          "connect_timeout", "spin")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
 
 

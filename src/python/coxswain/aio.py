@@ -169,7 +169,7 @@ class AsyncClient(Session, AsyncKeyCalls):
                  attempt: int | None = None, token: str | None = None, label: str | None = None,
                  recoverable: bool | None = None, incarnation: int | None = None,
                  connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
-                 tls_ca: str | None = None, tls_cert: str | None = None,
+                 spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
                  tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
         settings = {name: value for name, value in locals().items()
                     if name not in ("self", "address") and value is not _UNSET}

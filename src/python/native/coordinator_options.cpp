@@ -74,6 +74,7 @@ void bind_rules(py::class_<options>& to) {
   add(to, "preemption_lead", core_of, &core::config::preemption_lead);
   add(to, "preemption_timeout", core_of, &core::config::preemption_timeout);
   add(to, "linger", server_of, &server::options::linger);
+  add(to, "spin", server_of, &server::options::spin);
 }
 
 void bind_limits(py::class_<options>& to) {

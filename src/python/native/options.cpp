@@ -74,6 +74,7 @@ void bind_options(py::module_& into) {
           [](o& of, std::optional<incarnation> value) { of.incarnation = value; });
   setting(one, "connect_timeout", [](o& of, timeout value) { of.connect_timeout = value.value; });
   setting(one, "fence_after", [](o& of, timeout value) { of.fence_after = value.value; });
+  setting(one, "spin", [](o& of, timeout value) { of.spin = value.value; });
   define(one, "use_tls",
          [](o& of, std::string authorities, std::string certificate, std::string key,
             std::string peer_uri_prefix) {

@@ -110,6 +110,9 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                {.least = 1ms});
   add_duration(to, "--goodbye-timeout", into.server.linger,
                "Time limit for sending the reason of a stop to all clients");
+  add_duration(to, "--spin", into.server.spin,
+               "Poll for input this long after each message before sleeping: replies leave some "
+               "microseconds earlier, at the price of a core; at most 1s, 0: off");
   to.add_flag_callback(
       "--no-join-barrier", [&core] { core.join_barrier = false; },
       "Connect each task at once, without waiting for the others");
