@@ -15,8 +15,13 @@
 namespace coxswain::server {
 namespace {
 
+#ifndef __has_feature  // clang's
+#define __has_feature(name) 0
+#endif
+
 // Sanitizers keep freed memory.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    __has_feature(address_sanitizer)
 constexpr std::size_t unknown_overhead = std::size_t{1} << 40;
 #else
 constexpr std::size_t unknown_overhead = 0;
