@@ -12,7 +12,7 @@
 namespace coxswain::xla {
 namespace {
 
-using test::contains;
+using coxswain::test::contains;
 using test::harness;
 using test::t0;
 

@@ -125,9 +125,9 @@ struct client_options {
   std::function<void(client_event const&)> on_event;
 
   // How long to poll for messages after each one sent or received, before sleeping until the kernel
-  // wakes the thread: replies arrive some microseconds earlier, at the price of a core. At most 1 s;
-  // zero: never. Nothing is polled for 100 ms after the thread was without a core, or the program
-  // kept it, for 0.5 ms. For few clients per thread: each one is polled.
+  // wakes the thread: replies arrive some microseconds earlier, at the price of a core. At most 1
+  // s; zero: never. Nothing is polled for 100 ms after the thread was without a core, or the
+  // program kept it, for 0.5 ms. For few clients per thread: each one is polled.
   time_limit spin{};
 
   // The task whose process hosts the coordinator, for error texts. None: as the coordinator states.

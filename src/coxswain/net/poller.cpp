@@ -123,7 +123,8 @@ void poller::serve_ready() {
 // Polls a few times: whether there is something for drain.
 bool poller::spin_finds() {
   constexpr int polls = 8;
-  for (int i = 0; i < polls && spin_.is_on() && spin_.again(std::chrono::steady_clock::now()); ++i) {
+  for (int i = 0; i < polls && spin_.is_on() && spin_.again(std::chrono::steady_clock::now());
+       ++i) {
     if (look()) return true;
   }
   return false;

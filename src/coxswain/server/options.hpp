@@ -82,9 +82,9 @@ struct options {
   // How long a stop waits until the peers have read the last bytes.
   time_limit linger{2s};
 
-  // How long to poll for input after each message before sleeping until the kernel wakes the thread:
-  // replies leave some microseconds earlier, at the price of a core. At most 1 s; zero: never.
-  // Nothing is polled for 100 ms after the thread was without a core for 0.5 ms.
+  // How long to poll for input after each message before sleeping until the kernel wakes the
+  // thread: replies leave some microseconds earlier, at the price of a core. At most 1 s; zero:
+  // never. Nothing is polled for 100 ms after the thread was without a core for 0.5 ms.
   time_limit spin{};
 
   // The process has no other purpose. When the whole job has passed the join barrier, free memory
