@@ -1,5 +1,6 @@
 // Over real sockets: the input of a peer that does not read its replies is paused.
 
+#include "tests/main/sanitized.hpp"
 #include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -15,17 +16,7 @@
 namespace coxswain::server {
 namespace {
 
-#ifndef __has_feature  // clang's
-#define __has_feature(name) 0
-#endif
-
-// Sanitizers keep freed memory.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    __has_feature(address_sanitizer)
-constexpr std::size_t unknown_overhead = std::size_t{1} << 40;
-#else
-constexpr std::size_t unknown_overhead = 0;
-#endif
+constexpr std::size_t unknown_overhead = test::is_sanitized ? std::size_t{1} << 40 : 0;
 
 std::size_t resident_bytes() {
   std::ifstream from{"/proc/self/statm"};

@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(without_a_timeout_no_task_is_watched) {
   step(c, 0, 1);
   c.log();
 
-  BOOST_TEST(c.at(100h).log() == "");
+  BOOST_TEST(c.at(10h).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(after_a_job_error_no_task_is_reported) {

@@ -1,6 +1,7 @@
 // Numbered rounds: edge cases of D13, and row 3.38.
 
 #include "tests/core/cluster.hpp"
+#include "tests/main/sanitized.hpp"
 #include "tests/wire/live_bytes.hpp"
 
 namespace coxswain::test {
@@ -238,7 +239,8 @@ BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
   std::vector<core::event> events;
   core::client_message m;
   std::size_t after_warming = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
+  constexpr int names = is_sanitized ? 100'000 : 1'000'000;
+  for (int i = 0; i < names; ++i) {
     if (i == 10'000) after_warming = live_bytes();
     m.id = request_id{static_cast<std::uint64_t>(i) + 10};
     m.answered_through = static_cast<std::uint64_t>(i) + 1;
@@ -253,7 +255,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
   }
 
   BOOST_TEST(live_bytes() < after_warming + 100'000);
-  c[0].answered = c[1].answered = 1'000'001;
+  c[0].answered = c[1].answered = names + 1;
 }
 
 BOOST_FIXTURE_TEST_CASE(names_that_rest_cost_no_room_for_arrivals_of_a_large_job, job<3000>) {
