@@ -689,7 +689,7 @@ struct busy_world : world {
   }
 };
 
-constexpr auto quantum = static_cast<std::uint64_t>(dispatch::quantum);
+constexpr auto quantum = static_cast<std::uint64_t>(step_scheduler::quantum);
 
 BOOST_FIXTURE_TEST_CASE(
     a_connection_has_one_quantum_in_an_iteration_and_its_frames_keep_their_order, world) {
@@ -707,8 +707,8 @@ BOOST_FIXTURE_TEST_CASE(
   d().begin();
   BOOST_TEST((d().go_on(now, id) == taken::all));
 
-  BOOST_TEST(d().waits().counts()[1] == 1u);  // two iterations
-  BOOST_TEST(d().waits().sum() == 2u);
+  BOOST_TEST(d().steps().waits().counts()[1] == 1u);  // two iterations
+  BOOST_TEST(d().steps().waits().sum() == 2u);
 
   for (std::uint64_t i = 1; i <= quantum * 2; ++i) {
     auto const got = next(id);
@@ -760,7 +760,7 @@ BOOST_FIXTURE_TEST_CASE(connections_above_their_share_wait_and_others_continue, 
 
   auto const one = greeted();
   for (int i = 0; i < 20; ++i) {
-    BOOST_TEST(iteration(hostile) <= dispatch::quanta_beyond_share * quantum);
+    BOOST_TEST(iteration(hostile) <= step_scheduler::quanta_beyond_share * quantum);
     auto const id = static_cast<std::uint64_t>(i);
     BOOST_TEST((d().received(now, one, try_get_frame(id + 1, "k")) == taken::all));
   }
@@ -821,7 +821,7 @@ BOOST_AUTO_TEST_CASE(a_queued_arrival_within_its_share_meets_its_deadline) {
 
 // So many connections with one quantum each that they take several iterations.
 std::vector<connection_id> crowd(world& w) {
-  constexpr auto at_once = dispatch::iteration_steps / dispatch::quantum;
+  constexpr auto at_once = step_scheduler::iteration_steps / step_scheduler::quantum;
   std::vector<connection_id> all;
   for (auto i = 0; i < 5 * at_once / 2; ++i) all.push_back(w.greeted());
   w.d().begin();
@@ -834,8 +834,8 @@ std::vector<connection_id> crowd(world& w) {
 }
 
 BOOST_AUTO_TEST_CASE(many_connections_within_their_share_continue_round_robin) {
-  constexpr std::uint64_t steps = dispatch::iteration_steps;
-  constexpr std::uint64_t at_once = steps / dispatch::quantum;
+  constexpr std::uint64_t steps = step_scheduler::iteration_steps;
+  constexpr std::uint64_t at_once = steps / step_scheduler::quantum;
   busy_world w;
   auto all = crowd(w);
   all.erase(all.begin(), all.begin() + at_once);
@@ -843,10 +843,10 @@ BOOST_AUTO_TEST_CASE(many_connections_within_their_share_continue_round_robin) {
   BOOST_TEST(w.iteration(all) == steps);
   BOOST_TEST(w.iteration(all) == steps / 2);
   BOOST_TEST(w.iteration(all) == 0u);
-  BOOST_TEST(w.d().waits().counts()[0] == at_once);
-  BOOST_TEST(w.d().waits().counts()[1] == at_once / 2);
-  BOOST_TEST(w.d().worker_wait_max() == 0u);
-  BOOST_TEST(w.d().steps_max() == steps);
+  BOOST_TEST(w.d().steps().waits().counts()[0] == at_once);
+  BOOST_TEST(w.d().steps().waits().counts()[1] == at_once / 2);
+  BOOST_TEST(w.d().steps().worker_wait_max() == 0u);
+  BOOST_TEST(w.d().steps().steps_max() == steps);
 }
 
 BOOST_AUTO_TEST_CASE(tasks_are_not_delayed_by_other_clients) {
@@ -860,7 +860,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_not_delayed_by_other_clients) {
   w.d().begin();
   for (auto const id : all) static_cast<void>(w.d().go_on(w.now, id));
   BOOST_TEST((w.d().go_on(w.now, task) == taken::all));
-  BOOST_TEST(w.d().worker_wait_max() == 1u);
+  BOOST_TEST(w.d().steps().worker_wait_max() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(input_queued_behind_many_others_meets_its_deadline) {

@@ -15,71 +15,44 @@
 // Without memory, `open`, `received` and `go_on` throw std::bad_alloc, and the caller ends that
 // connection with `lost`; operations of others in progress are completed with reserved memory.
 //
-// Work is counted in steps: a message is one, each 4 KiB of it and each key or task that it makes
-// the core visit another one. In an iteration each connection may use `quantum` steps, and goes
-// into debt with a message that costs more. Further messages wait, in order. In the next iteration
-// each connection has a second quantum; messages that wait even then are beyond its share, and
-// those connections have `quanta_beyond_share` quanta together, round-robin. All connections that
-// act for no task have `iteration_steps` together; then they wait for the next iteration, in order,
-// and no deadline expires that is later than the receipt of a message that waits within its share.
+// In an iteration each connection may use a quantum of steps (step_scheduler); further messages
+// wait, in order. While memory for messages in transit is scarce, connections are paused or closed
+// (backpressure).
 //
 // Times must not go backwards, except that of `advance`: after reading for a while, call it with
 // the time at which the reading began, so that nothing expires for which input may still be unread.
 // Not thread-safe. Not here: sockets and timers (server).
 
-#include "coxswain/base/memory_reserve.hpp"
-#include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/kernel/slot_map.hpp"
+#include "coxswain/server/dispatch/backpressure.hpp"
+#include "coxswain/server/dispatch/event_reporter.hpp"
+#include "coxswain/server/dispatch/grpc_connections.hpp"
+#include "coxswain/server/dispatch/line_table.hpp"
+#include "coxswain/server/dispatch/recorded_core.hpp"
+#include "coxswain/server/dispatch/step_scheduler.hpp"
 #include "coxswain/server/encoder.hpp"
-#include "coxswain/server/large_frames.hpp"
+#include "coxswain/server/newcomer.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
-#include "coxswain/server/recording/recorder.hpp"
-#include "coxswain/server/wait_counts.hpp"
-#include "coxswain/xla/core_port.hpp"
-#include "coxswain/xla/door.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain::server {
 
-// The token of a worker; empty if there is none.
-[[nodiscard]] std::string worker_token(std::vector<core::credential> const& among);
-
-// The protocols of a connection: our own, gRPC as JAX processes speak it, or whichever it begins
-// with.
-enum class protocols : std::uint8_t { native, jax, both };
-
-// A peer that was accepted: its address for people, and what it may speak.
-struct newcomer {
-  std::string peer;
-  protocols speaks{protocols::both};
-};
-
-struct grpc_events;
-
-class dispatch : private xla::core_port {
+class dispatch {
  public:
   dispatch(options const& o, incarnation self, time_point now);
-  ~dispatch();
   dispatch(dispatch const&) = delete;
   dispatch& operator=(dispatch const&) = delete;
 
   // A connection was accepted. `peer` is its address for people, `secret` is random.
   [[nodiscard]] connection_id open(time_point now, std::string peer, core::session_secret secret,
                                    protocols allowed = protocols::both);
-
-  static constexpr std::int64_t quantum = 256;
-  static constexpr std::size_t quanta_beyond_share = 4;
-  static constexpr std::int64_t iteration_steps = 6 * quantum;
 
   // The fate of received bytes: all were taken, and more may follow; or some are kept. Then no
   // more may be passed before `go_on` has returned `all`.
@@ -118,9 +91,14 @@ class dispatch : private xla::core_port {
   void still_reads(time_point now, connection_id to);
 
   // Input from the connection is imminent: prefetch the memory it needs, then what that points to.
-  void prefetch(connection_id from) const noexcept;
-  void prefetch_session(connection_id from) const noexcept;
-  void prefetch_requests(connection_id from) const noexcept;
+  void prefetch(connection_id from) const noexcept {
+    lines_.prefetch(from);
+    core_.logic().prefetch(from);
+  }
+  void prefetch_session(connection_id from) const noexcept { core_.logic().prefetch_session(from); }
+  void prefetch_requests(connection_id from) const noexcept {
+    core_.logic().prefetch_requests(from);
+  }
 
   // The core's functions; times before `next_deadline` are not passed on. Each of them, and each of
   // those above, can produce output to deliver and change `next_deadline`.
@@ -138,7 +116,7 @@ class dispatch : private xla::core_port {
 
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id from) const {
-    return core_.wrong_token(from);
+    return core_.logic().wrong_token(from);
   }
 
   // The output of the connection; the same object until it is lost.
@@ -146,34 +124,35 @@ class dispatch : private xla::core_port {
   [[nodiscard]] outbox const& out(connection_id to) const;
 
   // An event that does not come from the core: passed to the log by the next deliver.
-  void report(core::event what);
+  void report(core::event what) { events_.report(std::move(what)); }
 
   // The inputs of the core, as far as they are kept.
-  [[nodiscard]] std::string recording() const { return recorder_.recording(); }
+  [[nodiscard]] std::string recording() const { return core_.recording(); }
 
   // Queries of the core, which do not change it.
-  [[nodiscard]] core::snapshot look(time_point now) const { return core_.look(now); }
-  [[nodiscard]] bool done() const { return core_.done(); }
-  [[nodiscard]] bool drained() const { return core_.drained(); }
-  [[nodiscard]] std::optional<job_error> const& error() const { return core_.error(); }
+  [[nodiscard]] core::snapshot look(time_point now) const { return core_.logic().look(now); }
+  [[nodiscard]] bool done() const { return core_.logic().done(); }
+  [[nodiscard]] bool drained() const { return core_.logic().drained(); }
+  [[nodiscard]] std::optional<job_error> const& error() const { return core_.logic().error(); }
   [[nodiscard]] std::size_t connections() const noexcept { return lines_.size(); }
   [[nodiscard]] std::uint64_t rounds_ended() const noexcept {
-    return core_.counts().barrier_wait.count();
+    return core_.logic().counts().barrier_wait.count();
   }
-  [[nodiscard]] core::coordinator const& logic() const noexcept { return core_; }
+  [[nodiscard]] core::coordinator const& logic() const noexcept { return core_.logic(); }
 
   // The door for unmodified JAX processes.
-  [[nodiscard]] xla::door const& door() const noexcept { return door_; }
+  [[nodiscard]] xla::door const& door() const noexcept { return grpc_.door(); }
 
   // Complete messages received and sent.
-  [[nodiscard]] std::uint64_t frames_received() const noexcept { return frames_received_; }
-  [[nodiscard]] std::uint64_t frames_sent() const noexcept { return frames_sent_; }
+  [[nodiscard]] std::uint64_t frames_received() const noexcept {
+    return frames_received_ + grpc_.calls_received();
+  }
+  [[nodiscard]] std::uint64_t frames_sent() const noexcept {
+    return frames_sent_ + grpc_.replies_sent();
+  }
 
-  // How long connections waited whose messages did not fit into their quantum.
-  [[nodiscard]] wait_counts const& waits() const noexcept { return waits_; }
-  [[nodiscard]] std::uint64_t worker_wait_max() const noexcept { return worker_wait_max_; }
-  // The most steps in one iteration of connections that act for no task.
-  [[nodiscard]] std::int64_t steps_max() const noexcept { return steps_max_; }
+  // How loop iterations are shared, and how long connections waited.
+  [[nodiscard]] step_scheduler const& steps() const noexcept { return steps_; }
 
   // The pending output in all outboxes: encoded bytes, and unencoded messages.
   struct backlog {
@@ -186,87 +165,25 @@ class dispatch : private xla::core_port {
   void check_invariants() const;
 
  private:
-  struct line;
-
-  [[nodiscard]] memory_reserve::use beginning();
-  [[nodiscard]] memory_reserve::use completing();
-  [[nodiscard]] line* find(connection_id id) const;
   void heard(time_point now, connection_id from, line& on);
-  void refill(line& on) const;
-  [[nodiscard]] bool may_go_on(connection_id from, line& on) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
-  void charge(line& on, std::size_t bytes);
-  void wait(time_point now, connection_id from, line& on);
-  void waits_no_more(connection_id from, line& on);
+  taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
+  void malformed(time_point now, connection_id from, line& on, status const& why);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
-  void tell_paused(time_point now, connection_id id, line& on);
-  void changed(time_point now, connection_id id, line& on);
-  void pause(time_point now, connection_id id, line& on, bool pauses);
-  [[nodiscard]] bool has_room_for_frame(std::size_t bytes) const;
-  [[nodiscard]] bool admit(time_point now, connection_id from, line& on);
-  [[nodiscard]] time_point latest_arrival(time_point now, std::size_t bytes) const;
-  void look_at_large(connection_id from, line& on);
-  void let_large_arrive(time_point now, connection_id from, line& on);
-  void look_at_large_calls(connection_id from, line& on);
-  void look_at_memory(time_point now);
-  [[nodiscard]] std::optional<connection_id> most_unread_without_task() const;
-  void yield_memory(time_point now, connection_id from, line& on);
-  void resume_paused(time_point now);
-  [[nodiscard]] std::string memory_in_words() const;
-  void cut_off(time_point now, connection_id id, std::string why);
-  void refuse_late_call(time_point now, large_frame which, line& on);
-  void cut_off_late(time_point now);
-  bool malformed(time_point now, connection_id from, line& on, status const& why);
-  void write_progressed(time_point now, connection_id to);
-  void tell_log();
 
-  // Connections that speak gRPC.
-  connection_id connected(time_point now, std::string peer,
-                          core::session_secret const& secret) override;
-  void received(time_point now, connection_id from, core::client_message&& what) override;
-  void heard(time_point now, connection_id from) override;
-  void session_lost(time_point now, connection_id from, core::loss how) override;
-  bool refuse_native(time_point now, connection_id from, line& on);
-  void begin_grpc(time_point now, connection_id from, line& on);
-  taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
-  void take_events(time_point now, connection_id from, line& on);
-  void tell_door(time_point now, line const* on, core::outgoing const& what);
-  void make_effective(time_point now, xla::effect& what);
-  void apply_effects(time_point now);
-  void pump(time_point now, connection_id to, line& on);
-  void look_at_window(time_point now, connection_id to, line& on);
-
-  recorder recorder_;
-  core::coordinator core_;
-  xla::door door_;
-  std::vector<xla::effect> effects_;
-  std::unique_ptr<grpc_events> events_;  // that were found and not taken
+  recorded_core core_;
+  event_reporter events_;
   encoder encoder_;
-  core::slot_table<connection_id, std::unique_ptr<line>> lines_;
-  std::function<void(core::event const&)> log_;
-  memory_reserve for_requests_;
-  memory_reserve for_ends_;
+  line_table lines_;
+  step_scheduler steps_;
+  backpressure memory_;
+  grpc_connections grpc_;
   std::size_t queued_bytes_max_;
-  duration stalled_peer_timeout_;
-  std::uint64_t iteration_{1};
-  std::uint64_t steps_{};                   // of the core, already charged to a connection
-  std::vector<connection_id> late_;         // began to wait in this iteration, within their share
-  std::deque<connection_id> beyond_share_;  // wait, round-robin
   std::vector<core::outgoing> outgoing_;
-  std::vector<connection_id> dirty_;  // since the last delivery
-  large_frames large_frames_;
-  std::vector<connection_id> yielding_;  // readers that wait until there is memory
-  bool is_scarce_{};                     // the memory: readers wait
-  std::vector<core::event> reported_;
-  time_point now_;  // of the last input
-  std::int64_t iteration_steps_left_{iteration_steps};
-  std::optional<time_point> waits_since_;  // the oldest message that other connections hold up
-  std::int64_t steps_max_{};
-  wait_counts waits_;
-  std::uint64_t worker_wait_max_{};
-  std::uint64_t frames_received_{};
-  std::uint64_t frames_sent_{};
+  time_point now_;                   // of the last input
+  std::uint64_t frames_received_{};  // from native connections
+  std::uint64_t frames_sent_{};      // to native connections
 };
 
 }  // namespace coxswain::server

@@ -257,9 +257,9 @@ counts server::impl::counted() const {
   all.sends = iteration_.sends;
   all.frames_received = dispatch_.frames_received();
   all.frames_sent = dispatch_.frames_sent();
-  all.waits = dispatch_.waits();
-  all.worker_wait_max = dispatch_.worker_wait_max();
-  all.steps_max = static_cast<std::uint64_t>(dispatch_.steps_max());
+  all.waits = dispatch_.steps().waits();
+  all.worker_wait_max = dispatch_.steps().worker_wait_max();
+  all.steps_max = static_cast<std::uint64_t>(dispatch_.steps().steps_max());
   auto const queued = dispatch_.queued();
   all.queued_bytes = queued.bytes;
   all.queued_messages = queued.messages;

@@ -2,8 +2,6 @@
 // The state of a connection that speaks gRPC: its HTTP/2 session, and unread input.
 
 #include "coxswain/http2/server_session.hpp"
-#include "coxswain/server/options.hpp"
-#include "coxswain/xla/door.hpp"
 
 #include <cstdint>
 #include <string>
@@ -24,8 +22,5 @@ struct grpc_line {
   bool is_served{};            // by the door; else every call is refused
   bool leaves{};               // ends when its goodbye is written
 };
-
-// The door's part of the server's options.
-[[nodiscard]] xla::door_options door_options_of(options const& o, time_point now);
 
 }  // namespace coxswain::server

@@ -1,13 +1,12 @@
-// Connections that speak gRPC, between their bytes and the door (xla). The core gets their input
-// only through the door, so recordings contain nothing of HTTP/2.
+#include "coxswain/server/dispatch/grpc_connections.hpp"
 
-#include "coxswain/server/line.hpp"
+#include "coxswain/server/dispatch/grpc_line.hpp"
 #include "coxswain/xla/outcome.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <string>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -31,8 +30,7 @@ http2::limits limits_for(core::coordinator const& core) {
   return made;
 }
 
-}  // namespace
-
+// The token of a worker; empty if there is none.
 std::string worker_token(std::vector<core::credential> const& among) {
   auto const found = std::find_if(among.begin(), among.end(), [](core::credential const& one) {
     return one.as == core::role::worker;
@@ -40,6 +38,7 @@ std::string worker_token(std::vector<core::credential> const& among) {
   return found == among.end() ? std::string{} : found->token;
 }
 
+// The door's part of the server's options.
 xla::door_options door_options_of(options const& o, time_point now) {
   xla::door_options made;
   made.job = o.core.job;
@@ -57,93 +56,80 @@ xla::door_options door_options_of(options const& o, time_point now) {
   return made;
 }
 
-connection_id dispatch::connected(time_point now, std::string peer,
-                                  core::session_secret const& secret) {
-  auto const id = core_.connected(now, peer, secret);
-  recorder_.write_connected(now, id, peer, secret);
-  return id;
+bool may_receive(line const& on, std::string_view input) {
+  return (!input.empty() || on.grpc->session.has_events()) && on.steps.left > 0;
 }
 
-void dispatch::received(time_point now, connection_id from, core::client_message&& what) {
-  recorder_.write_message(now, from, {}, what, core_);
-  core_.received(now, from, std::move(what));
-}
+}  // namespace
 
-void dispatch::heard(time_point now, connection_id from) {
-  recorder_.write(now, wire::record_kind::heard, from);
-  core_.heard(now, from);
-}
+grpc_connections::grpc_connections(parts of, options const& o, incarnation self, time_point now)
+    : core_{of.core},
+      lines_{of.lines},
+      steps_{of.steps},
+      memory_{of.memory},
+      events_{of.events},
+      door_{door_options_of(o, now), self, core_, core_.logic().memory()},
+      found_{std::make_unique<grpc_events>()},
+      queued_bytes_max_{o.queued_bytes_max} {}
 
-void dispatch::session_lost(time_point now, connection_id from, core::loss how) {
-  bool const is_closed = how == core::loss::closed;
-  recorder_.write(now, is_closed ? wire::record_kind::closed : wire::record_kind::unreachable,
-                  from);
-  core_.lost(now, from, how);
-}
+grpc_connections::~grpc_connections() = default;
 
-bool dispatch::refuse_native(time_point now, connection_id from, line& on) {
-  on.deaf = true;
-  std::string const why =
-      "this address serves JAX processes only (--xla-listen); Coxswain's clients use the "
-      "coordinator's own address";
-  recorder_.write(now, wire::record_kind::malformed, from, why);
-  core_.malformed(now, from, why);
-  return true;
-}
-
-// The first bytes are those of HTTP/2. Where a token is required, calls are refused until the Hello
-// timeout.
-void dispatch::begin_grpc(time_point now, connection_id from, line& on) {
+std::string grpc_connections::open(time_point now, connection_id from, line& on) {
   std::string first{preface_begin};
   first += on.decoder.take_rest();
   on.decoder = wire::frame_decoder{0};
-  on.grpc = std::make_unique<grpc_line>(limits_for(core_), core_.memory().get());
-  on.acts_for_tasks = true;
+  auto const& core = core_.logic();
+  on.grpc = std::make_unique<grpc_line>(limits_for(core), core.memory().get());
+  on.steps.acts_for_tasks = true;
   if (on.allowed != protocols::native) {
     on.grpc->is_served = true;
     on.greeted = true;
-    door_.opened(now, from, core_.peer_of(from), core_.secret_of(from));
+    door_.opened(now, from, core.peer_of(from), core.secret_of(from));
   }
-  hear_grpc(now, from, on, first);
+  return first;
 }
 
-// Input beyond the quantum waits for the next one.
-dispatch::taken dispatch::hear_grpc(time_point now, connection_id from, line& on,
-                                    std::string_view input) {
+bool grpc_connections::begin_input(time_point now, connection_id from, line& on,
+                                   std::string_view input) {
+  steps_.refill(on.steps);
+  if (on.grpc->is_served) door_.heard(now, from);
+  on.steps.waits = false;
+  return may_receive(on, input);
+}
+
+bool grpc_connections::receive(time_point now, connection_id from, line& on,
+                               std::string_view& input) {
+  auto& session = on.grpc->session;
+  auto const count = session.receive(now, input, found_->all);
+  input.remove_prefix(count);
+  bool const has_found = !found_->all.empty();
+  take_events(now, from, on);
+  if (session.asks_for() != 0) memory_.let_large_arrive(now, from, on);
+  return (count != 0 || has_found) && may_receive(on, input);
+}
+
+void grpc_connections::end_input(time_point now, connection_id from, line& on,
+                                 std::string_view input) {
   grpc_line& g = *on.grpc;
-  refill(on);
-  if (g.is_served) door_.heard(now, from);
-  on.waits = false;
-  while ((!input.empty() || g.session.has_events()) && on.steps_left > 0) {
-    auto const count = g.session.receive(now, input, events_->all);
-    input.remove_prefix(count);
-    bool const has_found = !events_->all.empty();
-    take_events(now, from, on);
-    if (g.session.asks_for() != 0) let_large_arrive(now, from, on);
-    if (has_much_to_send()) collect(now);
-    apply_effects(now);
-    if (count == 0 && !has_found) break;
-  }
-  if (on.has_large) look_at_large_calls(from, on);
+  if (on.has_large) memory_.look_at_large(from, on);
   if (!g.session.wants_read() && !g.leaves && !g.session.error().empty()) {
     on.deaf = true;
-    recorder_.write(now, wire::record_kind::malformed, from, g.session.error());
     core_.malformed(now, from, g.session.error());
   } else if (!input.empty() || g.session.has_events()) {
     g.unread = input;
-    wait(now, from, on);
-  } else if (on.waits_from != 0) {
-    waits_no_more(from, on);
+    on.heard = now;
+    steps_.wait(now, from, on.steps);
+  } else {
+    steps_.waits_no_more(from, on.steps);
   }
-  changed(now, from, on);
-  return on.state();
+  lines_.changed(now, from, on);
 }
 
-void dispatch::take_events(time_point now, connection_id from, line& on) {
+void grpc_connections::take_events(time_point now, connection_id from, line& on) {
   grpc_line& g = *on.grpc;
-  for (auto const& what : events_->all) {
+  for (auto const& what : found_->all) {
     if (auto const* const call = std::get_if<http2::call>(&what)) {
-      ++frames_received_;
+      ++calls_received_;
       if (g.is_served) {
         bool const is_full = g.session.unsent_bytes() > queued_bytes_max_;
         door_.called(now, {{from, call->stream.value},
@@ -156,48 +142,47 @@ void dispatch::take_events(time_point now, connection_id from, line& on) {
         auto const why = xla::by_service({errc::unauthenticated, no_token});
         g.session.fail(call->stream, why.code, why.text, why.details);
       }
-      charge(on, call->message.size());
+      steps_.charge(on.steps, call->message.size());
     } else if (auto const* const gone = std::get_if<http2::call_cancelled>(&what)) {
       door_.cancelled(now, {from, gone->stream.value}, gone->why == http2::error_code::no_error);
-      charge(on, 0);
+      steps_.charge(on.steps, 0);
     } else if (std::holds_alternative<http2::ping_answer>(what) && g.is_served) {
       door_.pong(now, from);
     }
   }
-  events_->all.clear();
+  found_->all.clear();
 }
 
-// `on` is null for sessions of tasks, which only connections with the door have.
-void dispatch::tell_door(time_point now, line const* on, core::outgoing const& what) {
+void grpc_connections::send(time_point now, line const* on, core::outgoing const& what) {
   auto const* const bye = std::get_if<core::goodbye>(&what.what->value);
   if (on == nullptr || on->grpc->is_served || bye == nullptr) return door_.sent(now, what);
   xla::effect end = xla::goodbye{what.to, bye->why};
   make_effective(now, end);
 }
 
-void dispatch::make_effective(time_point now, xla::effect& what) {
+void grpc_connections::make_effective(time_point now, xla::effect& what) {
   auto const line_of = [&](connection_id id) {
-    auto* const on = find(id);
+    auto* const on = lines_.find(id);
     return on != nullptr && on->grpc ? on : nullptr;
   };
   if (auto* const r = std::get_if<xla::reply>(&what)) {
     auto* const on = line_of(r->to.on);
     if (on == nullptr) return;
-    ++frames_sent_;
+    ++replies_sent_;
     http2::stream_id const stream{r->to.stream};
     if (r->how.ok()) {
       on->grpc->session.reply(stream, std::move(r->what.head), std::move(r->what.tail));
     } else {
       on->grpc->session.fail(stream, r->how.code, r->how.text, r->how.details);
     }
-    changed(now, r->to.on, *on);
+    lines_.changed(now, r->to.on, *on);
   } else if (auto const* const p = std::get_if<xla::ping>(&what)) {
     auto* const on = line_of(p->to);
     if (on == nullptr) return;
     on->grpc->session.ping(0);
-    changed(now, p->to, *on);
+    lines_.changed(now, p->to, *on);
   } else if (auto* const e = std::get_if<core::event>(&what)) {
-    report(std::move(*e));
+    events_.report(std::move(*e));
   } else {
     auto const& bye = std::get<xla::goodbye>(what);
     auto* const on = line_of(bye.to);
@@ -205,11 +190,11 @@ void dispatch::make_effective(time_point now, xla::effect& what) {
     on->grpc->leaves = true;
     http2::stream_id const all{std::numeric_limits<std::int32_t>::max()};
     on->grpc->session.go_away(all, http2::error_code::no_error, bye.why.message());
-    changed(now, bye.to, *on);
+    lines_.changed(now, bye.to, *on);
   }
 }
 
-void dispatch::apply_effects(time_point now) {
+void grpc_connections::apply_effects(time_point now) {
   door_.take_effects(effects_);
   for (auto& one : effects_) {
     try {
@@ -217,15 +202,14 @@ void dispatch::apply_effects(time_point now) {
     } catch (std::exception const&) {  // out of memory: the client repeats the call on another
                                        // connection
       if (auto const* const r = std::get_if<xla::reply>(&one)) {
-        if (auto* const on = find(r->to.on)) on->out.abandon();
+        if (auto* const on = lines_.find(r->to.on)) on->out.abandon();
       }
     }
   }
   effects_.clear();
 }
 
-// Encodes up to the limit of the queue. After the last byte of a goodbye the outbox ends.
-void dispatch::pump(time_point now, connection_id to, line& on) {
+void grpc_connections::pump(time_point now, connection_id to, line& on) {
   grpc_line& g = *on.grpc;
   try {
     bool grows = true;
@@ -243,15 +227,25 @@ void dispatch::pump(time_point now, connection_id to, line& on) {
 }
 
 // A peer with a closed window does not read, even if its kernel accepts bytes.
-void dispatch::look_at_window(time_point now, connection_id to, line& on) {
+void grpc_connections::look_at_window(time_point now, connection_id to, line& on) {
   bool const waits = on.grpc->session.waits_for_window();
   auto const sent = on.grpc->session.sent_bytes();
   bool const has_taken = std::exchange(on.grpc->sent_bytes, sent) != sent;
   if (on.blocked && (waits ? has_taken : on.out.empty())) {
-    on.blocked = false;
-    write_progressed(now, to);
+    lines_.write_progressed(now, to, on);
   }
-  if (waits) write_blocked(now, to);
+  if (waits) lines_.write_blocked(now, to, on);
+}
+
+void grpc_connections::use(std::vector<core::credential> const& credentials) {
+  door_.use_token(worker_token(credentials));
+}
+
+void grpc_connections::advance(time_point now) {
+  auto const due = door_.next_deadline();
+  if (!due || now < *due) return;
+  auto const guard = core_.completing();
+  door_.advance(now);
 }
 
 }  // namespace coxswain::server

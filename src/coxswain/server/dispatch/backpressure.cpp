@@ -1,10 +1,8 @@
-// Messages in transit while memory is scarce: which connections are paused, resumed and closed.
-// Only pausing and resuming are inputs of the core.
+#include "coxswain/server/dispatch/backpressure.hpp"
 
-#include "coxswain/server/line.hpp"
+#include "coxswain/server/dispatch/grpc_line.hpp"
 
 #include <exception>
-#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -27,20 +25,19 @@ constexpr std::size_t unread_min = 64 * 1024;
 // The core leaves a quarter of the memory, and no frame takes more than a fifth, so only other
 // messages in transit make one wait. Where memory is so small that this is less than the largest
 // frame, one that is too large for it arrives alone, and the core refuses it.
-bool dispatch::has_room_for_frame(std::size_t bytes) const {
-  auto const& memory = *core_.memory();
+bool backpressure::has_room_for_frame(std::size_t bytes) const {
+  auto const& memory = core_.memory();
   std::size_t const wanted = bytes + memory.limit() / part_for_small;
   bool const would_wait_for_ever = wanted > memory.limit() - memory.owned_max();
   return memory.fits_in_transit(wanted) ||
          (would_wait_for_ever && !large_frames_.is_any_arriving());
 }
 
-time_point dispatch::latest_arrival(time_point now, std::size_t bytes) const {
+time_point backpressure::latest_arrival(time_point now, std::size_t bytes) const {
   return deadline_after(now, stalled_peer_timeout_ / 3 + bytes / slow_bytes_per_s * 1s);
 }
 
-// The large frame of the connection may arrive now.
-bool dispatch::admit(time_point now, connection_id from, line& on) {
+bool backpressure::admit(time_point now, connection_id from, line& on) {
   std::size_t const bytes = on.decoder.asks_for();
   if (has_room_for_frame(bytes) && on.decoder.allow()) {
     on.has_large = true;
@@ -49,20 +46,11 @@ bool dispatch::admit(time_point now, connection_id from, line& on) {
   }
   if (on.paused) return false;
   large_frames_.wait({from}, deadline_after(now, stalled_peer_timeout_));
-  pause(now, from, on, true);
+  lines_.pause(now, from, on, true);
   return false;
 }
 
-// Whether its large frame has arrived.
-void dispatch::look_at_large(connection_id from, line& on) {
-  if (on.decoder.is_large()) return;
-  on.has_large = false;
-  if (on.decoder.asks_for() == 0) large_frames_.forget(from);
-}
-
-// Large requests of a connection that speaks gRPC arrive when there is memory for them, each alone:
-// other calls of its tasks go on.
-void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
+void backpressure::let_large_arrive(time_point now, connection_id from, line& on) {
   auto& session = on.grpc->session;
   on.has_large = true;
   while (auto const one = session.asking()) {
@@ -76,20 +64,26 @@ void dispatch::let_large_arrive(time_point now, connection_id from, line& on) {
     }
     if (!may) return large_frames_.wait(which, deadline_after(now, stalled_peer_timeout_));
     large_frames_.arrive(which, latest_arrival(now, bytes));
-    changed(now, from, on);  // its window opens
+    lines_.changed(now, from, on);  // its window opens
   }
 }
 
-void dispatch::look_at_large_calls(connection_id from, line& on) {
-  on.has_large = large_frames_.forget_if(from, [&](large_frame one) {
-    return on.grpc->session.arriving_bytes(http2::stream_id{one.stream}) == 0;
-  });
+void backpressure::look_at_large(connection_id from, line& on) {
+  if (on.grpc) {
+    on.has_large = large_frames_.forget_if(from, [&](large_frame one) {
+      return on.grpc->session.arriving_bytes(http2::stream_id{one.stream}) == 0;
+    });
+    return;
+  }
+  if (on.decoder.is_large()) return;
+  on.has_large = false;
+  if (on.decoder.asks_for() == 0) large_frames_.forget(from);
 }
 
 // Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
 // it is used up, connections without a task are closed, those with the most unread output first.
-void dispatch::look_at_memory(time_point now) {
-  auto const& memory = *core_.memory();
+void backpressure::look_at_memory(time_point now) {
+  auto const& memory = core_.memory();
   is_scarce_ = memory.transit() > memory.limit() / 16;
   if (!is_scarce_) return;
   is_scarce_ = !memory.fits_in_transit(memory.limit() / 4);
@@ -100,66 +94,60 @@ void dispatch::look_at_memory(time_point now) {
   }
 }
 
-std::optional<connection_id> dispatch::most_unread_without_task() const {
+std::optional<connection_id> backpressure::most_unread_without_task() const {
   std::optional<connection_id> most;
   std::size_t bytes = unread_min;
-  lines_.each([&](connection_id id, std::unique_ptr<line> const& one) {
-    if (one->out.queued_bytes() <= bytes || !one->is_heard() || one->grpc) return;
-    if (core_.share_of(id) == core::share_kind::task) return;
+  lines_.each([&](connection_id id, line const& one) {
+    if (one.out.queued_bytes() <= bytes || !one.is_heard() || one.grpc) return;
+    if (core_.logic().share_of(id) == core::share_kind::task) return;
     most = id;
-    bytes = one->out.queued_bytes();
+    bytes = one.out.queued_bytes();
   });
   return most;
 }
 
-void dispatch::yield_memory(time_point now, connection_id from, line& on) {
-  if (on.paused || on.broken || core_.share_of(from) != core::share_kind::reader) return;
-  if (!core_.memory()->fits_in_transit(0)) {
+void backpressure::yield(time_point now, connection_id from, line& on) {
+  if (on.paused || on.broken || core_.logic().share_of(from) != core::share_kind::reader) return;
+  if (!core_.memory().fits_in_transit(0)) {
     return cut_off(now, from, "it only reads, and memory is used up");
   }
   yielding_.push_back(from);
-  pause(now, from, on, true);
+  lines_.pause(now, from, on, true);
 }
 
-void dispatch::pause(time_point now, connection_id id, line& on, bool pauses) {
-  on.paused = pauses;
-  on.out.pause(pauses);
-  changed(now, id, on);
-}
-
-void dispatch::resume_paused(time_point now) {
+void backpressure::resume_paused(time_point now) {
   look_at_memory(now);
   if (!large_frames_.empty()) {
     for (auto const [from, stream] : large_frames_.waiting()) {
-      auto* const on = find(from);
+      auto* const on = lines_.find(from);
       if (on->grpc) {
         let_large_arrive(now, from, *on);
       } else if (admit(now, from, *on)) {
-        pause(now, from, *on, false);
+        lines_.pause(now, from, *on, false);
       }
     }
   }
   if (is_scarce_) return;
   for (auto const id : std::exchange(yielding_, {})) {
-    auto* const on = find(id);
-    if (on != nullptr && on->paused) pause(now, id, *on, false);
+    auto* const on = lines_.find(id);
+    if (on != nullptr && on->paused) lines_.pause(now, id, *on, false);
   }
 }
 
-std::string dispatch::memory_in_words() const {
-  auto const& memory = *core_.memory();
+std::string backpressure::memory_in_words() const {
+  auto const& memory = core_.memory();
   return "memory_bytes_max is " + std::to_string(memory.limit()) + ", of which stored data take " +
          std::to_string(memory.used()) + " bytes and messages in transit " +
          std::to_string(memory.transit());
 }
 
 // Its client reconnects and repeats its open requests.
-void dispatch::cut_off(time_point now, connection_id id, std::string why) {
+void backpressure::cut_off(time_point now, connection_id id, std::string why) {
   large_frames_.forget(id);
-  auto* const on = find(id);
+  auto* const on = lines_.find(id);
   if (on == nullptr || !on->is_heard()) return;
   why = "connection cut off: " + why + "; " + memory_in_words();
-  report({core::severity::warning, why});
+  events_.report({core::severity::warning, why});
   on->deaf = true;
   on->decoder = wire::frame_decoder{0};
   if (on->out.empty()) {
@@ -168,11 +156,11 @@ void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   } else {
     on->out.abandon();  // perhaps in the middle of a frame
   }
-  pause(now, id, *on, false);
+  lines_.pause(now, id, *on, false);
 }
 
 // A JAX process would end if its connection was cut off, so only its call fails.
-void dispatch::refuse_late_call(time_point now, large_frame which, line& on) {
+void backpressure::refuse_late_call(time_point now, large_frame which, line& on) {
   large_frames_.forget(which);
   if (!on.is_heard()) return;
   auto& session = on.grpc->session;
@@ -183,20 +171,21 @@ void dispatch::refuse_late_call(time_point now, large_frame which, line& on) {
       (session.asking() == stream ? "no memory for " + what
                                   : what + " arrives too slowly while others wait for memory") +
       "; " + memory_in_words();
-  report({core::severity::warning, "call of " + core_.peer_of(which.from) + " refused: " + why});
+  events_.report({core::severity::warning,
+                  "call of " + core_.logic().peer_of(which.from) + " refused: " + why});
   try {
     session.refuse(stream, {errc::resource_exhausted, why + "; repeat the call later"});
     let_large_arrive(now, which.from, on);
   } catch (std::exception const&) {
     on.out.abandon();
   }
-  changed(now, which.from, on);
+  lines_.changed(now, which.from, on);
 }
 
-void dispatch::cut_off_late(time_point now) {
-  auto const guard = completing();
+void backpressure::cut_off_late(time_point now) {
+  auto const guard = core_.completing();
   for (auto const which : large_frames_.due_at(now)) {
-    auto* const on = find(which.from);
+    auto* const on = lines_.find(which.from);
     if (on->grpc) {
       refuse_late_call(now, which, *on);
       continue;

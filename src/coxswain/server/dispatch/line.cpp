@@ -1,0 +1,15 @@
+#include "coxswain/server/dispatch/line.hpp"
+
+#include "coxswain/server/dispatch/grpc_line.hpp"
+
+#include <utility>
+
+namespace coxswain::server {
+
+line::line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
+    : decoder{core::hello_frame_bytes_max, unasked_max, memory.get()},
+      out{std::move(memory), queued_bytes_max} {}
+
+line::~line() = default;
+
+}  // namespace coxswain::server

@@ -1,0 +1,43 @@
+#pragma once
+// The byte-level state of one connection in dispatch, whose classes change it.
+
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/server/dispatch/step_scheduler.hpp"
+#include "coxswain/server/newcomer.hpp"
+#include "coxswain/server/outbox.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace coxswain::server {
+
+struct grpc_line;
+
+struct line {
+  line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max);
+  ~line();
+
+  // A larger frame that has not arrived completely needs permission.
+  static constexpr std::size_t unasked_max = core::hello_frame_bytes_max;
+
+  wire::frame_decoder decoder;
+  outbox out;
+  std::unique_ptr<grpc_line> grpc;  // null: a native connection
+  bool greeted{};                   // the limit of its frames was raised
+  bool deaf{};                      // its input violated the protocol
+  bool broken{};                    // it cannot be written to
+  bool held{};                      // the core knows that reading is paused
+  bool blocked{};                   // the core knows that its peer does not read
+  bool dirty{};                     // it is among the changed ones (line_table)
+  bool has_large{};                 // its large frame has permission to arrive
+  bool paused{};                    // its large frame, or all its requests, wait for memory
+  protocols allowed{protocols::both};
+
+  step_scheduler::account steps;
+  time_point heard;  // when the core last knew that it lives
+
+  [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,93 @@
+#include "coxswain/server/dispatch/recorded_core.hpp"
+
+#include <cstddef>
+#include <new>
+
+namespace coxswain::server {
+
+using wire::record_kind;
+
+namespace {
+
+// The reserve that completes an operation when memory is exhausted: a fixed part, and one per task.
+constexpr std::size_t reserve_bytes = 64 * 1024;
+constexpr std::size_t reserve_bytes_per_task = 64;
+
+}  // namespace
+
+recorded_core::recorded_core(options const& o, incarnation self, time_point now)
+    : recorder_{o, self, now},
+      core_{o.core, self, now},
+      for_requests_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
+      for_ends_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks} {}
+
+memory_reserve::use recorded_core::beginning() {
+  if (!for_requests_.refill()) throw std::bad_alloc{};
+  return memory_reserve::use{&for_requests_};
+}
+
+memory_reserve::use recorded_core::completing() {
+  for_ends_.refill();
+  return memory_reserve::use{&for_ends_};
+}
+
+connection_id recorded_core::connected(time_point now, std::string peer,
+                                       core::session_secret const& secret) {
+  auto const id = core_.connected(now, peer, secret);
+  try {
+    recorder_.write_connected(now, id, peer, secret);
+  } catch (std::bad_alloc const&) {
+    auto const guard = completing();
+    lost(now, id, core::loss::closed);
+    throw;
+  }
+  return id;
+}
+
+void recorded_core::malformed(time_point now, connection_id from, std::string why) {
+  recorder_.write(now, record_kind::malformed, from, why);
+  core_.malformed(now, from, std::move(why));
+}
+
+void recorded_core::lost(time_point now, connection_id from, core::loss how) {
+  recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
+                  from);
+  core_.lost(now, from, how);
+}
+
+void recorded_core::write_blocked(time_point now, connection_id to) {
+  recorder_.write(now, record_kind::write_blocked, to);
+  core_.write_blocked(now, to);
+}
+
+void recorded_core::write_progressed(time_point now, connection_id to) {
+  recorder_.write(now, record_kind::write_progressed, to);
+  core_.write_progressed(now, to);
+}
+
+void recorded_core::reading_paused(time_point now, connection_id from) {
+  recorder_.write(now, record_kind::reading_paused, from);
+  core_.reading_paused(now, from);
+}
+
+void recorded_core::reading_resumed(time_point now, connection_id from) {
+  recorder_.write(now, record_kind::reading_resumed, from);
+  core_.reading_resumed(now, from);
+}
+
+status recorded_core::put_in(time_point now, core::owner_input what) {
+  recorder_.write(now, what);
+  return core_.put_in(now, std::move(what));
+}
+
+void recorded_core::advance(time_point now) {
+  recorder_.write(now, record_kind::advanced);
+  core_.advance(now);
+}
+
+void recorded_core::take_events(time_point now, std::vector<core::event>& into) {
+  core_.take_events(into);
+  for (auto const& one : into) recorder_.write_event(now, one);
+}
+
+}  // namespace coxswain::server
