@@ -127,8 +127,9 @@ class bytes {
   // Not counted by any meter.
   explicit bytes(std::string content) : bytes{std::move(content), nullptr} {}
 
-  // Counted by `meter` while they have a holder; a reference alone is not counted.
-  bytes(std::string content, std::shared_ptr<memory_meter> meter)
+  // Counted by `meter` while they have a holder; a reference alone is not counted. Short content is
+  // copied, so that the caller can use its memory again.
+  bytes(std::string&& content, std::shared_ptr<memory_meter> meter)
       : content_{make(std::move(content), std::move(meter))} {}
 
   [[nodiscard]] std::string_view view() const noexcept {
@@ -187,7 +188,7 @@ class bytes {
   };
   static constexpr std::size_t short_max = 512;
 
-  static metered const* make(std::string content, std::shared_ptr<memory_meter> meter) {
+  static metered const* make(std::string&& content, std::shared_ptr<memory_meter> meter) {
     if (content.size() > short_max) return new long_metered{std::move(content), std::move(meter)};
     auto* const place = static_cast<char*>(::operator new(sizeof(metered) + content.size()));
     auto* const behind = place + sizeof(metered);

@@ -11,8 +11,8 @@ namespace {
 struct log {
   explicit log(change_log::limits within = {}) : changes{memory, within} {}
 
-  void add(std::string key, std::string value = {}) {
-    changes.add({std::move(key), changes.last() + 1, bytes{std::move(value), memory}});
+  void add(std::string const& key, std::string value = {}) {
+    changes.add(key, bytes{std::move(value), memory});
   }
   std::string after(std::uint64_t version) {
     if (!changes.remembers(version)) return "forgotten";
@@ -61,6 +61,32 @@ BOOST_AUTO_TEST_CASE(the_oldest_changes_are_dropped_above_the_byte_limit_except_
 
   BOOST_TEST(l.after(3) == "d");
   BOOST_TEST(l.after(2) == "forgotten");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_log_keeps_the_last_changes_in_order) {
+  log l{{5, 1000}};
+  for (std::size_t i = 0; i < 100; ++i) {
+    // Keys of all lengths follow each other in the same place.
+    l.add(std::string(i * 7 % 90, '.') + std::to_string(i), "value");
+    BOOST_TEST(l.changes.last() == i + 1);
+  }
+  std::string all;
+  for (std::size_t i = 95; i < 100; ++i) all += std::string(i * 7 % 90, '.') + std::to_string(i);
+  BOOST_TEST(l.after(95) == all);
+  BOOST_TEST(l.memory->used() == l.changes.cost());
+}
+
+BOOST_AUTO_TEST_CASE(changes_are_kept_in_order_while_the_log_grows_again) {
+  log l;
+  for (int i = 0; i < 20; ++i) l.add("old");
+  for (int i = 0; i < 15; ++i) l.changes.forget_oldest();
+  for (int i = 0; i < 60; ++i) l.add(std::to_string(i % 10));
+
+  BOOST_TEST(l.after(15) == "oldoldoldoldold" + [] {
+    std::string all;
+    for (int i = 0; i < 60; ++i) all += std::to_string(i % 10);
+    return all;
+  }());
 }
 
 BOOST_AUTO_TEST_CASE(a_log_of_capacity_zero_keeps_nothing) {

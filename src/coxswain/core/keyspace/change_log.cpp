@@ -1,10 +1,16 @@
 #include "coxswain/core/keyspace/change_log.hpp"
 
-#include <cassert>
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace coxswain::core {
 namespace {
+
+constexpr std::size_t ring_min = 16;
+
+// The memory for a key that a dropped change leaves to the next one in its place.
+constexpr std::size_t kept_key_bytes = 64;
 
 std::size_t bytes_of(key_change const& c) { return c.key.size() + (c.value ? c.value->size() : 0); }
 
@@ -14,31 +20,53 @@ change_log::~change_log() {
   while (forget_oldest()) continue;
 }
 
-void change_log::add(key_change what) {
-  assert(what.version == last_ + 1);
-  last_ = what.version;
-  bytes_ += bytes_of(what);
-  memory_->add(overhead(what.key));
-  if (what.value) what.value->hold(holder::core);
-  changes_.push_back(std::move(what));
-  while (changes_.size() > limits_.changes_max ||
-         (bytes_ > limits_.bytes_max && changes_.size() > 1)) {
-    forget_oldest();
-  }
+std::uint64_t change_log::add(std::string const& key, std::optional<bytes> value) {
+  if (limits_.changes_max == 0) return ++last_;
+  if (size_ == limits_.changes_max) drop_oldest();
+  if (size_ == ring_.size()) grow();
+  key_change& newest = at(size_);
+  newest.key = key;
+  newest.version = last_ + 1;
+  newest.value = std::move(value);
+  ++last_;
+  ++size_;
+  bytes_ += bytes_of(newest);
+  memory_->add(overhead(key));
+  if (newest.value) newest.value->hold(holder::core);
+  while (bytes_ > limits_.bytes_max && size_ > 1) drop_oldest();
+  return last_;
+}
+
+void change_log::grow() {
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(oldest_), ring_.end());
+  oldest_ = 0;
+  ring_.resize(std::min(std::max(2 * size_, ring_min), limits_.changes_max));
 }
 
 // It was added long ago.
 void change_log::expect_oldest() const noexcept {
-  if (!changes_.empty() && changes_.front().value) changes_.front().value->prefetch();
+  if (size_ != 0 && at(0).value) at(0).value->prefetch();
+}
+
+void change_log::drop_oldest() {
+  key_change& oldest = at(0);
+  bytes_ -= bytes_of(oldest);
+  memory_->subtract(overhead(oldest.key));
+  if (oldest.value) oldest.value->let_go(holder::core);
+  oldest.value.reset();
+  if (oldest.key.capacity() > kept_key_bytes) std::string{}.swap(oldest.key);
+  oldest_ = place(1);
+  --size_;
+  expect_oldest();
 }
 
 bool change_log::forget_oldest() {
-  if (changes_.empty()) return false;
-  bytes_ -= bytes_of(changes_.front());
-  memory_->subtract(overhead(changes_.front().key));
-  if (changes_.front().value) changes_.front().value->let_go(holder::core);
-  changes_.pop_front();
-  expect_oldest();
+  if (size_ == 0) return false;
+  drop_oldest();
+  if (size_ == 0) {
+    std::vector<key_change>{}.swap(ring_);
+    oldest_ = 0;
+  }
   return true;
 }
 

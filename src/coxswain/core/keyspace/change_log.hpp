@@ -8,8 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace coxswain::core {
 
@@ -33,39 +36,48 @@ class change_log {
     return key.size() + node_bytes;
   }
 
-  // Its version must follow the last one.
-  void add(key_change what);
+  // The next change, of the key to `value`; none: it was removed. Returns its version.
+  std::uint64_t add(std::string const& key, std::optional<bytes> value);
 
   // Whether all changes after this version are kept.
-  [[nodiscard]] bool remembers(std::uint64_t after) const {
-    return after + changes_.size() >= last_;
-  }
+  [[nodiscard]] bool remembers(std::uint64_t after) const { return after + size_ >= last_; }
 
   // The changes after a version that is still kept, in order. `visit(change)` returns false to
   // stop.
   template <class Visit>
   void each_after(std::uint64_t after, Visit visit) const {
-    std::size_t const known = changes_.size() - static_cast<std::size_t>(last_ - after);
-    for (std::size_t i = known; i < changes_.size(); ++i) {
-      if (!visit(changes_[i])) return;
+    std::size_t const known = size_ - static_cast<std::size_t>(last_ - after);
+    for (std::size_t i = known; i < size_; ++i) {
+      if (!visit(at(i))) return;
     }
   }
 
   // False if there is none.
   bool forget_oldest();
 
-  [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   // The most that dropping all of them can free: values may be shared with the store.
-  [[nodiscard]] std::size_t cost() const noexcept { return bytes_ + node_bytes * changes_.size(); }
+  [[nodiscard]] std::size_t cost() const noexcept { return bytes_ + node_bytes * size_; }
   // The version of the last change.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
 
  private:
+  [[nodiscard]] key_change& at(std::size_t age) noexcept { return ring_[place(age)]; }
+  [[nodiscard]] key_change const& at(std::size_t age) const noexcept { return ring_[place(age)]; }
+  // Of the change with this many older ones.
+  [[nodiscard]] std::size_t place(std::size_t age) const noexcept {
+    std::size_t const unwrapped = oldest_ + age;
+    return unwrapped < ring_.size() ? unwrapped : unwrapped - ring_.size();
+  }
+  void grow();
+  void drop_oldest();
   void expect_oldest() const noexcept;
 
   std::shared_ptr<memory_meter> memory_;
   limits limits_;
-  std::deque<key_change> changes_;
+  std::vector<key_change> ring_;
+  std::size_t oldest_{};  // its place
+  std::size_t size_{};
   std::size_t bytes_{};
   std::uint64_t last_{};
 };

@@ -61,7 +61,7 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
   return at && !(*at)->second.has_ended() ? &(*at)->second : nullptr;
 }
 
-result<kv_store::changed> kv_store::put(std::string const& key, std::string value, bool overwrite,
+result<kv_store::changed> kv_store::put(std::string const& key, std::string&& value, bool overwrite,
                                         std::optional<task_id> owner) {
   if (!overwrite && find(key)) {
     // A kept reply has at most 1 KiB (semantics D4).
@@ -235,7 +235,7 @@ std::vector<ticket> kv_store::take_all_waiters() {
   return taken;
 }
 
-result<kv_store::changed> kv_store::set(std::string const& key, std::string value,
+result<kv_store::changed> kv_store::set(std::string const& key, std::string&& value,
                                         std::optional<task_id> owner) {
   auto const* const held = index_.find(key);
   if (held) (*held)->second.value.prefetch();
@@ -245,9 +245,8 @@ result<kv_store::changed> kv_store::set(std::string const& key, std::string valu
   bytes_ += value.size();
   bytes_ -= e.value.size();
   e.value = bytes{std::move(value), memory_};
-  e.version = version() + 1;
   own(at, owner);
-  changes_.add({key, e.version, e.value});
+  e.version = changes_.add(key, e.value);
   return changed{e.version};
 }
 
@@ -276,7 +275,7 @@ kv_store::entries::iterator kv_store::erase(entries::iterator at) {
   own(at, std::nullopt);
   memory_->subtract(overhead(at->first));
   bytes_ -= at->second.value.size();
-  changes_.add({at->first, version() + 1, std::nullopt});
+  changes_.add(at->first, std::nullopt);
   index_.remove(at);
   return entries_.erase(at);
 }

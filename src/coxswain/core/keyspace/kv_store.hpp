@@ -69,9 +69,10 @@ class kv_store {
     std::uint64_t version{};
   };
 
+  // A short value is copied, so that the caller can use its memory again.
   // ALREADY_EXISTS: the key has a value and `overwrite` is false.
   // RESOURCE_EXHAUSTED: the store's memory is used up.
-  result<changed> put(std::string const& key, std::string value, bool overwrite,
+  result<changed> put(std::string const& key, std::string&& value, bool overwrite,
                       std::optional<task_id> owner = std::nullopt);
 
   // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
@@ -175,7 +176,7 @@ class kv_store {
     return after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
   }
 
-  result<changed> set(std::string const& key, std::string value, std::optional<task_id> owner);
+  result<changed> set(std::string const& key, std::string&& value, std::optional<task_id> owner);
   entries::iterator add(std::string const& key);
   void own(entries::iterator at, std::optional<task_id> owner);
   entries::iterator erase(entries::iterator at);
