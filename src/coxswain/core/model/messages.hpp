@@ -7,6 +7,7 @@
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
+#include "coxswain/base/recycling_allocator.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
@@ -532,7 +533,8 @@ struct answer {
 using answer_ptr = boost::local_shared_ptr<answer const>;
 
 [[nodiscard]] inline answer_ptr make_answer(answer what) {
-  return boost::make_local_shared<answer const>(std::move(what));
+  return boost::allocate_local_shared<answer const>(recycling_allocator<answer>{},
+                                                    std::move(what));
 }
 
 // An answer with an OK outcome, constructed in place.
@@ -542,7 +544,8 @@ template <class Value>
     explicit made(Value&& v) : what{{}, std::move(v)} {}
     answer what;
   };
-  auto one = boost::make_local_shared<made const>(std::move(value));
+  auto one =
+      boost::allocate_local_shared<made const>(recycling_allocator<made>{}, std::move(value));
   auto const* const what = &one->what;
   return {std::move(one), what};
 }
