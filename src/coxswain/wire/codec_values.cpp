@@ -2,7 +2,7 @@
 
 #include "coxswain/v1/coxswain.pb.h"
 #include "coxswain/wire/codec.hpp"
-#include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/field_reader.hpp"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/field_writer.hpp"
 
@@ -53,42 +53,54 @@ std::size_t value_bytes_of(field const& request) {
   }
 }
 
-// Where the only one of some fields lies in a message; nothing if there are none or several.
+// The only one of some fields of a message; nothing if there are none or several, or if the message
+// is not as encoders write it.
 struct location {
-  field what;
-  std::string_view before;
-  std::string_view after;
+  std::uint64_t number{};
+  std::string_view whole;
+  std::string_view content;
 };
 template <class Wanted>
 std::optional<location> locate_only(std::string_view message, Wanted wanted) {
-  std::optional<location> found;
-  for (auto rest = message; !rest.empty();) {
-    auto const begin = message.size() - rest.size();
-    auto const one = take_field(rest);
-    bool const is_wanted = one && wanted(one->number);
-    if (!one || (is_wanted && found)) return std::nullopt;
-    if (is_wanted) found = {*one, message.substr(0, begin), rest};
+  location found;
+  field_reader from{message};
+  auto const* begin = message.data();
+  while (auto const tag = from.next_tag()) {
+    auto const content = from.take_any(tag);
+    auto const* const end = from.position();
+    if (std::uint64_t const number = tag >> 3; wanted(number)) {
+      if (found.number != 0) return std::nullopt;
+      found = {number, {begin, end}, content};
+    }
+    begin = end;
   }
-  return found;
+  return from.succeeded() && found.number != 0 ? std::optional{found} : std::nullopt;
 }
+
+char const* end_of(std::string_view text) { return text.data() + text.size(); }
 
 }  // namespace
 
 bool append_with_value(std::string& out, std::string_view payload, std::string_view value) {
   auto const request =
-      locate_only(payload, [](auto number) { return value_field_of(number) != 0; });
+      locate_only(payload, [](std::uint64_t number) { return value_field_of(number) != 0; });
   if (!request) return false;
-  auto const [what, before, after] = *request;
-  int const number = value_field_of(what.number);
-  auto const old = locate_only(
-      what.content, [number](auto one) { return one == static_cast<std::uint64_t>(number); });
+  int const number = value_field_of(request->number);
+  auto const old = locate_only(request->content, [number](std::uint64_t one) {
+    return one == static_cast<std::uint64_t>(number);
+  });
   if (!old) return false;
-  auto const others = old->before.size() + old->after.size();
-  out += before;
-  append_field_head(out, static_cast<int>(what.number), others + content_field_bytes(value.size()));
-  out += old->before;
-  append_field_head(out, number, value.size());
-  out.append(value).append(old->after).append(after);
+  auto const others = request->content.size() - old->whole.size();
+  auto const begin = out.size();
+  out.resize(begin + payload.size() - old->content.size() + value.size() + varint_bytes_max);
+  field_writer to{out.data() + begin};
+  to.put({payload.data(), request->whole.data()});
+  to.put_head(static_cast<int>(request->number), others + content_field_bytes(value.size()));
+  to.put({request->content.data(), old->whole.data()});
+  to.put_head(number, value.size());
+  to.put(value);
+  to.put({end_of(old->whole), end_of(payload)});
+  out.resize(begin + to.written().size());
   return true;
 }
 

@@ -75,6 +75,20 @@ class field_reader {
     return content;
   }
 
+  // The content of a field of any type; empty for a number.
+  [[nodiscard]] std::string_view take_any(std::uint32_t tag) noexcept {
+    switch (static_cast<wire_type>(tag & 7)) {
+      case wire_type::content: return take_content();
+      case wire_type::varint: static_cast<void>(take_number()); break;
+      case wire_type::fixed64: static_cast<void>(take_fixed64()); break;
+      default: fail();
+    }
+    return {};
+  }
+
+  // What was not taken yet begins here.
+  [[nodiscard]] char const* position() const noexcept { return at_; }
+
   // Marks the input as invalid. Returns zero.
   std::uint64_t fail() noexcept {
     failed_ = true;
