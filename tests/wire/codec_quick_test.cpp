@@ -42,7 +42,27 @@ BOOST_AUTO_TEST_CASE(frequent_requests_are_decoded_without_protobuf) {
     BOOST_TEST((understood(payload_of(sent)) == sent));
   }
 
-  BOOST_TEST(kinds.size() == 17u);
+  BOOST_TEST(kinds.size() == 18u);
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_is_used_again_has_nothing_of_the_last_one) {
+  auto const samples = test::sample_requests();
+  core::client_message got;
+  for (auto const& first : samples) {
+    for (auto const& second : samples) {
+      bool is_plain{};
+      BOOST_TEST(decode_client(payload_of(first), got, is_plain).ok());
+      BOOST_TEST(decode_client(payload_of(second), got, is_plain).ok());
+      BOOST_TEST((got == second));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_text_that_must_be_utf8_and_is_not_ascii_is_left_to_protobuf) {
+  BOOST_TEST(is_quick("\x22\x07\x08\x02\x2a\x03"
+                      "b12"s));
+  BOOST_TEST(!is_quick("\x22\x07\x08\x02\x2a\x03"
+                       "b\xc3\xa9"s));
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_number_field_takes_the_last_value) {

@@ -39,12 +39,23 @@ void append_frame(std::string& out, core::client_message const& message);
 [[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
                                      std::string_view value);
 
-// `is_plain`: the payload has no texts but those of the message, as encoders write the frequent
-// requests. False: it may have others, in ignored fields. INVALID_ARGUMENT: the payload is not a
-// ClientMessage or exceeds `request_bytes_max`, a resume secret has the wrong size, or there is an
-// id but no request that this version knows (without an id that is a heartbeat).
-[[nodiscard]] result<core::client_message> decode_client(std::string_view payload,
-                                                         bool* is_plain = nullptr);
+// Decodes into `to`, whose memory is used again; after an error it is unspecified. `is_plain`: the
+// payload has no texts but those of the message, as encoders write the frequent requests. False: it
+// may have others, in ignored fields. INVALID_ARGUMENT: the payload is not a ClientMessage or
+// exceeds `request_bytes_max`, a resume secret has the wrong size, or there is an id but no request
+// that this version knows (without an id that is a heartbeat).
+[[nodiscard]] status decode_client(std::string_view payload, core::client_message& to,
+                                   bool& is_plain);
+
+[[nodiscard]] inline result<core::client_message> decode_client(std::string_view payload,
+                                                                bool* is_plain = nullptr) {
+  result<core::client_message> decoded;
+  bool is_quick{};
+  status why = decode_client(payload, *decoded, is_quick);
+  if (is_plain) *is_plain = is_quick;
+  if (!why.ok()) decoded = std::move(why);
+  return decoded;
+}
 
 // A ServerMessage without its id: `head`, then `tail`. The tail is a large value, shared instead of
 // copied; otherwise it is empty.

@@ -483,14 +483,14 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
   return to;
 }
 
-// The only return, so that the message is made where it is wanted and not moved there.
-result<core::client_message> decode_client(std::string_view payload, bool* is_plain) {
-  result<core::client_message> decoded;
+status decode_client(std::string_view payload, core::client_message& to, bool& is_plain) {
   bool const is_large = payload.size() > request_bytes_max;
-  bool const is_quick = !is_large && decode_quickly(payload, *decoded);
-  if (is_plain) *is_plain = is_quick;
-  if (!is_quick) decoded = is_large ? decode_large(payload) : decode_with_protobuf(payload);
-  return decoded;
+  is_plain = !is_large && decode_quickly(payload, to);
+  if (is_plain) return {};
+  auto decoded = is_large ? decode_large(payload) : decode_with_protobuf(payload);
+  if (!decoded) return std::move(decoded).error();
+  to = *std::move(decoded);
+  return {};
 }
 
 }  // namespace coxswain::wire

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,18 @@ struct text_field {
   void take(field_reader& from) const {
     if (!to.empty()) from.fail();
     to = from.take_content();
+  }
+};
+
+// A text that must be UTF-8: only ASCII is understood.
+template <int Number>
+struct ascii_field {
+  static constexpr auto tag = tag_of(Number, wire_type::content);
+  std::string& to;
+  void take(field_reader& from) const {
+    text_field<Number>{to}.take(from);
+    auto const is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+    if (!std::all_of(to.begin(), to.end(), is_ascii)) from.fail();
   }
 };
 
@@ -57,6 +70,13 @@ template <int Number>
 struct number_field {
   static constexpr auto tag = tag_of(Number, wire_type::varint);
   std::uint64_t& to;
+  void take(field_reader& from) const { to = from.take_number(); }
+};
+
+template <int Number>
+struct optional_number_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::optional<std::uint64_t>& to;
   void take(field_reader& from) const { to = from.take_number(); }
 };
 
@@ -130,6 +150,16 @@ bool read(field_reader& from, Fields const&... fields) {
     if (!is_known) return false;
   }
   return from.succeeded();
+}
+
+bool read(field_reader from, core::hello_args& to) {
+  using fields = v1::Hello;
+  to.version = 0;
+  return read(from, number32_field<fields::kProtocolVersionFieldNumber>{to.version},
+              ascii_field<fields::kJobFieldNumber>{to.job},
+              optional_number_field<fields::kAttemptFieldNumber>{to.attempt},
+              ascii_field<fields::kTokenFieldNumber>{to.token},
+              ascii_field<fields::kLabelFieldNumber>{to.label});
 }
 
 bool read(field_reader from, core::cancel_args& to) {
@@ -229,16 +259,25 @@ bool read(field_reader from, core::pop_args& to) {
               timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
-// A second request would replace the first one, or be merged with it.
+// Texts keep their memory.
+template <class Args>
+Args& cleared(core::request& what) {
+  auto* const held = std::get_if<Args>(&what);
+  if (held == nullptr) return what.emplace<Args>();
+  *held = Args{};
+  return *held;
+}
+
 template <class Args>
 bool read_request(field_reader& from, core::request& to) {
-  return to.index() == 0 && read(field_reader{from.take_content()}, to.emplace<Args>());
+  return read(field_reader{from.take_content()}, cleared<Args>(to));
 }
 
 bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
   using fields = v1::ClientMessage;
   constexpr auto is = [](int number) { return tag_of(number, wire_type::content); };
   switch (tag) {
+    case is(fields::kHelloFieldNumber): return read_request<core::hello_args>(from, to);
     case is(fields::kCancelFieldNumber): return read_request<core::cancel_args>(from, to);
     case is(fields::kAskWaitingFieldNumber): return read_request<core::ask_waiting_args>(from, to);
     case is(fields::kJoinFieldNumber): return read_request<core::join_args>(from, to);
@@ -265,6 +304,10 @@ bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
 
 bool decode_quickly(std::string_view payload, core::client_message& to) {
   using fields = v1::ClientMessage;
+  to.id = {};
+  to.answered_through = 0;
+  to.task.reset();
+  bool has_request = false;
   field_reader from{payload};
   while (auto const tag = from.next_tag()) {
     switch (tag) {
@@ -278,11 +321,12 @@ bool decode_quickly(std::string_view payload, core::client_message& to) {
         to.task = task_id{from.take_number32()};
         break;
       default:
-        if (!read_request(tag, from, to.what)) return false;
+        // A second request would replace the first one, or be merged with it.
+        if (std::exchange(has_request, true) || !read_request(tag, from, to.what)) return false;
     }
   }
-  bool const is_heartbeat = std::holds_alternative<std::monostate>(to.what);
-  return from.succeeded() && (!is_heartbeat || to.id.value == 0);
+  if (!has_request) to.what.emplace<std::monostate>();
+  return from.succeeded() && (has_request || to.id.value == 0);
 }
 
 }  // namespace coxswain::wire

@@ -8,9 +8,9 @@
 
 namespace coxswain::wire {
 
-// The fast path, for frequent requests: from the bytes into the message, which must be new. False
-// if anything is unusual: then Protobuf decides, and the message is unspecified. The payload has at
-// most `request_bytes_max`.
+// The fast path, for frequent requests: from the bytes into the message, whose memory is used
+// again. False if anything is unusual: then Protobuf decides, and the message is unspecified. The
+// payload has at most `request_bytes_max`.
 [[nodiscard]] bool decode_quickly(std::string_view payload, core::client_message& to);
 
 // The decoded payload. It has at most `request_bytes_max` without its values.

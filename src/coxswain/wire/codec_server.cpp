@@ -259,6 +259,45 @@ void append_body(std::string& out, int number, std::string_view fields,
   out.append(prefix.written()).append(fields);
 }
 
+void append_content(std::string& out, int field, std::string_view content) {
+  if (content.empty()) return;
+  std::array<char, number_field_bytes_max> room;
+  field_writer head{room.data()};
+  head.put_head(field, content.size());
+  out.append(head.written()).append(content);
+}
+
+void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
+  using field = v1::HelloReply;
+  std::array<char, 2 * number_field_bytes_max> before_version;
+  field_writer first{before_version.data()};
+  first.put_fixed64(field::kCoordinatorIncarnationFieldNumber, from.coordinator.value);
+  std::array<char, 15 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
+  field_writer rest{after_version.data()};
+  rest.put_fixed64(field::kSessionFieldNumber, from.session.value);
+  rest.put_head(field::kSecretFieldNumber, from.secret.size());
+  rest.put({reinterpret_cast<char const*>(from.secret.data()), from.secret.size()});
+  rest.put_number(field::kNumTasksFieldNumber, from.num_tasks);
+  rest.put_number(field::kHeartbeatPeriodMsFieldNumber, period_to_wire(from.heartbeat_period));
+  rest.put_number(field::kHeartbeatTimeoutMsFieldNumber, period_to_wire(from.heartbeat_timeout));
+  rest.put_number(field::kReconnectGraceMsFieldNumber, period_to_wire(from.reconnect_grace));
+  rest.put_number(field::kFrameBytesMaxFieldNumber, from.frame_bytes_max);
+  rest.put_number(field::kValueBytesMaxFieldNumber, from.value_bytes_max);
+  rest.put_number(field::kKeyBytesMaxFieldNumber, from.key_bytes_max);
+  rest.put_number(field::kOpenRequestsMaxFieldNumber, from.open_requests_max);
+  rest.put_number(field::kOpenRequestsMaxPerTaskFieldNumber, from.open_requests_max_per_task);
+  rest.put_number(field::kRoleFieldNumber, static_cast<std::uint64_t>(encode(from.given)));
+  rest.put_number(field::kCoordinatorReturnMsFieldNumber, period_to_wire(from.coordinator_return));
+  if (from.hosted_by_task) {
+    rest.put_present_number(field::kHostedByTaskFieldNumber, *from.hosted_by_task);
+  }
+  auto const version = text(from.version);
+  append_body(head, v1::ServerMessage::kHelloFieldNumber, first.written(),
+              content_field_bytes(version.size()) + rest.written().size());
+  append_content(head, field::kVersionFieldNumber, version);
+  head.append(rest.written());
+}
+
 // Only the part before the value.
 void append_head(std::string& out, core::value_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> room;
@@ -296,14 +335,6 @@ void append_quickly(std::string& head, bytes&, core::stored_answer const& from) 
 std::size_t bytes_of(core::listing_answer::entry const& one) {
   return content_field_bytes(one.key.size()) + number_field_bytes(one.version) +
          content_field_bytes(one.value.size());
-}
-
-void append_content(std::string& out, int field, std::string_view content) {
-  if (content.empty()) return;
-  std::array<char, number_field_bytes_max> room;
-  field_writer head{room.data()};
-  head.put_head(field, content.size());
-  out.append(head.written()).append(content);
 }
 
 void append_number(std::string& out, int field, std::uint64_t value) {

@@ -2,6 +2,8 @@
 // Writes single fields of a Protobuf message into a small array, so that they can be appended with
 // one call. Their numbers are below 2048. Private to wire.
 
+#include "coxswain/base/little_endian.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -50,6 +52,13 @@ class field_writer {
     auto const bits = static_cast<std::uint64_t>(value);
     put_varint(static_cast<std::uint64_t>(field) << 3);
     put_varint(bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
+  }
+
+  // Zero is left out.
+  void put_fixed64(int field, std::uint64_t value) noexcept {
+    if (value == 0) return;
+    put_varint(static_cast<std::uint64_t>(field) << 3 | 1);
+    put(to_little_endian(value));
   }
 
   // The tag and length of a `bytes` or message field.
