@@ -15,29 +15,47 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+
 namespace coxswain::server {
 
 // Computes digests with a random private key, so that even a short secret cannot be found by brute
-// force.
+// force. Not thread-safe.
 class digester {
  public:
-  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers.
+  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL no SHA-256.
   digester();
+  ~digester();
+  digester(digester const&) = delete;
+  digester& operator=(digester const&) = delete;
 
   // Equal for equal texts only.
   [[nodiscard]] core::session_secret digest(std::string_view text) const;
   [[nodiscard]] core::session_secret digest(core::session_secret const& secret) const;
 
  private:
-  core::session_secret key_;
+  using block = std::array<unsigned char, 64>;
+  using sha256 = std::array<unsigned char, 32>;
+
+  struct context_deleter {
+    void operator()(evp_md_ctx_st* context) const noexcept;
+  };
+
+  [[nodiscard]] sha256 hash(block const& first, std::string_view rest) const;
+
+  std::unique_ptr<evp_md_ctx_st, context_deleter> hash_;
+  block inner_;  // the key, as HMAC has it
+  block outer_;
 };
 
 // Whether a record of the request may differ from the received one: it has a value or a secret, or
