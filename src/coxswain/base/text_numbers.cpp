@@ -34,8 +34,8 @@ std::optional<std::uint64_t> take_number(std::string_view& from) noexcept {
   return std::nullopt;
 }
 
-std::string take_numbers_out(std::string_view text, std::string& numbers) {
-  std::string words;
+void take_numbers_out(std::string_view text, std::string& words, std::string& numbers) {
+  words.clear();
   words.reserve(text.size());
   while (!text.empty()) {
     std::size_t plain = 0;
@@ -57,7 +57,6 @@ std::string take_numbers_out(std::string_view text, std::string& numbers) {
     words += number_mark;
     text.remove_prefix(static_cast<std::size_t>(rest - most.data()));
   }
-  return words;
 }
 
 std::optional<std::string> put_numbers_in(std::string_view words, std::string_view& numbers) {

@@ -14,9 +14,9 @@ void append_number(std::string& to, std::uint64_t number);
 // Takes a number from the front; none if it is incomplete.
 [[nodiscard]] std::optional<std::uint64_t> take_number(std::string_view& from) noexcept;
 
-// Returns the words of the text, with a mark for each number, and appends the numbers. Zeros before
-// a number are words.
-[[nodiscard]] std::string take_numbers_out(std::string_view text, std::string& numbers);
+// Replaces `words` by the words of the text, with a mark for each number, and appends the numbers.
+// Zeros before a number are words.
+void take_numbers_out(std::string_view text, std::string& words, std::string& numbers);
 
 // Rebuilds the text from its words and from the numbers at the front, which are removed. None if
 // there are too few.

@@ -124,7 +124,7 @@ std::optional<record> recording_reader::next() {
 void recording_reader::complete_text(record& of) {
   if (!of.same_words) {
     std::string numbers;
-    words_ = take_numbers_out(of.content, numbers);
+    take_numbers_out(of.content, words_.emplace(), numbers);
     return;
   }
   auto numbers = of.content;

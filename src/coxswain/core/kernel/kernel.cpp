@@ -101,10 +101,9 @@ status kernel::out_of_memory() const {
 }
 
 std::string kernel::who(task_id id) const {
-  std::string text = "task " + std::to_string(id.value);
+  std::string const number = std::to_string(id.value);
   std::string const& label = from_of(roster.at(id)).label();
-  if (!label.empty()) text += " (" + label + ")";
-  return text;
+  return label.empty() ? concat({"task ", number}) : concat({"task ", number, " (", label, ")"});
 }
 
 std::string kernel::whose(session const& s) const {

@@ -213,7 +213,7 @@ void join_verbs::enter(call const& c, join_args const& args) {
   if (job_started_ || !options_.join_barrier) {
     connect(*c.task);
     kernel_.log(severity::info, event_kind::joined,
-                kernel_.who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
+                concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " has joined"}), c.task);
     calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
     concerns_.preemptions.tell_agreement(c.now, *sessions_.find(t.held_by));
     concerns_.preemptions.plan_agreement(c.now);
@@ -233,9 +233,9 @@ void join_verbs::enter(call const& c, join_args const& args) {
   join_.arrive(*c.task, std::move(a));
   calls_.park(c, *this, {});
   kernel_.log(severity::info, event_kind::joining,
-              kernel_.who(*c.task) + " from " + c.by.from.peer() + " is joining (" +
-                  std::to_string(join_.arrived()) + " of " + std::to_string(roster_.size()) +
-                  " tasks)",
+              concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " is joining (",
+                      std::to_string(join_.arrived()), " of ", std::to_string(roster_.size()),
+                      " tasks)"}),
               c.task);
   if (join_.complete()) return release_join(c.now);
   kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});

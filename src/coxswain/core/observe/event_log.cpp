@@ -2,6 +2,8 @@
 
 #include "coxswain/core/kernel/text.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -22,15 +24,22 @@ std::size_t bytes_shown(events_answer::entry const& e) {
 
 // The key of events that differ only in task and numbers.
 std::string key_of(event const& what, std::string_view subject) {
-  std::string text = what.text;  // without the subject, and each number as one mark
-  auto const at = subject.empty() ? std::string::npos : text.find(subject);
-  if (at != std::string::npos) text.erase(at, subject.size());
-  std::string key{static_cast<char>(what.level), static_cast<char>(what.kind)};
-  auto const is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (char const c : text) {
-    if (!is_digit(c)) key += c;
-    if (is_digit(c) && key.back() != '#') key += '#';
-  }
+  std::string key;
+  key.reserve(2 + what.text.size());
+  key += static_cast<char>(what.level);
+  key += static_cast<char>(what.kind);
+  // Each number as one mark.
+  auto const add = [&key](std::string_view text) {
+    for (char const c : text) {
+      bool const is_digit = c >= '0' && c <= '9';
+      if (!is_digit) key += c;
+      if (is_digit && key.back() != '#') key += '#';
+    }
+  };
+  std::string_view const text = what.text;
+  auto const at = subject.empty() ? text.npos : text.find(subject);
+  add(text.substr(0, at));
+  if (at != text.npos) add(text.substr(at + subject.size()));
   return key;
 }
 
@@ -76,7 +85,7 @@ std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t num
 
 // The line about to be added represents all before it.
 void event_log::fold(run& all, history& of) {
-  std::vector<std::optional<task_id>> about;
+  boost::container::small_vector<std::optional<task_id>, 8> about;
   for (std::uint64_t const number : all.lines) {
     auto const at = of.lines.find(number);
     about.push_back(at->second.what.task);

@@ -124,16 +124,16 @@ void recorder::write_event(time_point now, core::event const& what) {
   told.content = what.text;
   told.number = static_cast<std::uint64_t>(what.level);
   told.digest = events_.add(what);
-  std::string numbers;
-  auto words = take_numbers_out(what.text, numbers);
-  bool const is_short = words.size() <= wire::shared_words_max;
-  if (is_short && words == words_ && !begins_block(told)) {
-    told.content = numbers;
+  numbers_.clear();
+  take_numbers_out(what.text, words_, numbers_);
+  bool const is_short = words_.size() <= wire::shared_words_max;
+  if (is_short && !words_.empty() && words_ == kept_words_ && !begins_block(told)) {
+    told.content = numbers_;
     told.same_words = true;
   }
-  words_.reset();  // until it is written
+  kept_words_.clear();  // until it is written
   write(told);
-  words_ = std::move(words);
+  kept_words_.swap(words_);
 }
 
 void recorder::write_digests(time_point now, std::vector<core::outgoing> const& messages) {
@@ -205,7 +205,7 @@ bool recorder::begins_block(wire::record const& what) const noexcept {
 // A block can be read without earlier ones.
 void recorder::keep(wire::record const& what) {
   if (begins_block(what)) {
-    words_.reset();
+    kept_words_.clear();
     try {
       memory_reserve::use const of_none{nullptr};
       kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));

@@ -18,7 +18,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,7 +97,9 @@ class recorder {
   std::string message_;  // with placeholders
   running_digest sent_;
   running_digest events_;
-  std::optional<std::string> words_;  // of the last event, if the block has it
+  std::string words_;       // of an event
+  std::string numbers_;     // the same
+  std::string kept_words_;  // of the last event, if the block has it
 };
 
 }  // namespace coxswain::server
