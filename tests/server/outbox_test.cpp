@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
   outbox out{scarce, roomy};
   outbox other{scarce, roomy};
   for (std::uint64_t i = 1; i <= 3; ++i) out.push(request_id{i}, value_of(value(700)), by);
-  other.push(request_id{9}, value_of(value(3'000)), by);
+  other.push(request_id{9}, value_of(bytes{std::string(3'000, 'v'), scarce}), by);
 
   BOOST_TEST(out.waiting() == 2u);
   BOOST_TEST(other.waiting() == 0u);  // at least one is sent

@@ -19,9 +19,6 @@ encoded_reply const& encoder::encode(core::answer_ptr const& what) {
   copied.clear();
   wire::encode(*what, copied, tail);
   if (copied.size() >= shared_bytes_min) shared = bytes{std::exchange(copied, {}), memory_};
-  if (tail.size() < shared_bytes_min && shared.size() == 0) {
-    copied.append(std::exchange(tail, {}).view());
-  }
   place.what = what;
   return place.reply;
 }

@@ -15,7 +15,7 @@ namespace coxswain::server {
 struct encoded_reply {
   std::string copied;
   bytes shared;  // a large body, such as a listing; `copied` is empty then
-  bytes tail;    // a large value
+  bytes tail;    // a large value (wire::encode)
 
   [[nodiscard]] std::size_t size() const noexcept {
     return copied.size() + shared.size() + tail.size();
@@ -24,7 +24,7 @@ struct encoded_reply {
 
 class encoder {
  public:
-  // From this size on, bytes are referred to instead of copied.
+  // From this size on, bodies are referred to instead of copied.
   static constexpr std::size_t shared_bytes_min = 4 * 1024;
 
   // Large bodies are counted by `memory` while they are in transit.

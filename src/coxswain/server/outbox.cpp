@@ -14,6 +14,9 @@ namespace {
 // An idle connection keeps no larger buffer.
 constexpr std::size_t kept_capacity = 128;
 
+// The first buffer beyond that: for the replies to a batch of requests.
+constexpr std::size_t first_capacity = 512;
+
 // A buffer of this size is full.
 constexpr std::size_t buffer_full = 64 * 1024;
 
@@ -23,6 +26,15 @@ constexpr std::size_t spare_part = 32;
 
 // A length prefix, and an id as a Protobuf field.
 constexpr std::size_t frame_head_max = 4 + 1 + 10;
+
+// Without the buffers in between that growing by doubling would take.
+void make_room(std::string& buffer, std::size_t more) {
+  auto const needed = buffer.size() + more;
+  if (needed <= buffer.capacity()) return;
+  buffer.reserve(needed <= kept_capacity
+                     ? kept_capacity
+                     : std::max({needed, 2 * buffer.capacity(), first_capacity}));
+}
 
 // An empty string that is assigned leaves the memory where it is.
 void free_memory(std::string& of) noexcept { std::string{}.swap(of); }
@@ -74,6 +86,7 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   first_waits_for_ = {};
   std::string& copied = last_.copied;
   auto const before = copied.size();
+  make_room(copied, frame_head_max + reply.copied.size());
   wire::append_server_head(copied, id, bytes);
   copied += reply.copied;
   queued_ += copied.size() - before;
