@@ -28,21 +28,41 @@ class job {
         tasks_{o.core.num_tasks},
         per_session_{tasks_per_session} {}
 
-  void join() {
+  // Returns the number of allocations, as all below do.
+  std::size_t join() {
+    connections_.reserve(tasks_ / per_session_);
+    std::size_t sum = 0;
     for (std::uint32_t i = 0; i < tasks_ / per_session_; ++i) {
+      std::size_t const before = test::allocations();
       connections_.push_back(logic_.open(now_, "127.0.0.1:40000", core::session_secret{}));
+      sum += test::allocations() - before;
       core::hello_args hello;
       hello.label = "worker-host-17:31415";
-      say(i * per_session_, hello, 0);
+      sum += say(i * per_session_, hello, 0);
     }
-    all_say([](std::uint32_t task) {
+    sum += all_say([](std::uint32_t task) {
       return core::join_args{incarnation{task + 1}, core::timeout_default};
     });
-    for (std::uint32_t i = 0; i < tasks_; i += per_session_) say_that_it_lives(i);
+    for (std::uint32_t i = 0; i < tasks_; i += per_session_) sum += say_that_it_lives(i);
+    return sum;
   }
 
-  void barrier() {
-    all_say([](std::uint32_t) { return step(); });
+  std::size_t barrier() {
+    return all_say([](std::uint32_t) { return step(); });
+  }
+
+  std::size_t put() {
+    return all_say([](std::uint32_t task) {
+      core::put_args one;
+      one.key = key(task);
+      one.value = std::string(100, 'v');
+      one.overwrite = true;
+      return one;
+    });
+  }
+
+  std::size_t get() {
+    return all_say([](std::uint32_t task) { return core::get_args{key(task)}; });
   }
 
   // Delivers this many requests at once and writes all replies.
@@ -74,7 +94,6 @@ class job {
     return sum;
   }
 
-  // Returns the number of allocations.
   std::size_t say_that_it_lives(std::uint32_t task) {
     return say(task, std::monostate{}, 0, calls_ * per_session_);
   }
@@ -88,10 +107,14 @@ class job {
     return one;
   }
 
+  static std::string key(std::uint32_t task) { return "checkpoint/shard/" + std::to_string(task); }
+
   template <class Make>
-  void all_say(Make make) {
+  std::size_t all_say(Make make) {
     ++calls_;
-    for (std::uint32_t i = 0; i < tasks_; ++i) say(i, make(i), calls_);
+    std::size_t sum = 0;
+    for (std::uint32_t i = 0; i < tasks_; ++i) sum += say(i, make(i), calls_);
+    return sum;
   }
 
   std::size_t say(std::uint32_t task, core::request what, std::uint64_t call) {
@@ -183,6 +206,7 @@ BOOST_AUTO_TEST_CASE(an_additional_task_of_a_session_costs_less_than_400_bytes) 
 BOOST_AUTO_TEST_CASE(a_task_uses_no_more_memory_after_many_messages) {
   job j{with_short_memory()};
   j.join();
+  j.ask_much(8, 1000);  // fills the memory that all tasks use again
   j.ask_much(7, 4);
   std::size_t const before = test::live_bytes();
   j.ask_much(7, 1000);
@@ -201,6 +225,34 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_allocates_nothing) {
   j.join();
   for (int i = 0; i < 4; ++i) BOOST_TEST(j.say_that_it_lives(7) <= 8U);
   for (int i = 0; i < 4; ++i) BOOST_TEST(j.say_that_it_lives(7) == 0U);
+}
+
+// The key, which is long.
+BOOST_AUTO_TEST_CASE(a_get_allocates_once) {
+  job j{with_short_memory()};
+  j.join();
+  j.put();
+  for (int i = 0; i < 4; ++i) j.get();
+  BOOST_TEST(j.get() <= num_tasks);
+}
+
+// The key, and the value twice, while the key exists and the log of changes is full.
+BOOST_AUTO_TEST_CASE(a_put_allocates_three_times) {
+  auto o = with_short_memory();
+  o.core.changes_max = num_tasks;
+  o.record_bytes_max = server::options{}.record_bytes_max;
+  job j{o};
+  j.join();
+  for (int i = 0; i < 4; ++i) j.put();
+  BOOST_TEST(j.put() <= 3 * num_tasks + num_tasks / 100);
+}
+
+// From the connection to the release of all tasks.
+BOOST_AUTO_TEST_CASE(allocations_per_joining_task_are_bounded) {
+  job j{options_for(num_tasks)};
+  double const each = static_cast<double>(j.join()) / num_tasks;
+  BOOST_TEST_MESSAGE(each << " allocations for each task that joins");
+  BOOST_TEST(each < 17);
 }
 
 BOOST_AUTO_TEST_CASE(allocations_per_barrier_task_are_bounded) {
