@@ -28,6 +28,9 @@ constexpr std::size_t lines_ahead = 4;
 // that it lives.
 constexpr duration heard_period = 50ms;
 
+// The memory of a larger message is freed at once.
+constexpr std::size_t message_bytes_kept = 4 * 1024;
+
 // The capacity kept between iterations, in messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
@@ -141,12 +144,12 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     }
     ++frames_received_;
     bool is_plain{};
-    auto message = wire::decode_client(**frame, &is_plain);
-    if (!message) {
-      malformed(now, from, on, message.error());
+    if (status why = wire::decode_client(**frame, message_, is_plain); !why.ok()) {
+      malformed(now, from, on, why);
       return true;
     }
-    core_.received(now, from, {**frame, is_plain}, std::move(*message));
+    core_.received(now, from, {**frame, is_plain}, std::move(message_));
+    if ((*frame)->size() > message_bytes_kept) message_ = {};
     steps_.charge(on.steps, (*frame)->size());
     if (has_much_to_send()) {
       collect(now);

@@ -180,6 +180,7 @@ class dispatch {
   backpressure memory_;
   grpc_connections grpc_;
   std::size_t queued_bytes_max_;
+  core::client_message message_;  // the last one, whose memory the next one uses
   std::vector<core::outgoing> outgoing_;
   time_point now_;                   // of the last input
   std::uint64_t frames_received_{};  // from native connections

@@ -1,16 +1,28 @@
 #include "coxswain/server/dispatch/event_reporter.hpp"
 
+#include <cstddef>
 #include <exception>
 
 namespace coxswain::server {
+namespace {
+
+// The capacity kept between deliveries, in events.
+constexpr std::size_t room_max = 64;
+
+}  // namespace
 
 void event_reporter::deliver(time_point now) {
   if (core_.logic().untold() == 0 && reported_.empty()) return;
-  std::vector<core::event> events;
+  auto events = std::exchange(room_, {});  // the log may call back
   core_.take_events(now, events);
   for (auto& one : reported_) events.push_back(std::move(one));
   reported_.clear();
-  if (!log_) return;
+  if (log_) tell(events);
+  events.clear();
+  if (events.capacity() <= room_max) room_ = std::move(events);
+}
+
+void event_reporter::tell(std::vector<core::event> const& events) const {
   for (auto const& one : events) {
     try {
       log_(one);

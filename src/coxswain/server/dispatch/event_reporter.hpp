@@ -24,9 +24,12 @@ class event_reporter {
   void deliver(time_point now);
 
  private:
+  void tell(std::vector<core::event> const& events) const;
+
   recorded_core& core_;
   std::function<void(core::event const&)> log_;
   std::vector<core::event> reported_;
+  std::vector<core::event> room_;  // for the next events
 };
 
 }  // namespace coxswain::server
