@@ -83,7 +83,7 @@ std::vector<http2::call> calls_in(http2::server_session& server, std::string_vie
   return calls;
 }
 
-std::string output_of(http2::session& of) {
+std::string output_of(http2::server_session& of) {
   std::string out;
   of.append_output(out, std::size_t{1} << 20);
   return out;

@@ -43,7 +43,7 @@ Number number_of(std::string_view text, Number if_none) noexcept {
 }  // namespace
 
 client_session::client_session(limits const& l, memory_meter* meter)
-    : session{side::client, l, meter} {}
+    : client_connection{l, meter} {}
 
 client_session::~client_session() = default;
 
@@ -104,8 +104,6 @@ void client_session::receive(time_point now, std::string_view input,
   feed(now, input);
 }
 
-void client_session::headers_begun(stream_id, bool) {}
-
 void client_session::header_found(stream_id of, std::string_view name, std::string_view value) {
   auto* const to = find(of);
   if (to == nullptr) return;
@@ -126,7 +124,7 @@ void client_session::header_found(stream_id of, std::string_view name, std::stri
   }
 }
 
-void client_session::headers_ended(stream_id of, bool) {
+void client_session::headers_ended(stream_id of) {
   auto* const to = find(of);
   if (to == nullptr || to->is_cancelled) return;
   if (to->header_bytes <= 2 * limited().header_block_bytes_max) return;
@@ -150,8 +148,6 @@ void client_session::data_found(stream_id of, std::string_view content) {
   hold(to->body.buffered_bytes());
 }
 
-void client_session::half_closed(stream_id) {}
-
 void client_session::stream_closed(stream_id of, error_code why) {
   auto found = streams_.extract(of);
   if (!found) return;
@@ -167,19 +163,15 @@ void client_session::stream_closed(stream_id of, error_code why) {
 
 void client_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer{payload}); }
 
-void client_session::headers_sent(stream_id, bool) {}
-
 void client_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
   is_closed_to_calls_ = true;
   tell(peer_goodbye{last, why, std::string{text}});
 }
 
-session::source client_session::source_of(stream_id of) {
+client_connection::source client_session::source_of(stream_id of) {
   auto& one = *find(of);
-  return {&one.messages, one.is_closing, false};
+  return {&one.messages, one.is_closing};
 }
-
-void client_session::send_trailers(stream_id) {}
 
 client_session::stream* client_session::find(stream_id of) noexcept {
   auto const found = streams_.find(of);

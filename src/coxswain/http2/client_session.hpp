@@ -9,9 +9,9 @@
 // Not thread-safe. Not here: timeouts, which are the caller's; retries; sockets.
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/http2/client_connection.hpp"
 #include "coxswain/http2/events.hpp"
 #include "coxswain/http2/message_decoder.hpp"
-#include "coxswain/http2/session.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -49,7 +49,7 @@ struct call_ended {
 
 using client_event = std::variant<reply_message, call_ended, ping_answer, peer_goodbye>;
 
-class client_session final : public session {
+class client_session final : public client_connection {
  public:
   // Throws std::bad_alloc. Uses the limits on messages, headers, PING and SETTINGS.
   // `meter` counts memory_bytes() as in transit while the session lives.
@@ -92,17 +92,13 @@ class client_session final : public session {
     std::string details;
   };
 
-  void headers_begun(stream_id of, bool is_first) override;
   void header_found(stream_id of, std::string_view name, std::string_view value) override;
-  void headers_ended(stream_id of, bool ends_stream) override;
+  void headers_ended(stream_id of) override;
   void data_found(stream_id of, std::string_view content) override;
-  void half_closed(stream_id of) override;
   void stream_closed(stream_id of, error_code why) override;
   void ping_acknowledged(std::uint64_t payload) override;
-  void headers_sent(stream_id of, bool ends_stream) override;
   void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
   source source_of(stream_id of) override;
-  void send_trailers(stream_id of) override;
 
   [[nodiscard]] stream* find(stream_id of) noexcept;
   void add(stream& to, std::string_view message);

@@ -7,6 +7,26 @@
 #include <utility>
 
 namespace coxswain::http2 {
+namespace {
+
+counted_memory& memory_of(void* user) noexcept { return *static_cast<counted_memory*>(user); }
+
+void* malloc_counted(std::size_t size, void* user) { return memory_of(user).allocate(size); }
+
+void free_counted(void* content, void* user) { memory_of(user).free(content); }
+
+void* calloc_counted(std::size_t number, std::size_t size, void* user) {
+  if (size != 0 && number > std::numeric_limits<std::size_t>::max() / size) return nullptr;
+  auto* const content = memory_of(user).allocate(number * size);
+  if (content != nullptr) std::memset(content, 0, number * size);
+  return content;
+}
+
+void* realloc_counted(void* content, std::size_t size, void* user) {
+  return memory_of(user).reallocate(content, size);
+}
+
+}  // namespace
 
 // The header of each block.
 struct alignas(std::max_align_t) counted_memory::block {
@@ -49,6 +69,10 @@ void counted_memory::free(void* content) noexcept {
   if (gone->behind != nullptr) gone->behind->before = gone->before;
   (gone->before != nullptr ? gone->before->behind : first_) = gone->behind;
   ::operator delete(gone);
+}
+
+nghttp2_mem counted_memory::functions() noexcept {
+  return {this, malloc_counted, free_counted, calloc_counted, realloc_counted};
 }
 
 }  // namespace coxswain::http2

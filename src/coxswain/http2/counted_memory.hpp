@@ -1,9 +1,11 @@
 #pragma once
-// The memory of one nghttp2 session, counted. It comes from operator new, so that a new-handler can
-// free some.
+// The memory of one session or decoder of nghttp2, counted. It comes from operator new, so that a
+// new-handler can free some.
 //
 // When an allocation fails, nghttp2 1.52 can free a block twice. So after that nothing is freed or
 // allocated until the destructor frees all blocks: such a session must not be deleted.
+
+#include <nghttp2/nghttp2.h>
 
 #include <cstddef>
 
@@ -25,6 +27,9 @@ class counted_memory {
   [[nodiscard]] void* allocate(std::size_t size) noexcept;
   [[nodiscard]] void* reallocate(void* content, std::size_t size) noexcept;
   void free(void* content) noexcept;
+
+  // The same for nghttp2.
+  [[nodiscard]] nghttp2_mem functions() noexcept;
 
  private:
   struct block;

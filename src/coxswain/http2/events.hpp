@@ -1,7 +1,7 @@
 #pragma once
 // Events of sessions of both sides.
 
-#include "coxswain/http2/session.hpp"
+#include "coxswain/http2/error_code.hpp"
 #include "coxswain/http2/stream_id.hpp"
 
 #include <cstdint>

@@ -1,27 +1,22 @@
 #include "coxswain/http2/server_session.hpp"
 
 #include "coxswain/http2/grpc_timeout.hpp"
+#include "coxswain/http2/reply_headers.hpp"
 #include "coxswain/http2/status_fields.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <iterator>
-#include <memory>
-#include <span>
 #include <utility>
 
 namespace coxswain::http2 {
 namespace {
 
-// Input is taken in pieces, so that few events are found beyond the number that is wanted.
-constexpr std::size_t piece_bytes = 4 * 1024;
-
 // Replies with more do not keep others waiting.
 constexpr std::size_t large_bytes = 16 * 1024;
 
 // The window of a stream whose request was allowed.
-constexpr std::size_t allowed_window_bytes = 1024 * 1024;
+constexpr std::uint32_t allowed_window_bytes = 1024 * 1024;
 
 constexpr std::string_view grpc_type = "application/grpc";
 
@@ -34,9 +29,9 @@ bool is_grpc_type(std::string_view content_type) noexcept {
 }  // namespace
 
 server_session::server_session(limits const& l, memory_meter* meter)
-    : session{side::server, l, meter}, resets_{l.resets_at_once_max, l.resets_per_second_max} {}
+    : server_connection{l, meter}, resets_{l.resets_at_once_max, l.resets_per_second_max} {}
 
-server_session::~server_session() { streams_.clear_and_dispose(std::default_delete<stream>{}); }
+server_session::~server_session() = default;
 
 std::size_t server_session::receive(time_point now, std::string_view input,
                                     std::vector<server_event>& events) {
@@ -49,13 +44,11 @@ std::size_t server_session::receive(time_point now, std::string_view input,
     ~reset_events() { of.events_ = nullptr; }
     server_session& of;
   } const at_end{*this};
-  std::size_t taken = 0;
-  while (taken < input.size() && events.size() < limited().events_at_once) {
-    auto const piece = input.substr(taken, piece_bytes);
-    feed(now, piece);
-    taken += piece.size();
+  auto rest = input;
+  while (!rest.empty() && wants_read() && events.size() < limited().events_at_once) {
+    take(now, rest);
   }
-  return taken;
+  return wants_read() ? input.size() - rest.size() : input.size();
 }
 
 bool server_session::reply(stream_id to, std::string text, bytes value) {
@@ -64,11 +57,8 @@ bool server_session::reply(stream_id to, std::string text, bytes value) {
   if (which == nullptr) return false;
   which->messages = outgoing{std::move(text), std::move(value), false};
   which->now = phase::answered;
-  account(which->messages.left());
-  hold(which->messages.own_bytes());
-  if (which->messages.left() > large_bytes) yield_to_others(to);
-  std::array const fields{header_field{":status", "200"}, header_field{"content-type", grpc_type}};
-  submit_response(to, fields, true);
+  which->is_large = which->messages.left() > large_bytes;
+  send_reply(*which);
   return true;
 }
 
@@ -112,74 +102,51 @@ void server_session::allow() {
   which.is_allowed = true;
   arriving_bytes_ -= which.body.buffered_bytes();
   hold(which.body.length() - which.body.buffered_bytes());
-  widen_window(which.id, allowed_window_bytes);
-  consume(which.id, std::exchange(which.withheld, 0));
+  widen_window(which, allowed_window_bytes);
+  consume(which, std::exchange(which.withheld, 0));
 }
 
-void server_session::headers_begun(stream_id of, bool is_first) {
-  if (!is_first) return;
-  auto made = std::make_unique<stream>(of, limited().message_bytes_max);
-  remember(of, made.get());
-  streams_.push_back(*made.release());
-  hold(sizeof(stream));
-}
-
-void server_session::header_found(stream_id of, std::string_view name, std::string_view value) {
-  auto* const to = find(of);
-  if (to == nullptr || to->now != phase::headers) return;
+void server_session::field_found(server_stream& of, std::string_view name, std::string_view value) {
   auto const field_bytes = name.size() + value.size() + field_overhead_bytes;
-  to->header_bytes += static_cast<std::uint32_t>(field_bytes);
-  if (to->header_bytes > limited().header_block_bytes_max) return;
+  of.header_bytes += static_cast<std::uint32_t>(field_bytes);
+  if (of.header_bytes > limited().header_block_bytes_max) return;
   if (name == ":path") {
-    to->path = value;
+    of.path = value;
   } else if (name == ":method") {
-    to->is_post = value == "POST";
+    of.is_post = value == "POST";
   } else if (name == "content-type") {
-    to->is_grpc = is_grpc_type(value);
+    of.is_grpc = is_grpc_type(value);
   } else if (name == "grpc-encoding") {
-    to->message_encoding = encoding_of(value);
+    of.message_encoding = encoding_of(value);
   } else if (name == "grpc-timeout") {
-    to->timeout = parse_grpc_timeout(value);
-    to->has_bad_timeout = !to->timeout;
+    of.timeout = parse_grpc_timeout(value);
+    of.has_bad_timeout = !of.timeout;
   } else if (name == "user-agent" && user_agent_.empty()) {
     user_agent_ = value;
   }
 }
 
-void server_session::headers_ended(stream_id of, bool ends_stream) {
-  auto* const which = find(of);
-  if (which == nullptr) return;
-  which->is_half_closed = ends_stream;
-  if (which->now != phase::headers) {  // trailers
-    if (ends_stream) half_closed(of);
-    return;
-  }
-  which->now = phase::body;
-  if (which->header_bytes > limited().header_block_bytes_max) {
-    refuse(*which, {errc::resource_exhausted, "the headers have more than " +
-                                                  std::to_string(limited().header_block_bytes_max) +
-                                                  " bytes"});
-  } else if (!which->is_post) {
-    refuse_http(*which, "405");
-  } else if (!which->is_grpc) {
-    refuse_http(*which, "415");
-  } else if (which->has_bad_timeout) {
-    refuse(*which, {errc::invalid_argument, "the grpc-timeout is malformed"});
-  } else if (ends_stream) {
-    half_closed(of);
+void server_session::headers_ended(server_stream& of) {
+  of.now = phase::body;
+  if (of.header_bytes > limited().header_block_bytes_max) {
+    refuse(of, {errc::resource_exhausted, "the headers have more than " +
+                                              std::to_string(limited().header_block_bytes_max) +
+                                              " bytes"});
+  } else if (!of.is_post) {
+    refuse_http(of, "405");
+  } else if (!of.is_grpc) {
+    refuse_http(of, "415");
+  } else if (of.has_bad_timeout) {
+    refuse(of, {errc::invalid_argument, "the grpc-timeout is malformed"});
   }
 }
 
-void server_session::data_found(stream_id of, std::string_view content) {
-  auto* const to = find(of);
-  if (to == nullptr || to->now != phase::body) {
-    consume(of, content.size());
-    return;
-  }
-  take_content(*to, content);
+void server_session::data_found(server_stream& of, std::string_view content) {
+  if (of.now == phase::body) return take_content(of, content);
+  consume(of, content.size());
 }
 
-void server_session::take_content(stream& of, std::string_view content) {
+void server_session::take_content(server_stream& of, std::string_view content) {
   auto const size = content.size();
   auto const before = of.body.buffered_bytes();
   if (!of.body.is_whole()) {
@@ -202,25 +169,22 @@ void server_session::take_content(stream& of, std::string_view content) {
     if (!of.asking.is_linked()) asking_.push_back(of);
     of.withheld += static_cast<std::uint32_t>(size);
   } else {
-    consume(of.id, size);
+    consume(of, size);
   }
 }
 
-void server_session::half_closed(stream_id of) {
-  auto* const which = find(of);
-  if (which == nullptr) return;
-  which->is_half_closed = true;
-  if (which->now != phase::body) return;
-  if (which->body.is_whole()) {
-    deliver(*which);
-  } else if (which->body.is_between_messages()) {
-    refuse(*which, {errc::internal, "a unary call has no message"});
+void server_session::half_closed(server_stream& of) {
+  if (of.now != phase::body) return;
+  if (of.body.is_whole()) {
+    deliver(of);
+  } else if (of.body.is_between_messages()) {
+    refuse(of, {errc::internal, "a unary call has no message"});
   } else {
-    refuse(*which, {errc::internal, "the message is cut off"});
+    refuse(of, {errc::internal, "the message is cut off"});
   }
 }
 
-void server_session::deliver(stream& whole) {
+void server_session::deliver(server_stream& whole) {
   forget_request(whole);
   auto message = whole.body.take(whole.message_encoding);
   if (!message) return refuse(whole, message.error());
@@ -228,88 +192,53 @@ void server_session::deliver(stream& whole) {
   tell(call{whole.id, std::exchange(whole.path, {}), std::move(*message), whole.timeout});
 }
 
-void server_session::stream_closed(stream_id of, error_code why) {
-  auto* const which = find(of);
-  if (which == nullptr) return;
-  forget_request(*which);
-  forget(which->messages.left());
-  let_go(sizeof(stream) + which->messages.own_bytes());
-  auto const was_open = which->now != phase::answered && is_served(of);
-  auto const was_delivered = which->now == phase::delivered;
-  streams_.erase_and_dispose(streams_.iterator_to(*which), std::default_delete<stream>{});
-  if (!was_open) return;
-  if (was_delivered) tell(call_cancelled{of, why});
+void server_session::stream_closed(server_stream& of, error_code why) {
+  forget_request(of);
+  if (of.now == phase::answered || !is_served(of.id)) return;
+  if (of.now == phase::delivered) tell(call_cancelled{of.id, why});
   if (events_ != nullptr && !resets_.allows(now())) refuse_flood("cancelled calls");
 }
 
 void server_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer{payload}); }
 
-// The client need not send the rest of a request that is answered already.
-void server_session::headers_sent(stream_id of, bool ends_stream) {
-  auto* const which = ends_stream ? find(of) : nullptr;
-  if (which != nullptr && !which->is_half_closed) reset(of, error_code::no_error);
-}
-
 void server_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
   tell(peer_goodbye{last, why, std::string{text}});
 }
 
-session::source server_session::source_of(stream_id of) {
-  return {&find(of)->messages, true, true};
-}
-
-void server_session::send_trailers(stream_id of) {
-  std::array const fields{header_field{"grpc-status", "0"}};
-  submit_trailers(of, fields);
-}
-
-server_session::stream* server_session::find(stream_id of) const noexcept {
-  return static_cast<stream*>(remembered(of));
-}
-
-server_session::stream* server_session::find_delivered(stream_id of) const noexcept {
+server_stream* server_session::find_delivered(stream_id of) const noexcept {
   auto* const which = find(of);
   return which != nullptr && which->now == phase::delivered ? which : nullptr;
 }
 
 // Trailers only.
-void server_session::end(stream& which, errc code, std::string_view text,
+void server_session::end(server_stream& which, errc code, std::string_view text,
                          std::string_view details) {
   status_fields const outcome{code, text, details};
-  std::array<header_field, 5> fields{header_field{":status", "200"},
-                                     header_field{"content-type", grpc_type},
-                                     header_field{"grpc-status", outcome.code}};
-  std::size_t number = 3;
-  if (!outcome.message.empty()) fields[number++] = {"grpc-message", outcome.message, true};
-  if (!outcome.details.empty())
-    fields[number++] = {"grpc-status-details-bin", outcome.details, true};
-  submit_response(which.id, std::span{fields}.first(number), false);
+  auto& block = which.error_block;
+  append_field(block, "grpc-status", outcome.code);
+  if (!outcome.message.empty()) append_field(block, "grpc-message", outcome.message);
+  if (!outcome.details.empty()) append_field(block, "grpc-status-details-bin", outcome.details);
   which.now = phase::answered;
+  send_reply(which);
 }
 
-void server_session::refuse(stream& which, status const& why) {
+void server_session::refuse(server_stream& which, status const& why) {
   forget_request(which);
   which.body = message_decoder{0};
   if (why.code() == errc::unimplemented) {
-    status_fields const outcome{why.code(), why.message(), {}};
-    std::array const fields{header_field{":status", "200"}, header_field{"content-type", grpc_type},
-                            header_field{"grpc-status", outcome.code},
-                            header_field{"grpc-message", outcome.message},
-                            header_field{"grpc-accept-encoding", "identity,gzip"}};
-    submit_response(which.id, fields, false);
-    which.now = phase::answered;
-  } else {
-    end(which, why.code(), why.message(), {});
+    append_field(which.error_block, "grpc-accept-encoding", "identity,gzip");
   }
+  end(which, why.code(), why.message(), {});
 }
 
-void server_session::refuse_http(stream& which, std::string_view http_status) {
-  std::array const fields{header_field{":status", http_status}};
-  submit_response(which.id, fields, false);
+void server_session::refuse_http(server_stream& which, std::string_view http_status) {
+  append_field(which.error_block, ":status", http_status);
+  which.is_http_error = true;
   which.now = phase::answered;
+  send_reply(which);
 }
 
-void server_session::forget_request(stream& of) noexcept {
+void server_session::forget_request(server_stream& of) noexcept {
   if (of.now != phase::body) return;
   auto const size = of.body.buffered_bytes();
   let_go(of.is_allowed ? of.body.length() : size);

@@ -12,7 +12,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/http2/events.hpp"
 #include "coxswain/http2/message_decoder.hpp"
-#include "coxswain/http2/session.hpp"
+#include "coxswain/http2/server_connection.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -43,7 +43,7 @@ struct call_cancelled {
 
 using server_event = std::variant<call, call_cancelled, ping_answer, peer_goodbye>;
 
-class server_session final : public session {
+class server_session final : public server_connection {
  public:
   // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit while the session lives.
   explicit server_session(limits const& l = limits{}, memory_meter* meter = nullptr);
@@ -79,68 +79,37 @@ class server_session final : public session {
   // Whether `receive` has events without further input.
   [[nodiscard]] bool has_events() const noexcept { return !waiting_.empty(); }
 
-  // Calls that are arriving, open, or have an unsent reply.
-  [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
-
   // The user agent of the client's first request; empty before that.
   [[nodiscard]] std::string const& user_agent() const noexcept { return user_agent_; }
 
  private:
-  enum class phase : std::uint8_t { headers, body, delivered, answered };
-
-  // A call, from its first header until its stream is closed.
-  struct stream : boost::intrusive::list_base_hook<> {
-    stream(stream_id which, std::size_t message_bytes_max) noexcept
-        : id{which}, body{message_bytes_max} {}
-
-    stream_id id;
-    phase now{phase::headers};
-    bool is_post{};
-    bool is_grpc{};
-    bool is_half_closed{};  // its client sends nothing more
-    bool is_allowed{};      // to exceed the limit of requests without `allow`
-    bool has_bad_timeout{};
-    encoding message_encoding{encoding::none};
-    std::uint32_t header_bytes{};
-    std::uint32_t withheld{};  // received bytes for which the window was not reopened
-    std::string path;
-    std::optional<duration> timeout;
-    message_decoder body;
-    outgoing messages;
-    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
-        asking;
-  };
+  using phase = server_stream::phase;
   using asking_list = boost::intrusive::list<
-      stream, boost::intrusive::member_hook<stream, decltype(stream::asking), &stream::asking>,
+      server_stream,
+      boost::intrusive::member_hook<server_stream, stream_hook, &server_stream::asking>,
       boost::intrusive::constant_time_size<false>>;
 
-  void headers_begun(stream_id of, bool is_first) override;
-  void header_found(stream_id of, std::string_view name, std::string_view value) override;
-  void headers_ended(stream_id of, bool ends_stream) override;
-  void data_found(stream_id of, std::string_view content) override;
-  void half_closed(stream_id of) override;
-  void stream_closed(stream_id of, error_code why) override;
+  void field_found(server_stream& of, std::string_view name, std::string_view value) override;
+  void headers_ended(server_stream& of) override;
+  void data_found(server_stream& of, std::string_view content) override;
+  void half_closed(server_stream& of) override;
+  void stream_closed(server_stream& of, error_code why) override;
   void ping_acknowledged(std::uint64_t payload) override;
-  void headers_sent(stream_id of, bool ends_stream) override;
   void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
-  source source_of(stream_id of) override;
-  void send_trailers(stream_id of) override;
 
-  [[nodiscard]] stream* find(stream_id of) const noexcept;
-  [[nodiscard]] stream* find_delivered(stream_id of) const noexcept;
+  [[nodiscard]] server_stream* find_delivered(stream_id of) const noexcept;
   template <class Event>
   void tell(Event what) {
     (events_ != nullptr ? *events_ : waiting_)
         .emplace_back(std::in_place_type<Event>, std::move(what));
   }
-  void take_content(stream& of, std::string_view content);
-  void deliver(stream& whole);
-  void end(stream& which, errc code, std::string_view text, std::string_view details);
-  void refuse(stream& which, status const& why);
-  void refuse_http(stream& which, std::string_view http_status);
-  void forget_request(stream& of) noexcept;
+  void take_content(server_stream& of, std::string_view content);
+  void deliver(server_stream& whole);
+  void end(server_stream& which, errc code, std::string_view text, std::string_view details);
+  void refuse(server_stream& which, status const& why);
+  void refuse_http(server_stream& which, std::string_view http_status);
+  void forget_request(server_stream& of) noexcept;
 
-  boost::intrusive::list<stream> streams_;
   asking_list asking_;  // the oldest first
   std::string user_agent_;
   std::vector<server_event> waiting_;    // events without input

@@ -1,8 +1,7 @@
 #pragma once
-// The common part of both sides of an HTTP/2 connection: nghttp2's session, without I/O. Bytes in,
-// bytes out, and time is an argument. A peer that breaks the protocol, or floods, gets a GOAWAY,
-// and the session ends. Not thread-safe. Not here: the meaning of streams
-// (server_session, client_session).
+// The client's side of an HTTP/2 connection: nghttp2's session, without I/O. Bytes in, bytes out,
+// and time is an argument. A peer that breaks the protocol, or floods, gets a GOAWAY, and the
+// session ends. Not thread-safe. Not here: the meaning of streams (client_session).
 //
 // Output waits until `append_output`: check `wants_write` after every other call. Functions that
 // are not noexcept throw std::bad_alloc; then the session has ended.
@@ -10,6 +9,7 @@
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/http2/counted_memory.hpp"
+#include "coxswain/http2/error_code.hpp"
 #include "coxswain/http2/limits.hpp"
 #include "coxswain/http2/outgoing.hpp"
 #include "coxswain/http2/rate_limit.hpp"
@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,28 +31,16 @@ struct nghttp2_session_deleter {
 
 namespace coxswain::http2 {
 
-// Error codes of HTTP/2 (RFC 9113, section 7).
-enum class error_code : std::uint32_t {
-  no_error = 0,
-  protocol_error = 1,
-  internal_error = 2,
-  flow_control_error = 3,
-  refused_stream = 7,
-  cancel = 8,
-  enhance_your_calm = 11,
-};
-
 // A header field to send.
 struct header_field {
   std::string_view name;
   std::string_view value;
-  bool is_unique{};  // rarely sent again: not kept in the header table
 };
 
-class session {
+class client_connection {
  public:
-  session(session const&) = delete;
-  session& operator=(session const&) = delete;
+  client_connection(client_connection const&) = delete;
+  client_connection& operator=(client_connection const&) = delete;
 
   // Appends the next output: frames, up to `bytes_max` bytes and one frame more.
   void append_output(std::string& out, std::size_t bytes_max);
@@ -70,9 +57,7 @@ class session {
   // Sends a PING; its acknowledgement is an event.
   void ping(std::uint64_t payload);
 
-  // GOAWAY. Streams of the peer after `last`, which is one of them, zero, or the highest stream_id,
-  // are not served: open ones end without an event. With the highest id, all streams that the peer
-  // begins before it receives the GOAWAY are served.
+  // GOAWAY, where `last` is the highest stream of the peer that is served.
   void go_away(stream_id last, error_code code, std::string_view text);
 
   // Bytes of messages that are not in any output yet.
@@ -93,31 +78,26 @@ class session {
   }
 
  protected:
-  enum class side : std::uint8_t { server, client };
-
   // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit.
-  session(side which, limits const& l, memory_meter* meter);
-  virtual ~session();
+  client_connection(limits const& l, memory_meter* meter);
+  virtual ~client_connection();
 
   // Whatever of `input` comes before an end; all of it must have been taken before.
   void feed(time_point now, std::string_view input);
 
   // Callbacks for the input. An exception ends the session; `feed` rethrows it.
-  virtual void headers_begun(stream_id of, bool is_first) = 0;
   virtual void header_found(stream_id of, std::string_view name, std::string_view value) = 0;
-  virtual void headers_ended(stream_id of, bool ends_stream) = 0;
+  virtual void headers_ended(stream_id of) = 0;
   virtual void data_found(stream_id of, std::string_view content) = 0;
-  virtual void half_closed(stream_id of) = 0;
   virtual void stream_closed(stream_id of, error_code why) = 0;
   virtual void ping_acknowledged(std::uint64_t payload) = 0;
-  virtual void headers_sent(stream_id of, bool ends_stream) = 0;
   virtual void peer_goes_away(stream_id last, error_code why, std::string_view text) = 0;
 
   // Lives during each verb: at its end memory is counted, and an exception that leaves it ends the
   // session.
   class verb {
    public:
-    explicit verb(session& of) noexcept : of_{of} {}
+    explicit verb(client_connection& of) noexcept : of_{of} {}
     ~verb() {
       of_.counted_.count(of_.memory_bytes());
       if (std::uncaught_exceptions() > before_) of_.end("out of memory");
@@ -126,23 +106,16 @@ class session {
     verb& operator=(verb const&) = delete;
 
    private:
-    session& of_;
+    client_connection& of_;
     int before_{std::uncaught_exceptions()};
   };
 
   // The unsent messages of a stream, and whether they are its last.
   struct source {
     outgoing* messages{};
-    bool ends{};          // no message will be added
-    bool has_trailers{};  // `send_trailers` follows
+    bool ends{};  // no message will be added
   };
   virtual source source_of(stream_id of) = 0;
-
-  // Called when all messages of a stream that has trailers are sent.
-  virtual void send_trailers(stream_id of) = 0;
-
-  // False for streams that our GOAWAY has excluded.
-  [[nodiscard]] bool is_served(stream_id which) const noexcept { return which <= last_served_; }
 
   // A message was added to the stream.
   void account(std::size_t added) noexcept { unsent_bytes_ += added; }
@@ -161,24 +134,12 @@ class session {
   // Opens the window by this many bytes: of the connection, of the stream.
   void consume(std::size_t count);
   void consume(stream_id of, std::size_t count);
-  void widen_window(stream_id of, std::size_t bytes);
 
   // A request whose messages follow: its stream, or nothing if there are no more streams.
   [[nodiscard]] std::optional<stream_id> submit_request(std::span<header_field const> fields);
 
   // There is more to send of a stream for which `source_of` had nothing.
   void resume(stream_id which);
-
-  // Gives a server's stream the lowest priority: its messages follow those of all others.
-  void yield_to_others(stream_id which);
-
-  // The beginning of a response, and all of it unless messages follow; what ends it if there are.
-  void submit_response(stream_id of, std::span<header_field const> fields, bool has_messages);
-  void submit_trailers(stream_id of, std::span<header_field const> fields);
-
-  // The object of an open stream.
-  void remember(stream_id of, void* what);
-  [[nodiscard]] void* remembered(stream_id of) const noexcept;
 
   [[nodiscard]] limits const& limited() const noexcept { return limits_; }
   [[nodiscard]] time_point now() const noexcept { return now_; }
@@ -200,7 +161,6 @@ class session {
   transit_bytes counted_;
   rate_limit pings_;
   rate_limit settings_;
-  stream_id last_served_{std::numeric_limits<std::int32_t>::max()};
   bool is_refused_{};  // input is ignored
   bool is_over_{};     // and there is no more output
   std::string error_;

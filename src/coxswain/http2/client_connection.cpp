@@ -1,4 +1,4 @@
-#include "coxswain/http2/session.hpp"
+#include "coxswain/http2/client_connection.hpp"
 
 #include <nghttp2/nghttp2.h>
 
@@ -25,23 +25,6 @@ constexpr std::int32_t connection_window_bytes = 4 * 1024 * 1024;
 // More acknowledgements than the rate limit lets a peer ask for.
 constexpr std::size_t queued_acknowledgements_max = 4'000;
 constexpr std::size_t settings_entries_max = 32;
-
-counted_memory& memory_of(void* user) noexcept { return *static_cast<counted_memory*>(user); }
-
-void* malloc_counted(std::size_t size, void* user) { return memory_of(user).allocate(size); }
-
-void free_counted(void* content, void* user) { memory_of(user).free(content); }
-
-void* calloc_counted(std::size_t number, std::size_t size, void* user) {
-  if (size != 0 && number > std::numeric_limits<std::size_t>::max() / size) return nullptr;
-  auto* const content = memory_of(user).allocate(number * size);
-  if (content != nullptr) std::memset(content, 0, number * size);
-  return content;
-}
-
-void* realloc_counted(void* content, std::size_t size, void* user) {
-  return memory_of(user).reallocate(content, size);
-}
 
 struct option_deleter {
   void operator()(nghttp2_option* one) const noexcept { nghttp2_option_del(one); }
@@ -78,7 +61,7 @@ std::string_view text_of(std::uint8_t const* bytes, std::size_t length) noexcept
 struct session_callbacks {
   template <class Work>
   static int guarded(void* user, Work work) noexcept {
-    auto& self = *static_cast<session*>(user);
+    auto& self = *static_cast<client_connection*>(user);
     try {
       work(self);
       return 0;
@@ -88,40 +71,30 @@ struct session_callbacks {
     }
   }
 
-  static int on_begin_headers(nghttp2_session*, nghttp2_frame const* frame, void* user) {
-    return guarded(user, [&](session& self) {
-      self.headers_begun(id_of(frame), frame->headers.cat != NGHTTP2_HCAT_HEADERS);
-    });
-  }
-
   static int on_header(nghttp2_session*, nghttp2_frame const* frame, std::uint8_t const* name,
                        std::size_t name_bytes, std::uint8_t const* value, std::size_t value_bytes,
                        std::uint8_t, void* user) {
-    return guarded(user, [&](session& self) {
+    return guarded(user, [&](client_connection& self) {
       self.header_found(id_of(frame), text_of(name, name_bytes), text_of(value, value_bytes));
     });
   }
 
   static int on_data(nghttp2_session*, std::uint8_t, std::int32_t stream, std::uint8_t const* data,
                      std::size_t length, void* user) {
-    return guarded(user, [&](session& self) {
+    return guarded(user, [&](client_connection& self) {
       self.consume(length);
       self.data_found(stream_id{stream}, text_of(data, length));
     });
   }
 
   static int on_frame(nghttp2_session*, nghttp2_frame const* frame, void* user) {
-    return guarded(user, [&](session& self) { take_frame(self, *frame); });
+    return guarded(user, [&](client_connection& self) { take_frame(self, *frame); });
   }
 
-  static void take_frame(session& self, nghttp2_frame const& frame) {
+  static void take_frame(client_connection& self, nghttp2_frame const& frame) {
     auto const is_acknowledgement = (frame.hd.flags & NGHTTP2_FLAG_ACK) != 0;
-    auto const ends_stream = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     switch (frame.hd.type) {
-      case NGHTTP2_HEADERS: self.headers_ended(id_of(&frame), ends_stream); break;
-      case NGHTTP2_DATA:
-        if (ends_stream) self.half_closed(id_of(&frame));
-        break;
+      case NGHTTP2_HEADERS: self.headers_ended(id_of(&frame)); break;
       case NGHTTP2_SETTINGS:
         if (!is_acknowledgement && !self.settings_.allows(self.now_)) self.refuse_flood("SETTINGS");
         break;
@@ -142,11 +115,9 @@ struct session_callbacks {
   }
 
   static int on_sent(nghttp2_session*, nghttp2_frame const* frame, void* user) {
-    return guarded(user, [&](session& self) {
-      if (frame->hd.type == NGHTTP2_HEADERS) {
-        self.headers_sent(id_of(frame), (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0);
-      } else if (frame->hd.type == NGHTTP2_GOAWAY && self.error_.empty() &&
-                 frame->goaway.error_code != NGHTTP2_NO_ERROR) {
+    return guarded(user, [&](client_connection& self) {
+      if (frame->hd.type == NGHTTP2_GOAWAY && self.error_.empty() &&
+          frame->goaway.error_code != NGHTTP2_NO_ERROR) {
         // nghttp2 reports the peer's error by itself.
         self.error_ = text_of(frame->goaway.opaque_data, frame->goaway.opaque_data_len);
       }
@@ -154,7 +125,7 @@ struct session_callbacks {
   }
 
   static int on_close(nghttp2_session*, std::int32_t stream, std::uint32_t code, void* user) {
-    return guarded(user, [&](session& self) {
+    return guarded(user, [&](client_connection& self) {
       self.stream_closed(stream_id{stream}, static_cast<error_code>(code));
     });
   }
@@ -163,7 +134,7 @@ struct session_callbacks {
   static ssize_t read(nghttp2_session*, std::int32_t stream, std::uint8_t*, std::size_t length,
                       std::uint32_t* flags, nghttp2_data_source*, void* user) {
     ssize_t count = 0;
-    auto const came_to = guarded(user, [&](session& self) {
+    auto const came_to = guarded(user, [&](client_connection& self) {
       auto const from = self.source_of(stream_id{stream});
       assert(from.messages != nullptr);
       auto const left = from.messages->left();
@@ -173,11 +144,7 @@ struct session_callbacks {
       }
       *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
       count = static_cast<ssize_t>(std::min(left, length));
-      if (left > length || !from.ends) return;
-      *flags |= NGHTTP2_DATA_FLAG_EOF;
-      if (!from.has_trailers) return;
-      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-      self.send_trailers(stream_id{stream});
+      if (left <= length && from.ends) *flags |= NGHTTP2_DATA_FLAG_EOF;
     });
     return came_to == 0 ? count : came_to;
   }
@@ -185,9 +152,9 @@ struct session_callbacks {
   static int send(nghttp2_session*, nghttp2_frame* frame, std::uint8_t const* head,
                   std::size_t length, nghttp2_data_source*, void* user) {
     constexpr std::size_t frame_head_bytes = 9;
-    auto const& self = *static_cast<session*>(user);
+    auto const& self = *static_cast<client_connection*>(user);
     if (self.out_->size() >= self.out_bytes_max_) return NGHTTP2_ERR_WOULDBLOCK;
-    return guarded(user, [&](session& me) {
+    return guarded(user, [&](client_connection& me) {
       *me.out_ += text_of(head, frame_head_bytes);
       me.source_of(id_of(frame)).messages->take(length, *me.out_);
       me.unsent_bytes_ -= length;
@@ -198,7 +165,6 @@ struct session_callbacks {
   static nghttp2_session_callbacks* make() {
     nghttp2_session_callbacks* made = nullptr;
     if (nghttp2_session_callbacks_new(&made) != 0) throw std::bad_alloc{};
-    nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(made, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame);
@@ -225,50 +191,49 @@ name_values to_name_values(std::span<header_field const> fields) {
   name_values made{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     auto const& one = fields[i];
-    auto const flags = one.is_unique ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
     made[i] = {bytes_of(one.name), bytes_of(one.value), one.name.size(), one.value.size(),
-               static_cast<std::uint8_t>(flags)};
+               NGHTTP2_NV_FLAG_NONE};
   }
   return made;
 }
 
 constexpr nghttp2_data_provider provider() noexcept { return {{}, session_callbacks::read}; }
 
-nghttp2_session* make_session(bool is_server, counted_memory& memory, session* self) {
+nghttp2_session* make_session(counted_memory& memory, client_connection* self) {
   static auto const options = make_options();
   static auto* const callbacks = session_callbacks::make();
-  nghttp2_mem functions{&memory, malloc_counted, free_counted, calloc_counted, realloc_counted};
+  auto functions = memory.functions();
   nghttp2_session* made = nullptr;
-  auto const make = is_server ? nghttp2_session_server_new3 : nghttp2_session_client_new3;
-  if (make(&made, callbacks, self, options.get(), &functions) != 0) throw std::bad_alloc{};
+  if (nghttp2_session_client_new3(&made, callbacks, self, options.get(), &functions) != 0) {
+    throw std::bad_alloc{};
+  }
   return made;
 }
 
 }  // namespace
 
-session::session(side which, limits const& l, memory_meter* meter)
+client_connection::client_connection(limits const& l, memory_meter* meter)
     : limits_{l},
       counted_{meter},
       pings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
       settings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
-      raw_{make_session(which == side::server, library_memory_, this)} {
+      raw_{make_session(library_memory_, this)} {
   verb const guard{*this};
   // Of the table of headers, the frames and the window of a stream: as HTTP/2 has them.
   std::array const own{nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
                        nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
                                               static_cast<std::uint32_t>(l.header_block_bytes_max)},
                        nghttp2_settings_entry{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
-  auto const entries = which == side::server ? own.size() - 1 : own.size();
-  check(nghttp2_submit_settings(raw(), NGHTTP2_FLAG_NONE, own.data(), entries));
+  check(nghttp2_submit_settings(raw(), NGHTTP2_FLAG_NONE, own.data(), own.size()));
   check(
       nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, 0, connection_window_bytes));
 }
 
-session::~session() {
+client_connection::~client_connection() {
   if (library_memory_.is_exhausted()) static_cast<void>(raw_.release());  // and its memory goes
 }
 
-void session::feed(time_point now, std::string_view input) {
+void client_connection::feed(time_point now, std::string_view input) {
   if (!wants_read()) return;
   verb const guard{*this};
   now_ = now;
@@ -284,7 +249,7 @@ void session::feed(time_point now, std::string_view input) {
   }
 }
 
-void session::append_output(std::string& out, std::size_t bytes_max) {
+void client_connection::append_output(std::string& out, std::size_t bytes_max) {
   verb const guard{*this};
   out_ = &out;
   out_bytes_max_ = out.size() + bytes_max;
@@ -298,54 +263,48 @@ void session::append_output(std::string& out, std::size_t bytes_max) {
   }
 }
 
-bool session::wants_write() const noexcept {
+bool client_connection::wants_write() const noexcept {
   return !is_over_ && nghttp2_session_want_write(raw()) != 0;
 }
 
-bool session::wants_read() const noexcept {
+bool client_connection::wants_read() const noexcept {
   return !is_over_ && !is_refused_ && nghttp2_session_want_read(raw()) != 0;
 }
 
-void session::ping(std::uint64_t payload) {
+void client_connection::ping(std::uint64_t payload) {
   verb const guard{*this};
   std::array<std::uint8_t, 8> bytes{};
   boost::endian::store_big_u64(bytes.data(), payload);
   check(nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, bytes.data()));
 }
 
-void session::go_away(stream_id last, error_code code, std::string_view text) {
+void client_connection::go_away(stream_id last, error_code code, std::string_view text) {
   verb const guard{*this};
-  last_served_ = std::min(last_served_, last);
   check(nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, last.value,
                               static_cast<std::uint32_t>(code), bytes_of(text), text.size()));
 }
 
-void session::refuse_flood(std::string_view of_what) {
+void client_connection::refuse_flood(std::string_view of_what) {
   if (is_refused_) return;
   is_refused_ = true;
   error_ = "the peer floods the connection with " + std::string{of_what};
   check(nghttp2_session_terminate_session(raw(), NGHTTP2_ENHANCE_YOUR_CALM));
 }
 
-void session::reset(stream_id which, error_code why) {
+void client_connection::reset(stream_id which, error_code why) {
   check(nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, which.value,
                                   static_cast<std::uint32_t>(why)));
 }
 
-void session::consume(std::size_t count) {
+void client_connection::consume(std::size_t count) {
   check(nghttp2_session_consume_connection(raw(), count));
 }
 
-void session::consume(stream_id of, std::size_t count) {
+void client_connection::consume(stream_id of, std::size_t count) {
   check(nghttp2_session_consume_stream(raw(), of.value, count));
 }
 
-void session::widen_window(stream_id of, std::size_t bytes) {
-  check(nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, of.value,
-                                              static_cast<std::int32_t>(bytes)));
-}
-
-std::optional<stream_id> session::submit_request(std::span<header_field const> fields) {
+std::optional<stream_id> client_connection::submit_request(std::span<header_field const> fields) {
   auto const block = to_name_values(fields);
   auto const body = provider();
   auto const id =
@@ -355,49 +314,23 @@ std::optional<stream_id> session::submit_request(std::span<header_field const> f
   return stream_id{id};
 }
 
-void session::resume(stream_id which) {
+void client_connection::resume(stream_id which) {
   // A stream that is not waiting goes on by itself.
   nghttp2_session_resume_data(raw(), which.value);
   check(0);
 }
 
-void session::yield_to_others(stream_id which) {
-  nghttp2_extpri const later{NGHTTP2_EXTPRI_URGENCY_LOW, 1};
-  check(nghttp2_session_change_extpri_stream_priority(raw(), which.value, &later, 1));
-}
-
-void session::submit_response(stream_id of, std::span<header_field const> fields,
-                              bool has_messages) {
-  auto const block = to_name_values(fields);
-  auto const body = provider();
-  check(nghttp2_submit_response(raw(), of.value, block.data(), fields.size(),
-                                has_messages ? &body : nullptr));
-}
-
-void session::submit_trailers(stream_id of, std::span<header_field const> fields) {
-  auto const block = to_name_values(fields);
-  check(nghttp2_submit_trailer(raw(), of.value, block.data(), fields.size()));
-}
-
-void session::remember(stream_id of, void* what) {
-  check(nghttp2_session_set_stream_user_data(raw(), of.value, what));
-}
-
-void* session::remembered(stream_id of) const noexcept {
-  return nghttp2_session_get_stream_user_data(raw(), of.value);
-}
-
-void session::check([[maybe_unused]] int came_to) const {
+void client_connection::check([[maybe_unused]] int came_to) const {
   if (library_memory_.is_exhausted()) throw std::bad_alloc{};
   assert(came_to == 0);
 }
 
-void session::fail(int came_to) {
+void client_connection::fail(int came_to) {
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, {}));
   end(nghttp2_strerror(came_to));
 }
 
-void session::end(std::string_view why) noexcept {
+void client_connection::end(std::string_view why) noexcept {
   is_over_ = true;
   error_ = why;
 }
