@@ -14,8 +14,6 @@ constexpr duration backoff_first = 10ms;
 constexpr duration backoff_cap = 1s;
 constexpr std::size_t hello_reply_bytes_max = 64 * 1024;
 
-constexpr std::size_t answer_bytes_min = 128 * 1024 * 1024;
-
 template <class T>
 void swap_out(T& from, T& into) {
   into.clear();
@@ -26,44 +24,46 @@ void swap_out(T& from, T& into) {
 
 agent::agent(agent_options options)
     : options_{std::move(options)},
+      terms_{options_},
       decoder_{hello_reply_bytes_max},
       backoff_{options_.seed, backoff_first, backoff_cap} {}
 
 void agent::start(time_point now) {
   assert(phase_ == phase::idle);
   started_at_ = now;
-  watch_outage(now);
+  outage_.begin(now);
   retry(now);
 }
 
 void agent::connected(time_point now) {
   if (phase_ != phase::connecting) return;
   phase_ = phase::greeting;
-  refused_since_.reset();
-  bytes_.clear();
-  if (!session_) {
+  outage_.note_refusal(now, false);
+  requests_.clear_bytes();
+  if (!session()) {
     decoder_ = wire::frame_decoder{hello_reply_bytes_max};
     send(now, options_.hello);
     return;
   }
-  decoder_ = wire::frame_decoder{answer_bytes_max()};
-  send_resume(now);
+  decoder_ = wire::frame_decoder{terms_.answer_bytes_max()};
+  requests_.send_resume(*session());
+  life_.sent(now);
 }
 
 void agent::connect_failed(time_point now, status why, bool refused) {
   if (phase_ != phase::connecting) return;
-  auto const* only = calls_.only();
+  auto const* only = requests_.calls().only();
   bool const leaves =
-      only && std::holds_alternative<core::leave_args>(only->what) && only->id <= sent_through_;
+      only && std::holds_alternative<core::leave_args>(only->what) && requests_.was_sent(only->id);
   if (refused && leaves) {
     // All tasks have left, and the coordinator has gone (semantics D11).
     phase_ = phase::waiting;
     request_id const leave = only->id;
-    calls_.take(leave);
-    complete(leave, {});
+    requests_.calls().take(leave);
+    requests_.complete(leave, status{});
     return end_quietly();
   }
-  note_refusal(now, refused);
+  outage_.note_refusal(now, refused);
   phase_ = phase::waiting;
   if (refused && options_.hello.acts_for) {
     return give_up(
@@ -77,14 +77,14 @@ void agent::connect_failed(time_point now, status why, bool refused) {
 void agent::rejected(time_point now, status why) {
   if (phase_ == phase::up) return lost(now, std::move(why));
   if (phase_ != phase::connecting && phase_ != phase::greeting) return;
-  if (session_) return attempt_failed(now, std::move(why));
+  if (session()) return attempt_failed(now, std::move(why));
   close_transport();
   give_up(std::move(why));
 }
 
 void agent::received(time_point now, std::string_view bytes) {
   if (!has_transport()) return;
-  if (phase_ == phase::up) heard(now);
+  if (phase_ == phase::up) life_.heard(now);
   decoder_.feed(bytes);
   while (has_transport()) {
     auto const frame = decoder_.next();
@@ -102,8 +102,7 @@ void agent::received(time_point now, std::string_view bytes) {
 
 void agent::write_progressed(time_point now) {
   if (phase_ != phase::up) return;
-  heard_at_ = now;
-  if (unanswered_since_) unanswered_since_ = now;
+  life_.write_progressed(now);
 }
 
 void agent::lost(time_point now, status why) {
@@ -118,7 +117,7 @@ void agent::bye(time_point now, bool abandoned) {
   if (phase_ == phase::over) return;
   end_ = abandoned ? status{errc::cancelled, "the client was destroyed"}
                    : status{errc::failed_precondition, "this client has left the job"};
-  complete_all(errc::cancelled, end_.message());
+  requests_.complete_all(errc::cancelled, end_.message());
   if (has_transport()) send(now, core::bye_args{abandoned});
   close_transport();
   phase_ = phase::over;
@@ -127,57 +126,64 @@ void agent::bye(time_point now, bool abandoned) {
 void agent::advance(time_point now) {
   expire_calls(now);
   if (phase_ == phase::idle || phase_ == phase::over) return;
-  if (!session_ && connect_until() <= now) return give_up(unreachable());
-  if (session_ && deadline_after(heard_at_, fence_after()) <= now) return give_up(fenced());
+  if (gives_up_at() <= now) return give_up(session() ? fenced() : unreachable());
   if (phase_ == phase::waiting && refused_until() <= now) return give_up(coordinator_gone());
-  if (phase_ != phase::up && report_at_ <= now) report_unreachable(now);
+  if (phase_ != phase::up && outage_.report_at() <= now) report_unreachable(now);
   if (phase_ == phase::waiting) {
     if (retry_at_ <= now) open_transport(now);
   } else if (phase_ != phase::up) {
     if (attempt_until() > now) return;
     close_transport();
-    refused_since_.reset();
+    outage_.note_refusal(now, false);
     attempt_failed(now, {errc::unavailable, "no response to the connection attempt within " +
                                                 text_of(now - attempt_at_)});
-  } else if (silent_at() <= now) {
+  } else if (life_.silent_at() <= now) {
     close_transport();
     disconnect(now, {errc::unavailable, "the coordinator has not replied to heartbeats for " +
-                                            text_of(now - *unanswered_since_)});
+                                            text_of(life_.unanswered_for(now))});
   } else {
-    if (look_at_ <= now) look(now);
-    if (heartbeat_at() <= now) send_heartbeat(now);
+    if (waits_.look_at() <= now) ask_about_waits(now);
+    if (life_.next_at() <= now) send_heartbeat(now);
   }
+}
+
+void agent::ask_about_waits(time_point now) {
+  auto const silence = "no reply from the coordinator at " + terms_.place() +
+                       ", which was last heard " + text_of(now - life_.heard_at()) + " ago";
+  for (request_id const id : waits_.look(now, requests_.calls(), silence, events_)) {
+    send(now, core::ask_waiting_args{id});
+  }
+}
+
+void agent::report_unreachable(time_point now) {
+  auto const end = std::min(refused_until(), gives_up_at());
+  events_.emplace_back(agent_events::waiting{outage_.report(now, terms_.place(), end)});
 }
 
 std::optional<time_point> agent::next_deadline() const {
   auto next = time_point::max();
-  if (auto const first = calls_.first_deadline()) next = expiry(*first);
+  if (auto const first = requests_.calls().first_deadline()) next = expiry(*first);
   if (phase_ != phase::idle && phase_ != phase::over) {
-    next = std::min(next, session_ ? deadline_after(heard_at_, fence_after()) : connect_until());
+    next = std::min(next, gives_up_at());
   }
   if (phase_ == phase::waiting) next = std::min({next, retry_at_, refused_until()});
   if (phase_ == phase::connecting || phase_ == phase::greeting) {
     next = std::min(next, attempt_until());
   }
   if (phase_ == phase::up) {
-    next = std::min({next, heartbeat_at(), silent_at(), look_at_});
+    next = std::min({next, life_.next_at(), life_.silent_at(), waits_.look_at()});
   } else if (phase_ != phase::idle && phase_ != phase::over) {
-    next = std::min(next, report_at_);
+    next = std::min(next, outage_.report_at());
   }
   if (next == time_point::max()) return std::nullopt;
   return next;
 }
 
-// Answers that hold more than one value (a barrier's data, a listing, a snapshot of the job) may be
-// larger than the largest request.
-std::size_t agent::answer_bytes_max() const {
-  return std::max({std::size_t{session_->frame_bytes_max},
-                   std::size_t{session_->value_bytes_max} + 64 * 1024, answer_bytes_min});
-}
-
-void agent::take_bytes(std::string& into) { swap_out(bytes_, into); }
+void agent::take_bytes(std::string& into) { swap_out(requests_.bytes(), into); }
 void agent::take_commands(std::vector<agent_command>& into) { swap_out(commands_, into); }
-void agent::take_completions(std::vector<agent_completion>& into) { swap_out(completions_, into); }
+void agent::take_completions(std::vector<agent_completion>& into) {
+  swap_out(requests_.completions(), into);
+}
 void agent::take_events(std::vector<agent_event>& into) { swap_out(events_, into); }
 
 }  // namespace coxswain::detail

@@ -37,14 +37,18 @@
 #include "coxswain/client/agent/agent_messages.hpp"
 #include "coxswain/client/agent/backoff.hpp"
 #include "coxswain/client/agent/call_table.hpp"
+#include "coxswain/client/agent/heartbeats.hpp"
+#include "coxswain/client/agent/joined_tasks.hpp"
+#include "coxswain/client/agent/outage.hpp"
+#include "coxswain/client/agent/outgoing_requests.hpp"
+#include "coxswain/client/agent/session_terms.hpp"
+#include "coxswain/client/agent/wait_reports.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +103,7 @@ class agent {
 
   // Bytes for the open transport.
   void take_bytes(std::string& into);
-  [[nodiscard]] bool has_bytes() const noexcept { return !bytes_.empty(); }
+  [[nodiscard]] bool has_bytes() const noexcept { return !requests_.bytes().empty(); }
 
   void take_commands(std::vector<agent_command>& into);
   void take_completions(std::vector<agent_completion>& into);
@@ -107,12 +111,12 @@ class agent {
 
   // The coordinator's HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
-    return session_;
+    return terms_.stated();
   }
   [[nodiscard]] bool up() const noexcept { return phase_ == phase::up; }
   [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return reconnects_; }
-  [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
+  [[nodiscard]] std::size_t open_calls() const noexcept { return requests_.calls().size(); }
 
   // Why the session has ended; OK before.
   [[nodiscard]] status const& end() const noexcept { return end_; }
@@ -122,28 +126,15 @@ class agent {
 
   // Calls (agent_calls.cpp).
   [[nodiscard]] status refusal(open_call const& call) const;
-  [[nodiscard]] status over_limit(open_call const& call) const;
-  void send_call(time_point now, request_id id);
-  void send_queued(time_point now);
   void send(time_point now, core::request what);
   void forget(time_point now, open_call const& call);
-  void complete(request_id call, status why);
-  void complete_all(errc code, std::string const& text, bool outcome_matters = true);
   void expire_calls(time_point now);
   [[nodiscard]] time_point expiry(time_point deadline) const;
   [[nodiscard]] status timed_out(time_point now, open_call const& call) const;
 
-  // Long waits (agent_waiting.cpp).
-  void watch(time_point now, open_call& call);
-  void look(time_point now);
-  void report_waiting(time_point now, open_call& call, std::string const& why);
-  void answered(time_point now, core::waiting const& what);
-  void watch_outage(time_point now);
-  void note_refusal(time_point now, bool refused);
+  // Long waits.
+  void ask_about_waits(time_point now);
   void report_unreachable(time_point now);
-  [[nodiscard]] std::string place() const;
-  [[nodiscard]] time_point refused_until() const;
-  [[nodiscard]] status coordinator_gone() const;
 
   // The session (agent_session.cpp).
   void greeted(time_point now, wire::server_message message);
@@ -154,76 +145,44 @@ class agent {
   void pushed(time_point now, core::answer what);
   void parted(time_point now, core::goodbye what);
   void malformed(time_point now, status const& why);
-  void heard(time_point now);
   void went_up(time_point now);
   void disconnect(time_point now, status why);
   void attempt_failed(time_point now, status why);
   void retry(time_point now);
   void open_transport(time_point now);
   void close_transport();
-  void note_membership(open_call const& call, core::answer const& reply);
-  [[nodiscard]] bool has_left() const noexcept { return leave_answered_ && members_.empty(); }
   void end_quietly();
   void give_up(status why, bool outcome_matters = true);
-  void send_resume(time_point now);
   void send_heartbeat(time_point now);
   [[nodiscard]] status unreachable() const;
   [[nodiscard]] status fenced() const;
+  [[nodiscard]] status coordinator_gone() const;
   [[nodiscard]] bool has_transport() const noexcept;
-  [[nodiscard]] std::size_t answer_bytes_max() const;
-  [[nodiscard]] time_point connect_until() const;
   [[nodiscard]] time_point attempt_until() const;
-  [[nodiscard]] time_point heartbeat_at() const;
-  [[nodiscard]] time_point silent_at() const;
-  [[nodiscard]] duration fence_after() const;
+  [[nodiscard]] time_point refused_until() const;
+  [[nodiscard]] time_point gives_up_at() const;
 
   agent_options options_;
   phase phase_{phase::idle};
   status end_;
-
-  // The session, and its counters.
-  std::optional<core::hello_answer> session_;
-  std::uint64_t answered_through_{};
-  request_id last_id_{};
-  request_id sent_through_{};  // ids above were never sent
+  session_terms terms_;
+  outgoing_requests requests_;
+  wait_reports waits_;
+  joined_tasks joined_;
+  heartbeats life_;
+  outage outage_;
   std::uint64_t reconnects_{};
-  std::set<task_id> members_;  // those that have joined and not left
-  bool leave_answered_{};
-  call_table calls_;
-  std::size_t queued_bytes_{};         // of open calls above sent_through_
-  std::vector<request_id> cancelled_;  // named in a Resume without a reply yet
-  // Calls that were cancelled and answered nevertheless, and the last id at that time: the
-  // coordinator may not know of it yet, and would treat their replies as wanted.
-  std::map<request_id, request_id> crossed_;
 
   // The transport.
   wire::frame_decoder decoder_;
   backoff backoff_;
-  std::uint64_t tries_{};
-  status last_error_;
-  bool outage_told_{};
   time_point started_at_{};
   time_point retry_at_{};    // waiting
   time_point attempt_at_{};  // connecting, greeting
   time_point up_at_{};
-  time_point down_at_{};
-
-  // Reports of long waits. Calls are not examined before `look_at_`.
-  time_point look_at_{time_point::max()};
-  time_point report_at_{};  // about the unreachable coordinator
-  duration report_every_{};
-  std::optional<time_point> refused_since_;  // every try since then was refused
-
-  // Signs of life.
-  time_point heard_at_{};
-  time_point sent_at_{};
-  time_point heartbeat_sent_at_{};
-  std::optional<time_point> unanswered_since_;
 
   // Out.
-  std::string bytes_;
   std::vector<agent_command> commands_;
-  std::vector<agent_completion> completions_;
   std::vector<agent_event> events_;
 };
 

@@ -1,0 +1,34 @@
+#pragma once
+// The tasks that this session has joined and not left. Not here: the job's tasks (core).
+
+#include "coxswain/client/agent/call_table.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <set>
+#include <variant>
+
+namespace coxswain::detail {
+
+class joined_tasks {
+ public:
+  // The call was answered.
+  void note(open_call const& call, core::answer const& reply) {
+    auto const& message = call.message;
+    if (!message.task) return;
+    if (std::holds_alternative<core::join_args>(message.what) && reply.outcome.ok()) {
+      all_.insert(*message.task);
+    } else if (std::holds_alternative<core::leave_args>(message.what)) {
+      all_.erase(*message.task);
+      leave_answered_ = true;
+    }
+  }
+
+  // There was at least one, and all have left: the end of the connection is no loss.
+  [[nodiscard]] bool have_left() const noexcept { return leave_answered_ && all_.empty(); }
+
+ private:
+  std::set<task_id> all_;
+  bool leave_answered_{};
+};
+
+}  // namespace coxswain::detail

@@ -1,0 +1,117 @@
+#include "coxswain/client/agent/outgoing_requests.hpp"
+
+#include "coxswain/client/agent/request_limits.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::detail {
+
+void outgoing_requests::add(open_call call) {
+  queued_bytes_ += call.bytes;
+  calls_.add(std::move(call));
+}
+
+bool outgoing_requests::send_call(time_point now, request_id id, core::hello_answer const& terms) {
+  open_call& call = *calls_.find(id);
+  if (!was_sent(id)) queued_bytes_ -= call.bytes;
+  if (call.deadline != time_point::max()) {
+    set_timeout(call.message.what, std::max(call.deadline - now, duration::zero()));
+  }
+  call.message.answered_through = answered_through_;
+  auto const before = bytes_.size();
+  wire::append_frame(bytes_, call.message);
+  auto const payload = std::string_view{bytes_}.substr(before + wire::length_bytes);
+  if (status why = over_frame_limit(call, payload, terms); !why.ok()) {
+    bytes_.resize(before);
+    complete(id, std::move(why));
+    calls_.take(id);
+    return false;
+  }
+  sent_through_ = std::max(sent_through_, id);
+  return true;
+}
+
+void outgoing_requests::send_queued(time_point now, core::hello_answer const& terms) {
+  for (request_id const id : calls_.ids(sent_through_, last_id_)) {
+    auto const& call = *calls_.find(id);
+    if (status why = over_limit(call, terms); !why.ok()) {
+      queued_bytes_ -= call.bytes;
+      complete(id, std::move(why));
+      calls_.take(id);
+      continue;
+    }
+    send_call(now, id, terms);
+  }
+}
+
+void outgoing_requests::send(core::request what) {
+  core::client_message message;
+  message.answered_through = answered_through_;
+  message.what = std::move(what);
+  wire::append_frame(bytes_, message);
+}
+
+void outgoing_requests::send_resume(core::hello_answer const& terms) {
+  core::resume_args resume;
+  resume.session = terms.session;
+  resume.secret = terms.secret;
+  resume.coordinator = terms.coordinator;
+  resume.open = calls_.ids(request_id{}, sent_through_);
+  for (auto const& [id, _] : crossed_) {
+    resume.open.insert(std::lower_bound(resume.open.begin(), resume.open.end(), id), id);
+    cancelled_.push_back(id);
+  }
+  send(resume);
+  while (bytes_.size() > core::hello_frame_bytes_max) {
+    for (auto n = resume.open.size() / 8 + 1; n > 0; --n) {
+      request_id const left_out = resume.open.back();
+      resume.open.pop_back();
+      if (!calls_.take(left_out)) continue;
+      complete(left_out, status{errc::unavailable,
+                                "outcome unknown: more requests were open when the connection was "
+                                "lost than a Resume can name"});
+    }
+    bytes_.clear();
+    send(resume);
+  }
+}
+
+void outgoing_requests::resumed(time_point now, core::resume_answer const& answer,
+                                core::hello_answer const& terms) {
+  for (request_id const id : answer.unknown) {
+    if (was_sent(id) && calls_.find(id)) send_call(now, id, terms);
+  }
+  for (request_id const id : cancelled_) {
+    if (!std::binary_search(answer.unknown.begin(), answer.unknown.end(), id)) {
+      send(core::cancel_args{id});
+    }
+  }
+  cancelled_.clear();
+  crossed_.clear();
+  send_queued(now, terms);
+}
+
+std::optional<open_call> outgoing_requests::answered(request_id id) {
+  ++answered_through_;
+  // All messages before the answered request have arrived.
+  std::erase_if(crossed_, [&](auto const& one) { return one.second < id; });
+  auto call = calls_.take(id);
+  if (!call) crossed_.emplace(id, last_id_);
+  return call;
+}
+
+void outgoing_requests::complete_all(errc code, std::string const& text, bool outcome_matters) {
+  for (auto const& call : calls_.take_all()) {
+    std::string told = text;
+    if (code == errc::unavailable && outcome_matters) {
+      told = (was_sent(call.message.id) ? "outcome unknown: " : "never sent: ") + text;
+    }
+    complete(call.message.id, status{code, std::move(told)});
+  }
+  queued_bytes_ = 0;
+}
+
+}  // namespace coxswain::detail

@@ -1,0 +1,40 @@
+#include "coxswain/client/agent/session_terms.hpp"
+
+#include <algorithm>
+
+namespace coxswain::detail {
+namespace {
+
+// How long one try to connect may take: before the grace is known, and at least.
+constexpr duration attempt_longest = 10s;
+constexpr duration attempt_min = 100ms;
+
+constexpr std::size_t answer_bytes_min = 128 * 1024 * 1024;
+
+}  // namespace
+
+std::string session_terms::place() const {
+  auto const host = stated_ ? stated_->hosted_by_task : hosted_by_task_;
+  return address_ + (host ? " (in the process of task " + std::to_string(*host) + ")" : "");
+}
+
+duration session_terms::attempt_max() const {
+  return stated_ ? std::max(stated_->reconnect_grace / 2, attempt_min) : attempt_longest;
+}
+
+std::size_t session_terms::answer_bytes_max() const {
+  return std::max({std::size_t{stated_->frame_bytes_max},
+                   std::size_t{stated_->value_bytes_max} + 64 * 1024, answer_bytes_min});
+}
+
+duration session_terms::fence_after() const {
+  duration const after = fence_after_.value_or(stated_->heartbeat_timeout);
+  return after > duration::zero() ? after : without_limit;
+}
+
+duration session_terms::refused_max() const {
+  bool const counts = !fence_after_ && stated_->coordinator_return > duration::zero();
+  return counts ? stated_->coordinator_return : without_limit;
+}
+
+}  // namespace coxswain::detail

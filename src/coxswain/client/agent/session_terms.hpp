@@ -1,0 +1,51 @@
+#pragma once
+// The terms of a session: what the coordinator's HelloReply states, and the client's own options
+// before and beside it. Not here: the valid ranges of a HelloReply (agent_terms).
+
+#include "coxswain/client/agent/agent_messages.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::detail {
+
+class session_terms {
+ public:
+  explicit session_terms(agent_options const& o)
+      : address_{o.address}, hosted_by_task_{o.hosted_by_task}, fence_after_{o.fence_after} {}
+
+  // The session exists.
+  void use(core::hello_answer stated) { stated_ = std::move(stated); }
+
+  // None before the session exists.
+  [[nodiscard]] std::optional<core::hello_answer> const& stated() const noexcept { return stated_; }
+
+  // The coordinator, for people: "b12:8476 (in the process of task 0)".
+  [[nodiscard]] std::string place() const;
+
+  // How long one try to connect may take.
+  [[nodiscard]] duration attempt_max() const;
+
+  // The following need a session.
+
+  // The largest answer. Those that hold more than one value (a barrier's data, a listing, a
+  // snapshot of the job) may be larger than the largest request.
+  [[nodiscard]] std::size_t answer_bytes_max() const;
+
+  // How long the session survives without a message from the coordinator; and while its address
+  // refuses all connections. without_limit: for ever.
+  [[nodiscard]] duration fence_after() const;
+  [[nodiscard]] duration refused_max() const;
+
+ private:
+  std::string address_;
+  std::optional<std::uint32_t> hosted_by_task_;
+  std::optional<duration> fence_after_;
+  std::optional<core::hello_answer> stated_;
+};
+
+}  // namespace coxswain::detail
