@@ -219,6 +219,15 @@ BOOST_AUTO_TEST_CASE(damaged_headers_end_the_connection) {
   check_end(frame(frame_type::headers, test::end_headers, 3, "\xff\xff\xff\xff\xff"), 9, 3);
 }
 
+// One byte each for a field of 3,000.
+BOOST_AUTO_TEST_CASE(a_small_block_of_many_large_headers_ends_the_connection) {
+  constexpr std::uint64_t enhance_your_calm = 11;
+  std::string const large = "\x40\x01x\x7f\xb9\x16" + std::string(3000, 'v');
+  auto const block = test::header_block({{":method", "POST"}}) + large + std::string(100, '\xbe');
+
+  check_end(frame(frame_type::headers, test::end_headers, 3, block), enhance_your_calm, 3);
+}
+
 BOOST_AUTO_TEST_CASE(a_window_that_shrinks_below_zero_holds_back_the_rest) {
   server_harness h;
   h.feed(test::preface() + setting(4, 10) + window(0, 100'000) + test::whole_call(1, path, ""));

@@ -59,10 +59,12 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_used_again_has_nothing_of_the_last_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_text_that_must_be_utf8_and_is_not_ascii_is_left_to_protobuf) {
-  BOOST_TEST(is_quick("\x22\x07\x08\x02\x2a\x03"
-                      "b12"s));
-  BOOST_TEST(!is_quick("\x22\x07\x08\x02\x2a\x03"
-                       "b\xc3\xa9"s));
+  BOOST_TEST(
+      is_quick("\x22\x07\x08\x02\x2a\x03"
+               "b12"s));
+  BOOST_TEST(
+      !is_quick("\x22\x07\x08\x02\x2a\x03"
+                "b\xc3\xa9"s));
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_number_field_takes_the_last_value) {

@@ -2,6 +2,7 @@
 
 #include "coxswain/http2/request_rules.hpp"
 #include "coxswain/http2/server_connection.hpp"
+#include "coxswain/http2/status_fields.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -22,6 +23,8 @@ constexpr std::size_t ping_bytes = 8;
 constexpr std::size_t go_away_bytes_min = 8;
 
 constexpr int continuations_max = 8;
+// One byte can stand for a field of kilobytes.
+constexpr std::size_t decoded_block_bytes_max = 128 * 1024;
 constexpr std::size_t settings_entries_max = 32;
 
 // More acknowledgements than the rate limit lets a peer ask for.
@@ -165,7 +168,10 @@ void server_connection::take_block(stream_id id, std::string_view block, bool en
   auto* const of = is_new && is_served(id) ? &begin(id) : find(id);
   request_rules rules{!is_new};
   bool is_valid = is_new || ends;
+  std::size_t decoded = 0;
   while (auto const field = decoder_.next(block)) {
+    decoded += field->name.size() + field->value.size() + field_overhead_bytes;
+    if (decoded > decoded_block_bytes_max) return refuse_flood("headers");
     if (of == nullptr || !is_valid) continue;
     is_valid = rules.allow(field->name, field->value);
     if (is_valid && is_new) field_found(*of, field->name, field->value);

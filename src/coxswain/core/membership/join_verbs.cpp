@@ -232,11 +232,11 @@ void join_verbs::enter(call const& c, join_args const& args) {
   a.deadline = deadline_after(c.now, args.timeout);
   join_.arrive(*c.task, std::move(a));
   calls_.park(c, *this, {});
-  kernel_.log(severity::info, event_kind::joining,
-              concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " is joining (",
-                      std::to_string(join_.arrived()), " of ", std::to_string(roster_.size()),
-                      " tasks)"}),
-              c.task);
+  kernel_.log(
+      severity::info, event_kind::joining,
+      concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " is joining (",
+              std::to_string(join_.arrived()), " of ", std::to_string(roster_.size()), " tasks)"}),
+      c.task);
   if (join_.complete()) return release_join(c.now);
   kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }

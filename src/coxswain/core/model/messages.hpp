@@ -533,8 +533,7 @@ struct answer {
 using answer_ptr = boost::local_shared_ptr<answer const>;
 
 [[nodiscard]] inline answer_ptr make_answer(answer what) {
-  return boost::allocate_local_shared<answer const>(recycling_allocator<answer>{},
-                                                    std::move(what));
+  return boost::allocate_local_shared<answer const>(recycling_allocator<answer>{}, std::move(what));
 }
 
 // An answer with an OK outcome, constructed in place.
