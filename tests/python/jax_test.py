@@ -244,6 +244,14 @@ class Life(JaxTest):
         with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: .*1"):
             client.connect()
 
+    def test_the_cluster_register_timeout_of_the_service_limits_that_of_its_clients(self):
+        service = self.service_of(2, cluster_register_timeout=1)
+        client = jax_compat.get_distributed_runtime_client(service.address, 0, init_timeout=300)
+        began = time.monotonic()
+        with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: .*1"):
+            client.connect()
+        self.assertLess(time.monotonic() - began, 60)
+
     def test_a_client_that_never_connected(self):
         client = jax_compat.get_distributed_runtime_client("127.0.0.1:9", 0)
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .* is not connected"):

@@ -35,13 +35,14 @@ def get_distributed_runtime_service(
     """Starts the coordinator of a job in this process. Times are integral seconds.
 
     Like jaxlib's it accepts every client, unless ``COXSWAIN_TOKEN`` or the TLS files are set.
-    ``cluster_register_timeout`` is set by the clients. A shutdown waits at most
-    ``shutdown_timeout``, by default 300; with 0 each task leaves alone. UNKNOWN: it cannot listen
-    there.
+    A connecting client waits for the others at most ``cluster_register_timeout`` (no limit), even if
+    its ``init_timeout`` is longer. A shutdown waits at most ``shutdown_timeout``, by default 300;
+    with 0 each task leaves alone. UNKNOWN: it cannot listen there.
     """
     try:
         return DistributedRuntimeService(
-            _coordinator(address, num_nodes, heartbeat_timeout, shutdown_timeout, recoverable))
+            _coordinator(address, num_nodes, heartbeat_timeout, shutdown_timeout, recoverable,
+                         join_timeout_max=cluster_register_timeout))
     except Error as problem:
         raise failed("UNKNOWN", f"cannot start server at {address}: {problem}") from problem
 
@@ -67,13 +68,14 @@ def service_unless_there(bind: str, num_nodes: int, address: str, heartbeat_time
 
 
 def _coordinator(address: str, num_nodes: int, heartbeat_timeout: int | None,
-                 shutdown_timeout: int | None, recoverable: bool | None) -> Coordinator:
+                 shutdown_timeout: int | None, recoverable: bool | None,
+                 join_timeout_max: int | None = None) -> Coordinator:
     host, _, port = text_of(address, "address").rpartition(":")
     said = said_by_environment()
     is_guarded = "token" in said or ("tls_ca" in said and "tls_cert" in said)
     return Coordinator(
         num_nodes, listen=f":{port}" if host == "[::]" else address, insecure=not is_guarded,
-        hosted_by_task=0, recoverable=bool(recoverable),
+        hosted_by_task=0, recoverable=bool(recoverable), join_timeout_max=join_timeout_max,
         leave_timeout_max=SHUTDOWN_TIMEOUT if shutdown_timeout is None else shutdown_timeout,
         heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **said)
 
