@@ -35,8 +35,8 @@ def get_distributed_runtime_service(
     """Starts the coordinator of a job in this process. Times are integral seconds.
 
     Like jaxlib's it accepts every client, unless ``COXSWAIN_TOKEN`` or the TLS files are set.
-    A connecting client waits for the others at most ``cluster_register_timeout`` (no limit), even if
-    its ``init_timeout`` is longer. A shutdown waits at most ``shutdown_timeout``, by default 300;
+    A connecting client waits for the others at most ``cluster_register_timeout`` (no limit), even
+    if its ``init_timeout`` is longer. A shutdown waits at most ``shutdown_timeout``, by default 300;
     with 0 each task leaves alone. UNKNOWN: it cannot listen there.
     """
     try:
