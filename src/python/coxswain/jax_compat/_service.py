@@ -36,8 +36,8 @@ def get_distributed_runtime_service(
 
     Like jaxlib's it accepts every client, unless ``COXSWAIN_TOKEN`` or the TLS files are set.
     A connecting client waits for the others at most ``cluster_register_timeout`` (no limit), even
-    if its ``init_timeout`` is longer. A shutdown waits at most ``shutdown_timeout``, by default 300;
-    with 0 each task leaves alone. UNKNOWN: it cannot listen there.
+    if its ``init_timeout`` is longer. A shutdown waits at most ``shutdown_timeout`` (300); with 0
+    each task leaves alone. UNKNOWN: it cannot listen there.
     """
     try:
         return DistributedRuntimeService(
