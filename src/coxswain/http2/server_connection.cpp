@@ -1,4 +1,4 @@
-// Streams, and what is sent. What is received: server_connection_input.cpp.
+// Streams and the sending side. The receiving side: server_connection_input.cpp.
 
 #include "coxswain/http2/server_connection.hpp"
 

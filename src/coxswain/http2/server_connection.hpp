@@ -82,7 +82,7 @@ class server_connection {
   // Takes a piece of the input, of at least one byte, with at most one frame in it.
   void take(time_point now, std::string_view& input);
 
-  // What the input contains. None of them may close the stream.
+  // Called with the contents of the input. None of them may close the stream.
   virtual void field_found(server_stream& of, std::string_view name, std::string_view value) = 0;
   virtual void headers_ended(server_stream& of) = 0;
   virtual void data_found(server_stream& of, std::string_view content) = 0;
@@ -181,7 +181,7 @@ class server_connection {
   boost::unordered_flat_map<std::int32_t, std::unique_ptr<server_stream>> streams_;
   std::size_t held_bytes_{};
 
-  // What was received.
+  // The receiving side.
   std::size_t preface_bytes_{};
   bool has_settings_{};  // the first frame
   stream_id last_{};     // the highest one that the peer has begun
@@ -192,7 +192,7 @@ class server_connection {
   bool block_ends_stream_{};
   int continuations_{};
 
-  // What is to be sent.
+  // The sending side.
   std::string control_;                 // frames that no window holds back
   std::size_t control_sent_{};          // bytes of it
   std::size_t acknowledgements_{};      // in it

@@ -1,4 +1,4 @@
-// What is received on a server's connection.
+// The receiving side of server_connection.
 
 #include "coxswain/http2/request_rules.hpp"
 #include "coxswain/http2/server_connection.hpp"

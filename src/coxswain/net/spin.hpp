@@ -11,7 +11,7 @@ namespace coxswain::net {
 
 class spin {
  public:
-  // No thread loses its core for less than a few of these, and hardly any poll takes one.
+  // If two polls are this far apart, another thread had the core.
   static constexpr duration lost_core_min = 500us;
   // No polling for this long after the thread has lost its core.
   static constexpr duration rest = 100ms;

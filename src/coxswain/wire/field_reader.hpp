@@ -86,7 +86,7 @@ class field_reader {
     return {};
   }
 
-  // What was not taken yet begins here.
+  // The first byte that was not taken.
   [[nodiscard]] char const* position() const noexcept { return at_; }
 
   // Marks the input as invalid. Returns zero.

@@ -30,7 +30,7 @@ class heartbeats {
     unanswered_since_.reset();
   }
 
-  // A full transport accepts bytes again: a sign of life, but no reply.
+  // A full transport accepts bytes again: the peer is alive, but this is no reply.
   void write_progressed(time_point now) {
     heard_at_ = now;
     if (unanswered_since_) unanswered_since_ = now;

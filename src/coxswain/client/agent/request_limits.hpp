@@ -1,6 +1,6 @@
 #pragma once
-// What a request needs and how large it is, against the coordinator's limits. Not here: the limits
-// of open requests (core).
+// Checks a request's size and needs against the coordinator's limits. Not here: the limits of open
+// requests (core).
 
 #include "coxswain/client/agent/call_table.hpp"
 #include "coxswain/core/model/messages.hpp"

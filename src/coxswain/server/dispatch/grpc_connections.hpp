@@ -50,7 +50,7 @@ class grpc_connections {
                                  std::string_view input);
   // Takes what it can from the front of `input`.
   [[nodiscard]] bool receive(time_point now, connection_id from, line& on, std::string_view& input);
-  // What is left of `input` waits for the next quantum.
+  // The rest of `input` waits for the next quantum.
   void end_input(time_point now, connection_id from, line& on, std::string_view input);
 
   // The core sends this. `on` is null for sessions of tasks, which only connections with the door
