@@ -106,10 +106,10 @@ BOOST_AUTO_TEST_CASE(allocations_of_a_call_are_counted) {
   connection one;
   std::size_t replies = 0;
   for (int i = 0; i < calls; ++i) replies += one.reply();
-  BOOST_TEST(replies == calls * 3u);
+  BOOST_TEST(replies == calls * 2u);
   std::size_t failures = 0;
   for (int i = 0; i < calls; ++i) failures += one.fail();
-  BOOST_TEST(failures == calls * 7u);
+  BOOST_TEST(failures == calls * 6u);
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_connection_and_a_waiting_call_use_little_memory) {

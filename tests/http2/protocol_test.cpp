@@ -220,6 +220,31 @@ BOOST_AUTO_TEST_CASE(damaged_headers_end_the_connection) {
 }
 
 // One byte each for a field of 3,000.
+BOOST_AUTO_TEST_CASE(equal_blocks_of_indexes_mean_what_the_table_has) {
+  server_harness h;
+  h.feed(test::preface());
+  std::uint32_t stream = 1;
+  auto const path_of_call = [&](std::string const& block) {
+    h.feed(frame(frame_type::headers, test::end_headers, stream, block));
+    h.feed(frame(frame_type::data, test::end_stream, stream, test::message("x")));
+    stream += 2;
+    return h.take<call>().path;
+  };
+  // :method, :scheme; :authority, :path, content-type, te: four entries of the table.
+  auto const filling = [](std::string const& to) {
+    return test::hex("83 86 41 01 61 44 02") + to + test::hex("5f 10") + "application/grpc" +
+           test::hex("40 02") + "te" + test::hex("08") + "trailers";
+  };
+  auto const indexes = test::hex("83 86 c0 c1 bf be");
+
+  BOOST_TEST(path_of_call(filling("/b")) == "/b");
+  BOOST_TEST(path_of_call(indexes) == "/b");
+  BOOST_TEST(path_of_call(indexes) == "/b");
+  BOOST_TEST(path_of_call(filling("/c")) == "/c");
+  BOOST_TEST(path_of_call(indexes) == "/c");
+  BOOST_TEST(path_of_call(indexes) == "/c");
+}
+
 BOOST_AUTO_TEST_CASE(a_small_block_of_many_large_headers_ends_the_connection) {
   constexpr std::uint64_t enhance_your_calm = 11;
   std::string const large = "\x40\x01x\x7f\xb9\x16" + std::string(3000, 'v');

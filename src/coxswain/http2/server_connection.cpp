@@ -43,7 +43,8 @@ server_connection::~server_connection() = default;
 std::size_t server_connection::memory_bytes() const noexcept {
   constexpr std::size_t entry_bytes = sizeof(std::pair<std::int32_t, void*>) + 1;
   return held_bytes_ + decoder_.memory_bytes() + splitter_.memory_bytes() + block_.capacity() +
-         control_.capacity() + streams_.bucket_count() * entry_bytes;
+         control_.capacity() + known_block_.capacity() + known_head_.path.capacity() +
+         streams_.bucket_count() * entry_bytes;
 }
 
 bool server_connection::wants_write() const noexcept {

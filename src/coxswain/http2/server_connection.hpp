@@ -151,6 +151,7 @@ class server_connection {
   void take_ping(received_frame const& f);
   void take_go_away(received_frame const& f);
   void take_window(received_frame const& f);
+  void begin_request(server_stream& of, bool ends);
   void end_request(server_stream& of);
   // False: the connection ends, because such a frame cannot belong to this stream.
   [[nodiscard]] bool check_known(received_frame const& f);
@@ -191,6 +192,8 @@ class server_connection {
   stream_id block_of_{};           // zero: none
   bool block_ends_stream_{};
   int continuations_{};
+  std::string known_block_;  // the last header block, if the next equal one says the same
+  request_head known_head_;  // what it said
 
   // The sending side.
   std::string control_;                 // frames that no window holds back

@@ -39,6 +39,15 @@ enum class setting : std::uint16_t {
 
 constexpr std::uint32_t max_frame_size_max = 0xff'ffff;
 
+// Whether a block names only what is in the tables, and so leaves them as they are: each byte is
+// the index of a field.
+bool leaves_table(std::string_view block) noexcept {
+  return std::all_of(block.begin(), block.end(), [](char c) {
+    auto const byte = static_cast<unsigned char>(c);
+    return byte > 0x80 && byte < 0xff;
+  });
+}
+
 bool is_of_client(stream_id which) noexcept { return which.value % 2 == 1; }
 
 // Without padding and priority. Nothing: they are longer than the payload.
@@ -133,7 +142,8 @@ void server_connection::take_data(received_frame const& f) {
 }
 
 void server_connection::end_request(server_stream& of) {
-  if (of.announced && *of.announced != of.received) return reset(of, error_code::protocol_error);
+  if (of.head.announced && *of.head.announced != of.received)
+    return reset(of, error_code::protocol_error);
   half_closed(of);
 }
 
@@ -166,6 +176,13 @@ void server_connection::take_block(stream_id id, std::string_view block, bool en
   if (is_new) last_ = id;
   // Those of closed and excluded streams are decoded for the sake of the header table.
   auto* const of = is_new && is_served(id) ? &begin(id) : find(id);
+  if (is_new && !block.empty() && block == known_block_) {
+    if (of == nullptr) return;
+    of->head = known_head_;
+    return begin_request(*of, ends);
+  }
+  known_block_.clear();
+  auto const whole = block;
   request_rules rules{!is_new};
   bool is_valid = is_new || ends;
   std::size_t decoded = 0;
@@ -182,12 +199,22 @@ void server_connection::take_block(stream_id id, std::string_view block, bool en
   if (of == nullptr) return;
   if (of->is_half_closed) return reset(*of, error_code::stream_closed);
   if (!is_valid || !rules.are_complete()) return reset(*of, error_code::protocol_error);
-  of->is_half_closed = ends;
   if (is_new) {
-    of->announced = rules.content_length();
-    headers_ended(*of);
+    of->head.announced = rules.content_length();
+    if (leaves_table(whole)) {
+      known_block_ = whole;
+      known_head_ = of->head;
+    }
+    return begin_request(*of, ends);
   }
+  of->is_half_closed = ends;
   if (ends) end_request(*of);
+}
+
+void server_connection::begin_request(server_stream& of, bool ends) {
+  of.is_half_closed = ends;
+  headers_ended(of);
+  if (ends) end_request(of);
 }
 
 void server_connection::take_reset(received_frame const& f) {

@@ -108,19 +108,19 @@ void server_session::allow() {
 
 void server_session::field_found(server_stream& of, std::string_view name, std::string_view value) {
   auto const field_bytes = name.size() + value.size() + field_overhead_bytes;
-  of.header_bytes += static_cast<std::uint32_t>(field_bytes);
-  if (of.header_bytes > limited().header_block_bytes_max) return;
+  of.head.header_bytes += static_cast<std::uint32_t>(field_bytes);
+  if (of.head.header_bytes > limited().header_block_bytes_max) return;
   if (name == ":path") {
-    of.path = value;
+    of.head.path = value;
   } else if (name == ":method") {
-    of.is_post = value == "POST";
+    of.head.is_post = value == "POST";
   } else if (name == "content-type") {
-    of.is_grpc = is_grpc_type(value);
+    of.head.is_grpc = is_grpc_type(value);
   } else if (name == "grpc-encoding") {
-    of.message_encoding = encoding_of(value);
+    of.head.message_encoding = encoding_of(value);
   } else if (name == "grpc-timeout") {
-    of.timeout = parse_grpc_timeout(value);
-    of.has_bad_timeout = !of.timeout;
+    of.head.timeout = parse_grpc_timeout(value);
+    of.head.has_bad_timeout = !of.head.timeout;
   } else if (name == "user-agent" && user_agent_.empty()) {
     user_agent_ = value;
   }
@@ -128,15 +128,15 @@ void server_session::field_found(server_stream& of, std::string_view name, std::
 
 void server_session::headers_ended(server_stream& of) {
   of.now = phase::body;
-  if (of.header_bytes > limited().header_block_bytes_max) {
+  if (of.head.header_bytes > limited().header_block_bytes_max) {
     refuse(of, {errc::resource_exhausted, "the headers have more than " +
                                               std::to_string(limited().header_block_bytes_max) +
                                               " bytes"});
-  } else if (!of.is_post) {
+  } else if (!of.head.is_post) {
     refuse_http(of, "405");
-  } else if (!of.is_grpc) {
+  } else if (!of.head.is_grpc) {
     refuse_http(of, "415");
-  } else if (of.has_bad_timeout) {
+  } else if (of.head.has_bad_timeout) {
     refuse(of, {errc::invalid_argument, "the grpc-timeout is malformed"});
   }
 }
@@ -186,10 +186,10 @@ void server_session::half_closed(server_stream& of) {
 
 void server_session::deliver(server_stream& whole) {
   forget_request(whole);
-  auto message = whole.body.take(whole.message_encoding);
+  auto message = whole.body.take(whole.head.message_encoding);
   if (!message) return refuse(whole, message.error());
   whole.now = phase::delivered;
-  tell(call{whole.id, std::exchange(whole.path, {}), std::move(*message), whole.timeout});
+  tell(call{whole.id, std::exchange(whole.head.path, {}), std::move(*message), whole.head.timeout});
 }
 
 void server_session::stream_closed(server_stream& of, error_code why) {

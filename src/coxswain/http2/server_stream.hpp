@@ -2,6 +2,7 @@
 // A call of a server's connection, from its first header until its stream is closed.
 // Private to http2.
 
+#include "coxswain/base/recycling_allocator.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/http2/message_decoder.hpp"
 #include "coxswain/http2/outgoing.hpp"
@@ -19,31 +20,43 @@ namespace coxswain::http2 {
 using stream_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
+// What its headers say.
+struct request_head {
+  bool is_post{};
+  bool is_grpc{};
+  bool has_bad_timeout{};
+  encoding message_encoding{encoding::none};
+  std::uint32_t header_bytes{};
+  std::string path;
+  std::optional<duration> timeout;
+  std::optional<std::uint64_t> announced;  // bytes of its body, by content-length
+};
+
 struct server_stream {
   enum class phase : std::uint8_t { headers, body, delivered, answered };
 
   server_stream(stream_id which, std::size_t message_bytes_max, std::int64_t window_) noexcept
       : id{which}, body{message_bytes_max}, window{window_} {}
 
+  static void* operator new(std::size_t /*bytes*/) {
+    return recycling_allocator<server_stream>{}.allocate(1);
+  }
+  static void operator delete(void* at) noexcept {
+    recycling_allocator<server_stream>{}.deallocate(static_cast<server_stream*>(at), 1);
+  }
+
   // The request.
   stream_id id;
   phase now{phase::headers};
-  bool is_post{};
-  bool is_grpc{};
-  bool is_half_closed{};  // its client sends nothing more
-  bool is_allowed{};      // to exceed the limit of requests without `allow`
-  bool has_bad_timeout{};
-  encoding message_encoding{encoding::none};
-  std::uint32_t header_bytes{};
+  bool is_half_closed{};     // its client sends nothing more
+  bool is_allowed{};         // to exceed the limit of requests without `allow`
   std::uint32_t withheld{};  // received bytes for which the window was not reopened
-  std::string path;
-  std::optional<duration> timeout;
+  request_head head;
   message_decoder body;
   stream_hook asking;
 
-  // Its body in frames: received, announced by content-length, and for which window.
+  // Its body in frames: received, and for which window.
   std::uint64_t received{};
-  std::optional<std::uint64_t> announced;
   std::uint32_t unread_window{};  // received, and the window was not reopened
   std::uint32_t consumed{};       // of them, those that no longer count
   std::uint32_t read_window{65'535};
