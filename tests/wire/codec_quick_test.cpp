@@ -3,12 +3,16 @@
 
 #include "coxswain/wire/codec_quick.hpp"
 
+#include "coxswain/v1/coxswain.pb.h"
+#include "coxswain/wire/frame.hpp"
 #include "tests/wire/samples.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <initializer_list>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::wire {
@@ -55,6 +59,40 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_used_again_has_nothing_of_the_last_one) {
       BOOST_TEST(decode_client(payload_of(second), got, is_plain).ok());
       BOOST_TEST((got == second));
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(simple_requests_are_encoded_as_protobuf_does) {
+  auto const of_all = core::barrier_args{.name = "b", .timeout = 5s};
+  for (core::request const& what : std::initializer_list<core::request>{
+           core::get_args{}, core::get_args{"key", 0ms}, core::get_args{"key", without_limit},
+           core::try_get_args{}, core::try_get_args{std::string(200, 'k')}, core::barrier_args{},
+           of_all}) {
+    for (auto const& head :
+         {core::client_message{}, core::client_message{request_id{300}, 7, task_id{0}}}) {
+      core::client_message sent = head;
+      sent.what = what;
+      std::string frame;
+      BOOST_TEST(append_frame_quickly(frame, sent));
+      auto const payload = payload_of(sent);
+      BOOST_TEST(std::string_view{frame}.substr(length_bytes) == payload);
+      v1::ClientMessage read;
+      BOOST_TEST(read.ParseFromString(payload));
+      BOOST_TEST(read.SerializeAsString() == payload);
+      if (sent.id != request_id{}) BOOST_TEST((decode_with_protobuf(payload).value() == sent));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(barriers_with_more_are_left_to_protobuf) {
+  for (auto const& what :
+       {core::barrier_args{.participants = {task_id{1}}}, core::barrier_args{.gather = true},
+        core::barrier_args{.data = "x"}, core::barrier_args{.progress_every = 1ms},
+        core::barrier_args{.reduce = core::reduction::sum_int64},
+        core::barrier_args{.fail_when_lost = true}}) {
+    std::string frame;
+    BOOST_TEST(!append_frame_quickly(frame, {request_id{1}, 0, {}, what}));
+    BOOST_TEST(frame == "");
   }
 }
 

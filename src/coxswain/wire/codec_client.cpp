@@ -454,6 +454,7 @@ result<core::client_message> decode_large(std::string_view payload) {
 }  // namespace
 
 void append_frame(std::string& out, core::client_message const& message) {
+  if (append_frame_quickly(out, message)) return;
   scratch memory;
   auto& to = memory.make<v1::ClientMessage>();
   encode_head(message, to);

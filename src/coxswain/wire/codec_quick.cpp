@@ -6,8 +6,11 @@
 #include "coxswain/v1/coxswain.pb.h"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/field_reader.hpp"
+#include "coxswain/wire/field_writer.hpp"
+#include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -300,7 +303,58 @@ bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
   }
 }
 
+// A request whose first field is a name, and whose others are numbers.
+struct named_request {
+  int number{};  // of its field in ClientMessage
+  std::string_view name;
+};
+constexpr int name_field = 1;
+static_assert(v1::Get::kKeyFieldNumber == name_field);
+static_assert(v1::TryGet::kKeyFieldNumber == name_field);
+static_assert(v1::Barrier::kNameFieldNumber == name_field);
+
+// Writes the numbers. Nothing: it has other fields.
+std::optional<named_request> write_numbers(core::request const& what, field_writer& to) {
+  using fields = v1::ClientMessage;
+  if (auto const* const get = std::get_if<core::get_args>(&what)) {
+    to.put_present_signed(v1::Get::kTimeoutMsFieldNumber, timeout_to_wire(get->timeout));
+    return named_request{fields::kGetFieldNumber, get->key};
+  }
+  if (auto const* const get = std::get_if<core::try_get_args>(&what)) {
+    return named_request{fields::kTryGetFieldNumber, get->key};
+  }
+  if (auto const* const barrier = std::get_if<core::barrier_args>(&what)) {
+    bool const is_plain = barrier->participants.empty() && barrier->data.empty() &&
+                          !barrier->gather && barrier->reduce == core::reduction::none &&
+                          barrier->progress_every == duration{} && !barrier->fail_when_lost;
+    if (!is_plain) return std::nullopt;
+    to.put_present_signed(v1::Barrier::kTimeoutMsFieldNumber, timeout_to_wire(barrier->timeout));
+    return named_request{fields::kBarrierFieldNumber, barrier->name};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool append_frame_quickly(std::string& out, core::client_message const& message) {
+  using fields = v1::ClientMessage;
+  std::array<char, number_field_bytes_max> numbers;
+  field_writer last{numbers.data()};
+  auto const request = write_numbers(message.what, last);
+  if (!request) return false;
+  auto const name = request->name;
+  std::array<char, 5 * number_field_bytes_max> room;
+  field_writer first{room.data()};
+  first.put_number(fields::kIdFieldNumber, message.id.value);
+  first.put_number(fields::kAnsweredThroughFieldNumber, message.answered_through);
+  if (message.task) first.put_present_number(fields::kTaskFieldNumber, message.task->value);
+  auto const rest = last.written();
+  first.put_head(request->number, content_field_bytes(name.size()) + rest.size());
+  if (!name.empty()) first.put_head(name_field, name.size());
+  auto const prefix = length_prefix(first.written().size() + name.size() + rest.size());
+  out.append(prefix.data(), prefix.size()).append(first.written()).append(name).append(rest);
+  return true;
+}
 
 bool decode_quickly(std::string_view payload, core::client_message& to) {
   using fields = v1::ClientMessage;

@@ -1,9 +1,11 @@
 #pragma once
-// The two ways of decoding a request. Private to wire/codec.
+// The fast ways of decoding and encoding a request, and decoding by Protobuf. Private to
+// wire/codec.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace coxswain::wire {
@@ -12,6 +14,10 @@ namespace coxswain::wire {
 // again. False if anything is unusual: then Protobuf decides, and the message is unspecified. The
 // payload has at most `request_bytes_max`.
 [[nodiscard]] bool decode_quickly(std::string_view payload, core::client_message& to);
+
+// Appends the frame of a simple request for a key or a barrier, as Protobuf would write it. False
+// for all others, and nothing is appended.
+[[nodiscard]] bool append_frame_quickly(std::string& out, core::client_message const& message);
 
 // The decoded payload. It has at most `request_bytes_max` without its values.
 [[nodiscard]] result<core::client_message> decode_with_protobuf(std::string_view payload);
