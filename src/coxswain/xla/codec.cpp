@@ -240,12 +240,14 @@ std::string encode_incarnation(incarnation self) {
 }
 
 encoded_reply encode_key_value(std::string_view key, bytes value) {
-  std::string pair;
-  append_text(pair, 1, key);
-  if (value.size() != 0) append_head(pair, 2, value.size());
+  auto const key_head = key.empty() ? 0 : head_bytes(key.size());
+  auto const value_head = value.size() == 0 ? 0 : head_bytes(value.size());
+  auto const pair_bytes = key_head + key.size() + value_head + value.size();
   encoded_reply made;
-  append_head(made.head, 1, pair.size() + value.size());
-  made.head += pair;
+  made.head.reserve(head_bytes(pair_bytes) + key_head + key.size() + value_head);
+  append_head(made.head, 1, pair_bytes);
+  append_text(made.head, 1, key);
+  if (value.size() != 0) append_head(made.head, 2, value.size());
   made.tail = std::move(value);
   return made;
 }

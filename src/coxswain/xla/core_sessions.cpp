@@ -147,7 +147,7 @@ void core_sessions::fail_call(request_id id, status const& why) {
 }
 
 void core_sessions::submit(time_point now, open_call one, std::optional<task_id> task,
-                           core::request what) {
+                           core::request&& what) {
   carrier& by = *one.by;
   request_id const id = calls_.add(std::move(one));
   by.open.push_back(id);
@@ -155,7 +155,7 @@ void core_sessions::submit(time_point now, open_call one, std::optional<task_id>
 }
 
 void core_sessions::send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
-                         core::request what) {
+                         core::request&& what) {
   core::client_message message;
   message.id = id;
   message.answered_through = by.received;

@@ -4,6 +4,7 @@
 
 #include "coxswain/base/little_endian.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,11 @@ inline void append_fixed64(std::string& out, unsigned field, std::uint64_t value
 inline void append_head(std::string& out, unsigned field, std::size_t content_bytes) {
   append_varint(out, field << 3 | 2);
   append_varint(out, content_bytes);
+}
+
+// How long they are, if the field's number is below 16.
+[[nodiscard]] constexpr std::size_t head_bytes(std::size_t content_bytes) noexcept {
+  return 1 + (static_cast<std::size_t>(std::bit_width(content_bytes | 1)) + 6) / 7;
 }
 
 // Even if it is empty.

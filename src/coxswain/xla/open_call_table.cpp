@@ -52,7 +52,8 @@ void open_call_table::answer(open_call const& to, outcome how, encoded_reply wha
   auto& counted = counts_[static_cast<std::size_t>(to.of.what)];
   ++counted.calls;
   if (!how.ok()) ++counted.failed;
-  replies_.push_back(reply{{to.from->core, to.stream}, std::move(how), std::move(what)});
+  replies_.emplace_back(std::in_place_type<reply>,
+                        reply{{to.from->core, to.stream}, std::move(how), std::move(what)});
 }
 
 void open_call_table::forget(request_id id) {
