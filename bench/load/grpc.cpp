@@ -3,6 +3,8 @@
 #include "bench_error.hpp"
 #include "load/tally.hpp"
 
+#include "coxswain/http2/frame.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -47,11 +49,24 @@ void grpc_line::append_ping(std::string& out) {
 
 void grpc_line::append_call(std::string& out, std::string_view path, std::string_view message,
                             grpc_kind kind) {
+  append_output(out);
   auto const stream =
       session_.start({.path = path, .stays_open = kind == grpc_kind::watched}, message);
   if (!stream) throw bench_error{"the connection takes no more calls"};
   if (kind != grpc_kind::answer) special_.emplace(*stream, kind);
-  append_output(out);
+  std::string frames;
+  append_output(frames);
+  http2::frame_splitter splitter;
+  for (std::string_view rest = frames; auto const found = splitter.next(rest);) {
+    auto const head = out.size();
+    http2::append_frame_head(out, found->length, found->kind, found->flags, found->stream);
+    if (found->kind != http2::frame_kind::headers) {
+      out += found->payload;
+      continue;
+    }
+    headers_.append(out, path);
+    http2::fit_frame_head(out, head);
+  }
   if (session_.unsent_bytes() == 0) return;
   refuse("a call of {} bytes exceeds what HTTP/2 lets a client send at first: take shorter values",
          message.size());

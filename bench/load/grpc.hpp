@@ -2,6 +2,7 @@
 // gRPC on one connection of a load: its calls, encoded before they are sent, and the items of its
 // input. Not here: the services that are called (etcd_peer, xla_peer).
 
+#include "load/call_headers.hpp"
 #include "load/peer.hpp"
 
 #include "coxswain/http2/client_session.hpp"
@@ -62,6 +63,7 @@ class grpc_line final : public frame_source {
   bool take(http2::peer_goodbye const& goodbye);
 
   http2::client_session session_;
+  call_headers headers_;  // in place of the session's, which send each path in full
   std::unordered_map<http2::stream_id, grpc_kind> special_;  // calls of other kinds than `answer`
   std::uint64_t unended_{};                                  // messages whose calls have not ended
   std::vector<http2::client_event> events_;
