@@ -84,7 +84,9 @@ bool kernel::is_paused(session const& s) const {
 void kernel::log(severity level, event_kind kind, std::string text, std::optional<task_id> task,
                  std::string_view barrier) {
   events.push_back({level, std::move(text), kind, task, std::string{barrier}});
-  event_log.add(observed_ - started, events.back(), task ? who(*task) : std::string{});
+  subject_.clear();
+  if (task) append_who(subject_, *task);
+  event_log.add(observed_ - started, events.back(), subject_);
 }
 
 std::string kernel::moment(time_point now, time_point at) const {
@@ -101,9 +103,17 @@ status kernel::out_of_memory() const {
 }
 
 std::string kernel::who(task_id id) const {
-  std::string const number = std::to_string(id.value);
+  std::string text;
+  append_who(text, id);
+  return text;
+}
+
+void kernel::append_who(std::string& to, task_id id) const {
   std::string const& label = from_of(roster.at(id)).label();
-  return label.empty() ? concat({"task ", number}) : concat({"task ", number, " (", label, ")"});
+  std::string const number = std::to_string(id.value);
+  to.reserve(to.size() + label.size() + number.size() + 8);
+  to.append("task ").append(number);
+  if (!label.empty()) to.append(" (").append(label).append(")");
 }
 
 std::string kernel::whose(session const& s) const {

@@ -97,10 +97,12 @@ class kernel {
 
  private:
   void log_stall(time_point now);
+  void append_who(std::string& to, task_id id) const;
 
   time_point observed_;
   duration stalled_{};  // all stalls of the loop so far
   std::optional<time_point> stall_told_;
+  std::string subject_;  // of the last event
 };
 
 }  // namespace coxswain::core

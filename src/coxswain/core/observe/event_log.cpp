@@ -22,10 +22,9 @@ std::size_t bytes_shown(events_answer::entry const& e) {
   return sizeof(e) + e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
 
-// The key of events that differ only in task and numbers.
-std::string key_of(event const& what, std::string_view subject) {
-  std::string key;
-  key.reserve(2 + what.text.size());
+// Makes the key of events that differ only in task and numbers.
+void make_key(std::string& key, event const& what, std::string_view subject) {
+  key.clear();
   key += static_cast<char>(what.level);
   key += static_cast<char>(what.kind);
   // Each number as one mark.
@@ -40,7 +39,6 @@ std::string key_of(event const& what, std::string_view subject) {
   auto const at = subject.empty() ? text.npos : text.find(subject);
   add(text.substr(0, at));
   if (at != text.npos) add(text.substr(at + subject.size()));
-  return key;
 }
 
 void note(std::vector<bool>& tasks, std::optional<task_id> task) {
@@ -56,44 +54,55 @@ void event_log::add(duration at, event const& what, std::string_view subject) {
   for (std::size_t i = 0; i <= static_cast<std::size_t>(what.level); ++i) last_[i] = number;
   auto& of = histories_[what.kind == event_kind::job_failed ? job_failure
                                                             : static_cast<std::size_t>(what.level)];
-  auto const group = run_of(at, number, key_of(what, subject));
+  make_key(key_, what, subject);
+  auto const group = run_of(at, number);
+  lines::node_type folded;
   if (++group->count > most_.alike) {
-    fold(*group, of);
+    folded = fold(*group, of);
     note(group->tasks, what.task);
   }
   group->last_at = at;
   group->lines.push_back(number);
-  auto const added = of.lines.emplace_hint(of.lines.end(), number, line{at, what, group});
-  of.bytes += bytes_of(added->second);
+  of.bytes += bytes_of(add(of.lines, std::move(folded), number, {at, what, group}));
   while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
          (of.bytes > most_.bytes && of.lines.size() > 1)) {
     drop_oldest(of);
   }
 }
 
-std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t number,
-                                                  std::string key) {
-  auto& latest = runs_[key];
+// Into the memory of a folded line, if there is one.
+event_log::line const& event_log::add(lines& to, lines::node_type into, std::uint64_t number,
+                                      line const& one) {
+  if (into.empty()) return to.emplace_hint(to.end(), number, one)->second;
+  into.key() = number;
+  into.mapped() = one;
+  return to.insert(to.end(), std::move(into))->second;
+}
+
+std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t number) {
+  auto& latest = runs_[key_];
   if (!latest || at - latest->last_at > alike_gap) {
     latest = std::make_shared<run>();
-    latest->key = std::move(key);
+    latest->key = key_;
     latest->first = number;
     latest->first_at = at;
   }
   return latest;
 }
 
-// The line about to be added represents all before it.
-void event_log::fold(run& all, history& of) {
+// The line about to be added represents all before it. Returns one of those, if there are any.
+event_log::lines::node_type event_log::fold(run& all, history& of) {
+  lines::node_type last;
   boost::container::small_vector<std::optional<task_id>, 8> about;
   for (std::uint64_t const number : all.lines) {
     auto const at = of.lines.find(number);
     about.push_back(at->second.what.task);
     of.bytes -= bytes_of(at->second);
-    of.lines.erase(at);
+    last = of.lines.extract(at);
   }
   for (auto const& task : about) note(all.tasks, task);
   all.lines.clear();
+  return last;
 }
 
 // Including the containers' overhead, and its share of a run.
@@ -138,15 +147,15 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
   events_answer found;
   found.lost = after ? lost(*after, at_least) : 0;
   found.through = last();
-  std::array<std::map<std::uint64_t, line>::const_iterator, histories> next;
+  std::array<lines::const_iterator, histories> next;
   for (std::size_t i = 0; i < histories; ++i) {
-    auto const& lines = histories_[i].lines;
-    next[i] = lines.upper_bound(after.value_or(0));
-    if (i < static_cast<std::size_t>(at_least)) next[i] = lines.end();
+    auto const& all = histories_[i].lines;
+    next[i] = all.upper_bound(after.value_or(0));
+    if (i < static_cast<std::size_t>(at_least)) next[i] = all.end();
     if (after || last_of_each == 0) continue;
     if (i < static_cast<std::size_t>(at_least)) continue;
-    auto const most = static_cast<std::ptrdiff_t>(std::min(lines.size(), last_of_each));
-    next[i] = std::prev(lines.end(), most);
+    auto const most = static_cast<std::ptrdiff_t>(std::min(all.size(), last_of_each));
+    next[i] = std::prev(all.end(), most);
   }
   for (std::size_t bytes = 0;;) {
     std::size_t earliest = histories;

@@ -70,17 +70,20 @@ class event_log {
     event what;
     std::shared_ptr<run> group;
   };
+  using lines = std::map<std::uint64_t, line>;
   // The lines of one severity.
   struct history {
-    std::map<std::uint64_t, line> lines;
+    event_log::lines lines;
     std::size_t bytes{};
     std::deque<std::uint64_t> dropped;  // the numbers of the last ones
   };
   static constexpr std::size_t job_failure = 3;  // after the severities
   static constexpr std::size_t histories = 4;
 
-  [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number, std::string key);
-  static void fold(run& all, history& of);
+  // The one with `key_`.
+  [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number);
+  static lines::node_type fold(run& all, history& of);
+  static line const& add(lines& to, lines::node_type into, std::uint64_t number, line const& one);
   [[nodiscard]] static std::size_t bytes_of(line const& l);
   void drop_oldest(history& of);
   [[nodiscard]] events_answer::entry shown(std::uint64_t number, line const& l) const;
@@ -90,6 +93,7 @@ class event_log {
   std::array<std::uint64_t, 3> last_{};  // by severity
   std::array<history, histories> histories_;
   std::unordered_map<std::string, std::shared_ptr<run>> runs_;  // the latest of each key
+  std::string key_;                                             // of the last event
 };
 
 }  // namespace coxswain::core
