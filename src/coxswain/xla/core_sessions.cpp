@@ -45,8 +45,8 @@ task_session* core_sessions::caller(arrived_call const& a) {
     a.refuse(is_barrier ? of_barrier(why, a.asked.name, a.asked.counter) : by_service(why));
     return nullptr;
   };
-  std::string const task = "task " + std::to_string(a.asked.task->id);
   if (!s) {
+    std::string const task = "task " + std::to_string(a.asked.task->id);
     auto const all = sessions_.of_task(task_id{a.asked.task->id});
     bool const is_held = std::any_of(all.begin(), all.end(), [](task_session const* one) {
       return one->is == standing::joined;

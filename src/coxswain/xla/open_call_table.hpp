@@ -5,6 +5,7 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
+#include "coxswain/base/recycling_allocator.hpp"
 #include "coxswain/xla/directory_pages.hpp"
 #include "coxswain/xla/effects.hpp"
 #include "coxswain/xla/messages.hpp"
@@ -15,9 +16,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace coxswain::xla {
@@ -81,7 +84,9 @@ class open_call_table {
 
   std::shared_ptr<memory_meter> memory_;
   std::vector<effect>& replies_;
-  std::unordered_map<request_id, open_call> calls_;
+  std::unordered_map<request_id, open_call, std::hash<request_id>, std::equal_to<>,
+                     recycling_allocator<std::pair<request_id const, open_call>>>
+      calls_;
   std::uint64_t last_id_{};
   call_counts counts_{};
 };
