@@ -17,7 +17,6 @@ std::size_t beside(snapshot::straggler const&) { return 0; }
 std::size_t beside(events_answer::entry const& e) {
   return e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
-std::size_t beside(missing_task const& m) { return sizeof(m); }
 std::size_t beside(why_answer::wait const& w);
 
 template <class Item>
@@ -79,8 +78,9 @@ std::size_t bytes_of(why_answer const& what) {
   return bytes_of_all(what.waits) + what.stuck.size();
 }
 
+// The core keeps these, so the number must not depend on how the list was built.
 std::size_t bytes_of(barrier_failure const& what) {
-  return what.missing.size() + bytes_of_all(what.known);
+  return what.missing.size() + 2 * sizeof(missing_task) * what.known.size();
 }
 
 void hold_first(holder who, answer const& what, memory_meter& memory) {

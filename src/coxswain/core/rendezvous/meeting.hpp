@@ -32,7 +32,7 @@ class task_set {
   }
   [[nodiscard]] std::optional<std::uint32_t> index_of(task_id task) const;
   // The memory of the list.
-  [[nodiscard]] std::size_t cost() const noexcept { return listed_.capacity() * sizeof(task_id); }
+  [[nodiscard]] std::size_t cost() const noexcept { return listed_.size() * sizeof(task_id); }
 
   friend auto operator<=>(task_set const&, task_set const&) = default;
 
