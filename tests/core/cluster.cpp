@@ -423,7 +423,24 @@ call cluster::abstain(caller who, std::uint64_t agreement) {
 }
 
 void cluster::checked() {
-  if (checks_) logic_->check_invariants();
+  if (!checks_) return;
+  logic_->check_invariants();
+  if (reloads_) reload();
+}
+
+void cluster::reload() {
+  std::string const saved = snapshot();
+  auto loaded = core::coordinator::load(logic_->options(), saved, t0);
+  BOOST_TEST_REQUIRE(loaded.has_value(), loaded.error().message());
+  BOOST_TEST(loaded->digest() == logic_->digest());
+  *logic_ = *std::move(loaded);
+  logic_->check_invariants();
+}
+
+std::string cluster::snapshot() const {
+  std::string whole;
+  logic_->save([&whole](std::string_view bytes) { whole += bytes; });
+  return whole;
 }
 
 cluster& cluster::settle() {

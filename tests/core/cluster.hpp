@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,6 +104,13 @@ class cluster {
   [[nodiscard]] int size() const { return static_cast<int>(clients_.size()); }
   // Skips the checks after each input that are too slow for large tests.
   void check_less() { checks_ = false; }
+
+  // Replaces the coordinator by one loaded from its snapshot, which must be the same. With
+  // COXSWAIN_RELOADS in the environment this follows each input, unless the test compares addresses
+  // of answers that were sent.
+  void reload();
+  void keep_coordinator() { reloads_ = false; }
+  [[nodiscard]] std::string snapshot() const;
 
   [[nodiscard]] duration now() const { return now_ - t0; }
   cluster& at(duration since_start);  // processes everything that is due until then
@@ -245,6 +253,7 @@ class cluster {
   time_point next_beat_;
   duration beat_period_;
   bool checks_{true};
+  bool reloads_{std::getenv("COXSWAIN_RELOADS") != nullptr};
   bool stopped_{};
   std::uint8_t secrets_{};
   std::vector<std::unique_ptr<client>> clients_;

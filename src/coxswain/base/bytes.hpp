@@ -157,6 +157,12 @@ class bytes {
     if (content_) coxswain::prefetch(*content_);
   }
 
+  // The content that copies share; null if there is none. Whether there are no copies; there must
+  // be content. Whether a meter counts it.
+  [[nodiscard]] void const* identity() const noexcept { return content_.get(); }
+  [[nodiscard]] bool is_sole() const noexcept { return content_->references == 1; }
+  [[nodiscard]] bool is_metered() const noexcept { return content_ && content_->meter; }
+
   friend bool operator==(bytes const& a, bytes const& b) noexcept { return a.view() == b.view(); }
 
  private:

@@ -47,6 +47,15 @@ class sync_points {
     if (step) points_.insert(*step);
   }
 
+  // For snapshots of the core.
+  static void fields(auto& a, auto& s) {
+    a(1, s.last_);
+    a(2, s.reported_);
+    a(3, s.agreement_);
+    a(4, s.open_);
+    a(5, s.points_);
+  }
+
  private:
   std::uint64_t last_{};
   std::uint64_t reported_{};

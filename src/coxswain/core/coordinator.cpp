@@ -165,6 +165,9 @@ void check_requests(concerns const& all) {
 coordinator::coordinator(config options, incarnation self, time_point now)
     : all_{std::make_unique<concerns>(std::move(options), self, now)} {}
 
+coordinator::coordinator(std::unique_ptr<concerns> all) : all_{std::move(all)} {}
+coordinator::coordinator(coordinator&&) noexcept = default;
+coordinator& coordinator::operator=(coordinator&&) noexcept = default;
 coordinator::~coordinator() = default;
 
 connection_id coordinator::connected(time_point now, std::string peer, session_secret secret) {

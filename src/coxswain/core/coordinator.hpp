@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,8 +39,9 @@ class coordinator {
  public:
   coordinator(config options, incarnation self, time_point now);
   ~coordinator();
-  coordinator(coordinator const&) = delete;
-  coordinator& operator=(coordinator const&) = delete;
+  // A moved-from coordinator can only be destroyed or assigned to.
+  coordinator(coordinator&&) noexcept;
+  coordinator& operator=(coordinator&&) noexcept;
 
   // A connection was accepted. `peer` is its address for people; `secret` is random and becomes
   // the resume secret of the session that the connection may open.
@@ -160,10 +162,32 @@ class coordinator {
   // core depends.
   [[nodiscard]] std::shared_ptr<memory_meter> const& memory() const;
 
+  // Writes a snapshot: the complete state, also of output that was not taken yet. `to` gets its
+  // bytes in pieces. It has values and resume secrets, but no tokens. Returns the digest.
+  std::uint64_t save(std::function<void(std::string_view)> const& to) const;
+
+  // A digest of the complete state: equal states have equal digests, in any process, and whatever
+  // the clock said at the start. Its time is that of writing a snapshot.
+  [[nodiscard]] std::uint64_t digest() const;
+
+  // The coordinator of a snapshot, which goes on exactly as the one that was saved. `started` is
+  // when that one started, by the caller's clock: it must not be the epoch of that clock, and the
+  // next input must not be earlier than `uptime` after it. Credentials and version are those of
+  // `options`; all other options must be as they were.
+  // DATA_LOSS: the snapshot is damaged. FAILED_PRECONDITION: it is of a newer behaviour, or an
+  // option differs. Takes memory in proportion to the snapshot.
+  [[nodiscard]] static result<coordinator> load(config options, std::string_view snapshot,
+                                                time_point started);
+
+  // The time from the start to the last input.
+  [[nodiscard]] duration uptime() const;
+
   // Aborts if an invariant is broken, in every build. For tests and the simulation.
   void check_invariants() const;
 
  private:
+  explicit coordinator(std::unique_ptr<concerns> all);
+
   std::unique_ptr<concerns> all_;
 };
 

@@ -184,6 +184,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_shows_the_progress_of_the_join, empty_job<2>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(watchers_share_one_snapshot, job<3>) {
+  c.keep_coordinator();
   auto const v = version_now(c, 0);
   auto const one = watch(c, 0, v);
   auto const two = watch(c, 1, v);

@@ -103,6 +103,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_may_not_bring_something_else, job<2>) 
 }
 
 BOOST_FIXTURE_TEST_CASE(a_repeated_exchange_is_answered_at_once_for_task_0_too, job<2>) {
+  c.keep_coordinator();
   auto const first = c.exchange(0, "gpu", host("a", {0}));
   c.exchange(1, "gpu", host("b", {0}));
 
@@ -285,6 +286,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_topology_does_not_count, job<2>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(an_exchange_outlives_a_connection, job<2>) {
+  c.keep_coordinator();
   auto const first = c.exchange(0, "gpu", host("a", {0}));
   c.blink(0);
   c[1].deaf = true;

@@ -77,6 +77,9 @@ class calls {
   // Ends the waits that concern this task only, such as its gets and pops.
   void end_own_waits(task_id id);
 
+  // The answer that states no more than success, which many share.
+  [[nodiscard]] answer_ptr const& plain_ok() const noexcept { return plain_ok_; }
+
  private:
   void park_until(call const& c, waiting_concern const& in, position where, duration timeout);
   void note_unsent(std::size_t bytes) const;

@@ -27,6 +27,8 @@ class kernel;
 class roster;
 class picture_budget;
 class sessions;
+class state_reader;
+class state_writer;
 class wait_graph;
 struct config;
 struct concerns;
@@ -48,6 +50,11 @@ class concern {
 
   // A session has ended; its requests have ended and its tasks have failed before.
   virtual void session_ended(time_point, session_id, status const& /*why*/) {}
+
+  // Writes its complete state for a snapshot, and restores it in a concern without state. The state
+  // of the kernel has been restored before.
+  virtual void save(state_writer& to) const = 0;
+  virtual void load(state_reader& from) = 0;
 
   // Aborts if an invariant is broken.
   virtual void check_invariants() const {}

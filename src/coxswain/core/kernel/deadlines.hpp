@@ -3,6 +3,7 @@
 // first is due first. Not here: what happens when one is due (coordinator).
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/snapshot/is_loading.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,12 @@ class alarm {
  public:
   [[nodiscard]] bool armed() const noexcept { return slot_ != none; }
 
+  static void fields(auto& a, auto& s) {
+    std::uint32_t number = s.slot_ + 1;  // zero: none
+    a(1, number);
+    if constexpr (is_loading<decltype(a)>) s.slot_ = number - 1;
+  }
+
  private:
   friend class deadlines;
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -68,11 +75,18 @@ class deadlines {
 
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
 
+  static void fields(auto& a, auto& s);
+
  private:
   struct entry {
     due_item item;
     std::uint64_t sequence{};
     std::uint32_t position{};
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.item);
+      a(2, s.sequence);
+    }
   };
 
   [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const;

@@ -95,6 +95,8 @@ class kernel {
   [[nodiscard]] status room_to_wait(session const& s, std::size_t bytes) const;
   [[nodiscard]] status out_of_memory() const;
 
+  static void fields(auto& a, auto& s);
+
  private:
   void log_stall(time_point now);
   void append_who(std::string& to, task_id id) const;

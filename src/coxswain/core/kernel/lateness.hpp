@@ -34,6 +34,8 @@ class lateness {
     return sorted[index];
   }
 
+  static void fields(auto& a, auto& s);
+
  private:
   std::array<duration, 4096> last_{};
   std::uint64_t answered_{};

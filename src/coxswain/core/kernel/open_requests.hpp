@@ -91,6 +91,8 @@ class open_requests {
     }
   }
 
+  static void fields(auto& a, auto& s);
+
  private:
   // When empty, the capacity kept is at most this.
   static constexpr std::size_t kept_room = 128;

@@ -20,10 +20,17 @@ class origin {
   // The address of its connection.
   [[nodiscard]] std::string const& peer() const noexcept { return get().peer; }
 
+  static void fields(auto& a, auto& s) { a(1, s.texts_); }
+
  private:
   struct texts {
     std::string label;
     std::string peer;
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.label);
+      a(2, s.peer);
+    }
   };
 
   [[nodiscard]] texts const& get() const noexcept {

@@ -25,6 +25,8 @@ class rare_string {
     return text_ ? sizeof(std::string) + text_->size() + 32 : 0;
   }
 
+  static void fields(auto& a, auto& s) { a(1, s.text_); }
+
  private:
   std::unique_ptr<std::string> text_;
 };

@@ -125,6 +125,8 @@ class roster {
     return counts_[static_cast<std::size_t>(state)];
   }
 
+  static void fields(auto& a, auto& s);
+
  private:
   std::vector<task> tasks_;
   std::array<std::uint32_t, 6> counts_{};

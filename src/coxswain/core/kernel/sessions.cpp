@@ -26,6 +26,16 @@ sessions::~sessions() {
   });
 }
 
+void sessions::count_all() {
+  sessions_.each([this](session_id, session& s) {
+    s.open.each([&](request_id, parked const& p) { count(s, parked_bytes(p)); });
+    for (kept_reply const& k : s.kept) {
+      count(s, kept_bytes(k));
+      core::hold(holder::core, *k.what, *memory_);
+    }
+  });
+}
+
 void sessions::prefetch_requests(session_id id) const {
   session const* const s = find(id);
   if (!s) return;

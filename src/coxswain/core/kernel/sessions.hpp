@@ -176,9 +176,13 @@ class sessions {
                                  std::vector<request_id> const& open);
   void send_kept(session& s);
 
+  static void fields(auto& a, auto& s);
+
  private:
   void count(session& s, std::size_t bytes);
   void uncount(session& s, std::size_t bytes);
+  // Counts what sessions hold that were loaded.
+  void count_all();
   // Drops a kept reply.
   void forget(session& s, kept_reply const& k);
   void forget_first(session& s);

@@ -70,10 +70,17 @@ class slot_map {
     }
   }
 
+  static void fields(auto& a, auto& s);
+
  private:
   struct slot {
     std::optional<T> thing;
     std::uint32_t generation{1};
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.generation);
+      a(2, s.thing);
+    }
   };
 
   [[nodiscard]] static std::uint32_t index_of(Id id) {

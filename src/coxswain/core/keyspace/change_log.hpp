@@ -61,6 +61,8 @@ class change_log {
   // The version of the last change.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
 
+  static void fields(auto& a, auto& s);
+
  private:
   [[nodiscard]] key_change& at(std::size_t age) noexcept { return ring_[place(age)]; }
   [[nodiscard]] key_change const& at(std::size_t age) const noexcept { return ring_[place(age)]; }

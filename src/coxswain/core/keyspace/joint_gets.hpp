@@ -50,6 +50,7 @@ class joint_gets {
   [[nodiscard]] static std::size_t overhead(std::vector<std::string> const& keys);
 
   number add(std::vector<std::string> keys);
+  [[nodiscard]] bool has(number which) const { return gets_.contains(which); }
   [[nodiscard]] get& at(number which) { return gets_.at(which); }
   [[nodiscard]] get const& at(number which) const { return gets_.at(which); }
   void erase(number which);
@@ -62,6 +63,8 @@ class joint_gets {
   [[nodiscard]] bool has_woken() const noexcept { return !woken_.empty(); }
 
   [[nodiscard]] std::size_t size() const noexcept { return gets_.size(); }
+
+  static void fields(auto& a, auto& s);
 
  private:
   std::shared_ptr<memory_meter> memory_;

@@ -52,6 +52,8 @@ class key_verbs final : public blocking_concern, public timed_concern {
   // names the limit.
   [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
@@ -66,6 +68,11 @@ class key_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.keys_);
+    a(2, s.removals_left_);
+  }
+
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
   void stored(call const& c, std::string const& key, result<kv_store::changed> const& made);
   void wake(std::string const& key);

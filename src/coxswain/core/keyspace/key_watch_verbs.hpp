@@ -22,6 +22,8 @@ class key_watch_verbs final : public waiting_concern, public timed_concern {
   // The error for changes that are no longer kept.
   [[nodiscard]] answer_ptr forgotten() const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
 
@@ -34,6 +36,8 @@ class key_watch_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.watches_); }
+
   [[nodiscard]] key_changes_answer changes_below(std::string const& directory,
                                                  std::uint64_t after) const;
 

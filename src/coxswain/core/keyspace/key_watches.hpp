@@ -43,6 +43,8 @@ class key_watches {
 
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
 
+  static void fields(auto& a, auto& s);
+
  private:
   std::map<std::string, std::map<watch_number, ticket>, std::less<>> by_directory_;
   watch_number number_{};

@@ -266,8 +266,12 @@ void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
   if (!owner) return;
   auto& all = owned_[*owner];
   if (!all) all = std::make_unique<ephemeral_keys>(ephemeral_keys{*owner, false, {}});
-  all->keys.emplace(at->first);
-  at->second.ephemeral = all.get();
+  give(at, *all);
+}
+
+void kv_store::give(entries::iterator at, ephemeral_keys& to) {
+  to.keys.emplace(at->first);
+  at->second.ephemeral = &to;
   memory_->add(owner_overhead);
 }
 

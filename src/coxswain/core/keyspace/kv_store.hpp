@@ -160,6 +160,8 @@ class kv_store {
   // Of the tasks that own keys and have not ended.
   [[nodiscard]] auto const& owned() const noexcept { return owned_; }
 
+  static void fields(auto& a, auto& s);
+
  private:
   struct named_entry {
     std::string first;
@@ -176,8 +178,11 @@ class kv_store {
     return after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
   }
 
+  void save(auto& a) const;
+  void load(auto& a);
   result<changed> set(std::string const& key, std::string&& value, std::optional<task_id> owner);
   entries::iterator add(std::string const& key);
+  void give(entries::iterator at, ephemeral_keys& to);
   void own(entries::iterator at, std::optional<task_id> owner);
   entries::iterator erase(entries::iterator at);
 

@@ -24,6 +24,8 @@ class locks final : public blocking_concern, public timed_concern {
   void handle(call const& c, try_lock_args& args);
   void handle(call const& c, unlock_args& args);
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override;
   void session_ended(time_point now, session_id id, status const& why) override;
@@ -43,11 +45,23 @@ class locks final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.held_);
+    a(2, s.token_);
+    a(3, s.waiter_);
+  }
+
   // A lock that is held; free ones have no entry.
   struct lock {
     std::uint64_t token{};
     session_id owner{};
     std::map<std::uint64_t, ticket> waiting;  // by number, oldest first
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.token);
+      a(2, s.owner);
+      a(3, s.waiting);
+    }
   };
   using by_name = std::map<std::string, lock>;
 

@@ -24,6 +24,8 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] bool has_woken() const noexcept { return joint_gets_.has_woken(); }
   [[nodiscard]] std::size_t count_woken() const { return joint_gets_.count_woken(); }
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
 
@@ -38,6 +40,8 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.joint_gets_); }
+
   [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,
                                          std::size_t begin) const;
   [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;

@@ -20,6 +20,8 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void handle(call const& c, pop_args& args);
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
@@ -35,6 +37,8 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.queues_); }
+
   void serve(std::string const& queue);
   void hand_over(ticket who, std::string const& queue, queues::item item);
 

@@ -59,10 +59,17 @@ class queues {
   // Whether no pop waits at a queue that has items.
   [[nodiscard]] bool settled() const;
 
+  static void fields(auto& a, auto& s);
+
  private:
   struct queue {
     std::map<std::uint64_t, owned_bytes> items;
     std::map<waiter_number, ticket> waiters;
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.items);
+      a(2, s.waiters);
+    }
   };
   using by_name = std::map<std::string, queue>;
 

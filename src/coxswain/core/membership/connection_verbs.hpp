@@ -41,6 +41,8 @@ class connection_verbs final : public concern {
   void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
   void end_session(time_point now, session_id id, status const& why);
 
+  void save(state_writer&) const override {}
+  void load(state_reader&) override {}
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;

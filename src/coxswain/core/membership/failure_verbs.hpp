@@ -24,10 +24,14 @@ class failure_verbs final : public concern {
   // Sends news of the job's failure, if any, to all sessions.
   void tell_job_error();
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point, status const&) override {}
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.job_error_news_); }
+
   bool job_error_news_{};
 };
 

@@ -38,6 +38,8 @@ class guest_verbs final : public waiting_concern {
   // An agreement has ended, with the step at which all stop, or without one.
   void end_sync_points(std::optional<std::uint64_t> step);
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
   // Its grants end as well.
@@ -50,6 +52,8 @@ class guest_verbs final : public waiting_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.grants_); }
+
   [[nodiscard]] std::optional<host> host_of(task_id id) const;
   [[nodiscard]] status has_left_its_guests(task_id id) const;
   void dismiss(time_point now, std::vector<session_id> guests, status const& why);

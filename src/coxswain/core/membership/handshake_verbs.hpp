@@ -25,11 +25,18 @@ class handshake_verbs final : public concern {
   // Sums up the wrong tokens of a period.
   void wrong_tokens_due(time_point now);
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
   [[nodiscard]] std::size_t armed() const override { return wrong_tokens_alarm_.armed() ? 1 : 0; }
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.wrong_tokens_);
+    a(2, s.wrong_tokens_alarm_);
+  }
+
   [[nodiscard]] status refusal(hello_args const& args) const;
   [[nodiscard]] std::optional<role> role_of(hello_args const& args) const;
   void refuse_hello(time_point now, connection_id from, status why);

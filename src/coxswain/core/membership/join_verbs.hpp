@@ -38,6 +38,8 @@ class join_verbs final : public waiting_concern, public timed_concern {
   // Answers all newcomers of the task.
   void end_challenge(task_id id, answer_ptr const& what);
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
@@ -50,6 +52,12 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.job_started_);
+    a(2, s.join_);
+    a(3, s.join_alarms_);
+  }
+
   [[nodiscard]] bool is_ending_for(task_id newcomer) const;
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);

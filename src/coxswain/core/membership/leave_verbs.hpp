@@ -30,6 +30,8 @@ class leave_verbs final : public blocking_concern {
   // The effects of a task's leaving, in order.
   void depart(time_point now, task_id id, bool returning = false);
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
@@ -45,6 +47,11 @@ class leave_verbs final : public blocking_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.leave_);
+    a(2, s.leave_alarms_);
+  }
+
   void arrive(call const& c, leave_args const& args);
   void leave_alone(call const& c, bool returning);
   [[nodiscard]] bool leave_is_complete() const;

@@ -68,6 +68,15 @@ class preemption {
   // that answered, by task.
   std::vector<ticket> end();
 
+  static void fields(auto& a, auto& s) {
+    a(1, s.open_);
+    a(2, s.number_);
+    a(3, s.notices_);
+    a(4, s.later_);
+    a(5, s.answers_);
+    a(6, s.abstentions_);
+  }
+
  private:
   bool open_{};
   std::uint64_t number_{};

@@ -32,6 +32,8 @@ class preemption_verbs final : public waiting_concern {
   // The remaining time of an open agreement.
   [[nodiscard]] duration remaining(time_point now) const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
@@ -43,6 +45,11 @@ class preemption_verbs final : public waiting_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.preemption_);
+    a(2, s.preemption_alarm_);
+  }
+
   [[nodiscard]] answer_ptr freeze(time_point now) const;
   [[nodiscard]] status post_preemption(time_point now, task_id id, duration in);
   void begin_agreement(time_point now);

@@ -18,6 +18,8 @@ class progress_verbs final : public concern {
   void watch(task_id id);
   void no_progress_due(time_point now, task_id id);
 
+  void save(state_writer&) const override {}
+  void load(state_reader&) override {}
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point, status const&) override {}
   void check_invariants() const override;

@@ -32,6 +32,8 @@ class wrong_tokens {
 
   [[nodiscard]] bool empty() const noexcept { return hosts_.empty(); }
 
+  static void fields(auto& a, auto& s) { a(1, s.hosts_); }
+
  private:
   static constexpr std::size_t hosts_max = 1'024;
 

@@ -54,6 +54,8 @@ class event_log {
 
   [[nodiscard]] std::size_t size() const noexcept;
 
+  static void fields(auto& a, auto& s);
+
  private:
   // Events that differ only in task and numbers.
   struct run {
@@ -64,6 +66,8 @@ class event_log {
     duration last_at{};
     std::deque<std::uint64_t> lines;  // the numbers of those kept
     std::vector<bool> tasks;          // once one line represents all: the tasks they are about
+
+    static void fields(auto& a, auto& s);
   };
   struct line {
     duration at;
@@ -80,6 +84,8 @@ class event_log {
   static constexpr std::size_t job_failure = 3;  // after the severities
   static constexpr std::size_t histories = 4;
 
+  void save(auto& a) const;
+  void load(auto& a);
   // The one with `key_`.
   [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number);
   static lines::node_type fold(run& all, history& of);

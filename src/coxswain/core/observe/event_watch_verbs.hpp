@@ -19,6 +19,8 @@ class event_watch_verbs final : public waiting_concern, public timed_concern {
   // Answers the watches for events that have occurred since the last call.
   void follow_up();
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
 
@@ -31,6 +33,11 @@ class event_watch_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.watchers_);
+    a(2, s.told_);
+  }
+
   watchers watchers_;
   std::uint64_t told_{};
 };

@@ -37,6 +37,12 @@ class kept_answer {
     return made;
   }
 
+  static void fields(auto& a, auto& s) {
+    a(1, s.answer_);
+    a(2, s.until_);
+    a(3, s.cost_);
+  }
+
  private:
   answer_ptr answer_;
   time_point until_;

@@ -18,10 +18,14 @@ class picture_verbs final : public concern {
   void handle(call const& c, inspect_args& args);
   [[nodiscard]] snapshot look(time_point now) const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point, status const&) override {}
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.first_page_); }
+
   // All but the tasks, and those.
   [[nodiscard]] snapshot look_at_job(time_point now) const;
   void add_open_barriers(time_point now, snapshot& to) const;

@@ -22,6 +22,8 @@ class task_watch_verbs final : public waiting_concern, public timed_concern {
   bool follow_up();
   void tell_all();
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
 
@@ -34,6 +36,11 @@ class task_watch_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.watchers_);
+    a(2, s.told_);
+  }
+
   [[nodiscard]] answer_ptr tasks_now();
 
   watchers watchers_;

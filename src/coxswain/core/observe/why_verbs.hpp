@@ -34,12 +34,22 @@ class why_verbs final : public concern {
   }
   [[nodiscard]] std::size_t stuck_tasks() const noexcept { return stuck_told_.size(); }
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override { return review_.armed() ? 1 : 0; }
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.review_);
+    a(2, s.review_pause_);
+    a(3, s.stuck_told_);
+    a(4, s.stuck_told_at_);
+    a(5, s.kept_);
+  }
+
   [[nodiscard]] bool may_act(time_point now, task const& t) const;
   [[nodiscard]] wait_graph graph_of_waits(time_point now) const;
   [[nodiscard]] std::vector<stuck_call> stuck_in(wait_graph const& g) const;

@@ -32,6 +32,12 @@ alive_queries::query& alive_queries::call(task_set_ptr const& members, task_id t
   return q;
 }
 
+bool alive_queries::restore(query q) {
+  if (!q.members || q.called.empty() || !numbers_.emplace(q.members, q.number).second) return false;
+  memory_->add(bytes_of(*q.members));
+  return queries_.emplace(q.number, std::move(q)).second;
+}
+
 void alive_queries::cancel(query_number number, task_id task, ticket who) {
   query& q = queries_.at(number);
   auto const at = q.called.find(task);

@@ -57,7 +57,12 @@ class alive_queries {
   [[nodiscard]] std::map<query_number, query>& all() noexcept { return queries_; }
   [[nodiscard]] std::map<query_number, query> const& all() const noexcept { return queries_; }
 
+  static void fields(auto& a, auto& s);
+
  private:
+  // Adds a loaded one; false if it contradicts what is there.
+  [[nodiscard]] bool restore(query q);
+
   struct by_members {
     bool operator()(task_set_ptr const& a, task_set_ptr const& b) const { return *a < *b; }
   };

@@ -23,6 +23,8 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
   [[nodiscard]] barrier_failure missing_from(time_point now, alive_queries::query const& q) const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
@@ -38,6 +40,8 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.queries_); }
+
   [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
   void answer_if_complete(alive_queries::query& q);
 

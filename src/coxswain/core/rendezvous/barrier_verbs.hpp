@@ -41,6 +41,8 @@ class barrier_verbs final : public blocking_concern {
   [[nodiscard]] round_history const& ended() const noexcept { return ended_; }
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
@@ -56,6 +58,12 @@ class barrier_verbs final : public blocking_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.barriers_);
+    a(2, s.round_alarms_);
+    a(3, s.ended_);
+  }
+
   [[nodiscard]] status checked_kind(barrier_args const& args) const;
   [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,
                                       task_set const& expected, barriers::barrier const* b) const;

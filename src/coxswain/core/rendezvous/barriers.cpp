@@ -41,6 +41,44 @@ barriers::~barriers() {
   memory_->subtract(claims_.size() * claim_bytes);
 }
 
+bool barriers::restore(barrier b) {
+  auto const [at, is_new] = by_name_.try_emplace(b.name);
+  if (!is_new) return false;
+  at->second = std::move(b);
+  recount(at->second);
+  return !at->second.round.is_open() || open_.emplace(at->second.sequence, &at->second).second;
+}
+
+bool barriers::restore_idle(barrier* b) {
+  if (!b || b->is_idle || b->round.is_open()) return false;
+  b->is_idle = true;
+  b->idle = idle_.insert(idle_.end(), &b->name);
+  memory_->subtract(b->bytes);
+  idle_bytes_ += b->bytes;
+  return true;
+}
+
+bool barriers::restore(debt_key key, debt d) {
+  if (!d.of || d.of->is_idle || debts_.contains(key)) return false;
+  ++d.of->debts;
+  if (d.outcome) {
+    hold(holder::core, *d.outcome, *memory_);
+    remembered_bytes_ += d.bytes;
+  }
+  debts_.emplace(key, std::move(d));
+  return true;
+}
+
+bool barriers::restore(claim const& c) {
+  auto const owed = debts_.find(c.debt);
+  if (owed == debts_.end() || owed->second.of->id != c.barrier) return false;
+  if (!claims_.insert(c).second) return false;
+  memory_->add(claim_bytes);
+  ++owed->second.left;
+  remembered_ += owed->second.outcome ? 1 : 0;
+  return true;
+}
+
 std::size_t barriers::cost(std::string_view name, task_set const& expected) {
   return name_bytes(name) + expected.cost() + meeting::cost(expected.size());
 }

@@ -46,6 +46,8 @@ class barriers {
     session_id opener{};          // of the open round, which counts towards its share
     task_set_ptr last_expected;   // of the last round that has ended
 
+    static void fields(auto& a, auto& s);
+
    private:
     friend class barriers;
     std::uint64_t id{};                            // never used twice
@@ -98,6 +100,8 @@ class barriers {
   [[nodiscard]] std::size_t known() const noexcept { return by_name_.size(); }
   [[nodiscard]] std::size_t owed() const noexcept { return claims_.size(); }
 
+  static void fields(auto& a, auto& s);
+
  private:
   struct name_hash {
     using is_transparent = void;
@@ -131,6 +135,13 @@ class barriers {
   };
   using claims = std::set<claim>;
 
+  void save(auto& a) const;
+  void load(auto& a);
+  // Adds what was loaded; false if it contradicts what is there.
+  [[nodiscard]] bool restore(barrier b);
+  [[nodiscard]] bool restore_idle(barrier* b);
+  [[nodiscard]] bool restore(debt_key key, debt d);
+  [[nodiscard]] bool restore(claim const& c);
   void fulfil(claims::iterator at);
   void settle(std::map<debt_key, debt>::iterator at);
   void shrink_debts();

@@ -17,6 +17,8 @@ class count_barrier_verbs final : public blocking_concern, public timed_concern 
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] count_barriers const& all() const noexcept { return count_barriers_; }
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
@@ -31,6 +33,8 @@ class count_barrier_verbs final : public blocking_concern, public timed_concern 
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) { a(1, s.count_barriers_); }
+
   count_barriers count_barriers_;
 };
 

@@ -41,6 +41,12 @@ class count_barriers {
 
   [[nodiscard]] std::map<std::string, waiting> const& all() const noexcept { return by_name_; }
 
+  static void fields(auto& a, auto& s) {
+    a(1, s.by_name_);
+    a(2, s.arrival_);
+    a(3, s.round_);
+  }
+
  private:
   std::map<std::string, waiting> by_name_;
   arrival_number arrival_{};

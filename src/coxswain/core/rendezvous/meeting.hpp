@@ -36,6 +36,8 @@ class task_set {
 
   friend auto operator<=>(task_set const&, task_set const&) = default;
 
+  static void fields(auto& a, auto& s);
+
  private:
   std::vector<task_id> listed_;  // empty: 0 to size-1
   std::uint32_t size_;
@@ -114,6 +116,8 @@ class meeting {
   // The data of all participants in task order.
   [[nodiscard]] std::vector<bytes> gathered() const;
   [[nodiscard]] std::size_t gathered_bytes() const noexcept { return gathered_bytes_; }
+
+  static void fields(auto& a, auto& s);
 
  private:
   void close_gaps();

@@ -48,6 +48,8 @@ class missing_tasks {
   // A client asks what one of its requests waits for.
   void handle(time_point now, session& to, ticket asked);
 
+  static void fields(auto& a, auto& s) { a(1, s.texts_); }
+
  private:
   void count_looks();
   [[nodiscard]] missing_task describe_one(time_point now, task_id id) const;

@@ -4,6 +4,7 @@
 
 #include "coxswain/core/model/messages.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -31,6 +32,13 @@ class round_history {
   // The tasks that came last in those rounds, most often first; among equals, those that delayed
   // others longer. At most `stragglers_max`.
   [[nodiscard]] std::vector<snapshot::straggler> stragglers() const;
+
+  static void fields(auto& a, auto& s) {
+    a(1, s.last_);
+    a(2, s.added_);
+    a.check(s.last_.size() == std::min<std::uint64_t>(s.added_, rounds_max),
+            "finished rounds are missing");
+  }
 
  private:
   std::vector<snapshot::finished_round> last_;  // round n is at (n - 1) % rounds_max

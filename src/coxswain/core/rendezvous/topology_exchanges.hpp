@@ -24,6 +24,8 @@ class topology_exchanges {
     std::map<task_id, local_topology> brought;  // by those who wait
     answer_ptr outcome;                         // null while it is open
 
+    static void fields(auto& a, auto& s);
+
    private:
     friend class topology_exchanges;
     std::size_t topology_bytes{};
@@ -65,6 +67,8 @@ class topology_exchanges {
   // Forgets an exchange, or all. Returns the waiting calls, oldest first.
   std::vector<ticket> forget(std::string_view platform);
   void clear();
+
+  static void fields(auto& a, auto& s);
 
  private:
   void close(exchange& x);

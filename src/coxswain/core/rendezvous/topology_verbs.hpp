@@ -23,6 +23,8 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   void log_due(time_point now);
   [[nodiscard]] topology_exchanges const& all() const noexcept { return exchanges_; }
 
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
@@ -39,6 +41,11 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.exchanges_);
+    a(2, s.log_alarm_);
+  }
+
   [[nodiscard]] status checked_topology(exchange_topology_args const& args) const;
   [[nodiscard]] status all_may_come(std::string_view platform) const;
   [[nodiscard]] status room_for_topology(exchange_topology_args const& args) const;

@@ -31,6 +31,11 @@ class waiting_texts {
     return found->second;
   }
 
+  static void fields(auto& a, auto& s) {
+    a(1, s.texts_);
+    a(2, s.since_);
+  }
+
  private:
   static constexpr duration kept_for = 100ms;
   static constexpr std::size_t texts_max = 1'000;

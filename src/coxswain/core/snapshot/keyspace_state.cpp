@@ -1,0 +1,181 @@
+// The state of keys, queues and locks in a snapshot.
+
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/snapshot/fields_of_sessions.hpp"
+#include "coxswain/core/snapshot/state_reader.hpp"
+#include "coxswain/core/snapshot/state_writer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+// Their versions have no gaps.
+void change_log::fields(auto& a, auto& s) {
+  a(1, s.last_);
+  if constexpr (is_loading<decltype(a)>) {
+    std::vector<std::pair<std::string, std::optional<bytes>>> all;
+    a(2, all);
+    a.check(all.size() <= s.last_, "there are more changes than versions");
+    s.last_ -= all.size();
+    for (auto& [key, value] : all) s.add(key, std::move(value));
+  } else {
+    s.each_after(s.last_ - s.size_, [&](key_change const& one) {
+      a.item(2, [&] {
+        a(1, one.key);
+        a(2, one.value);
+      });
+      return true;
+    });
+  }
+}
+
+// The owner of an ephemeral key is a task, or one that has ended, by its place among those.
+void kv_store::save(auto& a) const {
+  for (auto const& [owner, _] : owned_) a.item(2, [&, of = owner] { a(1, of); });
+  std::unordered_map<ephemeral_keys const*, std::uint64_t> ended;
+  for (auto const& one : ended_) {
+    a.item(3, [&] { a(1, one->owner); });
+    ended.emplace(one.get(), ended.size() + 1);
+  }
+  for (auto const& [key, one] : entries_) {
+    a.item(4, [&, &name = key, &held = one] {
+      a(1, name);
+      a(2, held.value);
+      a(3, held.version);
+      if (!held.ephemeral) return;
+      if (held.has_ended()) return a(5, ended.at(held.ephemeral));
+      a(4, held.owner());
+    });
+  }
+}
+
+void kv_store::load(auto& a) {
+  while (a.is_next(2)) {
+    a.item(2, [&] {
+      task_id owner;
+      a(1, owner);
+      owned_[owner] = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, false, {}});
+    });
+  }
+  std::vector<ephemeral_keys*> ended;
+  while (a.is_next(3)) {
+    a.item(3, [&] {
+      task_id owner;
+      a(1, owner);
+      auto one = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, true, {}});
+      ended.push_back(one.get());
+      ended_.push_back(std::move(one));
+    });
+  }
+  while (a.is_next(4)) {
+    a.item(4, [&] {
+      std::string key;
+      a(1, key);
+      a.check(entries_.empty() || entries_.rbegin()->first < key, "keys are not in order");
+      auto const at = add(key);
+      a(2, at->second.value);
+      a(3, at->second.version);
+      bytes_ += at->second.value.size();
+      std::optional<task_id> owner;
+      std::uint64_t place{};
+      a(4, owner);
+      a(5, place);
+      bool const is_known = (!owner || owned_.contains(*owner)) && place <= ended.size();
+      a.check(is_known, "the owner of a key is not known");
+      if (owner) give(at, *owned_.at(*owner));
+      if (place != 0 && !owner) give(at, *ended[place - 1]);
+    });
+  }
+}
+
+void kv_store::fields(auto& a, auto& s) {
+  a(1, s.waiter_);
+  if constexpr (is_loading<decltype(a)>) {
+    s.load(a);
+  } else {
+    s.save(a);
+  }
+  a(6, s.waiters_);
+  a(7, s.changes_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [_, of_key] : s.waiters_) s.waiting_ += of_key.size();
+  }
+}
+
+void fields(auto& a, maybe_const<joint_gets::get> auto& x) {
+  a(1, x.keys);
+  a(2, x.at);
+  a(3, x.waiter);
+  a(4, x.bytes);
+  a(5, x.looked);
+  a(6, x.is_woken);
+  a.check(x.at < x.keys.size(), "a get waits at no key");
+}
+
+void joint_gets::fields(auto& a, auto& s) {
+  a(1, s.last_);
+  a(2, s.gets_);
+  a(3, s.woken_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [_, one] : s.gets_) s.memory_->add(one.bytes);
+  }
+}
+
+void key_watches::fields(auto& a, auto& s) {
+  a(1, s.number_);
+  a(2, s.by_directory_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [_, of_one] : s.by_directory_) s.waiting_ += of_one.size();
+  }
+}
+
+void queues::fields(auto& a, auto& s) {
+  a(1, s.number_);
+  a(2, s.waiter_);
+  a(3, s.queues_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [name, one] : s.queues_) {
+      s.items_ += one.items.size();
+      s.waiting_ += one.waiters.size();
+      s.memory_->add(one.items.size() * overhead(name));
+    }
+  }
+}
+
+void key_verbs::save(state_writer& to) const { fields(to, *this); }
+void key_verbs::load(state_reader& from) { fields(from, *this); }
+
+void multi_get_verbs::save(state_writer& to) const { fields(to, *this); }
+void multi_get_verbs::load(state_reader& from) {
+  fields(from, *this);
+  sessions_.all().each([&](session_id, session& s) {
+    s.open.each([&](request_id, parked const& p) {
+      if (p.at != index()) return;
+      from.check(joint_gets_.has(p.number), "a get of several keys is lost");
+      sessions_.hold(s, joint_gets_.at(p.number).bytes);
+    });
+  });
+}
+
+void queue_verbs::save(state_writer& to) const { fields(to, *this); }
+void queue_verbs::load(state_reader& from) { fields(from, *this); }
+
+void key_watch_verbs::save(state_writer& to) const { fields(to, *this); }
+void key_watch_verbs::load(state_reader& from) { fields(from, *this); }
+
+void locks::save(state_writer& to) const { fields(to, *this); }
+void locks::load(state_reader& from) {
+  fields(from, *this);
+  for (auto const& [name, one] : held_) {
+    owned_.emplace(one.owner, name);
+    memory_.add(cost(name));
+    if (session* const owner = sessions_.find(one.owner)) sessions_.hold(*owner, cost(name));
+  }
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,33 @@
+// The state of concerns about sessions and tasks in a snapshot.
+
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/snapshot/fields_of_meetings.hpp"
+#include "coxswain/core/snapshot/state_reader.hpp"
+#include "coxswain/core/snapshot/state_writer.hpp"
+
+namespace coxswain::core {
+
+void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) {
+  a(1, x.step);
+  a(2, x.who);
+}
+
+void failure_verbs::save(state_writer& to) const { fields(to, *this); }
+void failure_verbs::load(state_reader& from) { fields(from, *this); }
+
+void guest_verbs::save(state_writer& to) const { fields(to, *this); }
+void guest_verbs::load(state_reader& from) { fields(from, *this); }
+
+void handshake_verbs::save(state_writer& to) const { fields(to, *this); }
+void handshake_verbs::load(state_reader& from) { fields(from, *this); }
+
+void join_verbs::save(state_writer& to) const { fields(to, *this); }
+void join_verbs::load(state_reader& from) { fields(from, *this); }
+
+void leave_verbs::save(state_writer& to) const { fields(to, *this); }
+void leave_verbs::load(state_reader& from) { fields(from, *this); }
+
+void preemption_verbs::save(state_writer& to) const { fields(to, *this); }
+void preemption_verbs::load(state_reader& from) { fields(from, *this); }
+
+}  // namespace coxswain::core

@@ -1,0 +1,180 @@
+// The state of meetings of tasks in a snapshot.
+
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/snapshot/fields_of_meetings.hpp"
+#include "coxswain/core/snapshot/state_reader.hpp"
+#include "coxswain/core/snapshot/state_writer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+void fields(auto& a, maybe_const<round_kind> auto& x) {
+  a(1, x.gather);
+  a(2, x.reduce);
+  a(3, x.fail_when_lost);
+}
+
+void barriers::barrier::fields(auto& a, auto& s) {
+  a(1, s.id);
+  a(2, s.name);
+  a(3, s.round);
+  a(4, s.sequence);
+  a(5, s.number);
+  a(6, s.passed);
+  a(7, s.kind);
+  a(8, s.operand_bytes);
+  a(9, s.opener);
+  a(10, s.last_expected);
+}
+
+// Names are in the order in which they were first used.
+void barriers::save(auto& a) const {
+  std::vector<barrier const*> all;
+  for (auto const& [_, b] : by_name_) all.push_back(&b);
+  std::sort(all.begin(), all.end(),
+            [](barrier const* x, barrier const* y) { return y->id > x->id; });
+  for (barrier const* const b : all) a(5, *b);
+  for (std::string const* const name : idle_) a.item(6, [&] { a(1, find(*name)->id); });
+  for (auto const& [key, d] : debts_) {
+    a.item(7, [&, &key = key, &d = d] {
+      a(1, key);
+      a(2, d.of->id);
+      a(3, d.number);
+      a(4, d.outcome);
+      a(5, d.to);
+      a(6, d.bytes);
+    });
+  }
+  for (claim const& c : claims_) {
+    a.item(8, [&] {
+      a(1, c.task);
+      a(2, c.barrier);
+      a(3, c.debt);
+    });
+  }
+}
+
+void barriers::load(auto& a) {
+  while (a.is_next(5)) {
+    barrier one;
+    a(5, one);
+    a.check(restore(std::move(one)), "two barriers have one name or round");
+  }
+  std::unordered_map<std::uint64_t, barrier*> by_id;
+  for (auto& [_, b] : by_name_) by_id[b.id] = &b;
+  auto const barrier_of = [&](std::uint64_t id) {
+    auto const at = by_id.find(id);
+    return at == by_id.end() ? nullptr : at->second;
+  };
+  while (a.is_next(6)) {
+    a.item(6, [&] {
+      std::uint64_t of{};
+      a(1, of);
+      a.check(restore_idle(barrier_of(of)), "an idle barrier is in use");
+    });
+  }
+  while (a.is_next(7)) {
+    a.item(7, [&] {
+      debt_key key{};
+      std::uint64_t of{};
+      debt one;
+      a(1, key);
+      a(2, of);
+      a(3, one.number);
+      a(4, one.outcome);
+      a(5, one.to);
+      a(6, one.bytes);
+      one.of = barrier_of(of);
+      a.check(restore(key, std::move(one)), "an outcome is owed by no barrier");
+    });
+  }
+  while (a.is_next(8)) {
+    a.item(8, [&] {
+      claim one{};
+      a(1, one.task);
+      a(2, one.barrier);
+      a(3, one.debt);
+      a.check(restore(one), "a task is owed no outcome");
+    });
+  }
+}
+
+void barriers::fields(auto& a, auto& s) {
+  a(1, s.barriers_made_);
+  a(2, s.debts_made_);
+  a(3, s.sequence_);
+  a(4, s.first_remembered_);
+  if constexpr (is_loading<decltype(a)>) {
+    s.load(a);
+  } else {
+    s.save(a);
+  }
+}
+
+void fields(auto& a, maybe_const<alive_queries::query> auto& x) {
+  a(1, x.number);
+  a(2, x.members);
+  a(3, x.called);
+  a(4, x.looked_at);
+}
+
+void alive_queries::fields(auto& a, auto& s) {
+  a(1, s.last_);
+  if constexpr (is_loading<decltype(a)>) {
+    while (a.is_next(2)) {
+      query one;
+      a(2, one);
+      a.check(s.restore(std::move(one)), "two alive queries are the same");
+    }
+  } else {
+    for (auto const& [_, one] : s.queries_) a(2, one);
+  }
+}
+
+void topology_exchanges::exchange::fields(auto& a, auto& s) {
+  a(1, s.waiting);
+  a(2, s.brought);
+  a(3, s.outcome);
+  a(4, s.topology_bytes);
+  a(5, s.meeting_bytes);
+}
+
+void topology_exchanges::fields(auto& a, auto& s) {
+  a(1, s.all_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [_, one] : s.all_) s.memory_->add(one.topology_bytes + one.meeting_bytes);
+  }
+}
+
+void fields(auto& a, maybe_const<count_barriers::waiting> auto& x) {
+  a(1, x.count);
+  a(2, x.number);
+  a(3, x.opened);
+  a(4, x.arrived);
+}
+
+void barrier_verbs::save(state_writer& to) const { fields(to, *this); }
+void barrier_verbs::load(state_reader& from) {
+  fields(from, *this);
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    session* const opener = sessions_.find(b->opener);
+    if (opener) sessions_.hold(*opener, barriers::cost(b->name, b->round.expected()));
+  }
+}
+
+void alive_verbs::save(state_writer& to) const { fields(to, *this); }
+void alive_verbs::load(state_reader& from) { fields(from, *this); }
+
+void topology_verbs::save(state_writer& to) const { fields(to, *this); }
+void topology_verbs::load(state_reader& from) { fields(from, *this); }
+
+void count_barrier_verbs::save(state_writer& to) const { fields(to, *this); }
+void count_barrier_verbs::load(state_reader& from) { fields(from, *this); }
+
+}  // namespace coxswain::core

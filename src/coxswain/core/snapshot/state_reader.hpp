@@ -1,0 +1,238 @@
+#pragma once
+// Reads the fields of a snapshot. Its memory is in proportion to the snapshot. Everything that is
+// not as state_writer writes it throws coxswain::error, DATA_LOSS: fields that are unknown or in
+// another order, numbers out of range, a missing end. Not here: which fields there are.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
+#include "coxswain/core/snapshot/encoding.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::core {
+
+class state_reader {
+ public:
+  static constexpr bool loads = true;
+
+  // `from` must outlive this object.
+  state_reader(std::string_view from, time_point started)
+      : from_{from}, size_{from.size()}, started_{started} {}
+  state_reader(state_reader const&) = delete;
+  state_reader& operator=(state_reader const&) = delete;
+
+  // The meter of the values that are read, and the number of tasks.
+  void belong_to(std::shared_ptr<memory_meter> memory, std::uint32_t num_tasks) {
+    memory_ = std::move(memory);
+    num_tasks_ = num_tasks;
+  }
+  [[nodiscard]] std::uint32_t num_tasks() const noexcept { return num_tasks_; }
+
+  // Reads a field; it is zero or empty if it was left out.
+  template <class T>
+  void operator()(std::uint32_t number, T& value) {
+    if constexpr (is_list<T> || is_set<T> || is_map<T>) {
+      value = T{};
+      while (is_next(number)) add(number, value);
+    } else if constexpr (is_optional<T>) {
+      value = is_next(number) ? read_content(number, value) : T{};
+    } else if constexpr (numeric<T> || std::same_as<T, time_point> ||
+                         std::same_as<T, std::string> || is_shared<T>) {
+      if (is_next(number)) return read(number, value);
+      value = {};
+    } else {
+      read(number, value);
+    }
+  }
+
+  // A field whose own fields are read by `describe()`.
+  template <class Describe>
+  void item(std::uint32_t number, Describe describe) {
+    begin(number);
+    describe();
+    end(number);
+  }
+  // Whether the next field has this number.
+  [[nodiscard]] bool is_next(std::uint32_t number);
+
+  // DATA_LOSS unless it is sound.
+  void check(bool is_sound, char const* what) const {
+    if (!is_sound) malformed(what);
+  }
+
+  template <class Pointer>
+  void know(Pointer const& one) {
+    objects_.push_back({&typeid(typename Pointer::element_type), one});
+  }
+
+  // DATA_LOSS if something follows.
+  void finish() const { check(from_.empty() && tag_ == 0, "there is more behind its end"); }
+
+  [[noreturn]] void malformed(std::string const& what) const;
+
+ private:
+  struct object {
+    std::type_info const* type;
+    boost::local_shared_ptr<void const> at;
+  };
+
+  template <class T>
+  void read(std::uint32_t number, T& value) {
+    if constexpr (numeric<T>) {
+      check(decode(take_number(number), value), "a number is out of range");
+    } else if constexpr (std::same_as<T, time_point>) {
+      check(decode(take_number(number), started_, value), "a time is out of range");
+    } else if constexpr (std::same_as<T, std::string>) {
+      value.assign(take_text(number));
+    } else if constexpr (std::same_as<T, session_secret>) {
+      std::string_view const content = take_text(number);
+      check(content.size() == value.size(), "a secret has another size");
+      content.copy(reinterpret_cast<char*>(value.data()), value.size());
+    } else if constexpr (is_array<T>) {
+      for (auto& one : value) read(number, one);
+    } else if constexpr (is_shared<T>) {
+      share(number, value);
+    } else {
+      begin(number);
+      group(value);
+      end(number);
+    }
+  }
+
+  template <class T>
+  void group(T& value) {
+    if constexpr (requires { T::fields(*this, value); }) {
+      T::fields(*this, value);
+    } else {
+      fields(*this, value);
+    }
+  }
+  template <class First, class Second>
+  void group(std::pair<First, Second>& value) {
+    (*this)(1, const_cast<std::remove_const_t<First>&>(value.first));
+    (*this)(2, value.second);
+  }
+  template <class... All>
+  void group(std::tuple<All...>& value) {
+    std::uint32_t number = 0;
+    std::apply([&](auto&... one) { ((*this)(++number, one), ...); }, value);
+  }
+  template <class... All>
+  void group(std::variant<All...>& value) {
+    std::size_t index{};
+    (*this)(1, index);
+    check(index < sizeof...(All), "a variant has no such alternative");
+    std::size_t at = 0;
+    ((at++ == index ? (*this)(2, value.template emplace<All>()) : void()), ...);
+  }
+  template <class T>
+  void group(boxed<T>& value) {
+    group(*value);
+  }
+  void group(std::monostate&) {}
+
+  template <class T>
+  void add(std::uint32_t number, T& to) {
+    if constexpr (is_map<T>) {
+      std::pair<typename T::key_type, typename T::mapped_type> one{};
+      read(number, one);
+      bool const is_last = to.empty() || to.key_comp()(to.rbegin()->first, one.first);
+      check(is_last, "names are not in order");
+      to.emplace_hint(to.end(), std::move(one));
+    } else if constexpr (is_set<T>) {
+      typename T::value_type one{};
+      read(number, one);
+      check(to.empty() || *to.rbegin() < one, "members of a set are not in order");
+      to.insert(to.end(), std::move(one));
+    } else {
+      std::remove_reference_t<decltype(*to.begin())> one{};
+      read(number, one);
+      to.push_back(std::move(one));
+    }
+  }
+
+  template <class T>
+  std::optional<T> read_content(std::uint32_t number, std::optional<T> const&) {
+    T one{};
+    read(number, one);
+    return one;
+  }
+  template <class T>
+  std::unique_ptr<T> read_content(std::uint32_t number, std::unique_ptr<T> const&) {
+    auto one = std::make_unique<T>();
+    read(number, *one);
+    return one;
+  }
+
+  template <class T>
+  void share(std::uint32_t number, boost::local_shared_ptr<T const>& value) {
+    value = nullptr;
+    if (auto const is = reference(number)) {
+      if (*is == 0) return;
+      check(*is <= objects_.size() && *objects_[*is - 1].type == typeid(T const),
+            "a reference to what is not there");
+      value = boost::static_pointer_cast<T const>(objects_[*is - 1].at);
+      return;
+    }
+    // Its number is less than those in it.
+    std::size_t const at = objects_.size();
+    objects_.push_back({&typeid(void), {}});
+    begin(number);
+    T made = blank(std::type_identity<T>{});
+    group(made);
+    end(number);
+    value = shared_from(std::move(made));
+    objects_[at] = {&typeid(T const), value};
+  }
+  void share(std::uint32_t number, bytes& value);
+  template <holder Who>
+  void share(std::uint32_t number, held_bytes<Who>& value) {
+    bytes one;
+    share(number, one);
+    value = std::move(one);
+  }
+
+  template <class T>
+  static T blank(std::type_identity<T>) {
+    return T{};
+  }
+  static task_set blank(std::type_identity<task_set>) { return task_set{0U}; }
+  template <class T>
+  static boost::local_shared_ptr<T const> shared_from(T made) {
+    return boost::make_local_shared<T const>(std::move(made));
+  }
+  static answer_ptr shared_from(answer made) { return make_answer(std::move(made)); }
+
+  // None: the object itself follows.
+  [[nodiscard]] std::optional<std::uint64_t> reference(std::uint32_t number);
+  void begin(std::uint32_t number) { take_tag(number, wire_type::begin); }
+  void end(std::uint32_t number);
+  [[nodiscard]] std::uint64_t take_number(std::uint32_t number);
+  [[nodiscard]] std::string_view take_text(std::uint32_t number);
+  void take_tag(std::uint32_t number, wire_type what);
+  void look();
+  [[nodiscard]] std::uint64_t varint();
+
+  std::string_view from_;
+  std::size_t size_;
+  time_point started_;
+  std::uint64_t tag_{};  // that was read and not taken; zero: none
+  std::shared_ptr<memory_meter> memory_;
+  std::uint32_t num_tasks_{};
+  std::vector<object> objects_;
+  std::vector<bytes> contents_;
+};
+
+}  // namespace coxswain::core

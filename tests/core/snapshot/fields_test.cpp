@@ -1,0 +1,73 @@
+// Every member of a struct is a field in a snapshot.
+
+#include "coxswain/core/snapshot/decisive_options.hpp"
+#include "coxswain/core/snapshot/fields_of_sessions.hpp"
+
+#include <boost/pfr/tuple_size.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <typeinfo>
+
+namespace coxswain::core {
+namespace {
+
+struct field_counter {
+  static constexpr bool loads = false;
+  void operator()(std::uint32_t number, auto const&) {
+    BOOST_TEST(number == ++count, "fields are numbered in order");
+  }
+  void check(bool, char const*) {}
+
+  std::size_t count{};
+};
+
+template <class T>
+void expect_all(std::size_t left_out = 0) {
+  field_counter counter;
+  T const one{};
+  fields(counter, one);
+  BOOST_TEST(counter.count + left_out == boost::pfr::tuple_size_v<T>,
+             typeid(T).name() << " has " << boost::pfr::tuple_size_v<T> << " members and "
+                              << counter.count << " fields");
+}
+
+template <class... All>
+void expect_all_of() {
+  (expect_all<All>(), ...);
+}
+
+BOOST_AUTO_TEST_SUITE(fields_test)
+
+BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
+  expect_all_of<wall_time, missing_task, barrier_failure, failure, job_error>();
+  expect_all_of<event, task_progress, barrier_progress, snapshot::task, snapshot::barrier,
+                snapshot::finished_round, snapshot::straggler, snapshot, alive_answer::task,
+                alive_answer, tasks_answer, events_answer::entry, events_answer, why_answer::wait,
+                why_answer>();
+  expect_all_of<hello_answer, resume_answer, join_answer, barrier_answer, value_answer,
+                counter_answer, removed_answer, listing_answer::entry, listing_answer,
+                stored_answer, count_answer, key_change, key_changes_answer, goodbye, waiting,
+                freeze_request, sync_point, outgoing>();
+  expect_all_of<ticket, alarms, liveness, due_item, parked, host, guest, grant, kept_reply,
+                connection, session, join_args, challenger, progress, challenge, last_holder,
+                task>();
+  expect_all<answer>(1);  // its holders are counted when it is loaded
+}
+
+BOOST_AUTO_TEST_CASE(every_option_is_decisive_but_for_tokens_version_and_start) {
+  BOOST_TEST(std::tuple_size_v<decltype(decisive_options)> + 3 == boost::pfr::tuple_size_v<config>);
+
+  config const one;
+  BOOST_TEST(difference(one, one).empty());
+  config other;
+  other.page_bytes_max = 1;
+  BOOST_TEST(difference(one, other) == "page_bytes_max");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core
