@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace coxswain::sim {
@@ -143,6 +144,22 @@ void world::deliver_to_coordinator() {
   write_to_late_readers();
   while (coordinator.deliver(dirty_)) take_from_coordinator();
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
+  if (ways_.checks_snapshots && snapshot_fault_.empty()) check_snapshot();
+}
+
+void world::check_snapshot() {
+  core::coordinator const& saved = coordinator.logic();
+  std::string snapshot;
+  auto const digest = saved.save([&snapshot](std::string_view bytes) { snapshot += bytes; });
+  auto const loaded = core::coordinator::load(saved.options(), snapshot, started);
+  if (!loaded) {
+    snapshot_fault_ = loaded.error().text();
+  } else if (loaded->digest() != digest) {
+    snapshot_fault_ = "the loaded coordinator differs from the saved one";
+  } else {
+    loaded->check_invariants();
+  }
+  if (!snapshot_fault_.empty()) snapshot_fault_ += " in step " + std::to_string(steps_);
 }
 
 // A paused peer is not read unless its connection has ended.
@@ -341,6 +358,29 @@ std::string world::fault_of_recording() const {
   if (now_at != now_told.end()) return "the replay tells something else: " + *now_at;
   if (then_at != then_told.end()) return "the replay does not tell: " + *then_at;
   if (again.look() != coordinator.look(started + last)) return "the replay ends otherwise";
+  return {};
+}
+
+std::string world::fault_of_reloads(std::uint32_t reloads) const {
+  std::string const recording = coordinator.recording();
+  server::replay whole{recording};
+  std::uint64_t records = 0;
+  std::string told;
+  for (; whole.step(); ++records) {
+    for (auto const& e : whole.events()) told += e.text + '\n';
+  }
+  generator chance{records};
+  std::set<std::uint64_t> reloaded_at;
+  for (; reloads > 0; --reloads) reloaded_at.insert(between(chance, 0, records));
+  server::replay again{recording};
+  std::string told_again;
+  for (std::uint64_t i = 0; again.step(); ++i) {
+    if (!again.difference().empty()) return "after a reload: " + again.difference();
+    for (auto const& e : again.events()) told_again += e.text + '\n';
+    if (reloaded_at.contains(i)) again.reload();
+  }
+  if (told_again != told) return "a reloaded coordinator reports other events";
+  if (again.digest() != whole.digest()) return "a reloaded coordinator ends in another state";
   return {};
 }
 

@@ -26,6 +26,7 @@ struct habits {
   bool keeps_log{true};                            // the coordinator's log
   bool keeps_recording{true};                      // of the coordinator's inputs
   std::function<void(std::string_view)> record{};  // gets the whole recording
+  bool checks_snapshots{};                         // after each step, see `fault_of_snapshots`
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
 };
 
@@ -63,6 +64,14 @@ class world {
   // difference; empty if none.
   [[nodiscard]] std::string fault_of_recording() const;
 
+  // The first difference between the coordinator and one loaded from its snapshot, of all steps so
+  // far (habits::checks_snapshots); empty if none.
+  [[nodiscard]] std::string const& fault_of_snapshots() const noexcept { return snapshot_fault_; }
+
+  // The same as `fault_of_recording`, for a coordinator that is replaced this many times, at
+  // random, by one loaded from its snapshot.
+  [[nodiscard]] std::string fault_of_reloads(std::uint32_t reloads) const;
+
   // Whether a deadlock was reported.
   [[nodiscard]] bool was_stuck() const;
 
@@ -84,6 +93,7 @@ class world {
 
  private:
   bool step(time_point limit);
+  void check_snapshot();
   void deliver_to_coordinator();
   [[nodiscard]] bool is_read(link& line);
   void hear_to_the_end(link const& line);
@@ -109,6 +119,7 @@ class world {
   std::vector<connection_id> dirty_;
   habits ways_;
   std::uint32_t steps_{};
+  std::string snapshot_fault_;
 };
 
 }  // namespace coxswain::sim

@@ -11,6 +11,7 @@ namespace {
 
 constexpr duration horizon = 6s;      // end of the faults
 constexpr duration work_max = 10min;  // far more than any job needs
+constexpr std::uint32_t reloads = 20;
 
 // What a session may hold when memory is full: the replies to its calls, most of them small, and
 // two of the largest, one queued and one waiting. Those are snapshots of all tasks.
@@ -22,8 +23,10 @@ core::config with_bug(core::config options, injected_bug const* wrong) {
   return options;
 }
 
-habits with(habits ways, std::function<void(std::string_view)> record) {
+habits with(habits ways, std::function<void(std::string_view)> record, bool checks_snapshots) {
   ways.record = std::move(record);
+  ways.checks_snapshots = checks_snapshots;
+  ways.keeps_recording = ways.keeps_recording || checks_snapshots;
   return ways;
 }
 
@@ -32,10 +35,12 @@ bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 }  // namespace
 
 job::job(std::uint64_t seed, injected_bug const* wrong,
-         std::function<void(std::string_view)> record)
+         std::function<void(std::string_view)> record, bool checks_snapshots)
     : decided{seed},
-      w{seed, with_bug(decided.options, wrong), with(decided.ways, std::move(record))},
-      progress_(decided.options.num_tasks) {
+      w{seed, with_bug(decided.options, wrong),
+        with(decided.ways, std::move(record), checks_snapshots)},
+      progress_(decided.options.num_tasks),
+      checks_snapshots_{checks_snapshots} {
   w.delay_max = decided.delay_max;
   seen.options = decided.options;
   seen.limits_are_small = decided.limits_are_small;
@@ -352,6 +357,11 @@ void job::check_end() {
   w.coordinator.check_invariants();
   if (decided.checks_recording) {
     if (std::string fault = w.fault_of_recording(); !fault.empty()) found_.push_back(fault);
+  }
+  if (checks_snapshots_) {
+    std::string fault = w.fault_of_snapshots();
+    if (fault.empty()) fault = w.fault_of_reloads(reloads);
+    if (!fault.empty()) found_.push_back(std::move(fault));
   }
   static_cast<void>(w.coordinator.put_in(w.now, core::stopped{"the simulation is over"}));
   w.pass(1s);

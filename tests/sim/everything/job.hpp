@@ -23,8 +23,10 @@ namespace coxswain::sim {
 class job {
  public:
   // `wrong` is a bug to inject, which the rules should find. `record` gets the recording.
+  // `checks_snapshots`: in each step the coordinator must be the same after it was saved and
+  // loaded.
   explicit job(std::uint64_t seed, injected_bug const* wrong = nullptr,
-               std::function<void(std::string_view)> record = {});
+               std::function<void(std::string_view)> record = {}, bool checks_snapshots = false);
 
   // Runs the job, and returns the violations. Call once.
   [[nodiscard]] violations run();
@@ -70,6 +72,7 @@ class job {
   std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
   std::vector<std::size_t> progress_;
   std::map<std::string, std::size_t> guests_to_come_;  // by secret
+  bool checks_snapshots_;
   std::uint64_t incarnations_{};
   bool ends_{};
 };

@@ -1,7 +1,10 @@
 // Simulates whole jobs, seed after seed, and reports the violated rules.
 //
 //   simulation [--seeds=N] [--first=S] [--bug=NAME] [--all-bugs] [--verbose] [--record=DIR]
+//              [--snapshots]
 //
+// With --snapshots the coordinator is saved and loaded in each step, and must be the same; and the
+// job is replayed by one that is saved and loaded at random.
 // With --record it keeps a recording of each job, for `coxswain replay --compare`.
 // Without a bug it exits with 1 if a rule was violated, and prints how to run that job again.
 // With one, it exits with 1 if none of the N jobs showed the bug.
@@ -32,6 +35,7 @@ struct command_line {
   std::string bug;
   bool all_bugs{};
   bool verbose{};
+  bool snapshots{};
   std::optional<std::filesystem::path> record_to;
 };
 
@@ -53,6 +57,8 @@ std::optional<command_line> read(int count, char** arguments) {
       w.record_to = one.substr(std::string_view{"--record="}.size());
     } else if (one == "--all-bugs") {
       w.all_bugs = true;
+    } else if (one == "--snapshots") {
+      w.snapshots = true;
     } else if (one == "--verbose") {
       w.verbose = true;
     } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first)) {
@@ -115,7 +121,7 @@ int run(command_line const& w) {
       file.open(*w.record_to / ("job-" + std::to_string(seed) + ".recording"), std::ios::binary);
       record = [&file](std::string_view bytes) { file << bytes; };
     }
-    job one{seed, nullptr, std::move(record)};
+    job one{seed, nullptr, std::move(record), w.snapshots};
     violations const found = one.run();
     if (w.record_to && !file.flush()) {
       std::cout << "the recording of seed " << seed << " cannot be written\n";
@@ -166,7 +172,7 @@ int main(int count, char** arguments) {
   auto const options = read(count, arguments);
   if (!options || (!options->bug.empty() && !find_bug(options->bug))) {
     std::cerr << "usage: simulation [--seeds=N] [--first=S] [--bug=NAME | --all-bugs] "
-                 "[--verbose] [--record=DIR]\nbugs:";
+                 "[--verbose] [--record=DIR] [--snapshots]\nbugs:";
     for (injected_bug const& one : all_bugs()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;

@@ -157,6 +157,14 @@ void replay::take_outputs() {
   difference_ = "more than " + std::to_string(left_max) + " messages and events have no digest";
 }
 
+void replay::reload() {
+  std::string snapshot;
+  core_.save([&snapshot](std::string_view bytes) { snapshot += bytes; });
+  auto loaded = core::coordinator::load(core_.options(), snapshot, beginning);
+  if (!loaded) throw error{loaded.error()};
+  core_ = *std::move(loaded);
+}
+
 std::string replay::compare_messages(std::string_view digests) {
   bool const are_all = digests.size() < 2 * wire::messages_per_record_max;
   for (; digests.size() >= 2; digests.remove_prefix(2)) {

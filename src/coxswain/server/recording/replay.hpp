@@ -54,6 +54,12 @@ class replay {
   };
   [[nodiscard]] counts compared() const noexcept;
 
+  // Replaces the core by one loaded from its snapshot. Throws coxswain::error: that failed.
+  void reload();
+
+  // The digest of the core's state after the last step.
+  [[nodiscard]] std::uint64_t digest() const { return core_.digest(); }
+
   // The whole job after the last step.
   [[nodiscard]] core::snapshot look() const { return core_.look(latest_); }
 
