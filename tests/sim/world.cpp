@@ -31,10 +31,14 @@ server::options with(core::config core, habits const& ways, std::vector<std::str
 
 }  // namespace
 
-world::world(std::uint64_t seed, core::config options, habits ways)
+world::world(std::uint64_t seed, core::config given, habits ways)
     : now{started},
       random{seed},
-      coordinator{with(std::move(options), ways, log, now), incarnation{seed | 1}, started},
+      options{with(std::move(given), ways, log, now)},
+      journal{ways.wrong_restarts},
+      coordinator{options, server::core_origin{.self = incarnation{seed | 1},
+                                               .now = started,
+                                               .log = ways.has_journal ? &journal : nullptr}},
       ways_{ways} {}
 
 process& world::add(std::optional<task_id> task, std::optional<duration> fence_after,
@@ -83,6 +87,88 @@ void world::read_slowly(process& p, duration time) {
   if (p.line) p.line->unread_until = now + time;
 }
 
+void world::restart_coordinator(duration downtime) {
+  if (is_down()) return;
+  dies_for_ = downtime;
+  dies_when_ = static_cast<kill_point>(between(random, 0, 2));
+}
+
+link* world::observers_line() {
+  auto const& line = processes.front()->line;
+  return line && line->server_knows ? line.get() : nullptr;
+}
+
+// It has resumed, and has seen what happened meanwhile.
+bool world::observer_is_back() {
+  link const* const line = observers_line();
+  return line != nullptr && coordinator.is_greeted(line->at_server) && line->up.next() > now &&
+         line->down.next() > now;
+}
+
+// Before anything is written.
+void world::commit() {
+  if (ways_.wrong_restarts != restart_bug::early_answers) {
+    static_cast<void>(coordinator.commit());
+  }
+}
+
+// The observer gets everything that was committed, and others what was written before.
+void world::die_after_commit() {
+  process& observer = *processes.front();
+  link* const line = observers_line();
+  std::vector<connection_id> others;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    commit();
+    while (coordinator.deliver(dirty_)) {
+      for (connection_id const id : dirty_) {
+        if (line != nullptr && id == line->at_server) {
+          write_out(*line, observer);
+        } else {
+          others.push_back(id);
+        }
+      }
+    }
+    if (line == nullptr) break;
+    if (auto const bytes = line->down.take(now); !bytes.empty()) {
+      observer.logic.received(now, bytes);
+      take_from(observer);
+    }
+    if (auto const bytes = line->up.take(now); !bytes.empty()) {
+      static_cast<void>(coordinator.received(now, line->at_server, bytes));
+      goes_on = true;
+    }
+  }
+  commit();
+  others.resize(dies_when_ == kill_point::while_writing ? between(random, 0, others.size()) : 0);
+  for (connection_id const id : others) {
+    auto const at_link = std::find_if(links_.begin(), links_.end(), [id](auto const& l) {
+      return l.first->server_knows && l.first->at_server == id;
+    });
+    if (at_link != links_.end()) write_out(*at_link->first, *at_link->second);
+  }
+  crash();
+}
+
+// What it has not committed, and what it has not written, is lost.
+void world::crash() {
+  duration const downtime = *std::exchange(dies_for_, std::nullopt);
+  journal.crash();
+  for (auto const& [line, p] : links_) {
+    line->up.cut(now, random, 0ns);
+    line->down.finish(now, random, 2ms);
+    line->server_knows = line->waits_to_be_accepted = false;
+  }
+  std::destroy_at(&coordinator);
+  std::construct_at(
+      &coordinator, options,
+      server::core_origin{.now = now, .log = &journal, .restored = journal.restored(started)});
+  down_until_ = stalled_until_ = now + downtime;
+  awaits_observer_ = true;
+  at(down_until_,
+     [this, downtime] { static_cast<void>(coordinator.put_in(now, core::restarted{downtime})); });
+}
+
 void world::open_link(process& p) {
   auto line = std::make_shared<link>();
   line->number = ++links_opened_;
@@ -90,7 +176,7 @@ void world::open_link(process& p) {
   p.line = line;
   at(now + between(random, 0ns, 2 * line->delay_max), [this, &p, line] {
     if (p.line != line) return;
-    if (refusing_until_ > now) {
+    if (refusing_until_ > now || is_down() || (awaits_observer_ && p.number != 0)) {
       p.line.reset();
       if (p.alive) p.logic.connect_failed(now, {errc::unavailable, "connection refused"}, true);
       return;
@@ -141,8 +227,14 @@ void world::deliver_to_coordinator() {
     coordinator.lost(now, line.at_server, core::loss::closed);
   }
   coordinator.advance(now);
+  if (dies_for_ && !coordinator.is_committed()) {
+    return dies_when_ == kill_point::before_commit ? crash() : die_after_commit();
+  }
+  commit();
   write_to_late_readers();
   while (coordinator.deliver(dirty_)) take_from_coordinator();
+  static_cast<void>(coordinator.commit());
+  if (awaits_observer_ && observer_is_back()) awaits_observer_ = false;
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
   if (ways_.checks_snapshots && snapshot_fault_.empty()) check_snapshot();
 }
@@ -199,6 +291,7 @@ void world::write_to_late_readers() {
 }
 
 void world::take_from_coordinator() {
+  commit();
   for (connection_id const id : dirty_) {
     auto const at_link = std::find_if(links_.begin(), links_.end(), [id](auto const& l) {
       return l.first->server_knows && l.first->at_server == id;

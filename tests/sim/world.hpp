@@ -5,6 +5,7 @@
 // scripts and faults (the tests).
 
 #include "coxswain/server/dispatch.hpp"
+#include "tests/sim/memory_journal.hpp"
 #include "tests/sim/network.hpp"
 #include "tests/sim/process.hpp"
 
@@ -28,11 +29,16 @@ struct habits {
   std::function<void(std::string_view)> record{};  // gets the whole recording
   bool checks_snapshots{};                         // after each step, see `fault_of_snapshots`
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
+  // The coordinator has a journal and can be restarted. The first process, without delays, is an
+  // observer that misses nothing: it sees what was committed before a restart, and is the first to
+  // resume.
+  bool has_journal{};
+  restart_bug wrong_restarts{restart_bug::none};
 };
 
 class world {
  public:
-  world(std::uint64_t seed, core::config options, habits ways = {});
+  world(std::uint64_t seed, core::config given, habits ways = {});
 
   // Adds a process; its agent starts at once. After `fence_after` without the coordinator it gives
   // up; none: the coordinator's timeout. With `acts_for` it is a guest.
@@ -50,6 +56,12 @@ class world {
   void stall(duration time);                    // the coordinator's loop is stalled
   void refuse_connections(duration time);       // nothing listens for a while
   void read_slowly(process& p, duration time);  // it reads nothing
+  // The coordinator is killed, at some moment of its next loop iteration with input, and started
+  // again from its journal.
+  void restart_coordinator(duration downtime);
+
+  // Whether there is no coordinator now.
+  [[nodiscard]] bool is_down() const { return now < down_until_; }
 
   // Runs until all scripts are done, or `limit` has passed.
   void run(duration limit);
@@ -82,6 +94,8 @@ class world {
   duration delay_max{2ms};
   generator random;
   std::vector<std::string> log;  // the coordinator's log
+  server::options options;
+  memory_journal journal;
   server::dispatch coordinator;
   std::vector<std::unique_ptr<process>> processes;
   // Called for each new connection, to plan its faults.
@@ -112,6 +126,18 @@ class world {
 
   std::multimap<time_point, std::function<void()>> plans_;
   std::vector<std::pair<std::shared_ptr<link>, process*>> links_;
+  // When in a loop iteration the coordinator is killed.
+  enum class kill_point : std::uint8_t { before_commit, before_writing, while_writing };
+  void commit();
+  void die_after_commit();
+  void crash();
+  [[nodiscard]] link* observers_line();
+  [[nodiscard]] bool observer_is_back();
+
+  std::optional<duration> dies_for_;
+  kill_point dies_when_{};
+  bool awaits_observer_{};
+  time_point down_until_{};
   time_point stalled_until_{};
   time_point refusing_until_{};
   std::uint64_t processes_seeded_{};

@@ -55,6 +55,7 @@ core::hello_answer hello_reply() {
           .open_requests_max_per_task = 16,
           .given = core::role::operator_,
           .coordinator_return = 30s,
+          .restart_grace = 15s,
           .hosted_by_task = 0};
 }
 

@@ -17,6 +17,7 @@
 #include "coxswain/core/membership/leave_verbs.hpp"
 #include "coxswain/core/membership/preemption_verbs.hpp"
 #include "coxswain/core/membership/progress_verbs.hpp"
+#include "coxswain/core/membership/restart_verbs.hpp"
 #include "coxswain/core/observe/event_watch_verbs.hpp"
 #include "coxswain/core/observe/picture_verbs.hpp"
 #include "coxswain/core/observe/task_watch_verbs.hpp"
@@ -61,6 +62,7 @@ struct concerns {
   failure_verbs failures{*this};
   picture_verbs pictures{*this};
   why_verbs why{*this};
+  restart_verbs restarts{*this};
   handshake_verbs handshakes{*this};
   connection_verbs connections{*this};
 
@@ -69,7 +71,7 @@ struct concerns {
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
         keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
-        why, handshakes, connections);
+        why, restarts, handshakes, connections);
   }
   std::vector<concern*> all;
 };

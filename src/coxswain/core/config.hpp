@@ -43,6 +43,9 @@ struct config {
   // How long clients with a session take refused connections for a restart before giving up this
   // coordinator. Zero: until the heartbeat timeout.
   time_limit coordinator_return{30s};
+  // How long restored sessions have to resume after a restart of the coordinator. Zero: no restart
+  // restores them.
+  time_limit restart_grace{};
   // The task whose process this coordinator runs in, for the texts of clients that lose it.
   std::optional<std::uint32_t> hosted_by_task;
   // Time limit for the Hello of a new connection.

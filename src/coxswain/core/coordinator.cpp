@@ -35,6 +35,7 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
     case due::review: return all.why.review_due(now);
     case due::no_progress: return all.progress.no_progress_due(now, task);
     case due::wrong_tokens: return all.handshakes.wrong_tokens_due(now);
+    case due::restart_grace: return all.restarts.grace_due(now);
     case due::task_return: return all.leaves.return_due(now, task);
   }
 }
@@ -64,6 +65,16 @@ status put_in(concerns& all, time_point now, round_cancelled&& what) {
 
 status put_in(concerns& all, time_point, credentials_replaced&& what) {
   all.handshakes.replace_credentials(std::move(what.by));
+  return {};
+}
+
+status put_in(concerns& all, time_point now, suspended&& what) {
+  all.restarts.suspend(now, what);
+  return {};
+}
+
+status put_in(concerns& all, time_point now, restarted&& what) {
+  all.restarts.restart(now, what);
   return {};
 }
 
@@ -299,7 +310,9 @@ bool coordinator::done() const {
   return nobody_is_here && (all_->kernel.error || !somebody_comes);
 }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
+bool coordinator::is_stopping() const { return all_->kernel.stopping; }
 bool coordinator::drained() const { return all_->connections.drained(); }
+incarnation coordinator::self() const { return all_->kernel.self; }
 config const& coordinator::options() const { return all_->kernel.options; }
 std::shared_ptr<memory_meter> const& coordinator::memory() const { return all_->kernel.memory; }
 void coordinator::check_invariants() const {

@@ -153,10 +153,14 @@ class coordinator {
   [[nodiscard]] bool done() const;
   [[nodiscard]] std::optional<job_error> const& error() const;
 
+  // It was stopped by its owner.
+  [[nodiscard]] bool is_stopping() const;
+
   // No session still owes an acknowledgement of its leave reply (semantics D11).
   [[nodiscard]] bool drained() const;
 
   [[nodiscard]] config const& options() const;
+  [[nodiscard]] incarnation self() const;
 
   // Counts the core's memory and, for the server, messages in transit, on which no reply of the
   // core depends.

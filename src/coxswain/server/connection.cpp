@@ -74,6 +74,17 @@ void loop_iteration::take_in() noexcept {
   read.clear();
 }
 
+bool loop_iteration::commit() noexcept {
+  if (!journal_failure.ok()) return false;
+  if (logic.is_committed()) return true;
+  try {
+    journal_failure = logic.commit();
+  } catch (std::exception const& e) {
+    journal_failure = {errc::data_loss, std::string{"the journal cannot be written: "} + e.what()};
+  }
+  return journal_failure.ok();
+}
+
 void loop_iteration::report(core::severity level,
                             std::initializer_list<std::string_view> parts) noexcept {
   try {
@@ -194,7 +205,7 @@ void connection::hear(std::string_view bytes) noexcept {
 }
 
 void connection::flush() noexcept {
-  if (ended() || is_broken_) return;
+  if (ended() || is_broken_ || !iteration_.commit()) return;
   try {
     if (out_->ends() && phase_ <= phase::slowed) {
       if (is_slowed()) return;

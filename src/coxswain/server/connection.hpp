@@ -37,6 +37,9 @@ struct loop_iteration {
   // Logs an event that does not come from the core; does nothing if memory is exhausted.
   void report(core::severity level, std::initializer_list<std::string_view> parts) noexcept;
 
+  // False if the journal has failed: then nothing more is written.
+  [[nodiscard]] bool commit() noexcept;
+
   dispatch& logic;
   net::poller& poller;
   std::function<time_point()> clock;
@@ -48,6 +51,7 @@ struct loop_iteration {
   std::size_t bytes_written{};
   intake read;  // and not yet passed on
   release_clock releases;
+  status journal_failure;
 
   // By all, since the beginning.
   std::uint64_t sends{};  // calls of the kernel

@@ -45,16 +45,16 @@ constexpr auto jax_only =
 
 }  // namespace
 
-dispatch::dispatch(options const& o, incarnation self, time_point now)
-    : core_{o, self, now},
+dispatch::dispatch(options const& o, core_origin from)
+    : core_{o, std::move(from)},
       events_{core_, o.log},
       encoder_{core_.logic().memory()},
       lines_{core_},
       steps_{core_.logic()},
       memory_{core_, lines_, events_, encoder_, o.core.stalled_reader_timeout},
-      grpc_{{core_, lines_, steps_, memory_, events_}, o, self, now},
+      grpc_{{core_, lines_, steps_, memory_, events_}, o, core_.logic().self(), from.now},
       queued_bytes_max_{o.queued_bytes_max},
-      now_{now} {}
+      now_{from.now} {}
 
 connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret,
                              protocols allowed) {

@@ -46,7 +46,10 @@ namespace coxswain::server {
 
 class dispatch {
  public:
-  dispatch(options const& o, incarnation self, time_point now);
+  dispatch(options const& o, incarnation self, time_point now)
+      : dispatch{o, core_origin{.self = self, .now = now}} {}
+  // With a journal, or from one.
+  dispatch(options const& o, core_origin from);
   dispatch(dispatch const&) = delete;
   dispatch& operator=(dispatch const&) = delete;
 
@@ -110,6 +113,11 @@ class dispatch {
   // connections, each once, into `dirty`, which is cleared first. True if `dirty` is not empty:
   // call it again after writing, since that can change the core.
   bool deliver(std::vector<connection_id>& dirty);
+
+  // With a journal: whether all inputs are in it, and puts them there. Output may leave only then;
+  // an error is final.
+  [[nodiscard]] bool is_committed() const noexcept { return core_.is_committed(); }
+  status commit() { return core_.commit(); }
 
   // Whether the peer has sent a Hello, or resumed a session.
   [[nodiscard]] bool is_greeted(connection_id from) const;

@@ -40,6 +40,16 @@ status check_stated_times(options const& o) {
   return {};
 }
 
+status check_journal(journal_options const& o) {
+  if (o.restart_grace == 0s) return refusal("journal.restart_grace must be above zero.");
+  constexpr auto longest = wire::stated_time_max;
+  if (o.restart_grace > longest) return refusal("journal.restart_grace is above 30 days.");
+  if (o.coordinator_return > longest) {
+    return refusal("journal.coordinator_return is above 30 days.");
+  }
+  return {};
+}
+
 status check_sizes(options const& o) {
   if (o.core.memory_bytes_max == 0) return refusal("memory_bytes_max is 0: nothing has room.");
   if (o.core.key_bytes_max == 0) return refusal("key_bytes_max is 0: there could be no key.");
@@ -74,6 +84,7 @@ status check(options const& o) {
   }
   if (status why = check_times(o); !why.ok()) return why;
   if (status why = check_stated_times(o); !why.ok()) return why;
+  if (status why = check_journal(o.journal); !why.ok()) return why;
   if (status why = check_sizes(o); !why.ok()) return why;
   if (status why = check_xla(o); !why.ok()) return why;
   return core::check(o.core.credentials);

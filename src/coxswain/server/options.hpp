@@ -39,6 +39,18 @@ struct xla_options {
   time_limit alive_timeout{without_limit};
 };
 
+// A write-ahead journal, from which a restarted coordinator continues its job.
+struct journal_options {
+  // Its directory, created if there is none. Empty: there is no journal.
+  std::string directory;
+
+  // How long sessions have to resume after a restart.
+  time_limit restart_grace{15s};
+
+  // How long clients take refused connections for a restart, instead of `core.coordinator_return`.
+  time_limit coordinator_return{10min};
+};
+
 struct options {
   // `core.memory_bytes_max` becomes half of the memory that this process may use (memory_limit).
   options();
@@ -61,6 +73,8 @@ struct options {
   // The average number of TLS handshakes per second and host; further ones wait, at most
   // `core.hello_timeout`.
   std::size_t handshakes_per_second_max{1000};
+
+  journal_options journal;
 
   // How many bytes can be queued for one session before further replies wait and reading from it
   // pauses until they have room. They wait earlier when `core.memory_bytes_max` is nearly used up;

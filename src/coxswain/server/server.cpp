@@ -7,6 +7,8 @@
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
+#include "coxswain/server/journal/file_journal.hpp"
+#include "coxswain/server/journal/restore.hpp"
 
 #include <malloc.h>
 
@@ -33,6 +35,9 @@ time_point clock_now() { return std::chrono::steady_clock::now(); }
 options checked(options o) {
   if (status why = check(o); !why.ok()) throw error{std::move(why)};
   o.core.started = wall_clock_now();
+  if (o.journal.directory.empty()) return o;
+  o.core.restart_grace = std::max(o.journal.restart_grace, o.core.reconnect_grace);
+  o.core.coordinator_return = o.journal.coordinator_return;
   return o;
 }
 
@@ -51,6 +56,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
 
   void stop(std::string reason);
+  status suspend(std::string reason);
   status put_in(core::owner_input what);
   void reload_certificates();
   void report(core::severity level, std::string_view text) noexcept;
@@ -72,16 +78,24 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   time_point iteration_begins() noexcept override;
   void iteration_ends() noexcept override;
 
+  void end_with(core::owner_input what);
+  core_origin origin();
+  void resume_job();
   void start();
   void serve_iteration();
   void settle();
   void trim_heap();
   void finish();
+  void fail() noexcept;
   void tear_down() noexcept;
   void reload_now_and_then() noexcept;
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
   options options_;
+  time_point made_at_;
+  std::optional<file_journal> journal_;
+  std::string set_aside_;             // what became of the journal's previous job
+  std::optional<duration> downtime_;  // of a restored job, before this process
   dispatch dispatch_;
   net::poller poller_;
   loop_iteration iteration_;
@@ -95,7 +109,6 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   std::optional<time_point> stop_by_;
   std::optional<time_point> iteration_due_;
   time_point iteration_began_;
-  time_point made_at_;
   counts counts_;  // as far as they are counted here
   bool is_started_{};
   bool in_iteration_{};
@@ -105,7 +118,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
 
 server::impl::impl(asio::io_context& io, options o)
     : options_{checked(std::move(o))},
-      dispatch_{options_, draw_incarnation(), clock_now()},
+      dispatch_{options_, origin()},
       poller_{io, *this, options_.spin},
       iteration_{dispatch_, poller_, options_, &clock_now},
       connections_{iteration_} {
@@ -115,13 +128,32 @@ server::impl::impl(asio::io_context& io, options o)
   }
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
   admission_.emplace(iteration_, connections_, options_, certificates);
-  iteration_.now = made_at_ = clock_now();
+  iteration_.now = clock_now();
   counts_.started = std::chrono::system_clock::now();
+  if (downtime_) resume_job();
+}
+
+core_origin server::impl::origin() {
+  core_origin made{.self = draw_incarnation(), .now = made_at_ = clock_now()};
+  if (options_.journal.directory.empty()) return made;
+  made.log = &journal_.emplace(options_.journal.directory);
+  made.restored = restore(*journal_, options_, made.now, set_aside_);
+  if (made.restored) downtime_ = made.restored->downtime;
+  return made;
+}
+
+void server::impl::resume_job() {
+  duration const replay = clock_now() - made_at_;
+  static_cast<void>(put_in(core::restarted{*downtime_ + replay}));
+  if (options_.core.credentials.empty()) return;
+  static_cast<void>(put_in(core::credentials_replaced{options_.core.credentials}));
 }
 
 asio::awaitable<void> server::impl::serve(std::shared_ptr<impl> self) {
   self->start();
   co_await self->finished_.wait();
+  auto const& failure = self->iteration_.journal_failure;
+  if (!failure.ok()) throw coxswain::error{failure};
 }
 
 asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
@@ -130,6 +162,7 @@ asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
 
 void server::impl::start() {
   if (closed_ || finished_.is_open()) return;
+  if (!set_aside_.empty()) iteration_.report(core::severity::warning, {set_aside_});
   poller_.start();
   admission_->start();
   poller_.request_iteration();
@@ -140,9 +173,17 @@ void server::impl::start() {
                                            asks ? "; clients are asked for certificates" : ""});
 }
 
-void server::impl::stop(std::string reason) {
+void server::impl::stop(std::string reason) { end_with(core::stopped{std::move(reason)}); }
+
+status server::impl::suspend(std::string reason) {
+  if (!journal_) return {errc::failed_precondition, "Without a journal no job can be suspended."};
+  end_with(core::suspended{std::move(reason)});
+  return {};
+}
+
+void server::impl::end_with(core::owner_input what) {
   if (stop_by_ || closed_) return;
-  static_cast<void>(put_in(core::stopped{std::move(reason)}));
+  static_cast<void>(put_in(std::move(what)));
   stop_by_ = deadline_after(iteration_.now, options_.linger);
   admission_->stop();
 }
@@ -178,7 +219,8 @@ status server::impl::put_in(core::owner_input what) {
   }
   iteration_.now = clock_now();
   poller_.request_iteration();
-  return dispatch_.put_in(iteration_.now, std::move(what));
+  status const outcome = dispatch_.put_in(iteration_.now, std::move(what));
+  return iteration_.commit() ? outcome : iteration_.journal_failure;
 }
 
 void server::impl::close() noexcept {
@@ -244,6 +286,7 @@ void server::impl::serve_iteration() {
   dispatch_.advance(iteration_began_);
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
+  if (!iteration_.commit()) return fail();
   if (auto const took = iteration_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
@@ -302,6 +345,14 @@ void server::impl::finish() {
   job_done_.open();
 }
 
+// What the core said since the last commit is lost with this process.
+void server::impl::fail() noexcept {
+  iteration_.report(core::severity::error,
+                    {iteration_.journal_failure.message(), ": the coordinator ends"});
+  connections_.end_all();
+  closed_ = true;
+}
+
 std::optional<time_point> server::impl::next_deadline() const {
   auto next = dispatch_.next_deadline();
   keep_earliest(next, connections_.next_deadline());
@@ -326,6 +377,8 @@ asio::awaitable<void> server::run() { return impl::serve(impl_); }
 asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }
 
 void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
+
+status server::suspend(std::string reason) { return impl_->suspend(std::move(reason)); }
 
 status server::put_in(core::owner_input what) { return impl_->put_in(std::move(what)); }
 

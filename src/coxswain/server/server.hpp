@@ -34,7 +34,9 @@ class server {
   // INVALID_ARGUMENT (a malformed address, no task, a value too large for a message), UNAVAILABLE
   // (an address cannot be bound; the text names it and the likely reason), FAILED_PRECONDITION
   // (other hosts could reach a listener, and there is neither a token nor mutual TLS nor
-  // `insecure`), and the errors of net::tls_context for the files of `options::tls`.
+  // `insecure`), and the errors of net::tls_context for the files of `options::tls`. With
+  // `options::journal`: INVALID_ARGUMENT (its job has other options), UNAVAILABLE (another process
+  // uses it, or it cannot be read or written), DATA_LOSS (it is damaged).
   server(asio::io_context& io, options o);
 
   // Closes everything at once, without a goodbye.
@@ -48,7 +50,8 @@ class server {
 
   // Serves until `stop` was called and every peer has read its goodbye, or `linger` has passed.
   // Also returns when the server is destroyed. Throws coxswain::error: RESOURCE_EXHAUSTED, the
-  // kernel refuses to watch the listeners.
+  // kernel refuses to watch the listeners; DATA_LOSS, the journal cannot be written: all
+  // connections were closed, and nothing left that the journal does not have.
   asio::awaitable<void> run();
 
   // Waits until the job is over: all tasks have joined and left, or failed, and every leave was
@@ -58,6 +61,11 @@ class server {
   // An orderly stop: pending calls end, every session gets a goodbye with `reason`, `run` returns.
   // A second call changes nothing.
   void stop(std::string reason);
+
+  // With a journal: ends this process's part, so that another process continues the job. Every
+  // session gets a goodbye with `reason` after which it may resume, and `run` returns.
+  // FAILED_PRECONDITION: there is no journal.
+  status suspend(std::string reason);
 
   // An input of the owner: a task's process has ended, a task will be preempted, a round is
   // cancelled, tokens are replaced. Errors: those of core::owner_input; INVALID_ARGUMENT: no token

@@ -13,13 +13,13 @@ namespace coxswain::status_page {
 namespace {
 
 constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 22> kinds{
+constexpr std::array<std::string_view, 23> kinds{
     "other",      "joined",      "left",         "failed",
     "suspect",    "back",        "round_failed", "job_failed",
     "waiting",    "refused",     "stalled",      "stopping",
     "stuck",      "no_progress", "joining",      "credentials_replaced",
     "challenged", "ended",       "reset",        "preemption",
-    "topology",   "unstuck"};
+    "topology",   "unstuck",     "restarted"};
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 

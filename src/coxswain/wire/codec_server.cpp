@@ -60,6 +60,7 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   to.set_open_requests_max_per_task(from.open_requests_max_per_task);
   to.set_role(encode(from.given));
   to.set_coordinator_return_ms(period_to_wire(from.coordinator_return));
+  to.set_restart_grace_ms(period_to_wire(from.restart_grace));
   if (from.hosted_by_task) to.set_hosted_by_task(*from.hosted_by_task);
 }
 
@@ -82,6 +83,7 @@ result<answer_value> decode(v1::HelloReply& from) {
   to.open_requests_max_per_task = from.open_requests_max_per_task();
   to.given = decode(from.role());
   to.coordinator_return = from_milliseconds(from.coordinator_return_ms());
+  to.restart_grace = from_milliseconds(from.restart_grace_ms());
   if (from.has_hosted_by_task()) to.hosted_by_task = from.hosted_by_task();
   return answer_value{std::move(to)};
 }
@@ -272,7 +274,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> before_version;
   field_writer first{before_version.data()};
   first.put_fixed64(field::kCoordinatorIncarnationFieldNumber, from.coordinator.value);
-  std::array<char, 15 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
+  std::array<char, 16 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
   field_writer rest{after_version.data()};
   rest.put_fixed64(field::kSessionFieldNumber, from.session.value);
   rest.put_head(field::kSecretFieldNumber, from.secret.size());
@@ -291,6 +293,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   if (from.hosted_by_task) {
     rest.put_present_number(field::kHostedByTaskFieldNumber, *from.hosted_by_task);
   }
+  rest.put_number(field::kRestartGraceMsFieldNumber, period_to_wire(from.restart_grace));
   auto const version = text(from.version);
   append_body(head, v1::ServerMessage::kHelloFieldNumber, first.written(),
               content_field_bytes(version.size()) + rest.written().size());

@@ -33,6 +33,7 @@ static_assert(static_cast<int>(core::event_kind::reset) == v1::Events::RESET);
 static_assert(static_cast<int>(core::event_kind::preemption) == v1::Events::PREEMPTION);
 static_assert(static_cast<int>(core::event_kind::topology) == v1::Events::TOPOLOGY);
 static_assert(static_cast<int>(core::event_kind::unstuck) == v1::Events::UNSTUCK);
+static_assert(static_cast<int>(core::event_kind::restarted) == v1::Events::RESTARTED);
 
 v1::Severity encode(core::severity from) { return static_cast<v1::Severity>(from); }
 

@@ -48,6 +48,8 @@ enum class record_kind : std::uint8_t {
   credentials_replaced,
   round_cancelled,
   sent,
+  suspended,
+  restarted,
 };
 
 struct record {
@@ -87,6 +89,10 @@ class recording_reader {
   // `bytes` must stay valid as long as the reader is used. Throws coxswain::error:
   // INVALID_ARGUMENT, they do not begin with a header of a known version.
   explicit recording_reader(std::string_view bytes);
+
+  // Records without a head, which they had elsewhere.
+  recording_reader(recording_head head, std::string_view records)
+      : rest_{records}, head_{std::move(head)} {}
 
   [[nodiscard]] recording_head const& head() const noexcept { return head_; }
 

@@ -103,6 +103,7 @@ struct history {
   std::vector<call_record> calls;  // in the order in which they were made
   std::vector<process_record> processes;
   std::vector<interval> stalls;  // of the coordinator's loop
+  int restarts{};                // of the coordinator
 
   // The auditor's observations.
   std::vector<key_record> keys;      // all changes, without gaps in the versions

@@ -277,6 +277,12 @@ void short_change_log(core::config& c) { c.changes_max = 2; }
 void patient_return(core::config& c) { c.return_timeout *= 4; }
 void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
 
+injected_bug restarts(std::string_view name, std::string_view imitates, restart_bug how) {
+  injected_bug made{name, imitates};
+  made.restarts = how;
+  return made;
+}
+
 }  // namespace
 
 std::vector<injected_bug> const& all_bugs() {
@@ -339,6 +345,14 @@ std::vector<injected_bug> const& all_bugs() {
       {"short_change_log", "changes are forgotten too soon", nullptr, nullptr, &short_change_log},
       {"patient_return", "a task may return for too long", nullptr, nullptr, &patient_return},
       {"unnoticed_leave", "leaving waits for none, or for all", nullptr, nullptr, &unnoticed_leave},
+      restarts("early_answers", "answers leave before the journal has them",
+               restart_bug::early_answers),
+      restarts("lost_batch", "the journal's last batch is lost", restart_bug::lost_batch),
+      restarts("repeated_input", "an input is replayed twice", restart_bug::repeated_input),
+      restarts("lost_input", "an input is not replayed", restart_bug::lost_input),
+      restarts("no_grace", "a restart gives no time to resume", restart_bug::no_grace),
+      restarts("other_coordinator", "a restarted coordinator has another incarnation",
+               restart_bug::other_coordinator),
   };
   return all;
 }

@@ -7,6 +7,7 @@
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "tests/sim/memory_journal.hpp"
 #include "tests/sim/network.hpp"
 
 #include <cstddef>
@@ -32,6 +33,7 @@ struct injected_bug {
   void (*up)(bug_injector& by, std::size_t process, client_messages& sent){};
   void (*down)(bug_injector& by, std::size_t process, server_messages& sent){};
   void (*configure)(core::config& options){};
+  restart_bug restarts{restart_bug::none};
 };
 
 [[nodiscard]] std::vector<injected_bug> const& all_bugs();

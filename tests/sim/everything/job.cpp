@@ -20,10 +20,13 @@ constexpr std::size_t picture_bytes_per_task = 320;
 
 core::config with_bug(core::config options, injected_bug const* wrong) {
   if (wrong && wrong->configure) wrong->configure(options);
+  if (wrong && wrong->restarts == restart_bug::no_grace) options.restart_grace = 1ms;
   return options;
 }
 
-habits with(habits ways, std::function<void(std::string_view)> record, bool checks_snapshots) {
+habits with(habits ways, std::function<void(std::string_view)> record, injected_bug const* wrong,
+            bool checks_snapshots) {
+  if (wrong) ways.wrong_restarts = wrong->restarts;
   ways.record = std::move(record);
   ways.checks_snapshots = checks_snapshots;
   ways.keeps_recording = ways.keeps_recording || checks_snapshots;
@@ -38,7 +41,7 @@ job::job(std::uint64_t seed, injected_bug const* wrong,
          std::function<void(std::string_view)> record, bool checks_snapshots)
     : decided{seed},
       w{seed, with_bug(decided.options, wrong),
-        with(decided.ways, std::move(record), checks_snapshots)},
+        with(decided.ways, std::move(record), wrong, checks_snapshots)},
       progress_(decided.options.num_tasks),
       checks_snapshots_{checks_snapshots} {
   w.delay_max = decided.delay_max;
@@ -64,6 +67,7 @@ violations job::run() {
   plan_faults();
   plan_deaths();
   plan_restarts();
+  plan_crashes();
   w.run(work_max, [this] {
     watch_memory();
     return is_done();
@@ -212,6 +216,18 @@ void job::plan_restarts() {
   }
 }
 
+void job::plan_crashes() {
+  for (auto i = decided.crashes; i > 0; --i) {
+    w.at(soon(), [this] {
+      duration const downtime = between(w.random, 1ms, 3s);
+      w.restart_coordinator(downtime);
+      ++seen.restarts;
+      seen.stalls.push_back({w.now, w.now + downtime});
+      for (auto const& one : actors_) one->in_trouble(w.now + downtime);
+    });
+  }
+}
+
 void job::kill(actor& who, bool silently) {
   process_record& r = who.record();
   r.died = w.now;
@@ -220,6 +236,7 @@ void job::kill(actor& who, bool silently) {
   w.kill(who.body);
   if (!who.is_guest() && one_in(w.random, 3)) {
     w.at(w.now + between(w.random, 1ms, 100ms), [this, tasks = r.tasks, self = r.self] {
+      if (w.is_down()) return;
       auto const now_is = w.coordinator.look(w.now).tasks;
       for (task_id const task : tasks) {
         if (now_is[task.value].self != self) continue;
@@ -312,8 +329,8 @@ void job::end() {
     }
   }
   // Until the coordinator has noticed all dead processes.
-  w.pass(seen.options.reconnect_grace + seen.options.heartbeat_timeout +
-         seen.options.return_timeout + 2s);
+  w.pass(seen.options.reconnect_grace + seen.options.restart_grace +
+         seen.options.heartbeat_timeout + seen.options.return_timeout + 2s);
   seen.ended = w.now;
   for (std::size_t i = 1; i < actors_.size(); ++i) {
     actor& one = *actors_[i];
@@ -358,7 +375,7 @@ void job::check_end() {
   if (decided.checks_recording) {
     if (std::string fault = w.fault_of_recording(); !fault.empty()) found_.push_back(fault);
   }
-  if (checks_snapshots_) {
+  if (checks_snapshots_ && decided.crashes == 0) {
     std::string fault = w.fault_of_snapshots();
     if (fault.empty()) fault = w.fault_of_reloads(reloads);
     if (!fault.empty()) found_.push_back(std::move(fault));

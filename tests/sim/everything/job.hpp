@@ -1,5 +1,5 @@
 #pragma once
-// A simulated job with all operations and all faults except a coordinator restart, from one seed.
+// A simulated job with all operations and all faults, from one seed.
 // Not here: decisions made in advance (plan), its processes (scripts), and the checks (rules).
 
 #include "tests/sim/everything/actor.hpp"
@@ -57,6 +57,7 @@ class job {
   void plan_faults();
   void plan_deaths();
   void plan_restarts();
+  void plan_crashes();
   void disturb();
   void disturb_connection(actor& who);
   void kill(actor& who, bool silently);

@@ -120,6 +120,11 @@ plan::plan(std::uint64_t seed) {
   ways.keeps_recording = checks_recording;
   bool const has_guests = one_in(r, 4);
   for (std::uint32_t i = 0; i < n; ++i) hosted.push_back(has_guests && one_in(r, 2));
+  crashes = one_in(r, 3) ? any(r, 1, 3) : 0;
+  if (crashes == 0) return;
+  options.restart_grace = 5s;
+  ways.has_journal = true;
+  checks_recording = ways.keeps_recording = false;
 }
 
 }  // namespace coxswain::sim

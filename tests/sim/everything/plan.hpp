@@ -43,6 +43,7 @@ struct plan {
   std::uint32_t deaths{};
   std::uint32_t restarts{};  // clean exits
   bool checks_recording{};
+  std::uint32_t crashes{};  // of the coordinator, which has a journal
 };
 
 }  // namespace coxswain::sim

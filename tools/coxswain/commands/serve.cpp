@@ -52,6 +52,7 @@ struct serve_command {
   log_options log;
   bool exit_when_done{};
   bool prints_environment{};
+  bool keeps_job{};
 };
 
 // A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
@@ -68,6 +69,7 @@ class service {
   void await_signal();
   void await_question();
   void end_by(int signal);
+  void suspend();
   void reload();
   void await_failure();
   asio::awaitable<void> await_end_of_job();
@@ -205,6 +207,7 @@ void service::end_by(int signal) {
   // After a second signal it ends without waiting.
   if (is_stopping_) ::_exit(128 + signal);
   is_stopping_ = true;
+  if (given_.keeps_job && signal == SIGTERM) return suspend();
   spdlog::info(
       "signal {}: stopping, and sending the reason to all clients; a second one ends it "
       "immediately",
@@ -212,6 +215,12 @@ void service::end_by(int signal) {
   auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
   manager_.stopping(why);
   coordinator_.stop(why);
+}
+
+void service::suspend() {
+  spdlog::info("SIGTERM: suspending the job until it is started again from its journal");
+  manager_.stopping("the job is suspended");
+  static_cast<void>(coordinator_.suspend("the coordinator is about to be restarted"));
 }
 
 // SIGHUP: what may change while it runs.
@@ -303,6 +312,13 @@ and the --port-file. The log goes to standard error.
 SIGUSR1 writes the latest inputs of the coordinator to a file for coxswain replay; so does a failure
 of the job.
 
+With --journal a coordinator that is killed and started again with the same options continues its
+job: sessions resume, calls that were open go on, and no call takes effect twice. Its clients wait
+for it (--restart-within). When the job is over, its files are moved to a directory ended-... there,
+and the next start begins a new job. The journal contains values and secrets of sessions, but no
+tokens: only its owner may read it. When it cannot be written, the coordinator closes all
+connections and exits with 74.
+
 SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
 once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing
 tasks and sessions continue; new ones need one of the new tokens. If there is an error, nothing
@@ -373,6 +389,12 @@ void add_serve(CLI::App& program, action& chosen) {
   add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
+  add_journal_options(command, given->coordinator);
+  command
+      .add_flag("--keep", given->keeps_job,
+                "With --journal: SIGTERM suspends the job instead of ending it")
+      ->needs("--journal")
+      ->group("Journal");
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
   add_xla_options(command, given->coordinator);

@@ -169,6 +169,20 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Options");
 }
 
+void add_journal_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Journal");
+  auto& journal = into.server.journal;
+  to.add_option("--journal", journal.directory,
+                "Write all inputs to a journal in this directory before anything is answered; "
+                "started again, the coordinator continues the job, and its clients resume")
+      ->type_name("DIR");
+  add_duration(to, "--restart-grace", journal.restart_grace,
+               "Fail tasks that have not resumed this long after a restart", {.least = 1ms});
+  add_duration(to, "--restart-within", journal.coordinator_return,
+               "Clients wait this long for a restart, instead of --coordinator-return");
+  to.option_defaults()->group("Options");
+}
+
 void add_recording_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Recording");
   to.add_option("--record", into.record_file,

@@ -42,6 +42,8 @@ void add_listeners(CLI::App& to, server::options& into, std::string const& shown
 // Timing and limits, each group under a heading of its own.
 void add_timing_options(CLI::App& to, coordinator_options& into);
 void add_limit_options(CLI::App& to, coordinator_options& into);
+// --journal and what belongs to it.
+void add_journal_options(CLI::App& to, coordinator_options& into);
 void add_recording_options(CLI::App& to, coordinator_options& into);
 void add_http_options(CLI::App& to, coordinator_options& into);
 

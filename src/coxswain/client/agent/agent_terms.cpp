@@ -14,7 +14,8 @@ std::optional<std::string> long_time(core::hello_answer const& said) {
   for (auto const& [name, value] : {time{"a heartbeat period", said.heartbeat_period},
                                     time{"a heartbeat timeout", said.heartbeat_timeout},
                                     time{"a reconnect grace", said.reconnect_grace},
-                                    time{"a coordinator_return", said.coordinator_return}}) {
+                                    time{"a coordinator_return", said.coordinator_return},
+                                    time{"a restart_grace", said.restart_grace}}) {
     if (value > wire::stated_time_max) return std::string{name} + " of more than 30 days";
   }
   return std::nullopt;

@@ -30,6 +30,7 @@ enum class due : std::uint8_t {
   no_progress,     // task: reported no further step
   wrong_tokens,    // report the ones that were tried
   task_return,     // task: its next process has not joined
+  restart_grace,   // sessions must have resumed since a restart
 };
 
 // Refers to an armed deadline, or to none.

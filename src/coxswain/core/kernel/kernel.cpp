@@ -40,6 +40,12 @@ void kernel::observe(time_point now) {
   observed_ = std::max(observed_, now);
 }
 
+void kernel::pass_over(time_point now) {
+  stalled_ += now - observed_;
+  tally.stalled = stalled_;
+  observed_ = now;
+}
+
 // Not for shorter delays: the release of a barrier of ten thousand tasks takes that long.
 void kernel::log_stall(time_point now) {
   if (stall_told_ && now - *stall_told_ < stall_log_period) return;

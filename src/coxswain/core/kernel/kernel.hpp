@@ -56,6 +56,8 @@ class kernel {
   // The latest time of an input.
   [[nodiscard]] time_point observed() const noexcept { return observed_; }
   void observe(time_point now);
+  // The coordinator did not exist since the last input: that time is credited like a stall.
+  void pass_over(time_point now);
   [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
   // When the time `allowed` since a sign of life ends. Stalls of the loop since then are credited,
   // up to one heartbeat timeout.

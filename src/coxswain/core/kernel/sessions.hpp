@@ -70,6 +70,7 @@ struct session {
   alarm expiry;
   bool wrote_since_heartbeat{};
   bool has_said_bye{};  // without leaving; its grace runs
+  bool is_restored{};   // by a restart of the coordinator, and not resumed yet
   bool produces{};      // keys or items, without having a task
   bool names_job{};     // else it accepts any job, as an observer; for a task it means "default"
 

@@ -100,8 +100,9 @@ void connection_verbs::note_life(time_point now, session& s) {
 }
 
 time_point connection_verbs::expiry_of(session const& s) const {
-  return s.grace ? kernel_.credited(*s.grace, options_.reconnect_grace)
-                 : kernel_.credited(s.heard, options_.heartbeat_timeout);
+  if (!s.grace) return kernel_.credited(s.heard, options_.heartbeat_timeout);
+  return kernel_.credited(*s.grace,
+                          s.is_restored ? options_.restart_grace : options_.reconnect_grace);
 }
 
 void connection_verbs::arm_expiry(session_id id, session& s) {
@@ -134,6 +135,10 @@ std::string connection_verbs::expiry_text(time_point now, session const& s) cons
     return "the client of " + kernel_.whose(s) + " was destroyed at " + at +
            " without leaving; its process is still running";
   }
+  if (s.is_restored) {
+    return "the coordinator was restarted at " + at + ", and " + kernel_.whose(s) +
+           " has not resumed its session within " + in_words(options_.restart_grace);
+  }
   return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and not resumed";
 }
 
@@ -146,6 +151,10 @@ connection_id connection_verbs::connected(time_point now, std::string peer, sess
   connection_id const id = sessions_.add_connection(std::move(c));
   if (kernel_.stopping) {
     say_goodbye(id, {errc::unavailable, "the coordinator is stopping"}, false);
+    return id;
+  }
+  if (concerns_.restarts.is_suspended()) {
+    say_goodbye(id, {errc::unavailable, "the coordinator is about to be restarted"}, true);
     return id;
   }
   time_point const expiry = deadline_after(now, options_.hello_timeout);
@@ -193,6 +202,17 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
   s->attached = {};
   if (how == loss::closed) s->grace = kernel_.alive_since(now);
   suspect(now, id, "its connection was lost");
+}
+
+void connection_verbs::forget_connections() {
+  std::vector<connection_id> all;
+  sessions_.connections().each([&](connection_id id, connection& c) {
+    deadlines_.disarm(c.hello);
+    deadlines_.disarm(c.stalled_reader);
+    if (session* const s = sessions_.find(c.session)) s->attached = {};
+    all.push_back(id);
+  });
+  for (connection_id const id : all) sessions_.erase_connection(id);
 }
 
 void connection_verbs::suspect(time_point now, session_id id, std::string const& why) {
@@ -274,6 +294,7 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   s.open.each([&](request_id open_id, parked const&) { open.push_back(open_id); });
   for (request_id const open_id : open) calls_.release({id, open_id});
   deadlines_.disarm(s.expiry);
+  concerns_.restarts.ended(now, s);
   if (auto* const g = concerns_.guests.grant_of(s)) std::erase(g->guests, id);
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) concerns_.joins.forget_holder(task);

@@ -132,6 +132,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   a.heartbeat_timeout = options_.heartbeat_timeout;
   a.reconnect_grace = options_.reconnect_grace;
   a.coordinator_return = options_.coordinator_return;
+  a.restart_grace = options_.restart_grace;
   a.hosted_by_task = options_.hosted_by_task;
   a.frame_bytes_max = concerns_.connections.frame_bytes_max(from);
   a.value_bytes_max = options_.largest_value();
@@ -197,6 +198,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   s.attached = from;
   s.carrier = c.number;
   s.from = {s.from.label(), c.peer};
+  concerns_.restarts.resumed(now, s);
   s.grace.reset();
   for (task_id const task : s.tasks) {
     concerns_.progress.come_back(now, s.heard.since, task);

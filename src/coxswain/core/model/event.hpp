@@ -35,6 +35,7 @@ enum class event_kind : std::uint8_t {
   preemption,  // a task will be preempted, or the tasks agreed on a step to stop at
   topology,    // a topology exchange
   unstuck,     // tasks: their deadlock has ended
+  restarted,   // the coordinator, with its state; or its sessions have resumed since
 };
 
 struct event {

@@ -410,6 +410,7 @@ struct hello_answer {
   std::uint32_t open_requests_max_per_task{};
   role given{role::worker};
   duration coordinator_return{};  // zero: not stated
+  duration restart_grace{};       // zero: a restarted coordinator restores no sessions
   std::optional<std::uint32_t> hosted_by_task;
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };

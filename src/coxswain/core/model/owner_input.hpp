@@ -4,6 +4,7 @@
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/model/messages.hpp"
 
@@ -39,9 +40,22 @@ struct stopped {
   std::string reason;
 };
 
+// The coordinator's process is about to end and will be restarted with its state: every connection
+// gets a goodbye after which its session may resume, and new ones are refused.
+struct suspended {
+  std::string reason;
+};
+
+// This is another process of the coordinator, which has restored its state: all connections are
+// lost, and sessions have `config::restart_grace` to resume. `downtime` is how long there was none,
+// for people.
+struct restarted {
+  duration downtime{};
+};
+
 // preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is
 // no such task. FAILED_PRECONDITION: it has gone, or the job has failed.
-using owner_input =
-    std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced, stopped>;
+using owner_input = std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced,
+                                 stopped, suspended, restarted>;
 
 }  // namespace coxswain::core

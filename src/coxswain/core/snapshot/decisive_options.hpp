@@ -59,7 +59,8 @@ inline constexpr std::tuple decisive_options{
     std::pair{"changes_looked_at_max", &config::changes_looked_at_max},
     std::pair{"page_entries_max", &config::page_entries_max},
     std::pair{"page_bytes_max", &config::page_bytes_max},
-    std::pair{"participants_per_picture_max", &config::participants_per_picture_max}};
+    std::pair{"participants_per_picture_max", &config::participants_per_picture_max},
+    std::pair{"restart_grace", &config::restart_grace}};
 
 // `use(number, name, member)` for each.
 template <class Use>

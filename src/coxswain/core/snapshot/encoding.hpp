@@ -49,11 +49,11 @@ inline constexpr auto last_of<role> = role::worker;
 template <>
 inline constexpr auto last_of<severity> = severity::error;
 template <>
-inline constexpr auto last_of<event_kind> = event_kind::unstuck;
+inline constexpr auto last_of<event_kind> = event_kind::restarted;
 template <>
 inline constexpr auto last_of<reduction> = reduction::all_equal;
 template <>
-inline constexpr auto last_of<due> = due::task_return;
+inline constexpr auto last_of<due> = due::restart_grace;
 template <>
 inline constexpr auto last_of<parting> = parting::returning;
 template <>

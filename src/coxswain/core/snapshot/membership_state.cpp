@@ -30,4 +30,7 @@ void leave_verbs::load(state_reader& from) { fields(from, *this); }
 void preemption_verbs::save(state_writer& to) const { fields(to, *this); }
 void preemption_verbs::load(state_reader& from) { fields(from, *this); }
 
+void restart_verbs::save(state_writer& to) const { fields(to, *this); }
+void restart_verbs::load(state_reader& from) { fields(from, *this); }
+
 }  // namespace coxswain::core

@@ -15,9 +15,13 @@ constexpr std::size_t reserve_bytes_per_task = 64;
 
 }  // namespace
 
-recorded_core::recorded_core(options const& o, incarnation self, time_point now)
-    : recorder_{o, self, now},
-      core_{o.core, self, now},
+recorded_core::recorded_core(options const& o, core_origin from)
+    : journal_{from.log},
+      recorder_{from.restored ? recorder{o, from.restored->head, from.restored->started,
+                                         from.restored->inputs, *from.log}
+                              : recorder{o, from.self, from.now, from.log}},
+      core_{from.restored ? std::move(from.restored->logic)
+                          : core::coordinator{o.core, from.self, from.now}},
       for_requests_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
       for_ends_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks} {}
 

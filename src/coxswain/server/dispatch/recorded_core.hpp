@@ -6,6 +6,7 @@
 
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/journal/core_origin.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/recording/recorder.hpp"
 #include "coxswain/xla/core_port.hpp"
@@ -18,7 +19,7 @@ namespace coxswain::server {
 
 class recorded_core final : public xla::core_port {
  public:
-  recorded_core(options const& o, incarnation self, time_point now);
+  recorded_core(options const& o, core_origin from);
 
   // The reserves of an operation, in use until the result is destroyed. Nothing new begins while
   // memory is exhausted: `beginning` throws std::bad_alloc. Ends, deadlines and answers cannot be
@@ -62,6 +63,13 @@ class recorded_core final : public xla::core_port {
   }
   void take_events(time_point now, std::vector<core::event>& into);
 
+  // Everything that leaves the process must wait for this: all inputs so far are in the journal, if
+  // there is one. An error is final (journal::commit).
+  [[nodiscard]] bool is_committed() const noexcept {
+    return journal_ == nullptr || !journal_->has_uncommitted();
+  }
+  status commit() { return journal_ == nullptr ? status{} : journal_->commit(); }
+
   // The queries of the core, which do not change it.
   [[nodiscard]] core::coordinator const& logic() const noexcept { return core_; }
   [[nodiscard]] memory_meter const& memory() const { return *core_.memory(); }
@@ -70,6 +78,7 @@ class recorded_core final : public xla::core_port {
   [[nodiscard]] std::string recording() const { return recorder_.recording(); }
 
  private:
+  journal* journal_;
   recorder recorder_;
   core::coordinator core_;
   memory_reserve for_requests_;

@@ -168,25 +168,29 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
   if (auto const expected = expectation_in(message.what)) {
     auto const has = receiver.value(expected->key);
     bool const is_held = has && has->value.view() == expected->value;
-    replace(expected->value, std::string{is_held ? held : not_held});
+    texts_.replace(expected->value, std::string{is_held ? held : not_held});
   }
   auto const* const barrier = std::get_if<core::barrier_args>(&message.what);
   visit_values(message.what, [&](std::string& value) {
-    if (!value.empty()) replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
+    if (!value.empty())
+      texts_.replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
   });
   if (auto* const secret = granted_in(message.what)) {
-    replace(*secret, placeholder_for_grant(*secret, by));
+    texts_.replace(*secret, placeholder_for_grant(*secret, by));
   }
   resume_ = std::get_if<core::resume_args>(&message.what);
   if (resume_) secret_ = std::exchange(resume_->secret, by.digest(resume_->secret));
 }
 
 redaction::~redaction() {
-  for (auto& [at, text] : texts_) *at = std::move(text);
   if (resume_) resume_->secret = secret_;
 }
 
-void redaction::replace(std::string& text, std::string by) {
+text_replacement::~text_replacement() {
+  for (auto& [at, text] : texts_) *at = std::move(text);
+}
+
+void text_replacement::replace(std::string& text, std::string by) {
   texts_.emplace_back(&text, std::exchange(text, std::move(by)));
 }
 

@@ -67,6 +67,23 @@ class digester {
 [[nodiscard]] std::optional<std::string> placeholder_for_value(core::request const& what,
                                                                digester const& by);
 
+// Replaces texts of a message for its lifetime.
+class text_replacement {
+ public:
+  text_replacement() = default;
+  ~text_replacement();
+  text_replacement(text_replacement const&) = delete;
+  text_replacement& operator=(text_replacement const&) = delete;
+
+  // The message has a different text until then.
+  void replace(std::string& text, std::string by);
+
+  [[nodiscard]] bool empty() const noexcept { return texts_.empty(); }
+
+ private:
+  boost::container::small_vector<std::pair<std::string*, std::string>, 2> texts_;
+};
+
 // Replaces a message's values by placeholders for its lifetime.
 class redaction {
  public:
@@ -76,14 +93,13 @@ class redaction {
   redaction(redaction const&) = delete;
   redaction& operator=(redaction const&) = delete;
 
-  // The message has a different text until then.
-  void replace(std::string& text, std::string by);
+  [[nodiscard]] text_replacement& texts() noexcept { return texts_; }
 
   // Nothing was replaced.
   [[nodiscard]] bool empty() const noexcept { return texts_.empty() && !resume_; }
 
  private:
-  boost::container::small_vector<std::pair<std::string*, std::string>, 2> texts_;
+  text_replacement texts_;
   core::resume_args* resume_{};
   core::session_secret secret_{};
 };

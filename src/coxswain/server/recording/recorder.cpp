@@ -59,6 +59,20 @@ wire::record record_of(core::credentials_replaced const& what, std::string& cont
   return input;
 }
 
+wire::record record_of(core::suspended const& what, std::string& content) {
+  content = what.reason;
+  wire::record input;
+  input.kind = wire::record_kind::suspended;
+  return input;
+}
+
+wire::record record_of(core::restarted const& what, std::string&) {
+  wire::record input;
+  input.kind = wire::record_kind::restarted;
+  input.number = static_cast<std::uint64_t>(what.downtime.count());
+  return input;
+}
+
 wire::record record_of(core::stopped const& what, std::string& content) {
   content = what.reason;
   wire::record input;
@@ -68,15 +82,34 @@ wire::record record_of(core::stopped const& what, std::string& content) {
 
 }  // namespace
 
-recorder::recorder(options const& o, incarnation self, time_point start)
+recorder::recorder(options const& o, incarnation self, time_point start, journal* log)
     : kept_bytes_max_{o.record_bytes_max},
       credentials_{o.core.credentials},
       pass_on_{o.record},
+      journal_{log},
       start_{start} {
   head_.coordinator = self;
   head_.started = o.core.started;
   head_.settings = settings_of(o.core);
+  if (journal_ != nullptr) journal_->begin(head_);
   head_.has_sent = pass_on_ != nullptr;
+  pass_on_head();
+}
+
+recorder::recorder(options const& o, wire::recording_head head, time_point start,
+                   std::uint64_t inputs, journal& log)
+    : kept_bytes_max_{o.record_bytes_max},
+      credentials_{o.core.credentials},
+      pass_on_{o.record},
+      journal_{&log},
+      start_{start},
+      head_{std::move(head)} {
+  head_.lost = inputs;
+  head_.has_sent = pass_on_ != nullptr;
+  pass_on_head();
+}
+
+void recorder::pass_on_head() {
   if (!pass_on_) return;
   wire::append(buffer_, head_);
   pass_on_(buffer_);
@@ -90,17 +123,19 @@ void recorder::write(time_point now, wire::record_kind kind, connection_id conne
   what.kind = kind;
   what.connection = connection;
   what.content = content;
-  write(what);
+  write_input(what);
 }
 
 void recorder::write_connected(time_point now, connection_id id, std::string_view peer,
                                core::session_secret const& secret) {
-  if (!is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::connected;
   what.connection = id;
   what.content = peer;
+  what.secret = secret;
+  if (journal_ != nullptr) journal_->append(what);
+  if (!is_on()) return;
   what.secret = digester_.digest(secret);
   write(what);
 }
@@ -113,7 +148,7 @@ void recorder::write(time_point now, core::owner_input const& what) {
   wire::record input = std::visit([&](auto const& one) { return record_of(one, content); }, what);
   input.at = now - start_;
   input.content = content;
-  write(input);
+  write_input(input);
 }
 
 void recorder::write_event(time_point now, core::event const& what) {
@@ -144,7 +179,11 @@ void recorder::write_digests(time_point now, std::vector<core::outgoing> const& 
     digests[used++] = static_cast<char>(digest >> 8);
     digests[used++] = static_cast<char>(digest);
     if (used < digests.size() && &one != &messages.back()) continue;
-    write(now, wire::record_kind::sent, {}, {digests.data(), used});
+    wire::record sent;
+    sent.at = now - start_;
+    sent.kind = wire::record_kind::sent;
+    sent.content = {digests.data(), used};
+    write(sent);
     used = 0;
   }
   sent_.forget();
@@ -152,14 +191,17 @@ void recorder::write_digests(time_point now, std::vector<core::outgoing> const& 
 
 void recorder::write_message(time_point now, connection_id from, encoded_message encoded,
                              core::client_message& message, core::coordinator const& receiver) {
-  if (!is_on()) return;
+  if (journal_ == nullptr && !is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::message;
   what.connection = from;
   auto const [payload, is_plain] = encoded;
   what.content = payload;
-  if (is_plain && !needs_placeholders(message.what)) return write(what);
+  bool const is_exact = is_plain && !needs_placeholders(message.what);
+  if (journal_ != nullptr) write_to_journal(what, message, is_plain);
+  if (!is_on()) return;
+  if (is_exact) return write(what);
   what.held = held_number(message, receiver);
   auto const value = is_plain ? placeholder_for_value(message.what, digester_) : std::nullopt;
   if (value && wire::append_with_value(message_, payload, *value)) {
@@ -168,11 +210,7 @@ void recorder::write_message(time_point now, connection_id from, encoded_message
     return make_small(message_);
   }
   redaction replaced{message, receiver, digester_};
-  auto* const hello = std::get_if<core::hello_args>(&message.what);
-  if (hello && !hello->token.empty()) {
-    auto const known = core::credential_of(credentials_, hello->token);
-    replaced.replace(hello->token, known ? recorded_token(*known) : "wrong");
-  }
+  replace_token(replaced.texts(), message);
   if (!is_plain || !replaced.empty()) {
     wire::append_frame(message_, message);
     what.content = std::string_view{message_}.substr(wire::length_bytes);
@@ -181,12 +219,36 @@ void recorder::write_message(time_point now, connection_id from, encoded_message
   make_small(message_);
 }
 
+// With its values and secrets; a token is never written.
+void recorder::write_to_journal(wire::record what, core::client_message& message, bool is_plain) {
+  text_replacement replaced;
+  replace_token(replaced, message);
+  if (!is_plain || !replaced.empty()) {
+    wire::append_frame(message_, message);
+    what.content = std::string_view{message_}.substr(wire::length_bytes);
+  }
+  journal_->append(what);
+  make_small(message_);
+}
+
+void recorder::replace_token(text_replacement& in, core::client_message& message) const {
+  auto* const hello = std::get_if<core::hello_args>(&message.what);
+  if (!hello || hello->token.empty()) return;
+  auto const known = core::credential_of(credentials_, hello->token);
+  in.replace(hello->token, known ? recorded_token(*known) : "wrong");
+}
+
 std::size_t recorder::block::add(wire::record const& what) noexcept {
   char* const begin = bytes_.get() + used_;
   auto const bytes = static_cast<std::size_t>(wire::write(what, begin) - begin);
   used_ += bytes;
   ++records_;
   return bytes;
+}
+
+void recorder::write_input(wire::record const& what) {
+  if (journal_ != nullptr) journal_->append(what);
+  write(what);
 }
 
 void recorder::write(wire::record const& what) {

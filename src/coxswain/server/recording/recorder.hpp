@@ -1,13 +1,14 @@
 #pragma once
 // Records the inputs of the core, and a digest of its outputs, in a ring of bounded size, and
-// passes the complete recording on if asked to. Values and secrets are replaced (placeholders). Not
-// here: files (the program), and replaying (replay).
+// passes the complete recording on if asked to. Values and secrets are replaced (placeholders). In
+// a journal only tokens are. Not here: files (the program), and replaying (replay).
 
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/model/event.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/core/model/owner_input.hpp"
+#include "coxswain/server/journal/journal.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/recording/placeholders.hpp"
 #include "coxswain/server/recording/running_digest.hpp"
@@ -26,7 +27,11 @@ namespace coxswain::server {
 
 class recorder {
  public:
-  recorder(options const& o, incarnation self, time_point start);
+  // `log` becomes the journal of a new coordinator, unless it is null.
+  recorder(options const& o, incarnation self, time_point start, journal* log = nullptr);
+  // `log` has recorded this coordinator before, with `inputs` inputs.
+  recorder(options const& o, wire::recording_head head, time_point start, std::uint64_t inputs,
+           journal& log);
 
   // An input without content, or with a text.
   void write(time_point now, wire::record_kind kind, connection_id connection = {},
@@ -81,6 +86,10 @@ class recorder {
 
   void write_digests(time_point now, std::vector<core::outgoing> const& messages);
   void write(wire::record const& what);
+  void pass_on_head();
+  void write_to_journal(wire::record what, core::client_message& message, bool is_plain);
+  void replace_token(text_replacement& in, core::client_message& message) const;
+  void write_input(wire::record const& what);
   void keep(wire::record const& what);
   [[nodiscard]] bool begins_block(wire::record const& what) const noexcept;
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
@@ -89,6 +98,7 @@ class recorder {
   std::vector<core::credential> credentials_;
   digester digester_;
   std::function<void(std::string_view)> pass_on_;
+  journal* journal_;
   time_point start_;
   wire::recording_head head_;
   std::deque<block> kept_;

@@ -1,11 +1,11 @@
 #include "coxswain/server/recording/replay.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/server/recording/recorded_input.hpp"
 #include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,12 +25,6 @@ std::uint16_t digest_in(std::string_view two_bytes) {
                                     static_cast<unsigned char>(two_bytes[1]));
 }
 
-core::config config_from(wire::recording_head const& head) {
-  auto made = config_of(head.settings);
-  made.started = head.started;
-  return made;
-}
-
 std::uint64_t version_of(core::coordinator const& of, std::string const& key) {
   auto const has = of.value(key);
   return has ? has->version : 0;
@@ -42,7 +36,7 @@ replay::replay(std::string_view recording)
     : reader_{recording},
       now_{beginning},
       latest_{beginning},
-      core_{config_from(reader_.head()), reader_.head().coordinator, beginning} {}
+      core_{config_of(reader_.head()), reader_.head().coordinator, beginning} {}
 
 std::optional<wire::record> replay::step(duration until) {
   if (!next_) next_ = reader_.next();
@@ -57,7 +51,6 @@ std::optional<wire::record> replay::step(duration until) {
 
 void replay::give(wire::record const& input) {
   using kind = wire::record_kind;
-  std::string content{input.content};
   switch (input.kind) {
     case kind::event:
       if (difference_.empty()) difference_ = compare_event(input);
@@ -65,31 +58,8 @@ void replay::give(wire::record const& input) {
     case kind::sent:
       if (difference_.empty()) difference_ = compare_messages(input.content);
       return;
-    case kind::connected:
-      if (core_.connected(now_, std::move(content),
-                          input.secret.value_or(core::session_secret{})) == input.connection) {
-        break;
-      }
-      throw error{{errc::invalid_argument,
-                   "The recording is of a coordinator that numbers connections in another way."}};
     case kind::message: give_message(input); break;
-    case kind::heard: core_.heard(now_, input.connection); break;
-    case kind::malformed: core_.malformed(now_, input.connection, std::move(content)); break;
-    case kind::closed: core_.lost(now_, input.connection, core::loss::closed); break;
-    case kind::unreachable: core_.lost(now_, input.connection, core::loss::unreachable); break;
-    case kind::write_blocked: core_.write_blocked(now_, input.connection); break;
-    case kind::write_progressed: core_.write_progressed(now_, input.connection); break;
-    case kind::task_ended:
-      put_in(core::process_ended{task_id{static_cast<std::uint32_t>(input.number)},
-                                 {input.code, std::move(content)}});
-      break;
-    case kind::stopped: put_in(core::stopped{std::move(content)}); break;
-    case kind::advanced: core_.advance(now_); break;
-    case kind::reading_paused: core_.reading_paused(now_, input.connection); break;
-    case kind::reading_resumed: core_.reading_resumed(now_, input.connection); break;
-    case kind::preempted: give_preemption(input); break;
-    case kind::credentials_replaced: give_credentials(content); break;
-    case kind::round_cancelled: give_cancellation(input); break;
+    default: put_in(core_, now_, input); break;
   }
   take_outputs();
 }
@@ -108,38 +78,6 @@ void replay::give_message(wire::record const& input) {
   core_.received(now_, input.connection, *std::move(message));
   bool const was_refused = version_of(core_, key) == version;
   if (was_refused) core_.exchange_value(key, placeholder);
-}
-
-void replay::give_preemption(wire::record const& input) {
-  duration::rep nanoseconds{};
-  auto const* const end = input.content.data() + input.content.size();
-  if (std::from_chars(input.content.data(), end, nanoseconds).ptr != end) {
-    throw error{{errc::invalid_argument, "A preemption of the recording has no time."}};
-  }
-  put_in(
-      core::preempt_args{task_id{static_cast<std::uint32_t>(input.number)}, duration{nanoseconds}});
-}
-
-void replay::give_cancellation(wire::record const& input) {
-  auto const end = input.content.find('\0');
-  if (end == input.content.npos) {
-    throw error{{errc::invalid_argument, "A cancelled round of the recording has no barrier."}};
-  }
-  core::cancel_barrier_args what;
-  what.name = input.content.substr(0, end);
-  if (input.number > 0) what.round = round_number{input.number};
-  put_in(core::round_cancelled{std::move(what), std::string{input.content.substr(end + 1)}});
-}
-
-void replay::give_credentials(std::string const& text) {
-  auto all = recorded_credentials(text);
-  if (all) return put_in(core::credentials_replaced{*std::move(all)});
-  throw error{{errc::invalid_argument, "The recording replaces tokens by what is none."}};
-}
-
-// The outcome was for the owner.
-void replay::put_in(core::owner_input what) {
-  static_cast<void>(core_.put_in(now_, std::move(what)));
 }
 
 void replay::take_outputs() {

@@ -66,10 +66,6 @@ class replay {
  private:
   void give(wire::record const& input);
   void give_message(wire::record const& input);
-  void give_credentials(std::string const& text);
-  void put_in(core::owner_input what);
-  void give_preemption(wire::record const& input);
-  void give_cancellation(wire::record const& input);
   void take_outputs();
   [[nodiscard]] std::string compare_messages(std::string_view digests);
   [[nodiscard]] std::string compare_event(wire::record const& then);

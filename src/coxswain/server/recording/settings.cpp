@@ -24,6 +24,7 @@ void visit_options(Config& o, Visit visit) {
   visit("reconnect_grace_ns", o.reconnect_grace);
   visit("reports_ends", o.reports_ends);
   visit("coordinator_return_ns", o.coordinator_return);
+  visit("restart_grace_ns", o.restart_grace);
   visit("hosted_by_task", o.hosted_by_task);
   visit("hello_timeout_ns", o.hello_timeout);
   visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
@@ -153,6 +154,12 @@ core::config config_of(settings const& from) {
     });
   }
   return o;
+}
+
+core::config config_of(wire::recording_head const& from) {
+  auto made = config_of(from.settings);
+  made.started = from.started;
+  return made;
 }
 
 }  // namespace coxswain::server

@@ -2,6 +2,7 @@
 // The options of the core as names and texts, for recordings.
 
 #include "coxswain/core/config.hpp"
+#include "coxswain/wire/recording.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -19,6 +20,8 @@ using settings = std::vector<std::pair<std::string, std::string>>;
 // Missing options keep their defaults; unknown names are ignored. Throws coxswain::error:
 // INVALID_ARGUMENT, a value is malformed.
 [[nodiscard]] core::config config_of(settings const& from);
+// With the moment of its start.
+[[nodiscard]] core::config config_of(wire::recording_head const& from);
 
 // The setting "credentials", and the credentials it represents: none if it is malformed.
 [[nodiscard]] std::string recorded(std::vector<core::credential> const& all);

@@ -20,8 +20,8 @@ void check_death(history const& h, std::size_t index, violations& found) {
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
                                    [&](interval const& i) { return i.to >= *p.died; });
   // The end of a silent connection may be noticed just before its timeout.
-  duration const allowed =
-      h.options.reconnect_grace + (was_calm ? time_limit{} : h.options.heartbeat_timeout);
+  duration const allowed = h.options.reconnect_grace + h.restarts * h.options.restart_grace +
+                           (was_calm ? time_limit{} : h.options.heartbeat_timeout);
   time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
   if (bound > h.ended) return;
   for (std::size_t i = 0; i < h.tasks.size(); ++i) {

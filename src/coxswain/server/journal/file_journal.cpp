@@ -1,0 +1,202 @@
+#include "coxswain/server/journal/file_journal.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A segment ends with the batch that makes it this large.
+constexpr std::size_t segment_bytes_max = 64 * 1024 * 1024;
+
+// The capacity of the buffer kept between commits.
+constexpr std::size_t buffer_bytes = 1024 * 1024;
+
+constexpr duration age_max_by_wall_clock = 1h;
+
+std::string text_of(int problem) { return std::generic_category().message(problem); }
+
+error unavailable(std::string const& what, int problem) {
+  return error{{errc::unavailable, what + ": " + text_of(problem)}};
+}
+
+duration clock(clockid_t which) {
+  timespec now{};
+  ::clock_gettime(which, &now);
+  return std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
+}
+
+// The kernel draws a UUID at each boot; its first half will do. Zero: unknown.
+std::uint64_t this_boot() {
+  std::string id;
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> id;
+  id.erase(std::remove(id.begin(), id.end(), '-'), id.end());
+  std::uint64_t made{};
+  std::from_chars(id.data(), id.data() + std::min<std::size_t>(id.size(), 16), made, 16);
+  return made;
+}
+
+// Zero, or why not all of it was written.
+int write_all(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto const written = ::write(to, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+void sync_directory(std::string const& path) {
+  net::descriptor const opened{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (opened) ::fsync(opened.value());
+}
+
+// Replaces the file, so that it is either complete or as it was.
+void write_file(std::string const& path, std::string_view bytes) {
+  auto const unfinished = path + ".new";
+  net::descriptor const file{
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+  int problem = file ? write_all(file.value(), bytes) : errno;
+  if (problem == 0 && ::fsync(file.value()) != 0) problem = errno;
+  if (problem == 0 && ::rename(unfinished.c_str(), path.c_str()) != 0) problem = errno;
+  if (problem != 0) throw unavailable("cannot write '" + path + "'", problem);
+}
+
+}  // namespace
+
+file_journal::file_journal(std::string directory)
+    : directory_{std::move(directory)}, boot_{this_boot()} {
+  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw unavailable("cannot create the journal '" + directory_ + "'", errno);
+  }
+  lock();
+  found_ = read_journal(directory_);
+  if (!found_.damage.ok()) throw error{found_.damage};
+}
+
+void file_journal::lock() {
+  auto const path = directory_ + "/lock";
+  lock_ = net::descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!lock_) throw unavailable("cannot lock the journal '" + directory_ + "'", errno);
+  if (::flock(lock_.value(), LOCK_EX | LOCK_NB) != 0) {
+    std::string holder;
+    std::ifstream{path} >> holder;
+    throw error{
+        {errc::unavailable, "the journal '" + directory_ + "' is in use by the process " + holder}};
+  }
+  auto const self = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock_.value(), 0) != 0 || write_all(lock_.value(), self) != 0) {
+    throw unavailable("cannot write '" + path + "'", errno);
+  }
+}
+
+duration file_journal::age() const {
+  auto const& last = found_.last_written;
+  if (last.boot == boot_) return clock(CLOCK_BOOTTIME) - last.since_boot;
+  return std::clamp<duration>(clock(CLOCK_REALTIME) - last.since_1970, duration::zero(),
+                              age_max_by_wall_clock);
+}
+
+void file_journal::go_on() {
+  number_ = found_.last_number;
+  checksum_ = found_.last_checksum;
+  last_at_ = found_.last_written.coordinator;
+  if (!found_.is_torn) return;
+  auto const& last = found_.segments.back();
+  if (::truncate(last.path.c_str(), static_cast<off_t>(last.valid_bytes)) != 0) {
+    throw unavailable("cannot remove the torn end of '" + last.path + "'", errno);
+  }
+}
+
+std::string file_journal::set_aside() {
+  std::string const base = directory_ + "/ended-" + std::to_string(found_.head->coordinator.value);
+  std::string to = base;
+  std::error_code problem;
+  for (int i = 2; fs::exists(to); ++i) to = base + "-" + std::to_string(i);
+  fs::create_directory(to, problem);
+  fs::permissions(to, fs::perms::owner_all, problem);
+  auto const move = [&](std::string const& path) {
+    if (!problem) fs::rename(path, to / fs::path{path}.filename(), problem);
+  };
+  for (auto const& one : found_.segments) move(one.path);
+  move(head_path(directory_));
+  if (problem) {
+    throw unavailable("cannot move the files of a job that is over to '" + to + "'",
+                      problem.value());
+  }
+  found_ = {};
+  return to;
+}
+
+void file_journal::begin(wire::recording_head const& head) {
+  std::string bytes(batch_head_bytes, '\0');
+  wire::append(bytes, head);
+  number_ = 0;
+  last_at_ = {};
+  checksum_ =
+      seal(bytes, 0, 0, {duration::zero(), boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
+  write_file(head_path(directory_), bytes);
+  sync_directory(directory_);
+}
+
+void file_journal::append(wire::record const& input) {
+  if (batch_.empty()) batch_.resize(batch_head_bytes);
+  wire::append(batch_, input);
+  last_at_ = std::max(last_at_, input.at);
+}
+
+status file_journal::commit() {
+  if (!failure_.ok() || batch_.empty()) return failure_;
+  failure_ = write_batch();
+  batch_.clear();
+  if (batch_.capacity() > buffer_bytes) batch_.shrink_to_fit();
+  return failure_;
+}
+
+status file_journal::write_batch() {
+  if (!segment_ || segment_bytes_ >= segment_bytes_max) {
+    if (status why = open_segment(); !why.ok()) return why;
+  }
+  checksum_ = seal(batch_, ++number_, checksum_,
+                   {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
+  int const problem = write_all(segment_.value(), batch_);
+  if (problem != 0) {
+    return {errc::data_loss,
+            "the journal in '" + directory_ + "' cannot be written: " + text_of(problem)};
+  }
+  segment_bytes_ += batch_.size();
+  bytes_written_ += batch_.size();
+  return {};
+}
+
+status file_journal::open_segment() {
+  auto const path = segment_path(directory_, number_ + 1);
+  segment_ = net::descriptor{
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)};
+  segment_bytes_ = 0;
+  if (segment_) return {};
+  return {errc::data_loss,
+          "the journal's file '" + path + "' cannot be created: " + text_of(errno)};
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,157 @@
+#include "coxswain/server/journal/journal_files.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/descriptor.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view segment_extension = ".seg";
+constexpr std::size_t number_digits = 16;
+
+error cannot_read(std::string const& path, int problem) {
+  return error{{errc::unavailable,
+                "cannot read '" + path + "': " + std::generic_category().message(problem)}};
+}
+
+std::string content_of(std::string const& path) {
+  net::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) throw cannot_read(path, errno);
+  std::string all;
+  std::array<char, 64 * 1024> some;
+  for (;;) {
+    auto const got = ::read(file.value(), some.data(), some.size());
+    if (got == 0) return all;
+    if (got > 0) {
+      all.append(some.data(), static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      throw cannot_read(path, errno);
+    }
+  }
+}
+
+std::optional<std::uint64_t> first_in(fs::path const& name) {
+  auto const stem = name.stem().string();
+  if (name.extension() != segment_extension || stem.size() != number_digits) return std::nullopt;
+  std::uint64_t number{};
+  auto const* const end = stem.data() + stem.size();
+  auto const [at, problem] = std::from_chars(stem.data(), end, number, 16);
+  return problem == std::errc{} && at == end ? std::optional{number} : std::nullopt;
+}
+
+std::vector<segment_file> segments_in(std::string const& directory) {
+  std::vector<segment_file> all;
+  std::error_code problem;
+  for (auto const& one : fs::directory_iterator{directory, problem}) {
+    if (auto const first = first_in(one.path().filename())) {
+      all.push_back({.path = one.path().string(), .first = *first});
+    }
+  }
+  if (problem) throw cannot_read(directory, problem.value());
+  std::sort(all.begin(), all.end(),
+            [](segment_file const& a, segment_file const& b) { return a.first < b.first; });
+  return all;
+}
+
+void read_head(journal_files& into, std::string const& path) {
+  if (!fs::exists(path)) return;
+  auto const bytes = content_of(path);
+  auto const found = read_batch(bytes);
+  if (!found || found->number != 0) {
+    throw error{{errc::data_loss, "the journal's head '" + path + "' is damaged"}};
+  }
+  into.head = wire::recording_reader{found->payload}.head();
+  into.last_checksum = found->checksum;
+  into.last_written = found->written;
+}
+
+// Whether any whole batch that is later than `number` begins after `from`.
+bool has_later_batch(std::string_view bytes, std::size_t from, std::uint64_t number) {
+  for (std::size_t at = from; at + batch_head_bytes <= bytes.size(); at += 8) {
+    auto const found = read_batch(bytes.substr(at));
+    if (found && found->number > number) return true;
+  }
+  return false;
+}
+
+status damaged(segment_file const& in, std::uint64_t after) {
+  return {errc::data_loss, "the journal is damaged after batch " + std::to_string(after) +
+                               ", at byte " + std::to_string(in.valid_bytes) + " of '" + in.path +
+                               "': later batches are whole"};
+}
+
+// Follows the chain of batches through one segment. False if it ends before the segment does.
+bool follow(journal_files& into, segment_file& in, std::string_view bytes) {
+  in.bytes = bytes.size();
+  while (auto const next = read_batch(bytes.substr(in.valid_bytes))) {
+    bool const continues =
+        next->number == into.last_number + 1 && next->previous == into.last_checksum;
+    if (!continues) return false;
+    in.valid_bytes += std::min(next->bytes(), bytes.size() - in.valid_bytes);
+    ++in.batches;
+    into.last_number = next->number;
+    into.last_checksum = next->checksum;
+    into.last_written = next->written;
+  }
+  return in.valid_bytes == bytes.size();
+}
+
+}  // namespace
+
+journal_files read_journal(std::string const& directory) {
+  journal_files made;
+  read_head(made, head_path(directory));
+  if (!made.head) return made;
+  made.segments = segments_in(directory);
+  for (std::size_t i = 0; i < made.segments.size(); ++i) {
+    auto& one = made.segments[i];
+    auto const bytes = content_of(one.path);
+    if (follow(made, one, bytes)) continue;
+    bool const is_last = i + 1 == made.segments.size();
+    if (!is_last || has_later_batch(bytes, one.valid_bytes, made.last_number)) {
+      made.damage = damaged(one, made.last_number);
+      return made;
+    }
+    made.is_torn = true;
+  }
+  return made;
+}
+
+void each_batch(journal_files const& of, std::function<void(batch const&)> const& use) {
+  for (auto const& one : of.segments) {
+    if (one.batches == 0) continue;
+    auto const bytes = content_of(one.path);
+    std::size_t at = 0;
+    for (std::uint64_t i = 0; i < one.batches; ++i) {
+      auto const next = read_batch(std::string_view{bytes}.substr(at));
+      if (!next) throw error{{errc::data_loss, "'" + one.path + "' has changed while it was read"}};
+      use(*next);
+      at += next->bytes();
+    }
+  }
+}
+
+std::string head_path(std::string const& directory) { return directory + "/head"; }
+
+std::string segment_path(std::string const& directory, std::uint64_t first) {
+  std::array<char, number_digits + 1> name;
+  std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(first));
+  return directory + "/" + name.data() + std::string{segment_extension};
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,53 @@
+#pragma once
+// The files of a journal, read and checked. A journal is a directory:
+//
+//   lock            locked while a coordinator uses the journal; has its process id
+//   head            one batch, number 0: who the coordinator is, and its options
+//   <number>.seg    batches from this number (16 hex digits) on
+//   ended-<...>     the files of a job that is over
+//
+// Not here: writing (file_journal), what the records mean (recording).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/server/journal/batch.hpp"
+#include "coxswain/wire/recording.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+struct segment_file {
+  std::string path;
+  std::uint64_t first{};      // the number of its first batch, by its name
+  std::uint64_t batches{};    // valid ones
+  std::size_t valid_bytes{};  // of these
+  std::size_t bytes{};
+};
+
+struct journal_files {
+  std::optional<wire::recording_head> head;  // none: there is no job
+  std::vector<segment_file> segments;        // in order
+  std::uint64_t last_number{};               // of the last valid batch; zero: none
+  std::uint32_t last_checksum{};             // of it, or of the head
+  batch_time last_written;                   // likewise
+  bool is_torn{};                            // the last batch was not written completely
+  status damage;  // DATA_LOSS: batches in the middle are damaged; the text says where
+};
+
+// Reads all of it. Throws coxswain::error: UNAVAILABLE, a file cannot be read; DATA_LOSS, its head
+// is damaged.
+[[nodiscard]] journal_files read_journal(std::string const& directory);
+
+// Passes the records of all valid batches to `use`, batch by batch. Throws as read_journal does.
+void each_batch(journal_files const& of, std::function<void(batch const&)> const& use);
+
+// Paths within the directory.
+[[nodiscard]] std::string head_path(std::string const& directory);
+[[nodiscard]] std::string segment_path(std::string const& directory, std::uint64_t first);
+
+}  // namespace coxswain::server

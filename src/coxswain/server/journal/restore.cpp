@@ -1,0 +1,97 @@
+#include "coxswain/server/journal/restore.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/recording/recorded_input.hpp"
+#include "coxswain/server/recording/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+// Options that may differ: tokens are replaced by an input, and the others are used as they were.
+constexpr std::array<std::string_view, 3> may_differ{"credentials", "version", "memory_bytes_max"};
+
+status check_options(core::config const& now, wire::recording_head const& then) {
+  auto const wanted = settings_of(now);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto const& [name, value] = wanted[i];
+    if (std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end()) continue;
+    auto const old = std::find_if(then.settings.begin(), then.settings.end(),
+                                  [&](auto const& one) { return one.first == name; });
+    if (old != then.settings.end() && old->second == value) continue;
+    return {errc::invalid_argument,
+            "the journal's job has " + name + " " +
+                (old == then.settings.end() ? "unset" : "'" + old->second + "'") +
+                ", and this coordinator '" + value +
+                "': start it with the same options, or with another journal"};
+  }
+  return {};
+}
+
+std::string why_over(core::coordinator const& logic) {
+  if (logic.error()) return "has failed";
+  if (logic.done()) return "is done";
+  return logic.is_stopping() ? "was stopped" : "";
+}
+
+std::string why_over(options const& o, core::config const& then) {
+  if (o.core.job != then.job) return "is '" + then.job + "', not '" + o.core.job + "'";
+  bool const is_older = o.core.attempt && then.attempt && *then.attempt < *o.core.attempt;
+  return is_older ? "belongs to attempt " + std::to_string(*then.attempt) : "";
+}
+
+}  // namespace
+
+restored_core restore_core(wire::recording_head head, time_point started,
+                           std::function<void(take_records const&)> const& each) {
+  core::coordinator fresh{config_of(head), head.coordinator, started};
+  restored_core made{std::move(fresh), std::move(head), started};
+  std::vector<core::outgoing> messages;
+  std::vector<core::event> events;
+  each([&](std::string_view some) {
+    wire::recording_reader records{{}, some};
+    while (auto const input = records.next()) {
+      put_in(made.logic, started + input->at, *input);
+      ++made.inputs;
+      made.logic.take_outgoing(messages);
+      made.logic.take_events(events);
+    }
+  });
+  return made;
+}
+
+std::optional<restored_core> restore(file_journal& from, options const& o, time_point now,
+                                     std::string& set_aside) {
+  auto const& found = from.found();
+  if (!found.head) return std::nullopt;
+  auto const leave = [&](std::string const& why) {
+    set_aside = "the job in the journal " + why + ": its files are now in '" + from.set_aside() +
+                "', and a new job begins";
+    return std::nullopt;
+  };
+  if (auto const why = why_over(o, config_of(*found.head)); !why.empty()) return leave(why);
+  if (status why = check_options(o.core, *found.head); !why.ok()) throw error{std::move(why)};
+
+  duration const downtime = from.age();
+  time_point const started = now - (found.last_written.coordinator + downtime);
+  std::optional<restored_core> made;
+  try {
+    made = restore_core(*found.head, started, [&](take_records const& take) {
+      each_batch(found, [&](batch const& one) { take(one.payload); });
+    });
+  } catch (error const& problem) {
+    throw error{{errc::data_loss, "the journal in '" + from.directory() +
+                                      "' cannot be replayed: " + problem.message()}};
+  }
+  made->downtime = downtime;
+  if (auto const why = why_over(made->logic); !why.empty()) return leave(why);
+  from.go_on();
+  return made;
+}
+
+}  // namespace coxswain::server

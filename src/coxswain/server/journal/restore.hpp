@@ -1,0 +1,30 @@
+#pragma once
+// A coordinator's core, restored from its journal.
+
+#include "coxswain/server/journal/core_origin.hpp"
+#include "coxswain/server/journal/file_journal.hpp"
+#include "coxswain/server/options.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coxswain::server {
+
+// A core that has had all records, which `each` passes to its argument piece by piece. `started` is
+// when it was new. Throws coxswain::error: INVALID_ARGUMENT, a record is malformed, or of a
+// coordinator that behaved differently.
+using take_records = std::function<void(std::string_view records)>;
+[[nodiscard]] restored_core restore_core(wire::recording_head head, time_point started,
+                                         std::function<void(take_records const&)> const& each);
+
+// Restores the journal's job as of `now`; none if the journal has no job that can continue. The
+// files of a job that is done, failed or stopped, or of an older attempt, are set aside, and
+// `set_aside` becomes a line for the log. Throws coxswain::error: INVALID_ARGUMENT, the options
+// differ from those of the job; DATA_LOSS, an input is malformed; UNAVAILABLE, as file_journal
+// does.
+[[nodiscard]] std::optional<restored_core> restore(file_journal& from, options const& o,
+                                                   time_point now, std::string& set_aside);
+
+}  // namespace coxswain::server

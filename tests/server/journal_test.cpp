@@ -1,0 +1,302 @@
+// The journal in files: what survives the end of a process, and damaged files.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/journal/file_journal.hpp"
+#include "coxswain/server/journal/restore.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr time_point t0{1000s};
+constexpr core::session_secret secret{1, 2, 3};
+
+// Removed at the end.
+struct test_directory {
+  test_directory() {
+    std::string name = (fs::temp_directory_path() / "coxswain-journal-XXXXXX").string();
+    BOOST_TEST_REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~test_directory() { fs::remove_all(path); }
+  test_directory(test_directory const&) = delete;
+  test_directory& operator=(test_directory const&) = delete;
+
+  [[nodiscard]] std::string journal() const { return (path / "journal").string(); }
+  [[nodiscard]] fs::path segment() const { return segment_path(journal(), 1); }
+
+  fs::path path;
+};
+
+std::string content_of(fs::path const& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void write(fs::path const& path, std::string const& content) {
+  std::ofstream{path, std::ios::binary} << content;
+}
+
+wire::record heard(duration at, std::uint64_t from) {
+  wire::record made;
+  made.at = at;
+  made.kind = wire::record_kind::heard;
+  made.connection = connection_id{from};
+  return made;
+}
+
+// Five batches, each with one record. Returns where each begins in the segment, and its end.
+std::vector<std::size_t> write_batches(test_directory const& in) {
+  file_journal j{in.journal()};
+  j.begin({});
+  std::vector<std::size_t> ends{0};
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    j.append(heard(1s * static_cast<int>(i), i * 1000));
+    BOOST_TEST_REQUIRE(j.commit().ok());
+    ends.push_back(j.bytes_written());
+  }
+  return ends;
+}
+
+std::string refusal(std::string const& directory) {
+  try {
+    file_journal const opened{directory};
+  } catch (error const& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+// A coordinator with a journal, which the next object of this kind continues.
+struct journalled_job {
+  explicit journalled_job(test_directory const& in, options given = {}, time_point at = t0)
+      : now{at}, o{std::move(given)}, log{in.journal()} {
+    o.core.restart_grace = 15s;
+    core_origin from{.self = incarnation{77}, .now = now, .log = &log};
+    from.restored = restore(log, o, now, set_aside);
+    bool const is_restored = from.restored.has_value();
+    d = std::make_unique<dispatch>(o, std::move(from));
+    if (is_restored) BOOST_TEST(d->put_in(now, core::restarted{}).ok());
+  }
+
+  connection_id connect(std::string const& first) {
+    auto const id = d->open(now, "10.0.0.1:5", secret);
+    say(id, first);
+    return id;
+  }
+  void say(connection_id from, std::string const& bytes) {
+    d->received(now, from, bytes);
+    settle();
+  }
+  void settle() {
+    std::vector<connection_id> dirty;
+    while (d->deliver(dirty)) {
+      BOOST_TEST(d->commit().ok());
+      for (auto const id : dirty) {
+        while (!d->out(id).empty()) {
+          auto const bytes = next_bytes(d->out(id));
+          said.feed(bytes);
+          d->wrote(now, id, bytes.size());
+        }
+      }
+    }
+    BOOST_TEST(d->commit().ok());
+  }
+  // The next message of this kind.
+  template <class Value>
+  Value next() {
+    for (;;) {
+      auto message = said.take();
+      if (auto* const found = std::get_if<Value>(&message.what.value)) return std::move(*found);
+    }
+  }
+
+  time_point now;
+  options o;
+  std::string set_aside;
+  file_journal log;
+  std::unique_ptr<dispatch> d;
+  message_reader said;
+};
+
+BOOST_AUTO_TEST_SUITE(journal_test)
+
+BOOST_AUTO_TEST_CASE(a_torn_end_is_cut_off_wherever_it_is_torn) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  auto const whole = content_of(in.segment());
+  BOOST_TEST(whole.size() == ends.back());
+
+  for (std::size_t length = ends[3]; length <= whole.size(); ++length) {
+    write(in.segment(), whole.substr(0, length));
+    auto const found = read_journal(in.journal());
+    std::uint64_t const last = length == whole.size() ? 5 : length >= ends[4] ? 4 : 3;
+    // The padding of a batch is no part of it.
+    BOOST_TEST((found.last_number == last || found.last_number == last + 1));
+    BOOST_TEST(found.damage.ok());
+    file_journal again{in.journal()};
+    again.go_on();
+    again.append(heard(9s, 9));
+    BOOST_TEST(again.commit().ok());
+    BOOST_TEST(read_journal(in.journal()).last_number == found.last_number + 1);
+    fs::remove(segment_path(in.journal(), found.last_number + 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(damage_before_the_end_is_refused_wherever_it_is) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  auto const whole = content_of(in.segment());
+
+  for (std::size_t at = ends[1]; at < ends[2]; ++at) {
+    auto damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write(in.segment(), damaged);
+    auto const why = refusal(in.journal());
+    bool const is_padding = why == "none";
+    BOOST_TEST((is_padding || contains(why, "DATA_LOSS: the journal is damaged after batch 1")));
+    BOOST_TEST((!is_padding || at >= ends[2] - 7));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_coordinator_is_refused) {
+  test_directory in;
+  file_journal const first{in.journal()};
+
+  BOOST_TEST(
+      contains(refusal(in.journal()), "is in use by the process " + std::to_string(::getpid())));
+}
+
+BOOST_AUTO_TEST_CASE(only_its_owner_can_read_it) {
+  test_directory in;
+  write_batches(in);
+
+  auto const others = fs::perms::group_all | fs::perms::others_all;
+  BOOST_TEST(((fs::status(in.journal()).permissions() & others) == fs::perms::none));
+  BOOST_TEST(((fs::status(in.segment()).permissions() & others) == fs::perms::none));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_write_is_final) {
+  test_directory in;
+  file_journal j{in.journal()};
+  j.begin({});
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  auto const ignored = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit const small{16, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  j.append(heard(1s, 1));
+  auto const first = j.commit();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  j.append(heard(2s, 2));
+  auto const second = j.commit();
+
+  BOOST_TEST((first.code() == errc::data_loss));
+  BOOST_TEST(contains(first.message(), "cannot be written: File too large"));
+  BOOST_TEST((second.code() == errc::data_loss));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
+  test_directory in;
+  core::hello_answer hello;
+  {
+    journalled_job j{in};
+    auto const task = j.connect(hello_frame());
+    hello = j.next<core::hello_answer>();
+    j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
+    j.said = {};
+    j.say(task, frame(core::get_args{"later"}, 3, std::nullopt, 1));
+    BOOST_TEST(j.said.empty());
+  }
+
+  journalled_job j{in, {}, t0 + 1h};
+  BOOST_TEST(j.d->look(j.now).tasks[0].suspect);
+  auto const again = j.connect(frame(core::resume_args{.session = hello.session,
+                                                       .secret = hello.secret,
+                                                       .coordinator = incarnation{77},
+                                                       .open = {request_id{3}}},
+                                     0, std::nullopt, 2));
+  BOOST_TEST(j.next<core::resume_answer>().unknown.empty());
+  j.say(again, put_frame(4, "later", "came"));
+  BOOST_TEST(j.next<core::value_answer>().value.view() == "came");
+  j.said = {};
+  j.say(again, try_get_frame(5, "k"));
+  BOOST_TEST(j.next<core::value_answer>().value.view() == "a value");
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_not_in_it_and_may_change) {
+  test_directory in;
+  options o;
+  o.core.credentials = {{core::role::worker, "first-token-of-all"}};
+  {
+    journalled_job j{in, o};
+    j.connect(hello_frame("first-token-of-all"));
+    j.next<core::hello_answer>();
+  }
+  for (auto const& one : fs::recursive_directory_iterator{in.journal()}) {
+    if (one.is_regular_file()) BOOST_TEST(!contains(content_of(one), "first-token-of-all"));
+  }
+
+  o.core.credentials.front().token = "second";
+  journalled_job j{in, o};
+  BOOST_TEST(j.d->put_in(j.now, core::credentials_replaced{o.core.credentials}).ok());
+  j.connect(hello_frame("second"));
+  j.next<core::hello_answer>();
+}
+
+BOOST_AUTO_TEST_CASE(other_options_are_refused_by_name) {
+  test_directory in;
+  { journalled_job const j{in}; }
+  options other;
+  other.core.num_tasks = 7;
+  std::string why;
+  try {
+    journalled_job const j{in, other};
+  } catch (error const& e) {
+    why = e.what();
+  }
+
+  BOOST_TEST(why ==
+             "INVALID_ARGUMENT: the journal's job has num_tasks '1', and this coordinator '7': "
+             "start it with the same options, or with another journal");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_is_over_is_set_aside) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    j.connect(hello_frame() + join_frame(1, 0) + frame(core::leave_args{}, 2, task_id{0}, 1));
+    BOOST_TEST(j.d->done());
+  }
+
+  journalled_job const j{in};
+  BOOST_TEST(j.set_aside == "the job in the journal is done: its files are now in '" +
+                                in.journal() + "/ended-77', and a new job begins");
+  BOOST_TEST(!j.d->done());
+  BOOST_TEST(fs::exists(in.journal() + "/ended-77/head"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

@@ -1,0 +1,64 @@
+#pragma once
+// A journal in memory that survives the simulated death of its coordinator: what was committed, and
+// nothing else.
+
+#include "coxswain/server/journal/restore.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::sim {
+
+// What is wrong with a restart, for tests of the rules.
+enum class restart_bug : std::uint8_t {
+  none,
+  early_answers,      // answers are sent before their inputs are committed
+  lost_batch,         // the last committed batch is not there
+  repeated_input,     // some inputs are written twice
+  lost_input,         // some are not written
+  no_grace,           // sessions must have resumed at once
+  other_coordinator,  // it has another incarnation
+};
+
+class memory_journal final : public server::journal {
+ public:
+  explicit memory_journal(restart_bug wrong) : wrong_{wrong} {}
+
+  void begin(wire::recording_head const& head) override { head_ = head; }
+  void append(wire::record const& input) override {
+    bool const is_some = input.kind == wire::record_kind::message && ++messages_ % 7 == 0;
+    if (is_some && wrong_ == restart_bug::lost_input) return;
+    wire::append(pending_, input);
+    if (is_some && wrong_ == restart_bug::repeated_input) wire::append(pending_, input);
+  }
+  [[nodiscard]] bool has_uncommitted() const noexcept override { return !pending_.empty(); }
+  status commit() override {
+    if (!pending_.empty()) committed_.push_back(std::exchange(pending_, {}));
+    return {};
+  }
+
+  // The coordinator dies.
+  void crash() {
+    pending_.clear();
+    if (wrong_ == restart_bug::lost_batch && !committed_.empty()) committed_.pop_back();
+  }
+
+  [[nodiscard]] server::restored_core restored(time_point started) const {
+    auto head = head_;
+    if (wrong_ == restart_bug::other_coordinator) ++head.coordinator.value;
+    return server::restore_core(head, started, [this](server::take_records const& take) {
+      for (auto const& batch : committed_) take(batch);
+    });
+  }
+
+ private:
+  restart_bug wrong_;
+  wire::recording_head head_;
+  std::vector<std::string> committed_;
+  std::string pending_;
+  std::uint64_t messages_{};
+};
+
+}  // namespace coxswain::sim
