@@ -204,6 +204,7 @@ void fields(auto& a, maybe_const<hello_answer> auto& x) {
   a(14, x.given);
   a(15, x.coordinator_return);
   a(16, x.hosted_by_task);
+  a(17, x.restart_grace);
 }
 void fields(auto& a, maybe_const<resume_answer> auto& x) { a(1, x.unknown); }
 void fields(auto& a, maybe_const<join_answer> auto& x) { a(1, x.already_started); }

@@ -117,7 +117,8 @@ class content_digest {
     add(1, a.coordinator, a.session, a.num_tasks, a.heartbeat_period, a.heartbeat_timeout,
         a.reconnect_grace, a.frame_bytes_max, a.value_bytes_max, a.key_bytes_max,
         a.open_requests_max, a.open_requests_max_per_task, a.given, a.coordinator_return,
-        a.restart_grace, a.hosted_by_task);
+        a.hosted_by_task);
+    if (a.restart_grace > 0s) add(a.restart_grace);  // older recordings have none
   }
   void of(core::resume_answer const& a) { add(2, a.unknown); }
   void of(core::join_answer const& a) { add(3, a.already_started); }
