@@ -63,6 +63,8 @@ std::set<std::string> paragraphs() {
                                      "Invariants",
                                      "Attacks",
                                      "Recordings",
+                                     "Snapshots",
+                                     "A restart",
                                      "Where the next things go"};
   std::set<std::string> found;
   std::istringstream in{

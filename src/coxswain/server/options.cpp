@@ -44,8 +44,8 @@ status check_journal(journal_options const& o) {
   if (o.restart_grace == 0s) return refusal("journal.restart_grace must be above zero.");
   constexpr auto longest = wire::stated_time_max;
   if (o.restart_grace > longest) return refusal("journal.restart_grace is above 30 days.");
-  if (o.coordinator_return > longest) {
-    return refusal("journal.coordinator_return is above 30 days.");
+  if (o.restart_within > longest) {
+    return refusal("journal.restart_within is above 30 days.");
   }
   return {};
 }

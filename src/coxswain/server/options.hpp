@@ -48,7 +48,7 @@ struct journal_options {
   time_limit restart_grace{15s};
 
   // How long clients take refused connections for a restart, instead of `core.coordinator_return`.
-  time_limit coordinator_return{10min};
+  time_limit restart_within{10min};
 };
 
 struct options {

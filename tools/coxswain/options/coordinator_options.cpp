@@ -178,7 +178,7 @@ void add_journal_options(CLI::App& to, coordinator_options& into) {
       ->type_name("DIR");
   add_duration(to, "--restart-grace", journal.restart_grace,
                "Fail tasks that have not resumed this long after a restart", {.least = 1ms});
-  add_duration(to, "--restart-within", journal.coordinator_return,
+  add_duration(to, "--restart-within", journal.restart_within,
                "Clients wait this long for a restart, instead of --coordinator-return");
   to.option_defaults()->group("Options");
 }

@@ -22,8 +22,8 @@ enum class exit_code : std::uint8_t {
 // The end of the program's --help.
 inline constexpr auto exit_codes_text =
     "EXIT CODES\n"
-    "  0 done, 64 wrong usage, 69 no coordinator reachable, 74 the journal cannot be\n"
-    "  written or read, 75 timed out, 77 refused (token, job, permission), 1 anything else\n";
+    "  0 done, 64 wrong usage, 69 no coordinator reachable, 74 journal not writable\n"
+    "  or damaged, 75 timed out, 77 refused (token, job, permission), 1 any other\n";
 
 // The end of the --help of a subcommand, after what it has to say of its own.
 [[nodiscard]] inline std::string help_end(std::string const& own = {}) {

@@ -28,9 +28,9 @@ std::size_t session_terms::answer_bytes_max() const {
 }
 
 duration session_terms::fence_after() const {
-  if (fence_after_) return *fence_after_ > duration::zero() ? *fence_after_ : without_limit;
-  duration const after = stated_->heartbeat_timeout;
-  if (stated_->restart_grace == duration::zero()) return after;
+  duration const after = fence_after_.value_or(stated_->heartbeat_timeout);
+  if (after <= duration::zero()) return without_limit;
+  if (fence_after_ || stated_->restart_grace == duration::zero()) return after;
   // The coordinator may return with this session.
   return std::max(after, stated_->coordinator_return + stated_->restart_grace);
 }
