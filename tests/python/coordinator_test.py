@@ -24,6 +24,7 @@ EVERY_OPTION = {
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0,
     "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
+    "restart_grace": 20, "restart_within": 60,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
     "gather_bytes_max": 1 << 20, "changes_max": 10, "change_bytes_max": 1 << 20,
     "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,
@@ -31,7 +32,7 @@ EVERY_OPTION = {
     "record_bytes_max": 1 << 20, "xla_listen": ["127.0.0.1:0"], "xla_allow": ["127.0.0.0/8"],
     "xla_insecure": False, "xla_strict": True, "xla_alive_timeout": 5.0,
 }
-OF_FILES = {"tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
+OF_FILES = {"journal", "tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
 
 
 class Options(PythonTest):
@@ -93,6 +94,26 @@ class Page(PythonTest):
     def test_a_listen_failure_of_the_page_prevents_the_coordinator(self):
         with self.assertRaises(coxswain.Unavailable):
             coxswain.Coordinator(1, http=self.coordinator(1).address)
+
+
+class Journal(PythonTest):
+    def test_a_client_goes_on_when_the_process_of_its_coordinator_is_killed(self):
+        code = ("import coxswain, sys, time\n"
+                "at = coxswain.Coordinator(1, listen=sys.argv[1], journal=sys.argv[2])\n"
+                "time.sleep(600)\n")
+        address = a_free_address()
+        with tempfile.TemporaryDirectory() as directory:
+            first = self.python(code, address, directory)
+            client = coxswain.Client(address)
+            self.addCleanup(client.close)
+            client.put("k", "v")
+            first.kill()
+            first.wait()
+
+            second = self.python(code, address, directory)
+            self.assertEqual(client.get("k"), b"v")
+            second.kill()
+            second.wait()
 
 
 class Recording(PythonTest):

@@ -71,6 +71,11 @@ class Coordinator:
         and fails with ``fail_without_progress``.
     ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
         ``preemption_timeout``: time limit of the agreement (30 s).
+    ``journal``: a directory to which all inputs are written before anything is answered (none). A
+        process that is started with the same one, address and options after this one was killed
+        continues the job. Only this user may read it: it has values and secrets, but no tokens.
+        ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s).
+        ``restart_within``: clients wait this long for a restart (10 min).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
     ``spin``: how long its thread polls for input after each message before it sleeps, which costs a
         core (0: not; at most 1 s).
@@ -117,7 +122,9 @@ class Coordinator:
                  return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
-                 preemption_timeout: Timeout = None, linger: Timeout = None,
+                 preemption_timeout: Timeout = None,
+                 journal: str | os.PathLike[str] | None = None, restart_grace: Timeout = None,
+                 restart_within: Timeout = None, linger: Timeout = None,
                  spin: Timeout = None,
                  memory_bytes_max: int | None = None, value_bytes_max: int | None = None,
                  key_bytes_max: int | None = None, gather_bytes_max: int | None = None,
@@ -241,7 +248,7 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
     for name in ("listen", "xla_listen", "xla_allow"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
-    for name in ("http", "record"):
+    for name in ("http", "record", "journal"):
         if name in given:
             given[name] = str(given[name])
     for name, value in given.items():

@@ -33,6 +33,7 @@ void add(py::class_<options>& to, char const* name, Part& (*part)(options&), Val
 
 core::config& core_of(options& o) { return o.server.core; }
 server::options& server_of(options& o) { return o.server; }
+server::journal_options& journal_of(options& o) { return o.server.journal; }
 server::xla_options& xla_of(options& o) { return o.server.xla; }
 options& all_of(options& o) { return o; }
 
@@ -73,6 +74,9 @@ void bind_rules(py::class_<options>& to) {
   add(to, "progress_timeout", core_of, &core::config::progress_timeout);
   add(to, "preemption_lead", core_of, &core::config::preemption_lead);
   add(to, "preemption_timeout", core_of, &core::config::preemption_timeout);
+  add(to, "journal", journal_of, &server::journal_options::directory);
+  add(to, "restart_grace", journal_of, &server::journal_options::restart_grace);
+  add(to, "restart_within", journal_of, &server::journal_options::restart_within);
   add(to, "linger", server_of, &server::options::linger);
   add(to, "spin", server_of, &server::options::spin);
 }
