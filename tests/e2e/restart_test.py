@@ -56,6 +56,7 @@ class Restart(EndToEnd):
         self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
 
         self.stop(coordinator)
+        self.assertEqual(len(list(self.journal.glob("*.snap"))), 1)
         coordinator = self.serve_journal(1, "--keep")
 
         self.assertEqual(self.succeed("get", "a").out, "1")

@@ -296,6 +296,80 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_over_is_set_aside) {
   BOOST_TEST(fs::exists(in.journal() + "/ended-77/head"));
 }
 
+// Puts a key, and writes a snapshot.
+void put_and_save(journalled_job& j, connection_id from, std::uint64_t id, std::string key,
+                  bool may_fork = false) {
+  j.say(from, put_frame(id, std::move(key), "a value"));
+  BOOST_TEST(j.log.write_snapshot(j.d->logic(), may_fork).ok());
+  status outcome;
+  while (!j.log.finish_snapshot(outcome)) {
+  }
+  BOOST_TEST(outcome.ok());
+}
+
+std::vector<std::string> files_in(std::string const& directory) {
+  std::vector<std::string> names;
+  for (auto const& one : fs::directory_iterator{directory}) {
+    names.push_back(one.path().extension().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+BOOST_AUTO_TEST_CASE(snapshots_replace_earlier_inputs) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      put_and_save(j, from, i, "k" + std::to_string(i), i % 2 == 0);
+    }
+    j.say(from, put_frame(6, "k6", "a value"));
+  }
+  // The head, the lock, two snapshots, and the inputs after each of them.
+  BOOST_TEST((files_in(in.journal()) ==
+              std::vector<std::string>{"", "", ".seg", ".seg", ".snap", ".snap"}));
+
+  journalled_job const j{in, {}, t0 + 1h};
+  for (int i = 1; i <= 6; ++i) {
+    BOOST_TEST(j.d->logic().value("k" + std::to_string(i))->value.view() == "a value");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_snapshot_is_not_needed) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    put_and_save(j, from, 1, "k1");
+    put_and_save(j, from, 2, "k2");
+    j.say(from, put_frame(3, "k3", "a value"));
+  }
+  auto const last = read_journal(in.journal()).snapshots.back().path;
+  auto damaged = content_of(last);
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  write(last, damaged);
+
+  journalled_job const j{in, {}, t0 + 1h};
+  for (char const* const key : {"k1", "k2", "k3"}) BOOST_TEST(j.d->logic().value(key).has_value());
+  BOOST_TEST(fs::exists(last + ".damaged"));
+}
+
+BOOST_AUTO_TEST_CASE(a_snapshot_that_cannot_be_written_loses_nothing) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    j.say(from, put_frame(1, "k1", "a value"));
+    fs::create_directory(snapshot_path(in.journal(), j.log.last_number()) + ".new");
+    BOOST_TEST((j.log.write_snapshot(j.d->logic(), false).code() == errc::unavailable));
+    j.say(from, put_frame(2, "k2", "a value"));
+  }
+
+  journalled_job const j{in, {}, t0 + 1h};
+  for (char const* const key : {"k1", "k2"}) BOOST_TEST(j.d->logic().value(key).has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -48,9 +48,11 @@ class memory_journal final : public server::journal {
   [[nodiscard]] server::restored_core restored(time_point started) const {
     auto head = head_;
     if (wrong_ == restart_bug::other_coordinator) ++head.coordinator.value;
-    return server::restore_core(head, started, [this](server::take_records const& take) {
-      for (auto const& batch : committed_) take(batch);
-    });
+    auto fresh = server::new_core(head, started);
+    return server::restore_core(std::move(fresh), head, started,
+                                [this](server::take_records const& take) {
+                                  for (auto const& batch : committed_) take(batch);
+                                });
   }
 
  private:

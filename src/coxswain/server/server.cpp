@@ -37,7 +37,7 @@ options checked(options o) {
   o.core.started = wall_clock_now();
   if (o.journal.directory.empty()) return o;
   o.core.restart_grace = std::max(o.journal.restart_grace, o.core.reconnect_grace);
-  o.core.coordinator_return = o.journal.coordinator_return;
+  o.core.coordinator_return = o.journal.restart_within;
   return o;
 }
 
@@ -79,6 +79,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void iteration_ends() noexcept override;
 
   void end_with(core::owner_input what);
+  void look_after_journal();
   core_origin origin();
   void resume_job();
   void start();
@@ -113,6 +114,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   bool is_started_{};
   bool in_iteration_{};
   bool closed_{};
+  bool is_suspended_{};
   bool is_heap_trimmed_{};
 };
 
@@ -178,6 +180,7 @@ void server::impl::stop(std::string reason) { end_with(core::stopped{std::move(r
 status server::impl::suspend(std::string reason) {
   if (!journal_) return {errc::failed_precondition, "Without a journal no job can be suspended."};
   end_with(core::suspended{std::move(reason)});
+  is_suspended_ = true;
   return {};
 }
 
@@ -290,6 +293,7 @@ void server::impl::serve_iteration() {
   if (auto const took = iteration_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
+  look_after_journal();
 }
 
 counts server::impl::counted() const {
@@ -340,9 +344,23 @@ void server::impl::finish() {
   connections_.end_all();
   connections_.deliver();
   connections_.clear_away();
+  if (is_suspended_ && iteration_.commit()) {
+    status const why = journal_->write_snapshot(dispatch_.logic(), false);
+    if (!why.ok()) iteration_.report(core::severity::warning, {why.message()});
+  }
   poller_.close();
   finished_.open();
   job_done_.open();
+}
+
+void server::impl::look_after_journal() {
+  if (!journal_) return;
+  status outcome;
+  if (!journal_->finish_snapshot(outcome)) return;
+  if (outcome.ok() && journal_->wants_snapshot()) {
+    outcome = journal_->write_snapshot(dispatch_.logic(), options_.owns_process);
+  }
+  if (!outcome.ok()) iteration_.report(core::severity::warning, {outcome.message()});
 }
 
 // What the core said since the last commit is lost with this process.

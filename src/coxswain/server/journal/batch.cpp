@@ -1,5 +1,7 @@
 #include "coxswain/server/journal/batch.hpp"
 
+#include "coxswain/core/behaviour.hpp"
+
 #include <boost/endian/buffers.hpp>
 
 #include <zlib.h>
@@ -23,6 +25,8 @@ struct batch_head {
   little_uint64_buf_t boot;
   little_int64_buf_t since_boot_ns;
   little_int64_buf_t since_1970_ns;
+  little_uint32_buf_t behaviour;
+  little_uint32_buf_t reserved;
   little_uint32_buf_t previous;
   little_uint32_buf_t checksum;
 };
@@ -52,6 +56,8 @@ std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint32_t previ
   head.boot = written.boot;
   head.since_boot_ns = written.since_boot.count();
   head.since_1970_ns = written.since_1970.count();
+  head.behaviour = core::behaviour;
+  head.reserved = 0;
   head.previous = previous;
   std::memcpy(bytes.data(), &head, checksum_at);
   auto const checksum = checksum_of_batch(bytes);
@@ -73,6 +79,7 @@ std::optional<batch> read_batch(std::string_view bytes) {
   return batch{head.number.value(),
                {duration{head.coordinator_ns.value()}, head.boot.value(),
                 duration{head.since_boot_ns.value()}, duration{head.since_1970_ns.value()}},
+               head.behaviour.value(),
                head.previous.value(),
                head.checksum.value(),
                bytes.substr(sizeof(head), length)};

@@ -9,6 +9,8 @@
 //   boot           8   identifies the boot of the machine
 //   boot time      8   nanoseconds since then, when it was written
 //   wall time      8   nanoseconds since 1970
+//   behaviour      4   of the core that had the records (core/behaviour)
+//   reserved       4
 //   previous       4   the checksum of the batch before
 //   checksum       4   of all of the above, and the payload
 //   payload, padded to 8 bytes
@@ -25,7 +27,7 @@
 
 namespace coxswain::server {
 
-constexpr std::size_t batch_head_bytes = 56;
+constexpr std::size_t batch_head_bytes = 64;
 
 // When a batch was written.
 struct batch_time {
@@ -38,6 +40,7 @@ struct batch_time {
 struct batch {
   std::uint64_t number{};
   batch_time written;
+  std::uint32_t behaviour{};
   std::uint32_t previous{};
   std::uint32_t checksum{};
   std::string_view payload;

@@ -4,14 +4,18 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -30,6 +34,12 @@ constexpr std::size_t segment_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t buffer_bytes = 1024 * 1024;
 
 constexpr duration age_max_by_wall_clock = 1h;
+
+// A snapshot is wanted when the inputs since the last one are longer than this and than twice the
+// snapshot; or older than this and longer than the smaller size.
+constexpr std::uint64_t log_bytes_max = 64 * 1024 * 1024;
+constexpr std::uint64_t log_bytes_min = 1024 * 1024;
+constexpr duration log_age_max = 10min;
 
 std::string text_of(int problem) { return std::generic_category().message(problem); }
 
@@ -110,6 +120,12 @@ void file_journal::lock() {
   }
 }
 
+file_journal::~file_journal() {
+  if (child_ < 0) return;
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+}
+
 duration file_journal::age() const {
   auto const& last = found_.last_written;
   if (last.boot == boot_) return clock(CLOCK_BOOTTIME) - last.since_boot;
@@ -121,11 +137,23 @@ void file_journal::go_on() {
   number_ = found_.last_number;
   checksum_ = found_.last_checksum;
   last_at_ = found_.last_written.coordinator;
+  snapshot_at_ = clock(CLOCK_BOOTTIME);
+  if (!found_.snapshots.empty()) last_snapshot_ = found_.snapshots.back().number;
+  for (auto const& one : found_.segments) bytes_written_ += one.valid_bytes;
   if (!found_.is_torn) return;
   auto const& last = found_.segments.back();
   if (::truncate(last.path.c_str(), static_cast<off_t>(last.valid_bytes)) != 0) {
     throw unavailable("cannot remove the torn end of '" + last.path + "'", errno);
   }
+}
+
+void file_journal::forget_last_snapshot() {
+  auto const& path = found_.snapshots.back().path;
+  if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0) {
+    throw unavailable("cannot rename the damaged snapshot '" + path + "'", errno);
+  }
+  found_ = read_journal(directory_);
+  if (!found_.damage.ok()) throw error{found_.damage};
 }
 
 std::string file_journal::set_aside() {
@@ -138,8 +166,9 @@ std::string file_journal::set_aside() {
   auto const move = [&](std::string const& path) {
     if (!problem) fs::rename(path, to / fs::path{path}.filename(), problem);
   };
-  for (auto const& one : found_.segments) move(one.path);
-  move(head_path(directory_));
+  for (auto const& one : fs::directory_iterator{directory_, problem}) {
+    if (one.is_regular_file() && one.path().filename() != "lock") move(one.path().string());
+  }
   if (problem) {
     throw unavailable("cannot move the files of a job that is over to '" + to + "'",
                       problem.value());
@@ -197,6 +226,72 @@ status file_journal::open_segment() {
   if (segment_) return {};
   return {errc::data_loss,
           "the journal's file '" + path + "' cannot be created: " + text_of(errno)};
+}
+
+bool file_journal::wants_snapshot() const {
+  if (child_ >= 0 || !failure_.ok()) return false;
+  auto const log = bytes_written_ - bytes_at_snapshot_;
+  if (log > std::max(log_bytes_max, 2 * snapshot_bytes_)) return true;
+  return log > log_bytes_min && clock(CLOCK_BOOTTIME) - snapshot_at_ > log_age_max;
+}
+
+status file_journal::write_snapshot(core::coordinator const& core, bool may_fork) {
+  segment_.close();  // the next batch begins another one
+  snapshot_at_ = clock(CLOCK_BOOTTIME);
+  bytes_at_snapshot_ = bytes_written_;
+  if (!may_fork) {
+    status why = save(core, number_);
+    if (why.ok()) use_snapshot(number_);
+    return why;
+  }
+  childs_number_ = number_;
+  child_ = ::fork();
+  if (child_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::_exit(save(core, childs_number_).ok() ? 0 : 1);
+  }
+  if (child_ > 0) return {};
+  return {errc::unavailable, "no process for a snapshot of the journal: " + text_of(errno)};
+}
+
+bool file_journal::finish_snapshot(status& outcome) {
+  if (child_ < 0) return true;
+  int how = 0;
+  if (::waitpid(child_, &how, WNOHANG) == 0) return false;
+  child_ = -1;
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+    use_snapshot(childs_number_);
+  } else {
+    outcome = {errc::unavailable, "a snapshot of the journal in '" + directory_ +
+                                      "' could not be written; its inputs are kept instead"};
+  }
+  return true;
+}
+
+status file_journal::save(core::coordinator const& core, std::uint64_t number) const {
+  try {
+    std::string bytes(batch_head_bytes, '\0');
+    seal(bytes, number, checksum_, {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
+    core.save([&bytes](std::string_view piece) { bytes += piece; });
+    write_file(snapshot_path(directory_, number), bytes);
+    sync_directory(directory_);
+  } catch (std::exception const& e) {
+    return {errc::unavailable, e.what()};
+  }
+  return {};
+}
+
+// Two snapshots are kept, with the inputs since the older one.
+void file_journal::use_snapshot(std::uint64_t number) {
+  std::error_code problem;
+  snapshot_bytes_ = fs::file_size(snapshot_path(directory_, number), problem);
+  auto const oldest = std::exchange(last_snapshot_, number);
+  for (auto const& one : fs::directory_iterator{directory_, problem}) {
+    auto const path = one.path().string();
+    auto const of = number_of(path);
+    if (!of || *of > oldest || path == snapshot_path(directory_, oldest)) continue;
+    fs::remove(one.path(), problem);
+  }
 }
 
 }  // namespace coxswain::server

@@ -3,9 +3,12 @@
 // survives the end of this process, but not necessarily that of the machine. Only the owner of the
 // directory may read it: it contains values and the secrets of sessions. Not thread-safe.
 
+#include "coxswain/core/coordinator.hpp"
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/journal/journal.hpp"
 #include "coxswain/server/journal/journal_files.hpp"
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +23,8 @@ class file_journal final : public journal {
   // object. Throws coxswain::error: UNAVAILABLE, another process uses it, which is named, or it
   // cannot be created, locked or read; DATA_LOSS, it is damaged.
   explicit file_journal(std::string directory);
+  // A child that writes a snapshot is ended.
+  ~file_journal() override;
 
   [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
 
@@ -34,6 +39,9 @@ class file_journal final : public journal {
   // removed.
   void go_on();
 
+  // Its last snapshot is damaged: the one before is used, with the inputs since then.
+  void forget_last_snapshot();
+
   // Moves the files of its job to a subdirectory, and returns the path of that. Throws
   // coxswain::error: UNAVAILABLE, they cannot be moved.
   std::string set_aside();
@@ -44,6 +52,22 @@ class file_journal final : public journal {
   [[nodiscard]] bool has_uncommitted() const noexcept override { return !batch_.empty(); }
   status commit() override;
 
+  // Whether a snapshot would be worth its price: the inputs since the last one are much longer than
+  // it is, or old; and none is being written.
+  [[nodiscard]] bool wants_snapshot() const;
+
+  // Writes the state of `core`, which has had all inputs so far; these must be committed. Earlier
+  // inputs are removed, except those since the last but one. In a forked child if `may_fork`: then
+  // this returns at once, and `finish_snapshot` must be called until it returns true. An error
+  // leaves everything as it was.
+  status write_snapshot(core::coordinator const& core, bool may_fork);
+
+  // True if no child writes a snapshot any more. `outcome`: of one that has just ended.
+  [[nodiscard]] bool finish_snapshot(status& outcome);
+
+  // The number of the last batch written.
+  [[nodiscard]] std::uint64_t last_number() const noexcept { return number_; }
+
   // The bytes written so far, for statistics.
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
@@ -51,6 +75,8 @@ class file_journal final : public journal {
   void lock();
   status write_batch();
   status open_segment();
+  [[nodiscard]] status save(core::coordinator const& core, std::uint64_t number) const;
+  void use_snapshot(std::uint64_t number);
 
   std::string directory_;
   net::descriptor lock_;
@@ -63,6 +89,12 @@ class file_journal final : public journal {
   net::descriptor segment_;
   std::size_t segment_bytes_{};
   std::uint64_t bytes_written_{};
+  std::uint64_t bytes_at_snapshot_{};  // written before it
+  std::uint64_t snapshot_bytes_{};     // of the last one
+  std::uint64_t last_snapshot_{};      // the number of its batch; zero: none
+  duration snapshot_at_{};             // since boot
+  pid_t child_{-1};                    // which writes a snapshot
+  std::uint64_t childs_number_{};      // the batch that it is of
   status failure_;
 };
 

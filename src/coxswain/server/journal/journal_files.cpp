@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view segment_extension = ".seg";
+constexpr std::string_view snapshot_extension = ".snap";
 constexpr std::size_t number_digits = 16;
 
 error cannot_read(std::string const& path, int problem) {
@@ -45,27 +46,45 @@ std::string content_of(std::string const& path) {
   }
 }
 
-std::optional<std::uint64_t> first_in(fs::path const& name) {
-  auto const stem = name.stem().string();
-  if (name.extension() != segment_extension || stem.size() != number_digits) return std::nullopt;
-  std::uint64_t number{};
-  auto const* const end = stem.data() + stem.size();
-  auto const [at, problem] = std::from_chars(stem.data(), end, number, 16);
-  return problem == std::errc{} && at == end ? std::optional{number} : std::nullopt;
+std::string path_of(std::string const& directory, std::uint64_t number,
+                    std::string_view extension) {
+  std::array<char, number_digits + 1> name;
+  std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(number));
+  return directory + "/" + name.data() + std::string{extension};
 }
 
-std::vector<segment_file> segments_in(std::string const& directory) {
-  std::vector<segment_file> all;
+void list_files(journal_files& into, std::string const& directory) {
   std::error_code problem;
   for (auto const& one : fs::directory_iterator{directory, problem}) {
-    if (auto const first = first_in(one.path().filename())) {
-      all.push_back({.path = one.path().string(), .first = *first});
+    auto path = one.path().string();
+    auto const number = number_of(path);
+    if (!number) continue;
+    if (one.path().extension() == segment_extension) {
+      into.segments.push_back({.path = std::move(path), .first = *number});
+    } else {
+      into.snapshots.push_back({std::move(path), *number});
     }
   }
   if (problem) throw cannot_read(directory, problem.value());
-  std::sort(all.begin(), all.end(),
+  std::sort(into.segments.begin(), into.segments.end(),
             [](segment_file const& a, segment_file const& b) { return a.first < b.first; });
-  return all;
+  std::sort(into.snapshots.begin(), into.snapshots.end(),
+            [](snapshot_file const& a, snapshot_file const& b) { return a.number < b.number; });
+}
+
+// The batches go on after the last snapshot.
+void begin_at_snapshot(journal_files& into) {
+  if (into.snapshots.empty()) return;
+  auto const& last = into.snapshots.back();
+  auto const bytes = content_of(last.path);
+  auto const found = read_batch(bytes);
+  if (!found || found->number != last.number) {
+    throw error{{errc::data_loss, "the head of the snapshot '" + last.path + "' is damaged"}};
+  }
+  into.last_number = last.number;
+  into.last_checksum = found->previous;
+  into.last_written = found->written;
+  std::erase_if(into.segments, [&](segment_file const& one) { return one.first <= last.number; });
 }
 
 void read_head(journal_files& into, std::string const& path) {
@@ -117,7 +136,8 @@ journal_files read_journal(std::string const& directory) {
   journal_files made;
   read_head(made, head_path(directory));
   if (!made.head) return made;
-  made.segments = segments_in(directory);
+  list_files(made, directory);
+  begin_at_snapshot(made);
   for (std::size_t i = 0; i < made.segments.size(); ++i) {
     auto& one = made.segments[i];
     auto const bytes = content_of(one.path);
@@ -149,9 +169,27 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 std::string head_path(std::string const& directory) { return directory + "/head"; }
 
 std::string segment_path(std::string const& directory, std::uint64_t first) {
-  std::array<char, number_digits + 1> name;
-  std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(first));
-  return directory + "/" + name.data() + std::string{segment_extension};
+  return path_of(directory, first, segment_extension);
+}
+
+std::string snapshot_path(std::string const& directory, std::uint64_t number) {
+  return path_of(directory, number, snapshot_extension);
+}
+
+std::optional<std::uint64_t> number_of(std::string const& path) {
+  fs::path const name{path};
+  auto const stem = name.stem().string();
+  bool const is_one =
+      name.extension() == segment_extension || name.extension() == snapshot_extension;
+  if (!is_one || stem.size() != number_digits) return std::nullopt;
+  std::uint64_t number{};
+  auto const* const end = stem.data() + stem.size();
+  auto const [at, problem] = std::from_chars(stem.data(), end, number, 16);
+  return problem == std::errc{} && at == end ? std::optional{number} : std::nullopt;
+}
+
+std::string read_snapshot(snapshot_file const& from) {
+  return content_of(from.path).substr(batch_head_bytes);
 }
 
 }  // namespace coxswain::server

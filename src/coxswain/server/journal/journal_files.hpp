@@ -4,6 +4,8 @@
 //   lock            locked while a coordinator uses the journal; has its process id
 //   head            one batch, number 0: who the coordinator is, and its options
 //   <number>.seg    batches from this number (16 hex digits) on
+//   <number>.snap   the core's state after this batch: a batch of that number without records, as a
+//                   head, and the snapshot (core::coordinator::save)
 //   ended-<...>     the files of a job that is over
 //
 // Not here: writing (file_journal), what the records mean (recording).
@@ -29,9 +31,16 @@ struct segment_file {
   std::size_t bytes{};
 };
 
+// The core's state after a batch.
+struct snapshot_file {
+  std::string path;
+  std::uint64_t number{};
+};
+
 struct journal_files {
   std::optional<wire::recording_head> head;  // none: there is no job
-  std::vector<segment_file> segments;        // in order
+  std::vector<snapshot_file> snapshots;      // in order; the last one is used
+  std::vector<segment_file> segments;        // in order, those after that snapshot
   std::uint64_t last_number{};               // of the last valid batch; zero: none
   std::uint32_t last_checksum{};             // of it, or of the head
   batch_time last_written;                   // likewise
@@ -39,15 +48,22 @@ struct journal_files {
   status damage;  // DATA_LOSS: batches in the middle are damaged; the text says where
 };
 
-// Reads all of it. Throws coxswain::error: UNAVAILABLE, a file cannot be read; DATA_LOSS, its head
-// is damaged.
+// Reads all of it, from its last snapshot on. Throws coxswain::error: UNAVAILABLE, a file cannot be
+// read; DATA_LOSS, its head is damaged.
 [[nodiscard]] journal_files read_journal(std::string const& directory);
 
 // Passes the records of all valid batches to `use`, batch by batch. Throws as read_journal does.
 void each_batch(journal_files const& of, std::function<void(batch const&)> const& use);
 
+// The number in the name of a segment or a snapshot; none for other files.
+[[nodiscard]] std::optional<std::uint64_t> number_of(std::string const& path);
+
+// The state in a snapshot's file. Throws as read_journal does.
+[[nodiscard]] std::string read_snapshot(snapshot_file const& from);
+
 // Paths within the directory.
 [[nodiscard]] std::string head_path(std::string const& directory);
 [[nodiscard]] std::string segment_path(std::string const& directory, std::uint64_t first);
+[[nodiscard]] std::string snapshot_path(std::string const& directory, std::uint64_t number);
 
 }  // namespace coxswain::server

@@ -1,11 +1,13 @@
 #include "coxswain/server/journal/restore.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/behaviour.hpp"
 #include "coxswain/server/recording/recorded_input.hpp"
 #include "coxswain/server/recording/settings.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,12 +47,39 @@ std::string why_over(options const& o, core::config const& then) {
   return is_older ? "belongs to attempt " + std::to_string(*then.attempt) : "";
 }
 
+void check_behaviour(std::uint32_t number) {
+  if (number == core::behaviour) return;
+  throw error{{errc::failed_precondition,
+               "its inputs are of behaviour " + std::to_string(number) +
+                   ", and this program has behaviour " + std::to_string(core::behaviour) +
+                   ". Start the program that wrote them, with --keep, and end it with SIGTERM: its "
+                   "snapshot can be read"}};
+}
+
+// The core of the last snapshot that is not damaged, or a new one.
+core::coordinator from_snapshot(file_journal& in, time_point started) {
+  for (;;) {
+    auto const& found = in.found();
+    if (found.snapshots.empty()) return new_core(*found.head, started);
+    auto loaded = core::coordinator::load(config_of(*found.head),
+                                          read_snapshot(found.snapshots.back()), started);
+    if (loaded) return *std::move(loaded);
+    bool const may_use_another =
+        loaded.error().code() == errc::data_loss && found.snapshots.size() > 1;
+    if (!may_use_another) throw error{loaded.error()};
+    in.forget_last_snapshot();
+  }
+}
+
 }  // namespace
 
-restored_core restore_core(wire::recording_head head, time_point started,
+core::coordinator new_core(wire::recording_head const& head, time_point started) {
+  return core::coordinator{config_of(head), head.coordinator, started};
+}
+
+restored_core restore_core(core::coordinator from, wire::recording_head head, time_point started,
                            std::function<void(take_records const&)> const& each) {
-  core::coordinator fresh{config_of(head), head.coordinator, started};
-  restored_core made{std::move(fresh), std::move(head), started};
+  restored_core made{std::move(from), std::move(head), started};
   std::vector<core::outgoing> messages;
   std::vector<core::event> events;
   each([&](std::string_view some) {
@@ -79,10 +108,14 @@ std::optional<restored_core> restore(file_journal& from, options const& o, time_
 
   duration const downtime = from.age();
   time_point const started = now - (found.last_written.coordinator + downtime);
+  auto core = from_snapshot(from, started);
   std::optional<restored_core> made;
   try {
-    made = restore_core(*found.head, started, [&](take_records const& take) {
-      each_batch(found, [&](batch const& one) { take(one.payload); });
+    made = restore_core(std::move(core), *found.head, started, [&](take_records const& take) {
+      each_batch(found, [&](batch const& one) {
+        check_behaviour(one.behaviour);
+        take(one.payload);
+      });
     });
   } catch (error const& problem) {
     throw error{{errc::data_loss, "the journal in '" + from.directory() +

@@ -12,12 +12,16 @@
 
 namespace coxswain::server {
 
-// A core that has had all records, which `each` passes to its argument piece by piece. `started` is
-// when it was new. Throws coxswain::error: INVALID_ARGUMENT, a record is malformed, or of a
-// coordinator that behaved differently.
+// `from` after it has had all records, which `each` passes to its argument piece by piece.
+// `started` is when it was new. Throws coxswain::error: INVALID_ARGUMENT, a record is malformed, or
+// of a coordinator that behaved differently.
 using take_records = std::function<void(std::string_view records)>;
-[[nodiscard]] restored_core restore_core(wire::recording_head head, time_point started,
+[[nodiscard]] restored_core restore_core(core::coordinator from, wire::recording_head head,
+                                         time_point started,
                                          std::function<void(take_records const&)> const& each);
+
+// A core without inputs.
+[[nodiscard]] core::coordinator new_core(wire::recording_head const& head, time_point started);
 
 // Restores the journal's job as of `now`; none if the journal has no job that can continue. The
 // files of a job that is done, failed or stopped, or of an older attempt, are set aside, and
