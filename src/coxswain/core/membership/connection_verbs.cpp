@@ -10,11 +10,7 @@
 namespace coxswain::core {
 
 void connection_verbs::stopping(time_point now, status const& why) {
-  std::vector<connection_id> open;
-  sessions_.connections().each([&](connection_id id, connection const& c) {
-    if (!c.closing) open.push_back(id);
-  });
-  for (connection_id const id : open) say_goodbye(id, {errc::unavailable, why.message()}, false);
+  say_goodbye_to_all({errc::unavailable, why.message()}, false);
   std::vector<session_id> ended;
   sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
   for (session_id const id : ended) end_session(now, id, why);
@@ -286,6 +282,14 @@ void connection_verbs::say_goodbye(connection_id to, status why, bool may_resume
   deadlines_.disarm(c.hello);
   deadlines_.disarm(c.stalled_reader);
   sessions_.push(to, calls_.share(goodbye{std::move(why), may_resume, restarted}));
+}
+
+void connection_verbs::say_goodbye_to_all(status const& why, bool may_resume) {
+  std::vector<connection_id> open;
+  sessions_.connections().each([&](connection_id id, connection const& c) {
+    if (!c.closing) open.push_back(id);
+  });
+  for (connection_id const id : open) say_goodbye(id, why, may_resume);
 }
 
 void connection_verbs::end_session(time_point now, session_id id, status const& why) {

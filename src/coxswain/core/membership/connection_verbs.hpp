@@ -39,6 +39,7 @@ class connection_verbs final : public concern {
   // A client announces that it goes without leaving.
   void bye(time_point now, session_id by, bye_args const& args);
   void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
+  void say_goodbye_to_all(status const& why, bool may_resume);
   // All connections are gone, without effects on their sessions.
   void forget_connections();
   void end_session(time_point now, session_id id, status const& why);

@@ -15,13 +15,7 @@ void restart_verbs::suspend(time_point now, suspended const& what) {
   kernel_.observe(now);
   if (std::exchange(is_suspended_, true)) return;
   kernel_.log(severity::info, event_kind::restarted, "suspended: " + what.reason);
-  std::vector<connection_id> open;
-  sessions_.connections().each([&](connection_id id, connection const& c) {
-    if (!c.closing) open.push_back(id);
-  });
-  for (connection_id const id : open) {
-    concerns_.connections.say_goodbye(id, {errc::unavailable, what.reason}, true);
-  }
+  concerns_.connections.say_goodbye_to_all({errc::unavailable, what.reason}, true);
 }
 
 void restart_verbs::restart(time_point now, restarted const& what) {
@@ -43,8 +37,9 @@ void restart_verbs::restart(time_point now, restarted const& what) {
   roster_.changed();
   kernel_.log(severity::warning, event_kind::restarted,
               "the coordinator was restarted after " + in_words(what.downtime) + "; " +
-                  std::to_string(restored_) + " sessions have " + in_words(options_.restart_grace) +
-                  " to resume");
+                  std::to_string(restored_) +
+                  (restored_ == 1 ? " session has " : " sessions have ") +
+                  in_words(options_.restart_grace) + " to resume");
   if (awaited_ == 0) deadlines_.disarm(grace_over_);
 }
 
@@ -75,7 +70,7 @@ void restart_verbs::tell_outcome(time_point now) {
   });
   std::sort(missing.begin(), missing.end());
   std::string text = std::to_string(resumed_) + " of " + std::to_string(restored_) +
-                     " sessions have resumed " + in_words(now - restarted_at_.since) +
+                     " sessions resumed " + in_words(now - restarted_at_.since) +
                      " after the coordinator was restarted";
   if (!missing.empty()) {
     text += (missing.size() == 1 ? "; missing: task " : "; missing: tasks ") + ranges(missing).text;
