@@ -1,6 +1,7 @@
 #include "coxswain/server/recording/settings.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/snapshot/decisive_options.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace coxswain::server {
 namespace {
@@ -15,56 +17,12 @@ namespace {
 // Visits each option with its name, to be read or to be written.
 template <class Config, class Visit>
 void visit_options(Config& o, Visit visit) {
-  visit("job", o.job);
-  visit("num_tasks", o.num_tasks);
-  visit("attempt", o.attempt);
-  visit("credentials", o.credentials);
-  visit("version", o.version);
-  visit("heartbeat_timeout_ns", o.heartbeat_timeout);
-  visit("reconnect_grace_ns", o.reconnect_grace);
-  visit("reports_ends", o.reports_ends);
-  visit("coordinator_return_ns", o.coordinator_return);
-  visit("restart_grace_ns", o.restart_grace);
-  visit("hosted_by_task", o.hosted_by_task);
-  visit("hello_timeout_ns", o.hello_timeout);
-  visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
-  visit("join_barrier", o.join_barrier);
-  visit("join_timeout_max_ns", o.join_timeout_max);
-  visit("leave_barrier", o.leave_barrier);
-  visit("leave_timeout_max_ns", o.leave_timeout_max);
-  visit("leave_together", o.leave_together);
-  visit("return_timeout_ns", o.return_timeout);
-  visit("recoverable", o.recoverable);
-  visit("waiting_log_period_ns", o.waiting_log_period);
-  visit("progress_timeout_ns", o.progress_timeout);
-  visit("fail_without_progress", o.fail_without_progress);
-  visit("preemption_lead_ns", o.preemption_lead);
-  visit("preemption_timeout_ns", o.preemption_timeout);
-  visit("key_bytes_max", o.key_bytes_max);
-  visit("value_bytes_max", o.value_bytes_max);
-  visit("label_bytes_max", o.label_bytes_max);
-  visit("error_bytes_max", o.error_bytes_max);
-  visit("gather_bytes_max", o.gather_bytes_max);
-  visit("memory_bytes_max", o.memory_bytes_max);
-  visit("open_requests_max", o.open_requests_max);
-  visit("open_requests_max_per_task", o.open_requests_max_per_task);
-  visit("open_requests_max_per_reader", o.open_requests_max_per_reader);
-  visit("owed_outcomes_max", o.owed_outcomes_max);
-  visit("topology_platforms_max", o.topology_platforms_max);
-  visit("idle_barriers_max", o.idle_barriers_max);
-  visit("keys_per_call_max", o.keys_per_call_max);
-  visit("keys_per_reader_call_max", o.keys_per_reader_call_max);
-  visit("events_max", o.events_max);
-  visit("event_bytes_max", o.event_bytes_max);
-  visit("events_alike_max", o.events_alike_max);
-  visit("changes_max", o.changes_max);
-  visit("change_bytes_max", o.change_bytes_max);
-  visit("changes_per_answer_max", o.changes_per_answer_max);
-  visit("change_bytes_per_answer_max", o.change_bytes_per_answer_max);
-  visit("changes_looked_at_max", o.changes_looked_at_max);
-  visit("page_entries_max", o.page_entries_max);
-  visit("participants_per_picture_max", o.participants_per_picture_max);
-  visit("page_bytes_max", o.page_bytes_max);
+  visit(std::string{"credentials"}, o.credentials);
+  visit(std::string{"version"}, o.version);
+  core::each_decisive_option([&](std::uint32_t, char const* name, auto member) {
+    constexpr bool is_time = std::is_same_v<decltype(member), time_limit core::config::*>;
+    visit(std::string{name} + (is_time ? "_ns" : ""), o.*member);
+  });
 }
 
 std::string text_of(std::string const& value) { return value; }
@@ -138,8 +96,9 @@ std::optional<std::vector<core::credential>> recorded_credentials(std::string co
 
 settings settings_of(core::config const& o) {
   settings all;
-  visit_options(
-      o, [&all](auto const* name, auto const& value) { all.emplace_back(name, text_of(value)); });
+  visit_options(o, [&all](std::string name, auto const& value) {
+    all.emplace_back(std::move(name), text_of(value));
+  });
   return all;
 }
 
