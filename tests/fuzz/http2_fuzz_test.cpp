@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t worlds = 6'000;
 constexpr std::size_t steps = 100;
 
-// Calls that end leave memory to the next ones: as much as is kept at most.
+// The memory of finished calls is reused. Fills that store, so that it does not look like a leak.
 void fill_spare_memory() {
   std::vector<std::unique_ptr<server_stream>> calls;
   while (calls.size() < spare_memory<sizeof(server_stream)>::kept_max) {

@@ -11,7 +11,7 @@
 
 namespace coxswain::sim {
 
-// What is wrong with a restart, for tests of the rules.
+// Bugs in a restart, each of which a rule must find.
 enum class restart_bug : std::uint8_t {
   none,
   early_answers,      // answers are sent before their inputs are committed

@@ -150,7 +150,7 @@ void world::die_after_commit() {
   crash();
 }
 
-// What it has not committed, and what it has not written, is lost.
+// Uncommitted inputs and unwritten output are lost.
 void world::crash() {
   duration const downtime = *std::exchange(dies_for_, std::nullopt);
   journal.crash();

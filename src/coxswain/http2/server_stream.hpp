@@ -20,7 +20,7 @@ namespace coxswain::http2 {
 using stream_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// What its headers say.
+// The request's headers.
 struct request_head {
   bool is_post{};
   bool is_grpc{};

@@ -363,7 +363,7 @@ void server::impl::look_after_journal() {
   if (!outcome.ok()) iteration_.report(core::severity::warning, {outcome.message()});
 }
 
-// What the core said since the last commit is lost with this process.
+// Uncommitted output is discarded with the process.
 void server::impl::fail() noexcept {
   iteration_.report(core::severity::error,
                     {iteration_.journal_failure.message(), ": the coordinator ends"});

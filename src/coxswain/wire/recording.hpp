@@ -90,9 +90,12 @@ class recording_reader {
   // INVALID_ARGUMENT, they do not begin with a header of a known version.
   explicit recording_reader(std::string_view bytes);
 
-  // Records without a head, which they had elsewhere.
-  recording_reader(recording_head head, std::string_view records)
-      : rest_{records}, head_{std::move(head)} {}
+  // Reads records that follow no head.
+  [[nodiscard]] static recording_reader of_records(std::string_view records) {
+    recording_reader made;
+    made.rest_ = records;
+    return made;
+  }
 
   [[nodiscard]] recording_head const& head() const noexcept { return head_; }
 
@@ -105,6 +108,7 @@ class recording_reader {
   [[nodiscard]] bool is_cut_off() const noexcept { return !rest_.empty(); }
 
  private:
+  recording_reader() = default;
   std::optional<std::string_view> take_item();
   void complete_text(record& of);
 

@@ -44,7 +44,7 @@ void fields(auto& a, maybe_const<head> auto& x) {
       [&](std::uint32_t number, char const*, auto member) { a(10 + number, x.options.*member); });
 }
 
-// What loading computes anew, to be compared.
+// Recomputed while loading, and compared with what was saved.
 struct memory_use {
   std::uint64_t all{};
   std::vector<std::uint64_t> by_session;

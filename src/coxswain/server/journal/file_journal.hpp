@@ -28,15 +28,15 @@ class file_journal final : public journal {
 
   [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
 
-  // What it contains.
+  // Its contents when it was opened.
   [[nodiscard]] journal_files const& found() const noexcept { return found_; }
 
   // How long ago its last batch was written, by the machine's clocks: by the time since boot, which
   // nobody sets; after another boot, by the wall clock, between zero and one hour.
   [[nodiscard]] duration age() const;
 
-  // Continues after what it contains. Throws coxswain::error: UNAVAILABLE, a torn end cannot be
-  // removed.
+  // Appends to those contents from now on. Throws coxswain::error: UNAVAILABLE, a torn end cannot
+  // be removed.
   void go_on();
 
   // Its last snapshot is damaged: the one before is used, with the inputs since then.

@@ -116,7 +116,6 @@ status damaged(segment_file const& in, std::uint64_t after) {
 
 // Follows the chain of batches through one segment. False if it ends before the segment does.
 bool follow(journal_files& into, segment_file& in, std::string_view bytes) {
-  in.bytes = bytes.size();
   while (auto const next = read_batch(bytes.substr(in.valid_bytes))) {
     bool const continues =
         next->number == into.last_number + 1 && next->previous == into.last_checksum;

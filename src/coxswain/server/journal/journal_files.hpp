@@ -28,7 +28,6 @@ struct segment_file {
   std::uint64_t first{};      // the number of its first batch, by its name
   std::uint64_t batches{};    // valid ones
   std::size_t valid_bytes{};  // of these
-  std::size_t bytes{};
 };
 
 // The core's state after a batch.

@@ -83,7 +83,7 @@ restored_core restore_core(core::coordinator from, wire::recording_head head, ti
   std::vector<core::outgoing> messages;
   std::vector<core::event> events;
   each([&](std::string_view some) {
-    wire::recording_reader records{{}, some};
+    auto records = wire::recording_reader::of_records(some);
     while (auto const input = records.next()) {
       put_in(made.logic, started + input->at, *input);
       ++made.inputs;
