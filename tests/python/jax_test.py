@@ -507,7 +507,9 @@ class Distributed(JaxTest):
 
     def test_a_task_that_is_killed_and_restarted_is_in_the_next_attempt(self):
         address = a_free_address()
-        code = AGAIN.replace("wait_at_barrier('b'", "blocking_key_value_get('never'")
+        # Not in a call, whose error could end the process first.
+        code = "import time\n" + AGAIN.replace(
+            "jax_compat.global_state.client.wait_at_barrier('b', 60_000)", "time.sleep(1000)")
         first, second = (self.python(code, address, task, 1) for task in (0, 1))
         self.assertEqual(first.stdout.readline() + second.stdout.readline(), "ready\n" * 2)
 
