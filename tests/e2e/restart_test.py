@@ -31,22 +31,26 @@ class Restart(EndToEnd):
         coordinator.wait()
 
     def test_a_killed_coordinator_continues_its_job(self):
-        tasks, rounds = 4, 12
+        tasks, kills, rounds = 4, 4, 3
         coordinator = self.serve_journal(tasks)
         program = BIN / "coxswain"
-        script = (f"for i in $(seq {rounds}); do {program} incr count >/dev/null || exit 1; "
-                  f"{program} barrier step >/dev/null || exit 1; done")
+        script = (f"for kill in $(seq {kills + 1}); do "
+                  f"{program} get --wait 300s go/$kill || exit 1; "
+                  f"for round in $(seq {rounds}); do {program} incr count || exit 1; "
+                  f"{program} barrier step || exit 1; done; done")
         running = [self.task(number, script) for number in range(tasks)]
 
-        for _ in range(4):
-            time.sleep(random.uniform(0.05, 0.5))
+        for number in range(1, kills + 1):
+            self.succeed("put", f"go/{number}", "1")
+            time.sleep(random.uniform(0, 0.3))
             self.kill(coordinator)
             coordinator = self.serve_journal(tasks)
             coordinator.line("the coordinator was restarted after", "err")
+        self.succeed("put", f"go/{kills + 1}", "1")
 
         for one in running:
             self.assertEqual(one.wait(), 0, one.said())
-        self.assertEqual(self.succeed("get", "count").out, str(tasks * rounds))
+        self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
     def test_keep_suspends_the_job(self):
