@@ -19,9 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 3> may_differ{"credentials", "version", "memory_bytes_max"};
 
 status check_options(core::config const& now, wire::recording_head const& then) {
-  auto const wanted = settings_of(now);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    auto const& [name, value] = wanted[i];
+  for (auto const& setting : settings_of(now)) {
+    auto const& name = setting.first;
+    auto const& value = setting.second;
     if (std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end()) continue;
     auto const old = std::find_if(then.settings.begin(), then.settings.end(),
                                   [&](auto const& one) { return one.first == name; });
