@@ -1,9 +1,12 @@
 // The journal in files: what survives the end of a process, and damaged files.
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/behaviour.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/journal/file_journal.hpp"
+#include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/journal/restore.hpp"
+#include "coxswain/server/recording/replay.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -75,6 +78,12 @@ std::vector<std::size_t> write_batches(test_directory const& in) {
     ends.push_back(j.bytes_written());
   }
   return ends;
+}
+
+void damage(fs::path const& file, std::size_t at) {
+  auto content = content_of(file);
+  content.at(at) = static_cast<char>(content.at(at) ^ 1);
+  write(file, content);
 }
 
 std::string refusal(std::string const& directory) {
@@ -346,9 +355,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_snapshot_is_not_needed) {
     j.say(from, put_frame(3, "k3", "a value"));
   }
   auto const last = read_journal(in.journal()).snapshots.back().path;
-  auto damaged = content_of(last);
-  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
-  write(last, damaged);
+  damage(last, content_of(last).size() / 2);
 
   journalled_job const j{in, {}, t0 + 1h};
   for (char const* const key : {"k1", "k2", "k3"}) BOOST_TEST(j.d->logic().value(key).has_value());
@@ -368,6 +375,230 @@ BOOST_AUTO_TEST_CASE(a_snapshot_that_cannot_be_written_loses_nothing) {
 
   journalled_job const j{in, {}, t0 + 1h};
   for (char const* const key : {"k1", "k2"}) BOOST_TEST(j.d->logic().value(key).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_repair_cuts_at_the_damage_and_keeps_what_it_cuts) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  auto const whole = content_of(in.segment());
+  damage(in.segment(), ends[2] + 70);
+  auto const damaged = content_of(in.segment());
+  BOOST_TEST(contains(refusal(in.journal()), "coxswain journal repair " + in.journal()));
+  BOOST_TEST((check_journal(in.journal()).damage().code() == errc::data_loss));
+
+  auto const cut = repair_journal(in.journal());
+
+  // Of three batches the first cannot be read.
+  BOOST_TEST(cut.batches == 3U);
+  BOOST_TEST(cut.inputs == 2U);
+  BOOST_TEST(cut.has_unreadable);
+  BOOST_TEST((cut.time == 3s));
+  BOOST_TEST_REQUIRE(cut.kept_in.size() == 1U);
+  BOOST_TEST(cut.kept_in.front() == in.journal() + "/cut-0000000000000003.seg");
+  BOOST_TEST(content_of(cut.kept_in.front()) == damaged.substr(ends[2]));
+  BOOST_TEST(content_of(in.segment()) == whole.substr(0, ends[2]));
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+  file_journal again{in.journal()};
+  again.go_on();
+  BOOST_TEST(again.last_number() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_repair_is_possible_wherever_a_journal_is_damaged) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  auto const whole = content_of(in.segment());
+
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    write(in.segment(), whole);
+    damage(in.segment(), at);
+    auto const wrong = std::upper_bound(ends.begin(), ends.end(), at) - ends.begin();
+
+    repair_journal(in.journal());
+
+    auto const now = check_journal(in.journal());
+    BOOST_TEST(now.damage().ok());
+    BOOST_TEST(!now.used.is_torn);
+    BOOST_TEST(now.used.last_number + 1 >= static_cast<std::uint64_t>(wrong));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_repair_sets_later_segments_aside) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  {
+    file_journal j{in.journal()};
+    j.go_on();
+    j.append(heard(6s, 6));
+    BOOST_TEST(j.commit().ok());
+  }
+  damage(in.segment(), ends[4] + 70);
+
+  auto const cut = repair_journal(in.journal());
+
+  BOOST_TEST(cut.batches == 2U);
+  BOOST_TEST(cut.kept_in.size() == 2U);
+  BOOST_TEST(!fs::exists(segment_path(in.journal(), 6)));
+  BOOST_TEST(read_journal(in.journal()).last_number == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(a_whole_journal_is_not_repaired_and_a_torn_one_loses_nothing) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  BOOST_TEST(repair_journal(in.journal()).kept_in.empty());
+  fs::resize_file(in.segment(), ends[5] - 20);
+  BOOST_TEST(check_journal(in.journal()).used.is_torn);
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+
+  auto const cut = repair_journal(in.journal());
+
+  BOOST_TEST(cut.batches == 0U);
+  BOOST_TEST(cut.inputs == 0U);
+  BOOST_TEST(!check_journal(in.journal()).used.is_torn);
+}
+
+// A journal with two snapshots, and inputs after each of them.
+void write_snapshots(test_directory const& in) {
+  journalled_job j{in};
+  auto const from = j.connect(hello_frame());
+  put_and_save(j, from, 1, "k1");
+  put_and_save(j, from, 2, "k2");
+  j.say(from, put_frame(3, "k3", "a value"));
+}
+
+BOOST_AUTO_TEST_CASE(a_repair_keeps_what_a_damaged_snapshot_had) {
+  test_directory in;
+  write_snapshots(in);
+  auto const snapshots = read_journal(in.journal()).snapshots;
+  for (bool const in_head : {true, false}) {
+    auto const& last = snapshots.back().path;
+    auto const whole = content_of(last);
+    damage(last, in_head ? 9 : whole.size() / 2);
+    BOOST_TEST(contains(check_journal(in.journal()).damage().message(), last));
+
+    auto const cut = repair_journal(in.journal());
+
+    BOOST_TEST(cut.inputs == 0U);
+    BOOST_TEST(check_journal(in.journal()).damage().ok());
+    {
+      journalled_job const j{in, {}, t0 + 1h};
+      BOOST_TEST(j.d->logic().value("k3").has_value());
+    }
+    if (in_head) write(last, whole);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(inputs_that_only_an_older_snapshot_needs_are_checked) {
+  test_directory in;
+  write_snapshots(in);
+  auto const check = check_journal(in.journal());
+  BOOST_TEST(check.damage().ok());
+  BOOST_TEST_REQUIRE(check.earlier.size() == 1U);
+  damage(check.earlier.front().path, 70);
+  BOOST_TEST(contains(check_journal(in.journal()).damage().message(), check.earlier.front().path));
+
+  auto const cut = repair_journal(in.journal());
+
+  BOOST_TEST(cut.inputs == 0U);
+  BOOST_TEST(cut.kept_in.size() == 2U);
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+  journalled_job const j{in, {}, t0 + 1h};
+  BOOST_TEST(j.d->logic().value("k3").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_without_a_state_to_begin_with_is_refused) {
+  test_directory in;
+  write_snapshots(in);
+  for (auto const& one : read_journal(in.journal()).snapshots) damage(one.path, 9);
+  BOOST_TEST(contains(refusal(in.journal()), "has no snapshot that can be read"));
+  BOOST_CHECK_THROW(repair_journal(in.journal()), error);
+
+  fs::remove(head_path(in.journal()));
+  BOOST_TEST(contains(refusal(in.journal()), "has no head, but other files of a job"));
+}
+
+// Gives all batches of a segment the next behaviour number.
+void change_behaviour(fs::path const& file) {
+  auto content = content_of(file);
+  std::string changed;
+  std::uint32_t checksum = read_batch(content)->previous;
+  for (std::string_view rest{content}; !rest.empty();) {
+    auto const one = read_batch(rest).value();
+    std::string bytes{rest.substr(0, one.bytes())};
+    auto const put = [&bytes](std::size_t at, std::uint32_t number) {
+      for (std::size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<char>(number >> 8 * i);
+    };
+    put(48, one.behaviour + 1);
+    put(56, checksum);
+    auto const data = std::string_view{bytes}.substr(batch_head_bytes, one.payload.size());
+    checksum = checksum_of(data, checksum_of(std::string_view{bytes}.substr(0, 60)));
+    put(60, checksum);
+    changed += bytes;
+    rest.remove_prefix(bytes.size());
+  }
+  write(file, changed);
+}
+
+BOOST_AUTO_TEST_CASE(inputs_of_another_behaviour_are_refused_with_both_numbers) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    j.connect(hello_frame());
+  }
+  change_behaviour(in.segment());
+  std::string why;
+  try {
+    journalled_job const j{in};
+  } catch (error const& e) {
+    why = e.what();
+  }
+
+  auto const here = std::to_string(core::behaviour);
+  auto const there = std::to_string(core::behaviour + 1);
+  BOOST_TEST(why == "INVALID_ARGUMENT: the journal in '" + in.journal() +
+                        "' cannot be replayed: its inputs are of behaviour " + there +
+                        ", and this program has behaviour " + here +
+                        ". Start the program that wrote them with --keep, and end it with SIGTERM: "
+                        "then this one continues from its snapshot");
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+  BOOST_CHECK_THROW(records_of(read_journal(in.journal())), error);
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_can_be_replayed_from_its_last_snapshot) {
+  test_directory in;
+  write_snapshots(in);
+  {
+    journalled_job j{in, {}, t0 + 1h};
+    j.connect(hello_frame() + join_frame(1, 0));
+  }
+  auto const found = read_journal(in.journal());
+  auto const records = records_of(found);
+
+  replay again{found, records};
+  std::vector<std::string> events;
+  while (again.step()) {
+    for (auto const& one : again.events()) events.push_back(one.text);
+  }
+
+  BOOST_TEST(again.look().keys == 3U);
+  BOOST_TEST(std::any_of(events.begin(), events.end(), [](std::string const& one) {
+    return contains(one, "the coordinator was restarted after");
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(a_replay_at_a_start_reports_its_progress) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    j.connect(hello_frame());
+  }
+  std::vector<journal_progress> all;
+  options o;
+  o.journal.progress = [&](journal_progress const& so_far) { all.push_back(so_far); };
+  journalled_job const j{in, o};
+
+  BOOST_TEST_REQUIRE(!all.empty());
+  BOOST_TEST(all.front().bytes == 0U);
+  BOOST_TEST(all.front().bytes_in_all == fs::file_size(in.segment()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

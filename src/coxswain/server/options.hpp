@@ -39,6 +39,12 @@ struct xla_options {
   time_limit alive_timeout{without_limit};
 };
 
+// How much of a journal was replayed by a start.
+struct journal_progress {
+  std::size_t bytes{};
+  std::size_t bytes_in_all{};
+};
+
 // A write-ahead journal, from which a restarted coordinator continues its job.
 struct journal_options {
   // Its directory, created if there is none. Empty: there is no journal.
@@ -49,6 +55,9 @@ struct journal_options {
 
   // How long clients take refused connections for a restart, instead of `core.coordinator_return`.
   time_limit restart_within{10min};
+
+  // Called when the server's constructor begins to replay inputs, and then each second.
+  std::function<void(journal_progress const&)> progress;
 };
 
 struct options {

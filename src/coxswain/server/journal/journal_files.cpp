@@ -4,6 +4,7 @@
 #include "coxswain/net/descriptor.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -28,22 +30,6 @@ constexpr std::size_t number_digits = 16;
 error cannot_read(std::string const& path, int problem) {
   return error{{errc::unavailable,
                 "cannot read '" + path + "': " + std::generic_category().message(problem)}};
-}
-
-std::string content_of(std::string const& path) {
-  net::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!file) throw cannot_read(path, errno);
-  std::string all;
-  std::array<char, 64 * 1024> some;
-  for (;;) {
-    auto const got = ::read(file.value(), some.data(), some.size());
-    if (got == 0) return all;
-    if (got > 0) {
-      all.append(some.data(), static_cast<std::size_t>(got));
-    } else if (errno != EINTR) {
-      throw cannot_read(path, errno);
-    }
-  }
 }
 
 std::string path_of(std::string const& directory, std::uint64_t number,
@@ -72,19 +58,31 @@ void list_files(journal_files& into, std::string const& directory) {
             [](snapshot_file const& a, snapshot_file const& b) { return a.number < b.number; });
 }
 
-// The batches go on after the last snapshot.
-void begin_at_snapshot(journal_files& into) {
-  if (into.snapshots.empty()) return;
-  auto const& last = into.snapshots.back();
-  auto const bytes = content_of(last.path);
-  auto const found = read_batch(bytes);
-  if (!found || found->number != last.number) {
-    throw error{{errc::data_loss, "the head of the snapshot '" + last.path + "' is damaged"}};
+// The batches continue after the last snapshot, or from the beginning.
+void begin_at_snapshot(journal_files& into, std::string const& directory, std::uint64_t newest) {
+  bool const had_snapshots = !into.snapshots.empty();
+  std::erase_if(into.snapshots, [newest](snapshot_file const& one) { return one.number > newest; });
+  for (; !into.snapshots.empty(); into.snapshots.pop_back()) {
+    auto const& last = into.snapshots.back();
+    auto const bytes = content_of(last.path);
+    auto const found = read_batch(bytes);
+    if (found && found->number == last.number) {
+      into.last_number = last.number;
+      into.last_checksum = found->previous;
+      into.last_written = found->written;
+      into.behaviour = found->behaviour;
+      std::erase_if(into.segments,
+                    [&](segment_file const& one) { return one.first <= last.number; });
+      return;
+    }
+    into.unreadable.push_back(last);
   }
-  into.last_number = last.number;
-  into.last_checksum = found->previous;
-  into.last_written = found->written;
-  std::erase_if(into.segments, [&](segment_file const& one) { return one.first <= last.number; });
+  bool const has_beginning =
+      into.segments.empty() ? !had_snapshots : into.segments.front().first == 1;
+  if (has_beginning) return;
+  throw error{{errc::data_loss, "the journal '" + directory +
+                                    "' has no snapshot that can be read, and the inputs before it "
+                                    "were removed: its job cannot be continued"}};
 }
 
 void read_head(journal_files& into, std::string const& path) {
@@ -92,11 +90,13 @@ void read_head(journal_files& into, std::string const& path) {
   auto const bytes = content_of(path);
   auto const found = read_batch(bytes);
   if (!found || found->number != 0) {
-    throw error{{errc::data_loss, "the journal's head '" + path + "' is damaged"}};
+    throw error{{errc::data_loss,
+                 "the journal's head '" + path + "' is damaged: its job cannot be continued"}};
   }
   into.head = wire::recording_reader{found->payload}.head();
   into.last_checksum = found->checksum;
   into.last_written = found->written;
+  into.behaviour = found->behaviour;
 }
 
 // Whether any whole batch that is later than `number` begins after `from`.
@@ -108,10 +108,12 @@ bool has_later_batch(std::string_view bytes, std::size_t from, std::uint64_t num
   return false;
 }
 
-status damaged(segment_file const& in, std::uint64_t after) {
-  return {errc::data_loss, "the journal is damaged after batch " + std::to_string(after) +
-                               ", at byte " + std::to_string(in.valid_bytes) + " of '" + in.path +
-                               "': later batches are whole"};
+status damaged(segment_file const& in, std::string const& directory, std::uint64_t after) {
+  return {errc::data_loss,
+          "the journal is damaged after batch " + std::to_string(after) + ", at byte " +
+              std::to_string(in.valid_bytes) + " of '" + in.path +
+              "': later batches are whole. To continue without them: coxswain journal repair " +
+              directory};
 }
 
 // Follows the chain of batches through one segment. False if it ends before the segment does.
@@ -125,28 +127,55 @@ bool follow(journal_files& into, segment_file& in, std::string_view bytes) {
     into.last_number = next->number;
     into.last_checksum = next->checksum;
     into.last_written = next->written;
+    into.behaviour = next->behaviour;
   }
   return in.valid_bytes == bytes.size();
 }
 
 }  // namespace
 
-journal_files read_journal(std::string const& directory) {
+journal_files read_journal(std::string const& directory, std::uint64_t newest) {
   journal_files made;
   read_head(made, head_path(directory));
-  if (!made.head) return made;
   list_files(made, directory);
-  begin_at_snapshot(made);
+  if (!made.head) {
+    if (made.segments.empty() && made.snapshots.empty()) return made;
+    throw error{{errc::data_loss, "the journal '" + directory +
+                                      "' has no head, but other files of a job: move them away to "
+                                      "begin a new one"}};
+  }
+  begin_at_snapshot(made, directory, newest);
   for (std::size_t i = 0; i < made.segments.size(); ++i) {
     auto& one = made.segments[i];
     auto const bytes = content_of(one.path);
     if (follow(made, one, bytes)) continue;
     bool const is_last = i + 1 == made.segments.size();
     if (!is_last || has_later_batch(bytes, one.valid_bytes, made.last_number)) {
-      made.damage = damaged(one, made.last_number);
+      made.damage = damaged(one, directory, made.last_number);
+      made.damaged_segment = i;
       return made;
     }
     made.is_torn = true;
+  }
+  return made;
+}
+
+net::descriptor lock_journal(std::string const& directory) {
+  auto const path = directory + "/lock";
+  net::descriptor made{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!made)
+    throw error{{errc::unavailable, "cannot lock the journal '" + directory +
+                                        "': " + std::generic_category().message(errno)}};
+  if (::flock(made.value(), LOCK_EX | LOCK_NB) != 0) {
+    std::string holder;
+    std::ifstream{path} >> holder;
+    throw error{
+        {errc::unavailable, "the journal '" + directory + "' is in use by the process " + holder}};
+  }
+  auto const self = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(made.value(), 0) != 0 || ::write(made.value(), self.data(), self.size()) < 0) {
+    throw error{{errc::unavailable,
+                 "cannot write '" + path + "': " + std::generic_category().message(errno)}};
   }
   return made;
 }
@@ -161,6 +190,22 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
       if (!next) throw error{{errc::data_loss, "'" + one.path + "' has changed while it was read"}};
       use(*next);
       at += next->bytes();
+    }
+  }
+}
+
+std::string content_of(std::string const& path) {
+  net::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) throw cannot_read(path, errno);
+  std::string all;
+  std::array<char, 64 * 1024> some;
+  for (;;) {
+    auto const got = ::read(file.value(), some.data(), some.size());
+    if (got == 0) return all;
+    if (got > 0) {
+      all.append(some.data(), static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      throw cannot_read(path, errno);
     }
   }
 }

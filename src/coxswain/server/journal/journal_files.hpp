@@ -7,16 +7,19 @@
 //   <number>.snap   the core's state after this batch: a batch of that number without records, as a
 //                   head, and the snapshot (core::coordinator::save)
 //   ended-<...>     the files of a job that is over
+//   cut-<...>       what a repair has removed
 //
-// Not here: writing (file_journal), what the records mean (recording).
+// Not here: writing (file_journal), repairs (journal_repair), what the records mean (recording).
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/journal/batch.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,17 +42,26 @@ struct snapshot_file {
 struct journal_files {
   std::optional<wire::recording_head> head;  // none: there is no job
   std::vector<snapshot_file> snapshots;      // in order; the last one is used
+  std::vector<snapshot_file> unreadable;     // those after it whose head is damaged
   std::vector<segment_file> segments;        // in order, those after that snapshot
   std::uint64_t last_number{};               // of the last valid batch; zero: none
   std::uint32_t last_checksum{};             // of it, or of the head
   batch_time last_written;                   // likewise
+  std::uint32_t behaviour{};                 // likewise
   bool is_torn{};                            // the last batch was not written completely
   status damage;  // DATA_LOSS: batches in the middle are damaged; the text says where
+  std::size_t damaged_segment{};  // its index, if so
 };
 
-// Reads all of it, from its last snapshot on. Throws coxswain::error: UNAVAILABLE, a file cannot be
-// read; DATA_LOSS, its head is damaged.
-[[nodiscard]] journal_files read_journal(std::string const& directory);
+// Reads all of it, from its last snapshot on whose head can be read. With `newest`, later snapshots
+// are ignored; zero: all are. Throws coxswain::error: UNAVAILABLE, a file cannot be read;
+// DATA_LOSS, its head is damaged, or the snapshots are and earlier inputs were removed.
+[[nodiscard]] journal_files read_journal(
+    std::string const& directory, std::uint64_t newest = std::numeric_limits<std::uint64_t>::max());
+
+// Locks the directory as a coordinator does, as long as the result exists. Throws coxswain::error:
+// UNAVAILABLE, a process uses it, which is named, or it cannot be locked.
+[[nodiscard]] net::descriptor lock_journal(std::string const& directory);
 
 // Passes the records of all valid batches to `use`, batch by batch. Throws as read_journal does.
 void each_batch(journal_files const& of, std::function<void(batch const&)> const& use);
@@ -59,6 +71,9 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 
 // The state in a snapshot's file. Throws as read_journal does.
 [[nodiscard]] std::string read_snapshot(snapshot_file const& from);
+
+// The content of a file. Throws as read_journal does.
+[[nodiscard]] std::string content_of(std::string const& path);
 
 // Paths within the directory.
 [[nodiscard]] std::string head_path(std::string const& directory);

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,9 +54,39 @@ void check_behaviour(std::uint32_t number) {
   throw error{{errc::failed_precondition,
                "its inputs are of behaviour " + std::to_string(number) +
                    ", and this program has behaviour " + std::to_string(core::behaviour) +
-                   ". Start the program that wrote them, with --keep, and end it with SIGTERM: its "
-                   "snapshot can be read"}};
+                   ". Start the program that wrote them with --keep, and end it with SIGTERM: then "
+                   "this one continues from its snapshot"}};
 }
+
+// Another program can replay it: that is no loss of data.
+error cannot_replay(file_journal const& in, status const& why) {
+  auto const code =
+      why.code() == errc::failed_precondition ? errc::invalid_argument : errc::data_loss;
+  return error{
+      {code, "the journal in '" + in.directory() + "' cannot be replayed: " + why.message()}};
+}
+
+// Calls options::journal.progress at the beginning of a replay, and then each second.
+class progress_report {
+ public:
+  progress_report(options const& o, journal_files const& of) : to_{o.journal.progress} {
+    for (auto const& one : of.segments) so_far_.bytes_in_all += one.valid_bytes;
+    if (to_) to_(so_far_);
+  }
+
+  void replayed(batch const& one) {
+    so_far_.bytes += one.bytes();
+    auto const now = std::chrono::steady_clock::now();
+    if (!to_ || now - last_ < 1s) return;
+    last_ = now;
+    to_(so_far_);
+  }
+
+ private:
+  std::function<void(journal_progress const&)> to_;
+  journal_progress so_far_;
+  time_point last_{std::chrono::steady_clock::now()};
+};
 
 // The core of the last snapshot that is not damaged, or a new one.
 core::coordinator from_snapshot(file_journal& in, time_point started) {
@@ -64,9 +96,7 @@ core::coordinator from_snapshot(file_journal& in, time_point started) {
     auto loaded = core::coordinator::load(config_of(*found.head),
                                           read_snapshot(found.snapshots.back()), started);
     if (loaded) return *std::move(loaded);
-    bool const may_use_another =
-        loaded.error().code() == errc::data_loss && found.snapshots.size() > 1;
-    if (!may_use_another) throw error{loaded.error()};
+    if (loaded.error().code() != errc::data_loss) throw cannot_replay(in, loaded.error());
     in.forget_last_snapshot();
   }
 }
@@ -109,17 +139,18 @@ std::optional<restored_core> restore(file_journal& from, options const& o, time_
   duration const downtime = from.age();
   time_point const started = now - (found.last_written.coordinator + downtime);
   auto core = from_snapshot(from, started);
+  progress_report progress{o, found};
   std::optional<restored_core> made;
   try {
     made = restore_core(std::move(core), *found.head, started, [&](take_records const& take) {
       each_batch(found, [&](batch const& one) {
         check_behaviour(one.behaviour);
         take(one.payload);
+        progress.replayed(one);
       });
     });
   } catch (error const& problem) {
-    throw error{{errc::data_loss, "the journal in '" + from.directory() +
-                                      "' cannot be replayed: " + problem.message()}};
+    throw cannot_replay(from, problem.outcome());
   }
   made->downtime = downtime;
   if (auto const why = why_over(made->logic); !why.empty()) return leave(why);

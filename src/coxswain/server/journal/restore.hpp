@@ -26,8 +26,8 @@ using take_records = std::function<void(std::string_view records)>;
 // Restores the journal's job as of `now`; none if the journal has no job that can continue. The
 // files of a job that is done, failed or stopped, or of an older attempt, are set aside, and
 // `set_aside` becomes a line for the log. Throws coxswain::error: INVALID_ARGUMENT, the options
-// differ from those of the job; DATA_LOSS, an input is malformed; UNAVAILABLE, as file_journal
-// does.
+// differ from those of the job, or another version of the program must continue it; DATA_LOSS, an
+// input is malformed; UNAVAILABLE, as file_journal does.
 [[nodiscard]] std::optional<restored_core> restore(file_journal& from, options const& o,
                                                    time_point now, std::string& set_aside);
 

@@ -1,6 +1,7 @@
 #include "coxswain/server/recording/replay.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/behaviour.hpp"
 #include "coxswain/server/recording/recorded_input.hpp"
 #include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/codec.hpp"
@@ -32,11 +33,52 @@ std::uint64_t version_of(core::coordinator const& of, std::string const& key) {
 
 }  // namespace
 
+std::string records_of(journal_files const& journal) {
+  std::string all;
+  each_batch(journal, [&all](batch const& one) {
+    if (one.behaviour != core::behaviour) {
+      throw error{{errc::failed_precondition, "The journal has inputs of behaviour " +
+                                                  std::to_string(one.behaviour) +
+                                                  ", and this program replays those of behaviour " +
+                                                  std::to_string(core::behaviour) + "."}};
+    }
+    all += one.payload;
+  });
+  return all;
+}
+
+replay::replay(wire::recording_reader reader, origin from)
+    : reader_{std::move(reader)},
+      head_{std::move(from.head)},
+      has_values_{from.has_values},
+      begins_{from.begins},
+      now_{beginning + begins_},
+      latest_{now_},
+      core_{std::move(from.core)} {}
+
 replay::replay(std::string_view recording)
-    : reader_{recording},
-      now_{beginning},
-      latest_{beginning},
-      core_{config_of(reader_.head()), reader_.head().coordinator, beginning} {}
+    : replay{wire::recording_reader{recording},
+             beginning_of(wire::recording_reader{recording}.head())} {}
+
+replay::replay(journal_files const& journal, std::string_view records)
+    : replay{wire::recording_reader::of_records(records), snapshot_of(journal)} {}
+
+replay::origin replay::beginning_of(wire::recording_head const& head) {
+  return {.head = head, .core = core::coordinator{config_of(head), head.coordinator, beginning}};
+}
+
+replay::origin replay::snapshot_of(journal_files const& journal) {
+  auto made = beginning_of(*journal.head);
+  made.has_values = true;
+  if (journal.snapshots.empty()) return made;
+  auto const bytes = content_of(journal.snapshots.back().path);
+  auto loaded = core::coordinator::load(
+      config_of(made.head), std::string_view{bytes}.substr(batch_head_bytes), beginning);
+  if (!loaded) throw error{loaded.error()};
+  made.core = *std::move(loaded);
+  made.begins = read_batch(bytes).value().written.coordinator;
+  return made;
+}
 
 std::optional<wire::record> replay::step(duration until) {
   if (!next_) next_ = reader_.next();
@@ -58,7 +100,12 @@ void replay::give(wire::record const& input) {
     case kind::sent:
       if (difference_.empty()) difference_ = compare_messages(input.content);
       return;
-    case kind::message: give_message(input); break;
+    case kind::message:
+      if (!has_values_) {
+        give_message(input);
+        break;
+      }
+      [[fallthrough]];
     default: put_in(core_, now_, input); break;
   }
   take_outputs();

@@ -1,8 +1,9 @@
 #pragma once
-// Replays a recording into a new core, input by input, in the recorded time. Compares the core's
-// output with the recorded digests.
+// Replays a recording or a journal into a core, input by input, in the recorded time. Compares the
+// core's output with the digests of a recording.
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/journal/journal_files.hpp"
 #include "coxswain/server/recording/placeholders.hpp"
 #include "coxswain/server/recording/running_digest.hpp"
 #include "coxswain/wire/recording.hpp"
@@ -22,7 +23,14 @@ class replay {
   // it is not a recording, or its settings are invalid.
   explicit replay(std::string_view recording);
 
-  [[nodiscard]] wire::recording_head const& head() const noexcept { return reader_.head(); }
+  // Of a journal, from its last snapshot on. `records`: all that it has (records_of), likewise.
+  // Throws coxswain::error: the snapshot cannot be loaded.
+  replay(journal_files const& journal, std::string_view records);
+
+  [[nodiscard]] wire::recording_head const& head() const noexcept { return head_; }
+
+  // How long after the coordinator's start it begins.
+  [[nodiscard]] duration begins() const noexcept { return begins_; }
 
   // False if its beginning was lost: then only the recorded events can be read, and nothing is
   // replayed.
@@ -64,6 +72,18 @@ class replay {
   [[nodiscard]] core::snapshot look() const { return core_.look(latest_); }
 
  private:
+  // Where a replay begins.
+  struct origin {
+    wire::recording_head head;
+    core::coordinator core;
+    duration begins{};
+    bool has_values{};
+  };
+
+  replay(wire::recording_reader reader, origin from);
+  static origin beginning_of(wire::recording_head const& head);
+  static origin snapshot_of(journal_files const& journal);
+
   void give(wire::record const& input);
   void give_message(wire::record const& input);
   void take_outputs();
@@ -85,6 +105,9 @@ class replay {
   };
 
   wire::recording_reader reader_;
+  wire::recording_head head_;
+  bool has_values_;  // as a journal has, instead of placeholders
+  duration begins_;
   std::optional<wire::record> next_;  // was read, but is later than `until`
   time_point now_;
   time_point
@@ -99,5 +122,9 @@ class replay {
   counts compared_;
   std::string difference_;
 };
+
+// All records of a journal since its last snapshot. Throws coxswain::error: FAILED_PRECONDITION,
+// they are of another behaviour number; and as read_journal does.
+[[nodiscard]] std::string records_of(journal_files const& journal);
 
 }  // namespace coxswain::server
