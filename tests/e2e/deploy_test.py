@@ -9,6 +9,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -196,9 +197,9 @@ class Units(EndToEnd):
     def exec_start(self):
         line, = re.findall(r"^ExecStart=(.*)$", (DEPLOY / "coxswain@.service").read_text(), re.M)
         return [word.replace("%i", "night").replace("%t", str(self.directory))
-                for word in shlex.split(line)]
+                .replace("%S", str(self.directory)) for word in shlex.split(line)]
 
-    def test_the_systemd_service_starts_and_reports_ready(self):
+    def test_the_systemd_service_starts_reports_ready_and_continues_its_job(self):
         (self.directory / "coxswain-night").mkdir()
         (self.directory / "coxswain-night" / "token").write_text("pull\n")
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -207,11 +208,16 @@ class Units(EndToEnd):
         manager.settimeout(LIMIT)
         program, *arguments = self.exec_start()
 
-        self.start(pathlib.Path(program).name, *arguments, env={
-            "NOTIFY_SOCKET": str(self.directory / "notify"), "COXSWAIN_NUM_TASKS": "2",
-            "COXSWAIN_LISTEN": "127.0.0.1:0"})
+        def start():
+            return self.start(pathlib.Path(program).name, *arguments, env={
+                "NOTIFY_SOCKET": str(self.directory / "notify"), "COXSWAIN_NUM_TASKS": "2",
+                "COXSWAIN_LISTEN": "127.0.0.1:0"})
 
+        first = start()
         self.assertIn(b"READY=1\nSTATUS=job 'night' of 2 tasks", manager.recv(4096))
+        first.signal(signal.SIGTERM)
+        self.assertEqual(first.wait(), 0, first.said())
+        start().line("the coordinator was restarted after", "err")
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
     def test_systemd_accepts_the_units(self):

@@ -1,15 +1,18 @@
 """coxswain serve --journal: the coordinator is killed and started again."""
 
+import json
 import random
 import resource
+import select
 import signal
+import socket
 import time
 import unittest
 
-from programs import BIN, EndToEnd
+from programs import BIN, EndToEnd, LIMIT, UNAVAILABLE, USAGE, free_port
 
 
-class Restart(EndToEnd):
+class WithJournal(EndToEnd):
 
     def setUp(self):
         super().setUp()
@@ -29,6 +32,9 @@ class Restart(EndToEnd):
     def kill(self, coordinator):
         coordinator.signal(signal.SIGKILL)
         coordinator.wait()
+
+
+class Restart(WithJournal):
 
     def test_a_killed_coordinator_continues_its_job(self):
         tasks, kills, rounds = 4, 4, 3
@@ -98,6 +104,151 @@ class Restart(EndToEnd):
         self.assertEqual(self.succeed("get", "a").out, "1")
         self.assertEqual(writing.wait(), 0, writing.said())
         self.assertEqual(self.succeed("get", "b").out, "x" * 8192)
+
+    def test_clients_of_an_inherited_listener_wait_for_the_restart(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        how = ("serve", "-n", 1, "--listen", f"fd://{listener.fileno()}", "--journal", self.journal)
+        first = self.start("coxswain", *how, pass_fds=(listener.fileno(),))
+        self.at = {"COXSWAIN_ADDRESS": json.loads(first.line('"event"'))["addresses"][0]}
+        self.succeed("put", "a", "1")
+        self.kill(first)
+
+        waiting = self.start("coxswain", "get", "a", env=self.at)
+        self.assertEqual(select.select([listener], [], [], LIMIT)[0], [listener])  # it has connected
+        again = self.start("coxswain", *how, pass_fds=(listener.fileno(),))
+
+        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.out, "1")
+        self.stop(again)
+
+    def test_a_start_with_a_journal_asks_the_service_manager_for_time(self):
+        self.kill(self.serve_journal(1))
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.directory / "notify"))
+        manager.settimeout(LIMIT)
+
+        self.serve(1, "--journal", self.journal, env={"NOTIFY_SOCKET": str(self.directory / "notify")})
+
+        self.assertRegex(manager.recv(4096).decode(),
+                         "^EXTEND_TIMEOUT_USEC=30000000\nSTATUS=replaying the journal: 0 B of .*B$")
+        self.assertIn("READY=1", manager.recv(4096).decode())
+
+    def test_a_restarted_host_task_continues_its_job(self):
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}", "COXSWAIN_NUM_TASKS": "2"}
+        program = BIN / "coxswain"
+        rest = f"{program} get go --wait 300s && {program} barrier end"
+        scripts = (f"test $({program} incr starts) != 2 || exit 7; {rest}",
+                   f"{program} incr count; echo; {rest} && {program} incr count")
+
+        def task(number):
+            return self.start("coxswain", "task", "--host-if-task-0", "--journal", self.journal,
+                              "--recoverable", "--task-id", number, "--", "sh", "-c",
+                              scripts[number], env=self.at)
+
+        def await_tasks():
+            self.wait_for_status("the tasks", lambda now: now["waiting_gets"] == 2)
+
+        host, other = task(0), task(1)
+        await_tasks()
+        self.kill(host)
+        failed = task(0)
+        self.assertEqual(failed.wait(), 7, failed.said())
+        host = task(0)
+        await_tasks()
+        self.succeed("put", "go", "1")
+
+        self.assertEqual(other.wait(), 0, other.said())
+        self.assertEqual(host.wait(), 0, host.said())
+        self.assertEqual([line for line in other.lines["out"] if line.isdigit()], ["1", "2"])
+
+
+class Journal(WithJournal):
+    """coxswain journal, and coxswain replay of a journal."""
+
+    def write_journal(self):
+        """The journal of a killed coordinator with several batches; returns its segment."""
+        coordinator = self.serve_journal(1, "--job", "night")
+        for number in range(4):
+            self.succeed("put", f"key/{number}", "poppy")
+        self.kill(coordinator)
+        segment, = self.journal.glob("*.seg")
+        return segment
+
+    def tool(self, *arguments):
+        return self.run_to_end("coxswain", *arguments, self.journal)
+
+    def damage(self, segment):
+        content = bytearray(segment.read_bytes())
+        content[len(content) // 2] ^= 1
+        segment.write_bytes(content)
+
+    def test_a_whole_journal_is_verified_and_shown_without_values(self):
+        self.write_journal()
+
+        whole = self.tool("journal", "verify")
+        shown = self.tool("journal", "show")
+        as_json = self.tool("journal", "show", "--json", "--batches")
+        replayed = self.tool("replay")
+
+        self.assertEqual((whole.code, whole.lines["out"][-1]), (0, "whole"), whole.said())
+        self.assertIn("job 'night' of 1 tasks", shown.out)
+        self.assertRegex(shown.out, r"request put +4\b")
+        self.assertEqual(json.loads(as_json.out)["requests"]["put"], 4)
+        self.assertGreater(len(json.loads(as_json.out)["batches"]), 4)
+        self.assertEqual(replayed.code, 0, replayed.said())
+        self.assertIn("4 keys", replayed.out)
+        for one in (whole, shown, as_json, replayed):
+            self.assertNotIn("poppy", one.said())
+
+    def test_a_torn_journal_is_no_damaged_one(self):
+        segment = self.write_journal()
+        segment.write_bytes(segment.read_bytes()[:-20])
+
+        done = self.tool("journal", "verify")
+
+        self.assertEqual(done.code, 0, done.said())
+        self.assertIn("torn at its end, after batch", done.out)
+
+    def test_a_damaged_journal_is_repaired(self):
+        segment = self.write_journal()
+        self.damage(segment)
+        refused = self.run_to_end("coxswain", "serve", "-n", 1, "--job", "night", "--listen",
+                                  "127.0.0.1:0", "--journal", self.journal)
+        found = self.tool("journal", "verify")
+        shown = self.tool("journal", "show")
+
+        repaired = self.tool("journal", "repair")
+
+        self.assert_ended(refused, 74, "the journal is damaged after batch",
+                          f"coxswain journal repair {self.journal}")
+        self.assert_ended(found, 1, "the journal is damaged after batch", segment.name)
+        self.assertIn("the journal is damaged after batch", shown.out)
+        self.assertEqual(repaired.code, 0, repaired.said())
+        self.assertRegex(repaired.out, r"gave up at least \d+ inputs in \d+ batches, over \d\.\d+ s")
+        self.assertEqual(len(list(self.journal.glob("cut-*"))), 1)
+        self.assertEqual(self.tool("journal", "verify").code, 0)
+        self.assertIn("nothing to repair", self.tool("journal", "repair").out)
+        self.serve_journal(1, "--job", "night")
+        self.assertEqual(self.succeed("get", "key/0").out, "poppy")
+
+    def test_a_journal_in_use_is_left_alone(self):
+        coordinator = self.serve_journal(1)
+
+        for done in (self.tool("journal", "verify"), self.tool("journal", "repair"),
+                     self.tool("replay")):
+            self.assert_ended(done, UNAVAILABLE, f"is in use by the process {coordinator.pid}")
+
+    def test_what_is_no_journal_is_said(self):
+        missing = self.tool("journal", "verify")
+        self.journal.mkdir()
+        empty = self.tool("journal", "show")
+        compared = self.tool("replay", "--compare")
+
+        self.assert_ended(missing, USAGE, "is not a directory")
+        self.assertEqual((empty.code, empty.out), (0, f"there is no job in '{self.journal}'"))
+        self.assert_ended(compared, USAGE, "is a journal, which has no digests to compare")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ void add_lock(CLI::App& program, action& chosen);
 void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
+void add_journal(CLI::App& program, action& chosen);
 void add_completion(CLI::App& program, action& chosen);
 void add_man(CLI::App& program, action& chosen);
 void add_jobs(CLI::App& program, action& chosen);
@@ -57,7 +58,7 @@ struct command_group {
 inline std::vector<command_group> const command_groups{
     {"Job",
      {add_run, add_serve, add_task, add_detect, add_progress, add_fail, add_reset, add_leave}},
-    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay}},
+    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay, add_journal}},
     {"Barriers",
      {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
       add_sync_point}},

@@ -1,4 +1,4 @@
-// coxswain replay: what happened in a job, from the recording of its coordinator.
+// coxswain replay: what happened in a job, from a recording or the journal of its coordinator.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -7,6 +7,7 @@
 #include "terminal/harmless_text.hpp"
 #include "text/status_text.hpp"
 
+#include "coxswain/server/journal/journal_files.hpp"
 #include "coxswain/server/recording/replay.hpp"
 
 #include <fmt/chrono.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +80,13 @@ bool is_same(std::string const& file, duration until) {
 }
 
 int compare(std::vector<std::string> const& files, duration until) {
+  for (auto const& file : files) {
+    if (!std::filesystem::is_directory(file)) continue;
+    throw program_error{
+        exit_code::usage,
+        fmt::format("--compare: '{}' is a journal, which has no digests to compare; use --record",
+                    file)};
+  }
   auto const same = std::count_if(files.begin(), files.end(), [until](std::string const& file) {
     return is_same(file, until);
   });
@@ -87,23 +96,58 @@ int compare(std::vector<std::string> const& files, duration until) {
                       fmt::format("--compare: {} of {} recordings differ", all - same, all)};
 }
 
+// A recording has the events of its coordinator; those of a journal are what the replay reports.
+void print_replay(server::replay& again, duration until, bool is_journal) {
+  print_head(again);
+  while (auto const record = again.step(until)) {
+    bool const is_event = record->kind == wire::record_kind::event;
+    if (is_event) print_event(record->at, record->number, record->content);
+    for (auto const& one : again.events()) {
+      if (is_journal) print_event(record->at, static_cast<std::size_t>(one.level), one.text);
+    }
+  }
+}
+
+void print_job(server::replay const& again) { fmt::print("\n{}", status_text(again.look())); }
+
+int replay_journal(std::string const& directory, duration until) {
+  auto const lock = server::lock_journal(directory);
+  auto const found = server::read_journal(directory);
+  if (!found.head) {
+    throw program_error{exit_code::usage, fmt::format("there is no job in '{}'", directory)};
+  }
+  auto const records = server::records_of(found);
+  server::replay again{found, records};
+  if (again.begins() > duration::zero()) {
+    fmt::print("a snapshot has what happened in the first {}: the events below are later\n",
+               text_of(again.begins()));
+  }
+  print_replay(again, until, true);
+  if (found.is_torn) fmt::print("the journal ends within a batch: nothing had followed from it\n");
+  if (!found.damage.ok()) fmt::print("{}\n", harmless_line(found.damage.message()));
+  print_job(again);
+  return static_cast<int>(exit_code::ok);
+}
+
+int replay_recording(std::string const& file, duration until) {
+  auto const recording = read_file(file, "FILE");
+  server::replay again{recording};
+  print_replay(again, until, false);
+  if (again.is_cut_off()) {
+    fmt::print("the recording ends within a record: what followed is missing\n");
+  }
+  if (again.is_whole()) print_job(again);
+  return static_cast<int>(exit_code::ok);
+}
+
 int replay_file(replay_command const& given) {
   if (given.compare) return compare(given.files, given.until);
   if (given.files.size() > 1) {
     throw program_error{exit_code::usage, "only --compare takes several recordings"};
   }
-  auto const recording = read_file(given.files.front(), "FILE");
-  server::replay again{recording};
-  print_head(again);
-  while (auto const record = again.step(given.until)) {
-    bool const is_event = record->kind == wire::record_kind::event;
-    if (is_event) print_event(record->at, record->number, record->content);
-  }
-  if (again.is_cut_off()) {
-    fmt::print("the recording ends within a record: what followed is missing\n");
-  }
-  if (again.is_whole()) fmt::print("\n{}", status_text(again.look()));
-  return static_cast<int>(exit_code::ok);
+  auto const& file = given.files.front();
+  if (std::filesystem::is_directory(file)) return replay_journal(file, given.until);
+  return replay_recording(file, given.until);
 }
 
 constexpr auto replay_footer =
@@ -116,9 +160,12 @@ fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, wh
 are kept. With --record FILE it writes all of them as they come. A recording contains the
 names of keys, queues and barriers, and error messages, but no values, tokens or secrets.
 
+FILE may also be the directory of a journal (serve --journal) whose coordinator has ended. It is
+replayed from its last snapshot on; its values and secrets are not shown.
+
 With --compare, the digests of what the coordinator sends and reports in each replay must be the
 recorded ones. Otherwise the first difference is printed, with its time, connection and request. A
-recording kept in memory has digests of events only.
+recording kept in memory has digests of events only, a journal has none.
 
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
@@ -130,11 +177,14 @@ EXAMPLES
 }  // namespace
 
 void add_replay(CLI::App& program, action& chosen) {
-  auto& command =
-      add_subcommand(program, "replay", "Replays a recording, and prints what happened in the job",
-                     chosen, replay_file);
+  auto& command = add_subcommand(
+      program, "replay", "Replays a recording or a journal, and prints what happened in the job",
+      chosen, replay_file);
   auto& given = command.given;
-  command.add_option("FILE", given.files, "The recording; with --compare one or more")->required();
+  command
+      .add_option("FILE", given.files,
+                  "The recording, or a journal's directory; with --compare one or more recordings")
+      ->required();
   add_timeout(command, "--until", given.until, "Show the job as it was this long after its start");
   command.add_flag(
       "--compare", given.compare,

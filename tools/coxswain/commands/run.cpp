@@ -281,7 +281,8 @@ and how. Those that still run after --failure-grace get SIGTERM, and SIGKILL aft
 SIGINT and SIGTERM do the same to all processes; a second signal kills them at once. SIGHUP reads
 the --token-file again, as for coxswain serve; when its terminal was closed, SIGHUP acts as SIGTERM.
 A recoverable task (--recoverable, or as its program states when it joins) that had joined ends
-alone: the others are not notified, and continue.
+alone: the others are not notified, and continue. The processes end with this one, so it has no
+--journal; see coxswain serve and coxswain task for that.
 
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000

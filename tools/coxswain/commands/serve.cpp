@@ -45,6 +45,9 @@ namespace {
 // Time limit for the tasks of a failed job to leave, with --exit-when-done.
 constexpr duration failed_job_lingers = 60s;
 
+// The service manager is told each second that a start goes on; it may miss some.
+constexpr duration start_goes_on = 30s;
+
 bool has_left(core::snapshot::task const& t) { return t.state == task_state::left; }
 
 struct serve_command {
@@ -65,6 +68,7 @@ class service {
 
  private:
   static server::options with_log(serve_command const& given, service& self, log const& to);
+  void report_replay(server::journal_progress const& so_far);
   void announce();
   void await_signal();
   void await_question();
@@ -112,7 +116,17 @@ server::options service::with_log(serve_command const& given, service& self, log
     if (e.level != core::severity::error || self.watches_failure_) return;
     asio::post(self.io_, [&self] { self.await_failure(); });
   };
+  options.journal.progress = [&self](server::journal_progress const& so_far) {
+    self.report_replay(so_far);
+  };
   return options;
+}
+
+void service::report_replay(server::journal_progress const& so_far) {
+  auto const what = fmt::format("replaying the journal: {} of {}", size_text(so_far.bytes),
+                                size_text(so_far.bytes_in_all));
+  spdlog::info(what);
+  manager_.starting(what, start_goes_on);
 }
 
 int service::run() {
@@ -317,7 +331,8 @@ job: sessions resume, calls that were open go on, and no call takes effect twice
 for it (--restart-within). When the job is over, its files are moved to a directory ended-... there,
 and the next start begins a new job. The journal contains values and secrets of sessions, but no
 tokens: only its owner may read it. When it cannot be written, the coordinator closes all
-connections and exits with 74.
+connections and exits with 74. A damaged journal is refused with its place; coxswain journal
+verifies and repairs it.
 
 SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
 once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing
@@ -328,8 +343,10 @@ With --exit-when-done it exits with 0 when all tasks have left, and with 1 after
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
 Recoverable tasks that have failed count as gone; when all have failed, it exits with 1.
 
-As a systemd service (Type=notify) it reports READY, STATUS and STOPPING and feeds the watchdog from
-its event loop; without --listen it takes the sockets of a socket unit. See tools/deploy for a unit.
+As a systemd service (Type=notify) it reports READY, STATUS and STOPPING, feeds the watchdog from
+its event loop, and extends the time-out of its start while it replays a journal. Without --listen
+it takes the sockets of a socket unit: then clients wait during a restart instead of being refused.
+See tools/deploy for both units.
 
 A listener that other hosts can reach (not loopback, not unix:) needs a token, client certificates,
 or --insecure. A port without a host, such as :8476, listens on all addresses if there is one of

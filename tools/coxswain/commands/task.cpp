@@ -199,6 +199,7 @@ void add_hosting_options(CLI::App& to, task_command& into) {
   add_log_options(to, into.log);
   add_timing_options(to, into.coordinator);
   add_limit_options(to, into.coordinator);
+  add_journal_options(to, into.coordinator);
   add_xla_options(to, into.coordinator);
 }
 
@@ -240,6 +241,9 @@ EXAMPLE
 Without options and COXSWAIN_ variables, the address, the task and the number of tasks come from the
 launcher: see coxswain detect. With --host-if-task-0 the job needs only its launcher; but the
 coordinator ends with the process of task 0.
+
+With --journal the next process of task 0 continues the coordinator and the job, if its launcher
+starts it again after its process was killed or its command has failed. Task 0 must be recoverable.
 
 Options, except --take-over, can be set by variables too (--join-timeout is COXSWAIN_JOIN_TIMEOUT)
 and in a --config file; see coxswain --help.

@@ -71,6 +71,11 @@ void service_manager::ready(std::string const& status) {
   if (watchdog_ > duration{} && !socket_path_.empty()) feed_watchdog();
 }
 
+void service_manager::starting(std::string const& status, duration more) {
+  auto const us = std::chrono::duration_cast<std::chrono::microseconds>(more).count();
+  tell("EXTEND_TIMEOUT_USEC=" + std::to_string(us) + "\nSTATUS=" + status);
+}
+
 void service_manager::stopping(std::string const& why) { tell("STOPPING=1\nSTATUS=" + why); }
 
 void service_manager::tell(std::string const& what) const noexcept {

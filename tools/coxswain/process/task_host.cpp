@@ -24,7 +24,7 @@ server::server open(asio::io_context& io, server::options options) try {
 }  // namespace
 
 task_host::task_host(asio::io_context& io, server::options options)
-    : io_{io}, coordinator_{open(io, options)} {
+    : io_{io}, coordinator_{open(io, options)}, has_journal_{!options.journal.directory.empty()} {
   registered_.emplace(described(options, coordinator_.addresses().front()));
   asio::co_spawn(io, coordinator_.run(), [this](std::exception_ptr problem) {
     problem_ = std::move(problem);
@@ -35,7 +35,11 @@ task_host::task_host(asio::io_context& io, server::options options)
 
 void task_host::end(bool is_good) {
   if (is_good || coordinator_.error()) await_others();
-  coordinator_.stop("the task whose process is the coordinator's has ended");
+  if (has_journal_ && !is_good && !coordinator_.error()) {
+    static_cast<void>(coordinator_.suspend("the coordinator's process is about to be restarted"));
+  } else {
+    coordinator_.stop("the task whose process is the coordinator's has ended");
+  }
   run_until(has_ended_);
   if (problem_) std::rethrow_exception(problem_);
 }

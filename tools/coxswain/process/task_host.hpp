@@ -20,7 +20,8 @@ class task_host {
 
   // Runs the loop until the coordinator has ended: at once if its task failed (`is_good` is false)
   // without a failure of the job; otherwise all others may leave first, in a failed job for up to a
-  // minute. SIGINT and SIGTERM end that wait.
+  // minute. SIGINT and SIGTERM end that wait. With a journal it is suspended instead of ended at
+  // once: the next process of its task continues it.
   void end(bool is_good);
 
  private:
@@ -29,6 +30,7 @@ class task_host {
 
   asio::io_context& io_;
   server::server coordinator_;
+  bool const has_journal_;
   bool has_ended_{};
   std::optional<job_registration> registered_;
   bool is_job_done_{};
