@@ -7,6 +7,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,16 @@ BOOST_AUTO_TEST_CASE(a_call_gets_a_reply_and_a_status) {
   BOOST_TEST(reply.message == "answer");
   BOOST_TEST(both.end().outcome == status{});
   BOOST_TEST(both.client.streams() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_has_its_metadata) {
+  test::pair both;
+  std::array const metadata{header_field{"hasleader", "true"}, header_field{"user-agent", "rower"}};
+  auto how = to_method();
+  how.metadata = metadata;
+  both.ask(how, "question");
+
+  BOOST_TEST(both.server.user_agent() == "rower");
 }
 
 BOOST_AUTO_TEST_CASE(an_error_has_its_code_text_and_details) {

@@ -11,11 +11,11 @@
 #include "coxswain/base/sync_points.hpp"
 #include "coxswain/client/agent/agent.hpp"
 #include "coxswain/client/options.hpp"
-#include "coxswain/client/transport.hpp"
 #include "coxswain/client/waiter.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/spin.hpp"
+#include "coxswain/net/transport.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -110,6 +110,7 @@ class connection : public std::enable_shared_from_this<connection> {
     std::uint64_t step{};
   };
   using self_ptr = std::shared_ptr<connection>;
+  using transport = net::transport;
   using transport_ptr = std::shared_ptr<transport>;
 
   static asio::awaitable<void> keep(self_ptr self);

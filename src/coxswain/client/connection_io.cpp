@@ -94,7 +94,7 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
       if (self->spin_.is_on()) self->spin_.restart(now());
       self->pump();
     } else if (got.how != net::transfer::outcome::would_block) {
-      auto const why = over->loss(got);
+      auto const why = over->loss(got, "the coordinator");
       bool const rejected = over->rejected();
       self->drop_transport();
       if (rejected) {

@@ -7,6 +7,7 @@
 #include "coxswain/http2/status_fields.hpp"
 
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <iterator>
 #include <span>
@@ -52,16 +53,18 @@ std::optional<stream_id> client_session::start(call_start const& how, std::strin
   verb const guard{*this};
   auto const timeout = how.timeout.value_or(without_limit);
   auto const timeout_text = timeout == without_limit ? "" : format_grpc_timeout(timeout);
-  std::array<header_field, 9> fields{header_field{":method", "POST"},
-                                     header_field{":scheme", "http"},
-                                     header_field{":path", how.path},
-                                     header_field{":authority", how.authority},
-                                     header_field{"te", "trailers"},
-                                     header_field{"content-type", "application/grpc"},
-                                     header_field{"grpc-accept-encoding", "identity,gzip"}};
+  std::array<header_field, 15> fields{header_field{":method", "POST"},
+                                      header_field{":scheme", how.scheme},
+                                      header_field{":path", how.path},
+                                      header_field{":authority", how.authority},
+                                      header_field{"te", "trailers"},
+                                      header_field{"content-type", "application/grpc"},
+                                      header_field{"grpc-accept-encoding", "identity,gzip"}};
   std::size_t number = 7;
   if (how.compresses) fields[number++] = {"grpc-encoding", "gzip"};
   if (!timeout_text.empty()) fields[number++] = {"grpc-timeout", timeout_text};
+  assert(how.metadata.size() <= fields.size() - number);
+  for (auto const& one : how.metadata) fields[number++] = one;
 
   auto const id = submit_request(std::span{fields}.first(number));
   if (!id) return std::nullopt;

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,9 +29,11 @@ namespace coxswain::http2 {
 struct call_start {
   std::string_view path;  // "/package.Service/Method"
   std::string_view authority{"localhost"};
-  std::optional<duration> timeout{};  // sent to the server, not enforced here
-  bool compresses{};                  // with gzip, where that makes messages shorter
-  bool stays_open{};                  // messages may follow the first
+  std::string_view scheme{"http"};
+  std::span<header_field const> metadata{};  // at most six fields; names in lower case
+  std::optional<duration> timeout{};         // sent to the server, not enforced here
+  bool compresses{};                         // with gzip, where that makes messages shorter
+  bool stays_open{};                         // messages may follow the first
 };
 
 // A message of an open call.

@@ -59,6 +59,15 @@ void expect(SSL* ssl, peer_check const& peer) {
   }
 }
 
+// ALPN has each name behind its length.
+void offer(SSL* ssl, std::string const& protocol) {
+  auto const names = static_cast<char>(protocol.size()) + protocol;
+  auto const* const bytes = reinterpret_cast<unsigned char const*>(names.data());
+  if (SSL_set_alpn_protos(ssl, bytes, static_cast<unsigned>(names.size())) != 0) {
+    throw std::bad_alloc{};
+  }
+}
+
 }  // namespace
 
 struct tls_stream::passage {
@@ -123,10 +132,11 @@ tls_stream::tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& 
 }
 
 tls_stream::tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by,
-                       std::string host)
+                       std::string host, std::string const& protocol)
     : tls_stream{std::move(below), by} {
   peer_.host = std::move(host);
   SSL_set_connect_state(ssl_);
+  if (!protocol.empty()) offer(ssl_, protocol);
   expect(ssl_, peer_);
 }
 

@@ -23,9 +23,11 @@ namespace coxswain::net {
 class tls_stream final : public byte_stream {
  public:
   // The server's side, or the client's, which expects the server to be `host`: a name or a number,
-  // as the user gave it. Throws std::bad_alloc; then the server's side leaves `below` unchanged.
+  // as the user gave it, and speaks `protocol` unless that is empty (ALPN). Throws std::bad_alloc;
+  // then the server's side leaves `below` unchanged.
   tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by);
-  tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by, std::string host);
+  tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by, std::string host,
+             std::string const& protocol = {});
   ~tls_stream() override;
 
   // Proceeds as far as possible without waiting. `wants_read` and `wants_write` say what to wait

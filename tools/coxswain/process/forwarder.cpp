@@ -19,7 +19,7 @@
 namespace coxswain::tools {
 namespace {
 
-using detail::transport;
+using net::transport;
 
 using local = asio::local::stream_protocol;
 using boost::system::error_code;

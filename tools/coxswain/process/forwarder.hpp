@@ -9,8 +9,8 @@
 #include "process/private_directory.hpp"
 
 #include "coxswain/client/client.hpp"
-#include "coxswain/client/transport.hpp"
 #include "coxswain/net/asio.hpp"
+#include "coxswain/net/transport.hpp"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// One connection to the coordinator, TCP, TLS or Unix: opened, read and written without blocking;
-// waits are coroutines. Not here: its content (connection, agent), and reconnecting.
+// An outgoing connection, TCP, TLS or Unix: opened, read and written without blocking; waits are
+// coroutines. Not here: its content, and reconnecting.
 //
 // Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
 // `operation_aborted`; must be dropped before its executor's context is destroyed.
@@ -21,8 +21,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
-namespace coxswain::detail {
+namespace coxswain::net {
 
 // The outcome of an attempt to open a transport.
 struct reach_failure {
@@ -36,19 +37,20 @@ struct reach_failure {
 class transport {
  public:
   // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` it uses
-  // TLS.
+  // TLS, and `protocol`, unless empty, is what it wants to speak there (ALPN).
   transport(asio::any_io_executor executor, duration peer_timeout,
-            std::shared_ptr<net::tls_context const> certificates)
+            std::shared_ptr<tls_context const> certificates, std::string protocol = {})
       : executor_{std::move(executor)},
         peer_timeout_{peer_timeout},
-        certificates_{std::move(certificates)} {}
+        certificates_{std::move(certificates)},
+        protocol_{std::move(protocol)} {}
   ~transport() { drop(); }
   transport(transport const&) = delete;
   transport& operator=(transport const&) = delete;
 
   // Tries all addresses of `to` in turn, beginning with number `first` modulo their count. Numbers
   // and paths are not looked up. `self` is this.
-  static asio::awaitable<reach_failure> open(std::shared_ptr<transport> self, net::endpoint to,
+  static asio::awaitable<reach_failure> open(std::shared_ptr<transport> self, endpoint to,
                                              std::uint64_t first);
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -62,16 +64,17 @@ class transport {
   // Ends a wait in `readable` although there may be nothing to read.
   void wake_reader() noexcept;
 
-  [[nodiscard]] net::transfer read_some(std::span<char> into) noexcept {
+  [[nodiscard]] transfer read_some(std::span<char> into) noexcept {
     return stream_->read_some(into);
   }
-  [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
+  [[nodiscard]] transfer write_some(std::string_view bytes) noexcept;
 
   // Sends the end of the stream to the peer. Reading continues.
   void shut_write() noexcept { stream_->shut_write(); }
 
-  // The end reported by a read, for people. Call it before dropping.
-  [[nodiscard]] status loss(net::transfer const& how) const;
+  // The end reported by a read, for people; `peer` is what was connected to, such as "the
+  // coordinator". Call it before dropping.
+  [[nodiscard]] status loss(transfer const& how, std::string_view peer) const;
 
   // One side has rejected the other's certificate, or only one of them speaks TLS.
   [[nodiscard]] bool rejected() const noexcept;
@@ -83,23 +86,24 @@ class transport {
 
  private:
   static asio::awaitable<boost::system::error_code> connect(std::shared_ptr<transport> self,
-                                                            net::socket_address to);
+                                                            socket_address to);
   static asio::awaitable<status> shake_hands(std::shared_ptr<transport> self, std::string host);
   void close() noexcept;
 
   asio::any_io_executor executor_;
   duration peer_timeout_;
-  std::shared_ptr<net::tls_context const> certificates_;
-  std::shared_ptr<net::name_lookup> lookup_;
+  std::shared_ptr<tls_context const> certificates_;
+  std::string protocol_;
+  std::shared_ptr<name_lookup> lookup_;
   std::optional<asio::posix::stream_descriptor>
       watch_;  // watches the descriptor of one of the next two
-  std::unique_ptr<net::byte_stream> stream_;
-  net::tls_stream* tls_{};  // the stream, if it is one
+  std::unique_ptr<byte_stream> stream_;
+  tls_stream* tls_{};  // the stream, if it is one
   std::string peer_;
-  net::socket socket_;  // while it is being connected
+  socket socket_;  // while it is being connected
   bool is_open_{};
   bool reader_waits_{};
   bool dropped_{};
 };
 
-}  // namespace coxswain::detail
+}  // namespace coxswain::net

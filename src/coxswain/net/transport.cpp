@@ -1,4 +1,4 @@
-#include "coxswain/client/transport.hpp"
+#include "coxswain/net/transport.hpp"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace coxswain::detail {
+namespace coxswain::net {
 namespace {
 
 using boost::system::error_code;
@@ -21,10 +21,10 @@ bool is_refusal(error_code failure) {
 
 }  // namespace
 
-asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, net::endpoint to,
+asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, endpoint to,
                                                std::uint64_t first) {
-  self->lookup_ = std::make_shared<net::name_lookup>(to);
-  auto const found = co_await net::name_lookup::run(self->lookup_);
+  self->lookup_ = std::make_shared<name_lookup>(to);
+  auto const found = co_await name_lookup::run(self->lookup_);
   reach_failure failure;
   if (!found) {
     failure.why = found.error();
@@ -55,10 +55,9 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
   co_return failure;
 }
 
-asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self,
-                                               net::socket_address to) {
+asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self, socket_address to) {
   int const type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-  self->socket_ = net::socket{::socket(to.family(), type, 0)};
+  self->socket_ = socket{::socket(to.family(), type, 0)};
   int const socket = self->socket_.value();
   if (socket < 0) co_return last_error();
   if (::connect(socket, to.data(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR) {
@@ -79,16 +78,15 @@ asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self,
     co_return failure;
   }
   self->peer_ = to.text();
-  self->stream_ =
-      std::make_unique<net::socket_stream>(std::move(self->socket_), self->peer_timeout_);
+  self->stream_ = std::make_unique<socket_stream>(std::move(self->socket_), self->peer_timeout_);
   co_return failure;
 }
 
 asio::awaitable<status> transport::shake_hands(std::shared_ptr<transport> self, std::string host) {
-  using step = net::tls_stream::step;
+  using step = tls_stream::step;
   if (host.empty()) host = "localhost";
-  auto tls = std::make_unique<net::tls_stream>(std::move(self->stream_), *self->certificates_,
-                                               std::move(host));
+  auto tls = std::make_unique<tls_stream>(std::move(self->stream_), *self->certificates_,
+                                          std::move(host), self->protocol_);
   self->tls_ = tls.get();
   self->stream_ = std::move(tls);
   for (;;) {
@@ -125,19 +123,19 @@ asio::awaitable<void> transport::writable(std::shared_ptr<transport> self) {
                                     asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-net::transfer transport::write_some(std::string_view bytes) noexcept {
+transfer transport::write_some(std::string_view bytes) noexcept {
   iovec const piece{const_cast<char*>(bytes.data()), bytes.size()};
   return stream_->write_some({&piece, 1});
 }
 
-status transport::loss(net::transfer const& how) const {
-  bool const eof = how.how == net::transfer::outcome::eof;
+status transport::loss(transfer const& how, std::string_view peer) const {
+  bool const eof = how.how == transfer::outcome::eof;
   if (!eof && tls_ != nullptr) {
     return {tls_->problem().code(),
             "the connection to " + peer_ + " was lost: " + tls_->problem().message()};
   }
   return {errc::unavailable, "the connection to " + peer_ + " was lost: " +
-                                 (eof ? "closed by the coordinator" : how.error.message())};
+                                 (eof ? "closed by " + std::string{peer} : how.error.message())};
 }
 
 bool transport::rejected() const noexcept {
@@ -147,7 +145,7 @@ bool transport::rejected() const noexcept {
 }
 
 void transport::peer_timeout(duration longest) noexcept {
-  if (stream_) net::tune(stream_->native_handle(), longest);
+  if (stream_) tune(stream_->native_handle(), longest);
 }
 
 void transport::drop() noexcept {
@@ -164,4 +162,4 @@ void transport::close() noexcept {
   stream_.reset();
 }
 
-}  // namespace coxswain::detail
+}  // namespace coxswain::net
