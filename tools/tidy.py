@@ -23,6 +23,7 @@ ARROWS = {
     "wire": ("base/", "core/model/messages.hpp", "v1/"),
     "http2": ("base/",),
     "net": ("base/", "wire/frame.hpp"),
+    "etcd": ("base/", "http2/", "net/"),
     "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
     "server": ("base/", "core/", "http2/", "wire/", "net/", "xla/"),
     "client": ("base/", "core/access/role.hpp", "core/model/", "wire/", "net/", "launch/"),
@@ -34,7 +35,7 @@ ARROWS = {
 }
 
 # The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "host", "http2", "launch", "net", "server", "wire", "xla")
+NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "server", "wire", "xla")
 
 # These get time and randomness as arguments and do no I/O: prefixes in src/coxswain/.
 PURE = ("base/", "core/", "http2/", "wire/", "xla/", "launch/", "client/agent/",
@@ -104,8 +105,8 @@ def check_layers(source, _):
             yield line, "layers", "Asio is included through coxswain/net/asio*.hpp only"
         if name.startswith("boost/beast") and source.layer not in ("", "status"):
             yield line, "layers", "Beast is for status/ only"
-        if is_protobuf(name) and source.layer not in ("", "wire"):
-            yield line, "layers", "Protobuf is for wire/ only"
+        if is_protobuf(name) and source.layer not in ("", "wire", "etcd"):
+            yield line, "layers", "Protobuf is for wire/ and etcd/ only"
     if source.layer and allowed is None:
         yield 1, "layers", f"the layer {source.layer} is not known; add its arrows to tools/tidy.py"
 
