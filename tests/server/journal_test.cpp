@@ -487,6 +487,19 @@ BOOST_AUTO_TEST_CASE(a_repair_keeps_what_a_damaged_snapshot_had) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_damaged_older_snapshot_is_set_aside) {
+  test_directory in;
+  write_snapshots(in);
+  auto const oldest = read_journal(in.journal()).snapshots.front().path;
+  damage(oldest, 9);
+  BOOST_TEST(contains(check_journal(in.journal()).damage().message(), oldest));
+
+  auto const cut = repair_journal(in.journal());
+
+  BOOST_TEST(cut.kept_in.size() == 1U);
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+}
+
 BOOST_AUTO_TEST_CASE(inputs_that_only_an_older_snapshot_needs_are_checked) {
   test_directory in;
   write_snapshots(in);

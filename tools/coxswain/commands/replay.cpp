@@ -7,7 +7,7 @@
 #include "terminal/harmless_text.hpp"
 #include "text/status_text.hpp"
 
-#include "coxswain/server/journal/journal_files.hpp"
+#include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/recording/replay.hpp"
 
 #include <fmt/chrono.h>
@@ -112,7 +112,7 @@ void print_job(server::replay const& again) { fmt::print("\n{}", status_text(aga
 
 int replay_journal(std::string const& directory, duration until) {
   auto const lock = server::lock_journal(directory);
-  auto const found = server::read_journal(directory);
+  auto const found = server::check_journal(directory).used;
   if (!found.head) {
     throw program_error{exit_code::usage, fmt::format("there is no job in '{}'", directory)};
   }

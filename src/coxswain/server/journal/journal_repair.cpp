@@ -54,10 +54,12 @@ std::uint64_t usable_snapshot(std::vector<checked_snapshot> const& all) {
 // Of the segments before the last snapshot, which need the snapshot before it, or none.
 void check_earlier(journal_check& into, std::string const& directory) {
   auto const used = into.used.snapshots.empty() ? 0 : into.used.snapshots.back().number;
-  if (used == 0) return;
+  auto const oldest =
+      std::find_if(into.snapshots.begin(), into.snapshots.end(),
+                   [](checked_snapshot const& one) { return !is_damaged(one.outcome); });
   bool const has_beginning = fs::exists(segment_path(directory, 1));
-  auto const oldest = has_beginning ? 0 : into.used.snapshots.front().number;
-  auto const all = read_journal(directory, oldest);
+  if (used == 0 || (!has_beginning && oldest->file.number == used)) return;
+  auto const all = read_journal(directory, has_beginning ? 0 : oldest->file.number);
   for (auto const& one : all.segments) {
     if (one.first <= used) into.earlier.push_back(one);
   }
