@@ -163,6 +163,20 @@ class Restart(WithJournal):
         self.assertEqual(host.wait(), 0, host.said())
         self.assertEqual([line for line in other.lines["out"] if line.isdigit()], ["1", "2"])
 
+    def test_a_host_task_ends_if_its_journal_cannot_be_written(self):
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}", "COXSWAIN_NUM_TASKS": "1"}
+        program = BIN / "coxswain"
+        host = self.start("coxswain", "task", "--host-if-task-0", "--journal", self.journal, "--task-id",
+                          0, "--", "sh", "-c", f"{program} get go --wait 300s; {program} put b $0; sleep 300",
+                          "x" * 8192, env=self.at)
+        self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
+        resource.prlimit(host.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+
+        self.start("coxswain", "put", "go", "1", env=self.at)
+
+        self.assertEqual(host.wait(), 74, host.said())
+        self.assertIn("cannot be written: File too large", host.err)
+
 
 class Journal(WithJournal):
     """coxswain journal, and coxswain replay of a journal."""

@@ -158,7 +158,12 @@ int run_task(task_command const& given, std::vector<std::string> command) {
     is_over = true;
   };
   asio::co_spawn(io, task.run(), asio::bind_cancellation_slot(task.slot(), take));
-  while (!is_over && io.run_one() > 0) continue;
+  bool is_abandoned{};
+  while (!is_over && io.run_one() > 0) {
+    if (is_abandoned || !coordinator || !coordinator->host().has_failed()) continue;
+    is_abandoned = true;
+    task.abandon();
+  }
   task.end();
   if (coordinator) coordinator->host().end(!problem && task.code().value_or(0) == 0);
   io.run_for(session_end_max);
@@ -253,8 +258,9 @@ EXIT CODES
   127 if it cannot be run or found; 128 + the number of a signal that came
   while there was no command. If the command ended with 0 but the job has
   failed, 1.
-  64 wrong usage, 69 no coordinator reachable, 75 not all tasks joined in time,
-  77 refused (token, job, permission)
+  64 wrong usage, 69 no coordinator reachable, 74 the journal is damaged or
+  cannot be written, 75 not all tasks joined in time, 77 refused (token, job,
+  permission)
 )help";
 
 }  // namespace

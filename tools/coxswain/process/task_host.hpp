@@ -18,6 +18,9 @@ class task_host {
   // Listens and serves from now on. Throws program_error.
   task_host(asio::io_context& io, server::options options);
 
+  // Whether the coordinator has ended by itself: it cannot go on. `end` throws the reason.
+  [[nodiscard]] bool has_failed() const noexcept { return problem_ != nullptr; }
+
   // Runs the loop until the coordinator has ended: at once if its task failed (`is_good` is false)
   // without a failure of the job; otherwise all others may leave first, in a failed job for up to a
   // minute. SIGINT and SIGTERM end that wait. With a journal it is suspended instead of ended at

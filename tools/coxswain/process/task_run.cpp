@@ -92,7 +92,7 @@ void task_run::await_signal() {
       command_->signal(number);
     } else {
       code_ = 128 + number;
-      cancel_.emit(asio::cancellation_type::terminal);
+      abandon();
     }
     await_signal();
   });

@@ -47,6 +47,9 @@ class task_run {
   // none, they end this with operation_aborted. Throws program_error, error.
   asio::awaitable<void> run();
 
+  // Makes `run` end with operation_aborted, whatever it waits for.
+  void abandon() { cancel_.emit(asio::cancellation_type::terminal); }
+
   // Ends everything. Call it when `run` has ended, in any way.
   void end() noexcept;
 
