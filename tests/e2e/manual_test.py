@@ -144,12 +144,15 @@ class Completion(EndToEnd):
         self.assertEqual(self.bash("serve", "--log-level", "=", "w"), ["warning"])
         self.assertEqual(self.bash("reduce", "loss", "1", "--how", "m"), ["min", "max"])
         self.assertEqual(self.bash("completion", "f"), ["fish"])
+        self.assertEqual(self.bash("journal", "r"), ["repair"])
         self.assertEqual(self.bash("serve", "--goodbye-timeout", ""), [])
 
     def test_files_are_completed(self):
         (self.directory / "a token").write_text("")
         self.assertEqual(self.bash("serve", "--token-file", "a"), ["a", "token"])
         self.assertEqual(self.bash("replay", "a"), ["a", "token"])
+        self.assertEqual(self.bash("journal", "verify", "a"), ["a", "token"])
+        self.assertEqual(self.bash("serve", "--journal", "a"), ["a", "token"])
 
     def test_the_wrapped_command_has_its_own_completion(self):
         (self.directory / "train.py").write_text("")

@@ -410,7 +410,7 @@ void add_journal(CLI::App& program, action& chosen) {
   command.add_option("ACTION", given.action, "What to do")
       ->required()
       ->check(one_of({"verify", "repair", "show"}));
-  command.add_option("DIR", given.directory, "Its directory")->required();
+  command.add_option("DIR", given.directory, "Its directory")->required()->type_name("DIR");
   command.add_flag("--json", given.as_json, "One JSON object on one line, for programs");
   command.add_flag("--batches", given.each_batch, "With show: each batch, instead of each file");
   command.footer(help_end(journal_footer));

@@ -34,7 +34,7 @@ completed completed_of(CLI::Option const& option) {
   completed made{CLI::detail::split(option.get_name(false, true), ','), option.get_description(),
                  operand::other, option_choices(option)};
   auto const type = option.get_type_name();
-  bool const is_file = type == "FILE" || option.get_name(true) == "FILE";
+  bool const is_file = type == "FILE" || type == "DIR" || option.get_name(true) == "FILE";
   if (is_file) made.value = operand::file;
   if (!made.choices.empty()) made.value = operand::choice;
   if (option.get_items_expected_max() == 0) made.value = operand::none;
@@ -131,8 +131,17 @@ std::string bash_arguments(std::vector<completed> const& all) {
   return {};
 }
 
+// A file may follow one of a few words.
+std::string bash_after_choice(std::vector<completed> const& arguments) {
+  if (arguments.size() < 2) return {};
+  bool const is_followed =
+      arguments[0].value == operand::choice && arguments[1].value == operand::file;
+  if (!is_followed) return {};
+  return fmt::format("        {}) files=1 ;;\n", fmt::join(arguments[0].choices, " | "));
+}
+
 std::string bash_command(completed_command const& one) {
-  std::string values;
+  auto values = bash_after_choice(one.arguments);
   std::string options;
   for (auto const& option : one.options) {
     values += bash_value(option);
