@@ -12,8 +12,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -98,7 +100,7 @@ std::string refusal(std::string const& directory) {
 // A coordinator with a journal, which the next object of this kind continues.
 struct journalled_job {
   explicit journalled_job(test_directory const& in, options given = {}, time_point at = t0)
-      : now{at}, o{std::move(given)}, log{in.journal()} {
+      : now{at}, o{std::move(given)}, log{in.journal(), o.journal.level} {
     o.core.restart_grace = 15s;
     core_origin from{.self = incarnation{77}, .now = now, .log = &log};
     from.restored = restore(log, o, now, set_aside);
@@ -118,10 +120,10 @@ struct journalled_job {
   }
   void settle() {
     std::vector<connection_id> dirty;
-    while (d->deliver(dirty)) {
+    while (d->deliver(dirty) || d->release(dirty)) {
       BOOST_TEST(d->commit().ok());
       for (auto const id : dirty) {
-        while (!d->out(id).empty()) {
+        while (d->out(id).has_writable()) {
           auto const bytes = next_bytes(d->out(id));
           said.feed(bytes);
           d->wrote(now, id, bytes.size());
@@ -251,6 +253,104 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
   j.said = {};
   j.say(again, try_get_frame(5, "k"));
   BOOST_TEST(j.next<core::value_answer>().value.view() == "a value");
+}
+
+BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
+  test_directory in;
+  options o;
+  o.journal.level = durability::disk;
+  journalled_job j{in, o};
+  auto const task = j.connect(hello_frame());
+  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.log.committed() > j.log.durable());
+
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  j.settle();
+  BOOST_TEST(j.next<core::hello_answer>().coordinator == incarnation{77});
+  BOOST_TEST(!j.d->awaits_durability());
+
+  j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
+  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.d->awaits_durability());
+  BOOST_TEST(!j.d->is_durable());
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  BOOST_TEST(j.d->is_durable());
+  j.settle();
+  BOOST_TEST(j.said.take().id.value == 1u);
+  BOOST_TEST(j.said.take().id.value == 2u);
+  BOOST_TEST(j.said.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {
+  test_directory in;
+  options o;
+  o.journal.level = durability::disk;
+  journalled_job j{in, o};
+  auto const task = j.connect(hello_frame());
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  j.settle();
+  j.said = {};
+
+  j.say(task, join_frame(1, 0));
+  for (int i = 0; i < 2; ++i) {
+    j.say(task, frame(std::monostate{}, 0));
+    BOOST_TEST(j.said.take().id.value == 0u);
+  }
+  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  j.settle();
+  BOOST_TEST(j.said.take().id.value == 1u);
+  BOOST_TEST(j.said.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_synchronization_begins_when_something_waits_or_is_old) {
+  test_directory in;
+  file_journal j{in.journal(), durability::disk};
+  j.begin({});
+  j.append(heard(1s, 1));
+  BOOST_TEST(j.commit().ok());
+  auto const due = j.next_synchronization();
+  BOOST_TEST_REQUIRE(due.has_value());
+  BOOST_TEST(j.synchronize(*due - 1ns, false).ok());
+  BOOST_TEST((j.next_synchronization() == due));
+  BOOST_TEST(j.synchronize(*due, false).ok());
+  BOOST_TEST(!j.next_synchronization().has_value());
+  BOOST_TEST(j.wait_until_durable().ok());
+  BOOST_TEST(j.durable() == 1u);
+
+  j.append(heard(2s, 1));
+  BOOST_TEST(j.commit().ok());
+  BOOST_TEST(j.synchronize(time_point{}, true).ok());
+  while (j.durable() != 2) BOOST_TEST_REQUIRE(j.synchronize(time_point{}, true).ok());
+  BOOST_TEST(!j.next_synchronization().has_value());
+}
+
+// A pipe takes what is written and cannot be synchronized.
+BOOST_AUTO_TEST_CASE(a_failed_synchronization_is_final) {
+  test_directory in;
+  file_journal j{in.journal(), durability::disk};
+  j.begin({});
+  j.append(heard(1s, 1));
+  BOOST_TEST(j.wait_until_durable().ok());
+
+  std::array<int, 2> ends{};
+  BOOST_TEST_REQUIRE(::pipe(ends.data()) == 0);
+  for (auto const& one : fs::directory_iterator{"/proc/self/fd"}) {
+    std::error_code none;
+    if (fs::read_symlink(one, none) != in.segment()) continue;
+    BOOST_TEST_REQUIRE(::dup2(ends[1], std::stoi(one.path().filename())) >= 0);
+  }
+  j.append(heard(2s, 2));
+  auto const first = j.wait_until_durable();
+  j.append(heard(3s, 3));
+  auto const second = j.commit();
+  ::close(ends[0]);
+  ::close(ends[1]);
+
+  BOOST_TEST((first.code() == errc::data_loss));
+  BOOST_TEST(contains(first.message(), "cannot be synchronized with its disk: Invalid argument"));
+  BOOST_TEST((second == first));
+  BOOST_TEST(j.durable() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(tokens_are_not_in_it_and_may_change) {

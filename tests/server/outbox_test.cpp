@@ -25,9 +25,22 @@ struct fixture {
     return all;
   }
 
-  std::vector<std::uint64_t> ids_of(outbox& from) {
+  std::vector<std::uint64_t> ids_of(outbox& from) { return ids_in(all_of(from)); }
+
+  // Of what is not held back.
+  std::vector<std::uint64_t> written_ids(outbox& from) {
+    std::string all;
+    while (from.has_writable()) {
+      auto const text = next_bytes(from).substr(0, 7);
+      all += text;
+      from.written(text.size(), encoded);
+      from.check_invariants();
+    }
+    return ids_in(all);
+  }
+
+  static std::vector<std::uint64_t> ids_in(std::string const& all) {
     message_reader reader;
-    auto const all = all_of(from);
     reader.feed(all);
     std::vector<std::uint64_t> ids;
     while (!reader.empty()) ids.push_back(reader.take().id.value);
@@ -61,6 +74,49 @@ BOOST_AUTO_TEST_CASE(replies_leave_in_order_as_frames) {
   auto const third = reader.take();
   BOOST_TEST(std::get<core::value_answer>(third.what.value).value.view() == "vvvvvvvvvv");
   BOOST_TEST(reader.empty());
+}
+
+BOOST_AUTO_TEST_CASE(held_output_leaves_when_it_is_released) {
+  outbox out{memory, roomy};
+  out.hold();
+  out.push(request_id{1}, answer_of({}), encoded);
+  BOOST_TEST(out.has_grown());
+  auto const first = out.end();
+  out.push(request_id{2}, value_of(value(100'000)), encoded);
+  out.push(request_id{3}, answer_of({}), encoded);
+  BOOST_TEST(out.has_grown());
+  BOOST_TEST(!out.has_grown());
+  BOOST_TEST(!out.has_writable());
+  BOOST_TEST(next_bytes(out).empty());
+
+  out.release(first);
+  BOOST_TEST(written_ids(out) == numbers{1});
+  BOOST_TEST(!out.has_writable());
+  BOOST_TEST(!out.empty());
+
+  out.release(out.end());
+  BOOST_TEST(ids_of(out) == (numbers{2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_overtakes_held_output) {
+  outbox out{memory, roomy};
+  outbox other{memory, roomy};
+  other.push(request_id{9}, answer_of({}), encoded);
+  auto const urgent = all_of(other);
+
+  out.hold();
+  out.push(request_id{1}, answer_of({}), encoded);
+  auto const first = out.end();
+  out.overtake(urgent);
+  BOOST_TEST(out.end() == first);
+  BOOST_TEST(written_ids(out) == numbers{9});
+
+  out.push(request_id{2}, value_of(value(100'000)), encoded);
+  out.release(first);
+  BOOST_TEST(written_ids(out) == numbers{1});
+  out.overtake(urgent);
+  out.release(out.end());
+  BOOST_TEST(ids_of(out) == (numbers{9, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(small_replies_are_one_piece) {

@@ -1,6 +1,6 @@
 #pragma once
-// A journal in memory that survives the simulated death of its coordinator: what was committed, and
-// nothing else.
+// A journal in memory that survives the simulated death of its coordinator: what was committed, or
+// if it has a disk what was synchronized with it, and nothing else.
 
 #include "coxswain/server/journal/restore.hpp"
 
@@ -15,6 +15,7 @@ namespace coxswain::sim {
 enum class restart_bug : std::uint8_t {
   none,
   early_answers,      // answers are sent before their inputs are committed
+  early_release,      // or before they are synchronized
   lost_batch,         // the last committed batch is not there
   repeated_input,     // some inputs are written twice
   lost_input,         // some are not written
@@ -24,7 +25,7 @@ enum class restart_bug : std::uint8_t {
 
 class memory_journal final : public server::journal {
  public:
-  explicit memory_journal(restart_bug wrong) : wrong_{wrong} {}
+  memory_journal(bool has_disk, restart_bug wrong) : has_disk_{has_disk}, wrong_{wrong} {}
 
   void begin(wire::recording_head const& head) override { head_ = head; }
   void append(wire::record const& input) override {
@@ -39,10 +40,22 @@ class memory_journal final : public server::journal {
     return {};
   }
 
+  [[nodiscard]] std::uint64_t committed() const noexcept override { return committed_.size(); }
+  [[nodiscard]] std::uint64_t durable() const noexcept override {
+    return is_immediate() || wrong_ == restart_bug::early_release ? committed() : durable_;
+  }
+  [[nodiscard]] bool is_immediate() const noexcept override { return !has_disk_; }
+
+  // A synchronization with the disk begins; and ends.
+  void begin_to_synchronize() { synchronizing_ = committed(); }
+  void synchronized() { durable_ = synchronizing_; }
+
   // The coordinator dies.
   void crash() {
     pending_.clear();
+    if (has_disk_) committed_.resize(durable_);
     if (wrong_ == restart_bug::lost_batch && !committed_.empty()) committed_.pop_back();
+    durable_ = committed_.size();
   }
 
   [[nodiscard]] server::restored_core restored(time_point started) const {
@@ -56,9 +69,12 @@ class memory_journal final : public server::journal {
   }
 
  private:
+  bool has_disk_;
   restart_bug wrong_;
   wire::recording_head head_;
   std::vector<std::string> committed_;
+  std::uint64_t durable_{};
+  std::uint64_t synchronizing_{};
   std::string pending_;
   std::uint64_t messages_{};
 };

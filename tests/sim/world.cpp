@@ -35,7 +35,7 @@ world::world(std::uint64_t seed, core::config given, habits ways)
     : now{started},
       random{seed},
       options{with(std::move(given), ways, log, now)},
-      journal{ways.wrong_restarts},
+      journal{ways.has_disk, ways.wrong_restarts},
       coordinator{options, server::core_origin{.self = incarnation{seed | 1},
                                                .now = started,
                                                .log = ways.has_journal ? &journal : nullptr}},
@@ -112,23 +112,39 @@ void world::commit() {
   }
 }
 
+// Takes a while, and begins only when something waits for it.
+void world::synchronize() {
+  if (synchronized_at_ && *synchronized_at_ <= now) {
+    synchronized_at_.reset();
+    journal.synchronized();
+    while (coordinator.release(dirty_)) take_from_coordinator();
+  }
+  if (synchronized_at_ || !coordinator.awaits_durability()) return;
+  journal.begin_to_synchronize();
+  synchronized_at_ = now + between(random, 0ns, synchronization_max);
+}
+
 // The observer gets everything that was committed, and others what was written before.
 void world::die_after_commit() {
   process& observer = *processes.front();
   link* const line = observers_line();
   std::vector<connection_id> others;
+  auto const write_to_observer = [&] {
+    for (connection_id const id : dirty_) {
+      if (line != nullptr && id == line->at_server) {
+        write_out(*line, observer);
+      } else {
+        others.push_back(id);
+      }
+    }
+  };
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
     commit();
-    while (coordinator.deliver(dirty_)) {
-      for (connection_id const id : dirty_) {
-        if (line != nullptr && id == line->at_server) {
-          write_out(*line, observer);
-        } else {
-          others.push_back(id);
-        }
-      }
-    }
+    journal.begin_to_synchronize();
+    journal.synchronized();
+    while (coordinator.deliver(dirty_)) write_to_observer();
+    while (coordinator.release(dirty_)) write_to_observer();
     if (line == nullptr) break;
     if (auto const bytes = line->down.take(now); !bytes.empty()) {
       observer.logic.received(now, bytes);
@@ -154,6 +170,7 @@ void world::die_after_commit() {
 void world::crash() {
   duration const downtime = *std::exchange(dies_for_, std::nullopt);
   journal.crash();
+  synchronized_at_.reset();
   for (auto const& [line, p] : links_) {
     line->up.cut(now, random, 0ns);
     line->down.finish(now, random, 2ms);
@@ -234,6 +251,7 @@ void world::deliver_to_coordinator() {
   write_to_late_readers();
   while (coordinator.deliver(dirty_)) take_from_coordinator();
   static_cast<void>(coordinator.commit());
+  synchronize();
   if (awaits_observer_ && observer_is_back()) awaits_observer_ = false;
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
   if (ways_.checks_snapshots && snapshot_fault_.empty()) check_snapshot();
@@ -296,7 +314,7 @@ void world::take_from_coordinator() {
     auto const at_link = std::find_if(links_.begin(), links_.end(), [id](auto const& l) {
       return l.first->server_knows && l.first->at_server == id;
     });
-    write_out(*at_link->first, *at_link->second);
+    if (at_link != links_.end()) write_out(*at_link->first, *at_link->second);
   }
 }
 
@@ -305,7 +323,7 @@ void world::write_out(link& line, process& p) {
   server::outbox& out = coordinator.out(id);
   if (line.unread_until > now) {
     // As with a socket's buffer, the end of the connection follows the unread bytes.
-    if (!out.empty()) return coordinator.write_blocked(now, id);
+    if (out.has_writable()) return coordinator.write_blocked(now, id);
     if (!out.ends()) return;
   }
   std::array<iovec, 16> parts;
@@ -318,7 +336,7 @@ void world::write_out(link& line, process& p) {
     if (change_down) bytes = change_down(p, line, bytes);
     line.down.send(now, random, line.delay_max, bytes);
   }
-  if (!out.ends()) return;
+  if (!out.ends() || !out.empty()) return;
   line.server_knows = false;
   line.down.finish(now, random, line.delay_max);
   coordinator.lost(now, id, core::loss::closed);
@@ -384,6 +402,7 @@ time_point world::next_event() const {
   if (auto const due = coordinator.next_deadline()) {
     next = std::min(next, std::max(*due, stalled_until_));
   }
+  if (synchronized_at_) next = std::min(next, std::max(*synchronized_at_, stalled_until_));
   for (auto const& p : processes) {
     auto const due = p->logic.next_deadline();
     if (p->alive && due) next = std::min(next, std::max(*due, p->paused_until));

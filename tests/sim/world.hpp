@@ -21,6 +21,9 @@
 
 namespace coxswain::sim {
 
+// How long a disk takes.
+constexpr duration synchronization_max = 10ms;
+
 // Options of a world.
 struct habits {
   std::uint32_t steps_per_check{1};                // between checks of the invariants
@@ -33,6 +36,7 @@ struct habits {
   // observer that misses nothing: it sees what was committed before a restart, and is the first to
   // resume.
   bool has_journal{};
+  bool has_disk{};  // with which its journal is synchronized
   restart_bug wrong_restarts{restart_bug::none};
 };
 
@@ -129,6 +133,7 @@ class world {
   // When in a loop iteration the coordinator is killed.
   enum class kill_point : std::uint8_t { before_commit, before_writing, while_writing };
   void commit();
+  void synchronize();
   void die_after_commit();
   void crash();
   [[nodiscard]] link* observers_line();
@@ -138,6 +143,7 @@ class world {
   kill_point dies_when_{};
   bool awaits_observer_{};
   time_point down_until_{};
+  std::optional<time_point> synchronized_at_;
   time_point stalled_until_{};
   time_point refusing_until_{};
   std::uint64_t processes_seeded_{};

@@ -238,7 +238,7 @@ void connection::has_room() noexcept {
 void connection::write() {
   std::array<iovec, pieces_max> room;
   auto const most = iteration_.bytes_written < iteration_write_max ? own_write_max : own_write_min;
-  for (std::size_t own = 0; !out_->empty();) {
+  for (std::size_t own = 0; out_->has_writable();) {
     if (own >= most) return await_room();
     auto const pieces = out_->fill(room);
     auto const wanted = size_of(pieces);
@@ -268,7 +268,7 @@ void connection::broke(core::loss how) {
 
 void connection::all_written() {
   ready_.want_write(false);
-  if (phase_ == phase::saying_goodbye) begin_draining();
+  if (phase_ == phase::saying_goodbye && out_->empty()) begin_draining();
 }
 
 void connection::await_room() {

@@ -50,16 +50,22 @@ void connections::plan(connection_id id, entry& e) {
 }
 
 void connections::deliver() {
-  while (iteration_.logic.deliver(dirty_)) {
-    to_write_.clear();
-    for (auto const id : dirty_) {
-      if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
-    }
-    for (std::size_t i = 0; i < to_write_.size(); ++i) {
-      if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
-      if (i + 1 < to_write_.size()) to_write_[i + 1]->prefetch_flush();
-      to_write_[i]->flush();
-    }
+  while (iteration_.logic.deliver(dirty_)) flush_dirty();
+}
+
+void connections::release() {
+  while (iteration_.logic.release(dirty_)) flush_dirty();
+}
+
+void connections::flush_dirty() {
+  to_write_.clear();
+  for (auto const id : dirty_) {
+    if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
+  }
+  for (std::size_t i = 0; i < to_write_.size(); ++i) {
+    if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
+    if (i + 1 < to_write_.size()) to_write_[i + 1]->prefetch_flush();
+    to_write_[i]->flush();
   }
 }
 

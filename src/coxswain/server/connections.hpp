@@ -35,6 +35,9 @@ class connections {
   // Delivers all output of the core, and writes to each connection once.
   void deliver();
 
+  // Writes output that was held back and may leave now.
+  void release();
+
   // Destroys ended ones and schedules visits. At the end of a loop iteration, never from a
   // connection's own coroutine.
   void clear_away();
@@ -55,6 +58,7 @@ class connections {
   };
   using visit = std::pair<time_point, connection_id>;
 
+  void flush_dirty();
   void plan(connection_id id, entry& e);
   void erase_ended();
 

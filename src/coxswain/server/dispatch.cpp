@@ -34,6 +34,23 @@ constexpr std::size_t message_bytes_kept = 4 * 1024;
 // The capacity kept between iterations, in messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
+bool is_heartbeat(core::client_message const& what) {
+  return what.id == request_id{} && std::holds_alternative<std::monostate>(what.what);
+}
+
+// The reply to a heartbeat, unless it is that to a request.
+bool is_heartbeat(core::outgoing const& what) {
+  return what.in_reply_to == request_id{} && what.what->outcome.ok() &&
+         std::holds_alternative<std::monostate>(what.what->value);
+}
+
+std::string heartbeat_reply(encoder& by) {
+  auto const& reply = by.encode(core::make_answer({}));
+  std::string made;
+  wire::append_server_head(made, {}, reply.size());
+  return made + reply.copied;
+}
+
 dispatch::taken state_of(line const& on) noexcept {
   if (on.held) return dispatch::taken::reading_paused;
   return on.steps.waits ? dispatch::taken::waits : dispatch::taken::all;
@@ -54,13 +71,17 @@ dispatch::dispatch(options const& o, core_origin from)
       memory_{core_, lines_, events_, encoder_, o.core.stalled_reader_timeout},
       grpc_{{core_, lines_, steps_, memory_, events_}, o, core_.logic().self(), from.now},
       queued_bytes_max_{o.queued_bytes_max},
-      now_{from.now} {}
+      heartbeat_{heartbeat_reply(encoder_)},
+      now_{from.now} {
+  encoder_.forget();
+}
 
 connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret,
                              protocols allowed) {
   auto const guard = core_.beginning();
   auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
   one->allowed = allowed;
+  if (core_.holds_output()) one->out.hold();
   if (allowed == protocols::jax) one->decoder.limit(0);
   now_ = now;
   auto const id = core_.connected(now, std::move(peer), secret);
@@ -148,7 +169,9 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       malformed(now, from, on, why);
       return true;
     }
+    bool const is_answered_here = on.out.holds() && is_heartbeat(message_);
     core_.received(now, from, {**frame, is_plain}, std::move(message_));
+    if (is_answered_here) answer_heartbeat(now, from, on);
     if ((*frame)->size() > message_bytes_kept) message_ = {};
     steps_.charge(on.steps, (*frame)->size());
     if (has_much_to_send()) {
@@ -217,8 +240,12 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   encoder_.forget();
   bool const waits_for_window = on->grpc && on->grpc->session.waits_for_window();
   if (!waits_for_window) lines_.write_progressed(now, to, *on);
-  if (on->grpc) return grpc_.pump(now, to, *on);
-  lines_.tell_paused(now, to, *on);
+  if (on->grpc) {
+    grpc_.pump(now, to, *on);
+  } else {
+    lines_.tell_paused(now, to, *on);
+  }
+  hold_back(to, *on);
 }
 
 void dispatch::write_blocked(time_point now, connection_id to) {
@@ -274,8 +301,33 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
   encoder_.forget();
   lines_.take_changed(dirty, [this](connection_id id, line& on) {
     if (on.grpc) grpc_.pump(now_, id, on);
+    hold_back(id, on);
   });
   return !dirty.empty();
+}
+
+void dispatch::hold_back(connection_id to, line& on) {
+  if (on.out.holds() && on.out.has_grown()) held_.push_back({core_.last_batch(), to, on.out.end()});
+}
+
+bool dispatch::release(std::vector<connection_id>& dirty) {
+  dirty.clear();
+  while (!held_.empty() && core_.is_durable(held_.front().batch)) {
+    auto const& first = held_.front();
+    if (auto* const on = lines_.find(first.to); on != nullptr && on->out.holds()) {
+      on->out.release(first.through);
+      dirty.push_back(first.to);
+    }
+    held_.pop_front();
+  }
+  return !dirty.empty();
+}
+
+// It says only that the coordinator lives, so it need not wait for what is held back.
+void dispatch::answer_heartbeat(time_point now, connection_id from, line& on) {
+  if (on.out.has_writable() || on.out.ends()) return;
+  on.out.overtake(heartbeat_);
+  lines_.changed(now, from, on);
 }
 
 bool dispatch::has_much_to_send() const {
@@ -305,6 +357,7 @@ void dispatch::collect(time_point now) {
       grpc_.send(now, on, one);
       continue;
     }
+    if (on->out.holds() && is_heartbeat(one)) continue;
     ++frames_sent_;
     try {
       on->out.push(one.in_reply_to, one.what, encoder_);

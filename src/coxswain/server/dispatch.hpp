@@ -23,6 +23,7 @@
 // the time at which the reading began, so that nothing expires for which input may still be unread.
 // Not thread-safe. Not here: sockets and timers (server).
 
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/server/dispatch/backpressure.hpp"
 #include "coxswain/server/dispatch/event_reporter.hpp"
 #include "coxswain/server/dispatch/grpc_connections.hpp"
@@ -119,6 +120,17 @@ class dispatch {
   [[nodiscard]] bool is_committed() const noexcept { return core_.is_committed(); }
   status commit() { return core_.commit(); }
 
+  // With a journal whose batches become durable only later, the outboxes hold output back. Whether
+  // they do; and whether all inputs are durable, so that there is nothing to wait for.
+  [[nodiscard]] bool awaits_durability() const noexcept { return !held_.empty(); }
+  [[nodiscard]] bool is_durable() const noexcept {
+    return !core_.holds_output() || core_.is_durable(core_.last_batch());
+  }
+
+  // Lets output leave whose inputs are durable now. Its connections, perhaps several times, go into
+  // `dirty`, which is cleared first; true if there are any.
+  bool release(std::vector<connection_id>& dirty);
+
   // Whether the peer has sent a Hello, or resumed a session.
   [[nodiscard]] bool is_greeted(connection_id from) const;
 
@@ -179,6 +191,15 @@ class dispatch {
   void malformed(time_point now, connection_id from, line& on, status const& why);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
+  void hold_back(connection_id to, line& on);
+  void answer_heartbeat(time_point now, connection_id from, line& on);
+
+  // The output for a connection up to a position, which waits for a batch.
+  struct held_output {
+    std::uint64_t batch{};
+    connection_id to;
+    std::int64_t through{};
+  };
 
   recorded_core core_;
   event_reporter events_;
@@ -190,6 +211,8 @@ class dispatch {
   std::size_t queued_bytes_max_;
   core::client_message message_;  // the last one, whose memory the next one uses
   std::vector<core::outgoing> outgoing_;
+  fifo<held_output> held_;
+  std::string heartbeat_;            // the reply to one
   time_point now_;                   // of the last input
   std::uint64_t frames_received_{};  // from native connections
   std::uint64_t frames_sent_{};      // to native connections

@@ -39,6 +39,12 @@ struct xla_options {
   time_limit alive_timeout{without_limit};
 };
 
+// What the inputs in a journal survive before anything that follows from them leaves.
+enum class durability : std::uint8_t {
+  process,  // the end of the process: they are written to files
+  disk,     // the end of the machine, too: the files are synchronized with the disk
+};
+
 // How much of a journal was replayed by a start.
 struct journal_progress {
   std::size_t bytes{};
@@ -49,6 +55,9 @@ struct journal_progress {
 struct journal_options {
   // Its directory, created if there is none. Empty: there is no journal.
   std::string directory;
+
+  // With `disk` each reply waits for the disk, together with all others that wait then.
+  durability level{durability::process};
 
   // How long sessions have to resume after a restart.
   time_limit restart_grace{15s};

@@ -116,9 +116,30 @@ void outbox::close_if_full() {
   if (last_.copied.size() >= buffer_full) full_.push_back(std::exchange(last_, {}));
 }
 
+void outbox::overtake(std::string message) {
+  assert(!has_writable());
+  auto const bytes = message.size();
+  full_.emplace_front().copied = std::move(message);
+  queued_ += bytes;
+  held_->begin -= static_cast<std::int64_t>(bytes);
+}
+
 std::span<iovec const> outbox::fill(std::span<iovec> into) const {
+  if (!has_writable()) return {};
+  auto const filled = fill_all(into);
+  if (!held_ || held_->released >= end()) return filled;
+  auto left = static_cast<std::size_t>(held_->released - held_->begin);
+  for (std::size_t i = 0; i < filled.size(); ++i) {
+    into[i].iov_len = std::min(into[i].iov_len, left);
+    left -= into[i].iov_len;
+    if (left == 0) return filled.first(i + 1);
+  }
+  return filled;
+}
+
+std::span<iovec const> outbox::fill_all(std::span<iovec> into) const {
   if (is_one_buffer()) {
-    if (empty() || into.empty()) return {};
+    if (into.empty()) return {};
     into[0] = piece({last_.copied.data() + last_.copied_begin, queued_});
     return into.first(1);
   }
@@ -170,11 +191,13 @@ void outbox::abandon() noexcept {
   waiting_ = std::vector<waiting_reply>{};
   queued_ = 0;
   waiting_begin_ = 0;
+  held_.reset();
   ends_ = true;
 }
 
 void outbox::take(std::size_t count) {
   queued_ -= count;
+  if (held_) held_->begin += static_cast<std::int64_t>(count);
   if (is_one_buffer()) {
     last_.copied_begin += count;
     return;
@@ -262,6 +285,7 @@ void outbox::check_invariants() const {
   add(last_);
   assert(queued_ == queued);
   assert(queued_ != 0 || waiting() == 0);
+  assert(!held_ || held_->released <= end());
   (void)queued;
 }
 

@@ -3,7 +3,8 @@
 // referenced; both are gathered for one write. Buffers stay small: moving one of many megabytes
 // would take too long for a loop iteration. At most a limit's worth is encoded at a time, and less
 // when memory is scarce: further replies wait unencoded until there is room (semantics D24). An
-// empty outbox holds almost no memory. Not here: writing, and routing of answers (dispatch).
+// empty outbox holds almost no memory. Output may be held back until what it follows from is
+// durable. Not here: writing, and routing of answers (dispatch).
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/encoder.hpp"
@@ -11,11 +12,13 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain::server {
@@ -34,8 +37,28 @@ class outbox {
   // when something waits.
   void push(request_id id, core::answer_ptr const& what, encoder& by);
 
-  // Fills `into` with the next output, and returns the part that was filled: empty if there is
-  // none. Valid until push or written.
+  // From now on, before anything was pushed, output is held back until it is released. Throws
+  // std::bad_alloc.
+  void hold() { held_ = std::make_unique<held>(); }
+  [[nodiscard]] bool holds() const noexcept { return held_ != nullptr; }
+
+  // The following are only for an outbox that holds output back. The end of all output that was
+  // encoded so far, as a position: it counts bytes since the beginning.
+  [[nodiscard]] std::int64_t end() const noexcept {
+    return held_->begin + static_cast<std::int64_t>(queued_);
+  }
+
+  // Whether output was added since the last call.
+  [[nodiscard]] bool has_grown() noexcept { return std::exchange(held_->seen, end()) != end(); }
+
+  // Output up to this position may be written.
+  void release(std::int64_t position) noexcept { held_->released = position; }
+
+  // Puts a whole message before all that is held back. Nothing else may be writable.
+  void overtake(std::string message);
+
+  // Fills `into` with the next writable output, and returns the part that was filled: empty if
+  // there is none. Valid until push or written.
   [[nodiscard]] std::span<iovec const> fill(std::span<iovec> into) const;
 
   // This many bytes were written. Encodes waiting replies that have room now.
@@ -56,7 +79,12 @@ class outbox {
   // Discards everything and ends, for a connection that can no longer be written to.
   void abandon() noexcept;
 
-  // Nothing is left to write.
+  // Something can be written: it is not held back.
+  [[nodiscard]] bool has_writable() const noexcept {
+    return queued_ != 0 && (!held_ || held_->begin < held_->released);
+  }
+
+  // Nothing is left to write, and nothing is held back.
   [[nodiscard]] bool empty() const noexcept { return queued_ == 0; }
 
   // A goodbye was pushed, or everything was discarded: close the connection when the outbox is
@@ -109,6 +137,14 @@ class outbox {
     return full_.empty() && last_.references.empty();
   }
 
+  // Positions.
+  struct held {
+    std::int64_t begin{};  // of the first byte queued
+    std::int64_t released{};
+    std::int64_t seen{};  // the end at the last call of has_grown
+  };
+
+  [[nodiscard]] std::span<iovec const> fill_all(std::span<iovec> into) const;
   [[nodiscard]] bool put(request_id id, core::answer_ptr const& what, encoder& by);
   [[nodiscard]] bool has(room const& wanted) const noexcept;
   void wait(request_id id, core::answer_ptr const& what);
@@ -123,6 +159,7 @@ class outbox {
   std::shared_ptr<memory_meter> memory_;
   std::size_t bytes_max_;
   std::size_t queued_{};
+  std::unique_ptr<held> held_;
 
   std::list<stretch> full_;  // goes before `last_`
   stretch last_;

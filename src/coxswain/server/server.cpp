@@ -3,6 +3,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
+#include "coxswain/net/readiness.hpp"
 #include "coxswain/server/admission/admission.hpp"
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
@@ -80,6 +81,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
 
   void end_with(core::owner_input what);
   void look_after_journal();
+  [[nodiscard]] bool make_durable();
   core_origin origin();
   void resume_job();
   void start();
@@ -99,6 +101,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   std::optional<duration> downtime_;  // of a restored job, before this process
   dispatch dispatch_;
   net::poller poller_;
+  std::optional<net::readiness> disk_;  // of the journal
   loop_iteration iteration_;
   connections connections_;
   std::optional<net::tls_context> certificates_;
@@ -132,13 +135,14 @@ server::impl::impl(asio::io_context& io, options o)
   admission_.emplace(iteration_, connections_, options_, certificates);
   iteration_.now = clock_now();
   counts_.started = std::chrono::system_clock::now();
+  if (journal_ && journal_->descriptor() >= 0) disk_.emplace(poller_, journal_->descriptor());
   if (downtime_) resume_job();
 }
 
 core_origin server::impl::origin() {
   core_origin made{.self = draw_incarnation(), .now = made_at_ = clock_now()};
   if (options_.journal.directory.empty()) return made;
-  made.log = &journal_.emplace(options_.journal.directory);
+  made.log = &journal_.emplace(options_.journal.directory, options_.journal.level);
   made.restored = restore(*journal_, options_, made.now, set_aside_);
   if (made.restored) downtime_ = made.restored->downtime;
   return made;
@@ -223,7 +227,9 @@ status server::impl::put_in(core::owner_input what) {
   iteration_.now = clock_now();
   poller_.request_iteration();
   status const outcome = dispatch_.put_in(iteration_.now, std::move(what));
-  return iteration_.commit() ? outcome : iteration_.journal_failure;
+  if (!iteration_.commit()) return iteration_.journal_failure;
+  if (journal_) iteration_.journal_failure = journal_->wait_until_durable();
+  return iteration_.journal_failure.ok() ? outcome : iteration_.journal_failure;
 }
 
 void server::impl::close() noexcept {
@@ -234,6 +240,7 @@ void server::impl::close() noexcept {
 void server::impl::tear_down() noexcept {
   admission_->clear();
   connections_.forget_all();
+  disk_.reset();
   poller_.close();
   finished_.open();
   job_done_.open();
@@ -289,7 +296,7 @@ void server::impl::serve_iteration() {
   dispatch_.advance(iteration_began_);
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
-  if (!iteration_.commit()) return fail();
+  if (!iteration_.commit() || !make_durable()) return fail();
   if (auto const took = iteration_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
@@ -325,7 +332,7 @@ counts server::impl::counted() const {
 
 // Wakes coroutines that wait for the present state.
 void server::impl::settle() {
-  if (dispatch_.done() && !job_done_.is_open()) {
+  if (dispatch_.done() && dispatch_.is_durable() && !job_done_.is_open()) {
     if (!done_since_) done_since_ = iteration_.now;
     bool const lingered = iteration_.now >= deadline_after(*done_since_, options_.linger);
     if (lingered || dispatch_.drained()) job_done_.open();
@@ -344,6 +351,7 @@ void server::impl::finish() {
   connections_.end_all();
   connections_.deliver();
   connections_.clear_away();
+  if (journal_ && iteration_.commit()) iteration_.journal_failure = journal_->wait_until_durable();
   if (is_suspended_ && iteration_.commit()) {
     status const why = journal_->write_snapshot(dispatch_.logic(), false);
     if (!why.ok()) iteration_.report(core::severity::warning, {why.message()});
@@ -351,6 +359,16 @@ void server::impl::finish() {
   poller_.close();
   finished_.open();
   job_done_.open();
+}
+
+// Lets output leave whose inputs are on the disk now, and synchronizes those of other output.
+bool server::impl::make_durable() {
+  if (!disk_) return true;
+  bool const is_awaited =
+      dispatch_.awaits_durability() || (dispatch_.done() && !job_done_.is_open());
+  iteration_.journal_failure = journal_->synchronize(iteration_.now, is_awaited);
+  if (iteration_.journal_failure.ok()) connections_.release();
+  return iteration_.journal_failure.ok();
 }
 
 void server::impl::look_after_journal() {
@@ -377,6 +395,7 @@ std::optional<time_point> server::impl::next_deadline() const {
   keep_earliest(next, admission_->next_deadline());
   keep_earliest(next, stop_by_);
   keep_earliest(next, reload_at_);
+  if (disk_) keep_earliest(next, journal_->next_synchronization());
   if (done_since_ && !job_done_.is_open()) {
     keep_earliest(next, deadline_after(*done_since_, options_.linger));
   }

@@ -97,6 +97,7 @@ struct history {
   bool limits_are_small{};
   bool all_are_recoverable{};  // each task declares it when it joins
   duration delay_max{};
+  duration seen_within{};  // the auditor's times are at most this late
   time_point begun;
   time_point ended;
 

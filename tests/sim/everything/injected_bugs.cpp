@@ -347,6 +347,8 @@ std::vector<injected_bug> const& all_bugs() {
       {"unnoticed_leave", "leaving waits for none, or for all", nullptr, nullptr, &unnoticed_leave},
       restarts("early_answers", "answers leave before the journal has them",
                restart_bug::early_answers),
+      restarts("early_release", "answers leave before the disk has the journal",
+               restart_bug::early_release),
       restarts("lost_batch", "the journal's last batch is lost", restart_bug::lost_batch),
       restarts("repeated_input", "an input is replayed twice", restart_bug::repeated_input),
       restarts("lost_input", "an input is not replayed", restart_bug::lost_input),

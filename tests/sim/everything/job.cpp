@@ -48,6 +48,11 @@ job::job(std::uint64_t seed, injected_bug const* wrong,
   seen.options = decided.options;
   seen.limits_are_small = decided.limits_are_small;
   seen.delay_max = decided.delay_max;
+  // A message waits for the synchronization that is under way, and for its own.
+  if (decided.ways.has_disk) {
+    seen.delay_max += 2 * synchronization_max;
+    seen.seen_within = 4 * synchronization_max;  // with its request for what follows
+  }
   seen.begun = w.now;
   seen.all_are_recoverable =
       std::count(decided.recoverable.begin(), decided.recoverable.end(), false) == 0;

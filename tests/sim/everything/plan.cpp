@@ -124,6 +124,7 @@ plan::plan(std::uint64_t seed) {
   if (crashes == 0) return;
   options.restart_grace = 5s;
   ways.has_journal = true;
+  ways.has_disk = one_in(r, 2);
   checks_recording = ways.keeps_recording = false;
 }
 

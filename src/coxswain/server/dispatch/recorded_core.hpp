@@ -11,6 +11,7 @@
 #include "coxswain/server/recording/recorder.hpp"
 #include "coxswain/xla/core_port.hpp"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,17 @@ class recorded_core final : public xla::core_port {
     return journal_ == nullptr || !journal_->has_uncommitted();
   }
   status commit() { return journal_ == nullptr ? status{} : journal_->commit(); }
+
+  // Unless committing is enough: it must also wait until the batch of the last input is durable.
+  [[nodiscard]] bool holds_output() const noexcept {
+    return journal_ != nullptr && !journal_->is_immediate();
+  }
+  [[nodiscard]] std::uint64_t last_batch() const noexcept {
+    return journal_->committed() + (journal_->has_uncommitted() ? 1 : 0);
+  }
+  [[nodiscard]] bool is_durable(std::uint64_t batch) const noexcept {
+    return batch <= journal_->durable();
+  }
 
   // The queries of the core, which do not change it.
   [[nodiscard]] core::coordinator const& logic() const noexcept { return core_; }

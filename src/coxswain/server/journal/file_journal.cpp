@@ -30,6 +30,9 @@ namespace fs = std::filesystem;
 // A segment ends with the batch that makes it this large.
 constexpr std::size_t segment_bytes_max = 64 * 1024 * 1024;
 
+// More is not left unsynchronized.
+constexpr std::size_t unsynchronized_bytes_max = 64 * 1024 * 1024;
+
 // The capacity of the buffer kept between commits.
 constexpr std::size_t buffer_bytes = 1024 * 1024;
 
@@ -76,8 +79,12 @@ int write_all(int to, std::string_view bytes) {
   return 0;
 }
 
+net::descriptor open_directory(std::string const& path) {
+  return net::descriptor{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+}
+
 void sync_directory(std::string const& path) {
-  net::descriptor const opened{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  auto const opened = open_directory(path);
   if (opened) ::fsync(opened.value());
 }
 
@@ -94,7 +101,7 @@ void write_file(std::string const& path, std::string_view bytes) {
 
 }  // namespace
 
-file_journal::file_journal(std::string directory)
+file_journal::file_journal(std::string directory, durability level)
     : directory_{std::move(directory)}, boot_{this_boot()} {
   if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
     throw unavailable("cannot create the journal '" + directory_ + "'", errno);
@@ -102,6 +109,7 @@ file_journal::file_journal(std::string directory)
   lock();
   found_ = read_journal(directory_);
   if (!found_.damage.ok()) throw error{found_.damage};
+  if (level == durability::disk) disk_.emplace();
 }
 
 void file_journal::lock() {
@@ -134,17 +142,32 @@ duration file_journal::age() const {
 }
 
 void file_journal::go_on() {
-  number_ = found_.last_number;
+  number_ = durable_ = synchronizing_ = found_.last_number;
   checksum_ = found_.last_checksum;
   last_at_ = found_.last_written.coordinator;
   snapshot_at_ = clock(CLOCK_BOOTTIME);
   if (!found_.snapshots.empty()) last_snapshot_ = found_.snapshots.back().number;
   for (auto const& one : found_.segments) bytes_written_ += one.valid_bytes;
-  if (!found_.is_torn) return;
+  if (found_.is_torn) cut_torn_end();
+  if (disk_) synchronize_found();
+}
+
+void file_journal::cut_torn_end() const {
   auto const& last = found_.segments.back();
   if (::truncate(last.path.c_str(), static_cast<off_t>(last.valid_bytes)) != 0) {
     throw unavailable("cannot remove the torn end of '" + last.path + "'", errno);
   }
+}
+
+// The process before may have been killed while some of it was only written.
+void file_journal::synchronize_found() const {
+  for (auto const& one : found_.segments) {
+    net::descriptor const file{::open(one.path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file || ::fdatasync(file.value()) != 0) {
+      throw unavailable("cannot synchronize '" + one.path + "' with its disk", errno);
+    }
+  }
+  sync_directory(directory_);
 }
 
 void file_journal::forget_last_snapshot() {
@@ -199,7 +222,45 @@ status file_journal::commit() {
   failure_ = write_batch();
   batch_.clear();
   if (batch_.capacity() > buffer_bytes) batch_.shrink_to_fit();
+  if (unsynchronized_bytes_ > unsynchronized_bytes_max) return wait_until_durable();
   return failure_;
+}
+
+status file_journal::synchronize(time_point now, bool is_awaited) {
+  if (!disk_ || !failure_.ok()) return failure_;
+  if (disk_->busy_since()) {
+    auto const how = disk_->take();
+    if (!how) return {};
+    ended(*how);
+  }
+  bool const is_due = unsynchronized_since_ && now >= *unsynchronized_since_ + synchronized_within;
+  if (failure_.ok() && durable_ < number_ && (is_awaited || is_due)) start_synchronizing();
+  return failure_;
+}
+
+std::optional<time_point> file_journal::next_synchronization() const {
+  if (!disk_ || disk_->busy_since() || !unsynchronized_since_) return std::nullopt;
+  return *unsynchronized_since_ + synchronized_within;
+}
+
+status file_journal::wait_until_durable() {
+  if (status why = commit(); !why.ok() || !disk_) return why;
+  while (failure_.ok() && durable_ < number_) {
+    if (!disk_->busy_since()) start_synchronizing();
+    ended(disk_->wait());
+  }
+  return failure_;
+}
+
+void file_journal::start_synchronizing() {
+  in_use_ = std::exchange(closed_, {});
+  std::vector<int> files;
+  for (auto const& one : in_use_) files.push_back(one.value());
+  if (segment_) files.push_back(segment_.value());
+  synchronizing_ = number_;
+  unsynchronized_bytes_ = 0;
+  unsynchronized_since_.reset();
+  disk_->start(std::move(files));
 }
 
 status file_journal::write_batch() {
@@ -215,17 +276,40 @@ status file_journal::write_batch() {
   }
   segment_bytes_ += batch_.size();
   bytes_written_ += batch_.size();
+  if (!disk_) return {};
+  unsynchronized_bytes_ += batch_.size();
+  if (!unsynchronized_since_) unsynchronized_since_ = std::chrono::steady_clock::now();
   return {};
 }
 
 status file_journal::open_segment() {
+  close_segment();
   auto const path = segment_path(directory_, number_ + 1);
   segment_ = net::descriptor{
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)};
   segment_bytes_ = 0;
-  if (segment_) return {};
+  if (segment_) {
+    if (disk_) closed_.push_back(open_directory(directory_));
+    return {};
+  }
   return {errc::data_loss,
           "the journal's file '" + path + "' cannot be created: " + text_of(errno)};
+}
+
+void file_journal::close_segment() {
+  if (segment_ && disk_) closed_.push_back(std::move(segment_));
+  segment_.close();
+}
+
+void file_journal::ended(synchronizer::outcome const& how) {
+  if (how.problem != 0) {
+    failure_ = {errc::data_loss,
+                "the journal in '" + directory_ +
+                    "' cannot be synchronized with its disk: " + text_of(how.problem)};
+    return;
+  }
+  in_use_.clear();
+  durable_ = synchronizing_;
 }
 
 bool file_journal::wants_snapshot() const {
@@ -236,7 +320,7 @@ bool file_journal::wants_snapshot() const {
 }
 
 status file_journal::write_snapshot(core::coordinator const& core, bool may_fork) {
-  segment_.close();  // the next batch begins another one
+  close_segment();  // the next batch begins another one
   snapshot_at_ = clock(CLOCK_BOOTTIME);
   bytes_at_snapshot_ = bytes_written_;
   if (!may_fork) {

@@ -1,19 +1,24 @@
 #pragma once
-// A journal in files on a local disk (journal_files), written batch by batch. What is committed
-// survives the end of this process, but not necessarily that of the machine. Only the owner of the
-// directory may read it: it contains values and the secrets of sessions. Not thread-safe.
+// A journal in files on a local disk (journal_files), written batch by batch. What is written
+// survives the end of this process, and what is synchronized with the disk that of the machine: a
+// batch is durable when its `durability` is reached. Only the owner of the directory may read it:
+// it contains values and the secrets of sessions. Not thread-safe.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/journal/journal.hpp"
 #include "coxswain/server/journal/journal_files.hpp"
+#include "coxswain/server/journal/synchronizer.hpp"
+#include "coxswain/server/options.hpp"
 
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace coxswain::server {
 
@@ -22,7 +27,7 @@ class file_journal final : public journal {
   // Creates the directory (mode 0700) if there is none, and locks it for the lifetime of this
   // object. Throws coxswain::error: UNAVAILABLE, another process uses it, which is named, or it
   // cannot be created, locked or read; DATA_LOSS, it is damaged.
-  explicit file_journal(std::string directory);
+  explicit file_journal(std::string directory, durability level = durability::process);
   // A child that writes a snapshot is ended.
   ~file_journal() override;
 
@@ -36,7 +41,7 @@ class file_journal final : public journal {
   [[nodiscard]] duration age() const;
 
   // Appends to those contents from now on. Throws coxswain::error: UNAVAILABLE, a torn end cannot
-  // be removed.
+  // be removed, or the disk fails.
   void go_on();
 
   // Its last snapshot is damaged: the one before is used, with the inputs since then.
@@ -50,7 +55,27 @@ class file_journal final : public journal {
   void begin(wire::recording_head const& head) override;
   void append(wire::record const& input) override;
   [[nodiscard]] bool has_uncommitted() const noexcept override { return !batch_.empty(); }
+  // Waits for the disk if too much is written and not synchronized.
   status commit() override;
+  [[nodiscard]] std::uint64_t committed() const noexcept override { return number_; }
+  [[nodiscard]] std::uint64_t durable() const noexcept override {
+    return is_immediate() ? number_ : durable_;
+  }
+  [[nodiscard]] bool is_immediate() const noexcept override { return !disk_; }
+
+  // Becomes readable with an edge when `synchronize` has something to do; -1: never.
+  [[nodiscard]] int descriptor() const noexcept { return disk_ ? disk_->descriptor() : -1; }
+
+  // Takes note of a synchronization that has ended, and begins the next one if something waits for
+  // it (`is_awaited`) or was written `synchronized_within` ago. An error is final, as of commit.
+  status synchronize(time_point now, bool is_awaited);
+  static constexpr duration synchronized_within = 100ms;
+
+  // When `synchronize` has something to do, at the latest.
+  [[nodiscard]] std::optional<time_point> next_synchronization() const;
+
+  // Commits, and waits until everything is durable.
+  status wait_until_durable();
 
   // Whether a snapshot would be worth its price: the inputs since the last one are much longer than
   // it is, or old; and none is being written.
@@ -73,8 +98,13 @@ class file_journal final : public journal {
 
  private:
   void lock();
+  void cut_torn_end() const;
+  void synchronize_found() const;
   status write_batch();
   status open_segment();
+  void close_segment();
+  void start_synchronizing();
+  void ended(synchronizer::outcome const& how);
   [[nodiscard]] status save(core::coordinator const& core, std::uint64_t number) const;
   void use_snapshot(std::uint64_t number);
 
@@ -88,6 +118,12 @@ class file_journal final : public journal {
   std::uint32_t checksum_{};
   net::descriptor segment_;
   std::size_t segment_bytes_{};
+  std::vector<net::descriptor> closed_;  // segments, and directories, to synchronize first
+  std::vector<net::descriptor> in_use_;  // by the disk's thread
+  std::optional<time_point> unsynchronized_since_;
+  std::size_t unsynchronized_bytes_{};
+  std::uint64_t durable_{};        // the last batch that is synchronized
+  std::uint64_t synchronizing_{};  // the last one that will be
   std::uint64_t bytes_written_{};
   std::uint64_t bytes_at_snapshot_{};  // written before it
   std::uint64_t snapshot_bytes_{};     // of the last one
@@ -96,6 +132,7 @@ class file_journal final : public journal {
   pid_t child_{-1};                    // which writes a snapshot
   std::uint64_t childs_number_{};      // the batch that it is of
   status failure_;
+  std::optional<synchronizer> disk_;  // last: it uses the descriptors
 };
 
 }  // namespace coxswain::server

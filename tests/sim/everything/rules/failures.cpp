@@ -120,7 +120,7 @@ void check_failures(history const& h, violations& found) {
     if (!c.asks<core::report_error_args>() || !c.is_ok() || !h.has_all_events()) continue;
     bool const has_failed = std::any_of(h.events.begin(), h.events.end(), [&](auto const& e) {
       return e.what.what.kind == core::event_kind::failed && e.what.what.task == c.task &&
-             e.at >= c.made && e.at <= *c.answered;
+             e.at >= c.made && e.at - h.seen_within <= *c.answered;
     });
     if (!has_failed) found.push_back("the task did not fail: " + h.text(c));
   }
