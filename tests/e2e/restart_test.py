@@ -37,8 +37,14 @@ class WithJournal(EndToEnd):
 class Restart(WithJournal):
 
     def test_a_killed_coordinator_continues_its_job(self):
+        self.kill_it_under_work()
+
+    def test_a_killed_coordinator_that_waits_for_its_disk_continues_its_job(self):
+        self.kill_it_under_work("--durability", "disk")
+
+    def kill_it_under_work(self, *arguments):
         tasks, kills, rounds = 4, 4, 3
-        coordinator = self.serve_journal(tasks)
+        coordinator = self.serve_journal(tasks, *arguments)
         program = BIN / "coxswain"
         script = (f"for kill in $(seq {kills + 1}); do "
                   f"{program} get --wait 300s go/$kill || exit 1; "
@@ -50,7 +56,7 @@ class Restart(WithJournal):
             self.succeed("put", f"go/{number}", "1")
             time.sleep(random.uniform(0, 0.3))
             self.kill(coordinator)
-            coordinator = self.serve_journal(tasks)
+            coordinator = self.serve_journal(tasks, *arguments)
             coordinator.line("the coordinator was restarted after", "err")
         self.succeed("put", f"go/{kills + 1}", "1")
 

@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # for type checkers it is true; typing takes long to impo
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
+    from typing import Literal
 
     from typing_extensions import Self
 
@@ -74,6 +75,8 @@ class Coordinator:
     ``journal``: a directory to which all inputs are written before anything is answered (none). A
         process that is started with the same one, address and options after this one was killed
         continues the job. Only this user may read it: it has values and secrets, but no tokens.
+        ``durability``: what the journal survives: "process", the end of this process, or "disk",
+        that of the machine, for which each reply waits until the disk has it ("process").
         ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s).
         ``restart_within``: clients wait this long for a restart (10 min).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
@@ -123,9 +126,10 @@ class Coordinator:
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None,
-                 journal: str | os.PathLike[str] | None = None, restart_grace: Timeout = None,
-                 restart_within: Timeout = None, linger: Timeout = None,
-                 spin: Timeout = None,
+                 journal: str | os.PathLike[str] | None = None,
+                 durability: Literal["process", "disk"] | None = None,
+                 restart_grace: Timeout = None, restart_within: Timeout = None,
+                 linger: Timeout = None, spin: Timeout = None,
                  memory_bytes_max: int | None = None, value_bytes_max: int | None = None,
                  key_bytes_max: int | None = None, gather_bytes_max: int | None = None,
                  changes_max: int | None = None, change_bytes_max: int | None = None,
@@ -251,6 +255,10 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
     for name in ("http", "record", "journal"):
         if name in given:
             given[name] = str(given[name])
+    durability = given.pop("durability", "process")
+    if durability not in ("process", "disk"):
+        raise ValueError(f"durability is 'process' or 'disk', not {durability!r}")
+    options.use_durability(durability)
     for name, value in given.items():
         setattr(options, name, value)
     return options

@@ -75,6 +75,10 @@ void bind_rules(py::class_<options>& to) {
   add(to, "preemption_lead", core_of, &core::config::preemption_lead);
   add(to, "preemption_timeout", core_of, &core::config::preemption_timeout);
   add(to, "journal", journal_of, &server::journal_options::directory);
+  define(to, "use_durability", [](options& o, std::string const& level) {
+    o.server.journal.level =
+        level == "disk" ? server::durability::disk : server::durability::process;
+  });
   add(to, "restart_grace", journal_of, &server::journal_options::restart_grace);
   add(to, "restart_within", journal_of, &server::journal_options::restart_within);
   add(to, "linger", server_of, &server::options::linger);

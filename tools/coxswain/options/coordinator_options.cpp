@@ -176,6 +176,16 @@ void add_journal_options(CLI::App& to, coordinator_options& into) {
                 "Write all inputs to a journal in this directory before anything is answered; "
                 "started again, the coordinator continues the job, and its clients resume")
       ->type_name("DIR");
+  to.add_option_function<std::string>(
+        "--durability",
+        [&journal](std::string const& level) {
+          journal.level = level == "disk" ? server::durability::disk : server::durability::process;
+        },
+        "What the journal survives: the end of the process, or that of the machine, for which each "
+        "reply waits until the disk has it")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"process", "disk"}))
+      ->default_str("process");
   add_duration(to, "--restart-grace", journal.restart_grace,
                "Fail tasks that have not resumed this long after a restart", {.least = 1ms});
   add_duration(to, "--restart-within", journal.restart_within,
