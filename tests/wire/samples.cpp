@@ -56,7 +56,8 @@ core::hello_answer hello_reply() {
           .given = core::role::operator_,
           .coordinator_return = 30s,
           .restart_grace = 15s,
-          .hosted_by_task = 0};
+          .hosted_by_task = 0,
+          .term = largest};
 }
 
 barrier_failure failed_barrier() {
@@ -256,7 +257,7 @@ std::vector<core::client_message> sample_requests() {
   return messages(
       core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(),
       core::resume_args{
-          session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}},
+          session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}, largest},
       core::bye_args{true}, core::cancel_args{request_id{largest}},
       core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
       core::join_args{incarnation{1}, 30s, false, true},
@@ -298,7 +299,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, std::monostate{});
   add(made, status{errc::not_found, "There is no key 'a'."}, std::monostate{});
   add(made, {}, hello_reply());
-  add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}});
+  add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}, 3});
   add(made, {}, core::join_answer{true});
   add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});
   add(made, status{errc::deadline_exceeded, "Barrier timed out."}, failed_barrier());
@@ -312,6 +313,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, whole_job());
   add(made, {}, core::goodbye{status{errc::unavailable, "The coordinator stops."}, true});
   add(made, {}, core::goodbye{status{errc::aborted, "It was restarted."}, false, true});
+  add(made, {}, core::goodbye{status{errc::unavailable, "Not yet."}, true, false, "b:8476"});
   add(made, {}, failed_job());
   add(made, {}, core::waiting{request_id{9}, "1 of 2 tasks is missing: 1 (connected)"});
   add(made, {}, core::barrier_progress{request_id{9}, round_number{3}, 61, 64, "3,17-18", 2});

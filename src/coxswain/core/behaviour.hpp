@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 1;
+inline constexpr std::uint32_t behaviour = 2;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 1;
+inline constexpr std::uint32_t behaviour_reading = 2;
 
 }  // namespace coxswain::core

@@ -46,6 +46,10 @@ struct config {
   // How long restored sessions have to resume after a restart of the coordinator. Zero: no restart
   // restores them.
   time_limit restart_grace{};
+  // The term in which the coordinator starts: how many processes have served this job, including
+  // this one. Rises with each restart that restores it, and distinguishes the coordinator from one
+  // that was replaced. At least 1.
+  std::uint64_t term{1};
   // The task whose process this coordinator runs in, for the texts of clients that lose it.
   std::optional<std::uint32_t> hosted_by_task;
   // Time limit for the Hello of a new connection.

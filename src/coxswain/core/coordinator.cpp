@@ -311,6 +311,10 @@ bool coordinator::done() const {
 }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
+std::uint64_t coordinator::term() const { return all_->kernel.term; }
+std::optional<std::uint64_t> coordinator::newer_term() const {
+  return all_->handshakes.newer_term();
+}
 bool coordinator::drained() const { return all_->connections.drained(); }
 incarnation coordinator::self() const { return all_->kernel.self; }
 config const& coordinator::options() const { return all_->kernel.options; }

@@ -156,6 +156,11 @@ class coordinator {
   // It was stopped by its owner.
   [[nodiscard]] bool is_stopping() const;
 
+  // The present term (config::term), and the highest one that a client has seen, if that is higher:
+  // then another coordinator has replaced this one.
+  [[nodiscard]] std::uint64_t term() const;
+  [[nodiscard]] std::optional<std::uint64_t> newer_term() const;
+
   // No session still owes an acknowledgement of its leave reply (semantics D11).
   [[nodiscard]] bool drained() const;
 

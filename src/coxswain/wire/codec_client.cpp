@@ -58,6 +58,7 @@ void encode(core::resume_args const& from, v1::ClientMessage& message) {
   to.set_coordinator_incarnation(from.coordinator.value);
   std::uint64_t last = 0;
   for (auto const id : from.open) to.add_open(id.value - std::exchange(last, id.value));
+  to.set_term_seen(from.term_seen);
 }
 
 core::resume_args decode(v1::Resume& from) {
@@ -68,6 +69,7 @@ core::resume_args decode(v1::Resume& from) {
   to.open.reserve(static_cast<std::size_t>(from.open_size()));
   std::uint64_t last = 0;
   for (auto const distance : from.open()) to.open.push_back(request_id{last += distance});
+  to.term_seen = from.term_seen();
   return to;
 }
 

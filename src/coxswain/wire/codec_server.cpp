@@ -62,6 +62,7 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   to.set_coordinator_return_ms(period_to_wire(from.coordinator_return));
   to.set_restart_grace_ms(period_to_wire(from.restart_grace));
   if (from.hosted_by_task) to.set_hosted_by_task(*from.hosted_by_task);
+  to.set_term(from.term);
 }
 
 result<answer_value> decode(v1::HelloReply& from) {
@@ -85,18 +86,21 @@ result<answer_value> decode(v1::HelloReply& from) {
   to.coordinator_return = from_milliseconds(from.coordinator_return_ms());
   to.restart_grace = from_milliseconds(from.restart_grace_ms());
   if (from.has_hosted_by_task()) to.hosted_by_task = from.hosted_by_task();
+  to.term = from.term();
   return answer_value{std::move(to)};
 }
 
 void encode(core::resume_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_resume();
   for (auto const id : from.unknown) to.add_unknown(id.value);
+  to.set_term(from.term);
 }
 
 core::resume_answer decode(v1::ResumeReply& from) {
   core::resume_answer to;
   to.unknown.reserve(static_cast<std::size_t>(from.unknown_size()));
   for (auto const id : from.unknown()) to.unknown.push_back(request_id{id});
+  to.term = from.term();
   return to;
 }
 
@@ -139,11 +143,12 @@ void encode(core::goodbye const& from, v1::ServerMessage& message) {
   to.set_reason(text(from.why.message()));
   to.set_may_resume(from.may_resume);
   to.set_restarted(from.restarted);
+  to.set_address(text(from.address));
 }
 
 core::goodbye decode(v1::Goodbye& from) {
   return {status{errc_of(from.code()), std::move(*from.mutable_reason())}, from.may_resume(),
-          from.restarted()};
+          from.restarted(), std::move(*from.mutable_address())};
 }
 
 void encode(core::barrier_progress const& from, v1::ServerMessage& message) {
@@ -274,7 +279,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> before_version;
   field_writer first{before_version.data()};
   first.put_fixed64(field::kCoordinatorIncarnationFieldNumber, from.coordinator.value);
-  std::array<char, 16 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
+  std::array<char, 17 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
   field_writer rest{after_version.data()};
   rest.put_fixed64(field::kSessionFieldNumber, from.session.value);
   rest.put_head(field::kSecretFieldNumber, from.secret.size());
@@ -294,6 +299,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
     rest.put_present_number(field::kHostedByTaskFieldNumber, *from.hosted_by_task);
   }
   rest.put_number(field::kRestartGraceMsFieldNumber, period_to_wire(from.restart_grace));
+  rest.put_number(field::kTermFieldNumber, from.term);
   auto const version = text(from.version);
   append_body(head, v1::ServerMessage::kHelloFieldNumber, first.written(),
               content_field_bytes(version.size()) + rest.written().size());

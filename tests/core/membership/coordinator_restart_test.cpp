@@ -70,6 +70,54 @@ BOOST_AUTO_TEST_CASE(a_suspended_coordinator_sends_everyone_away_to_come_back) {
   BOOST_TEST(c.error() == "none");
 }
 
+BOOST_AUTO_TEST_CASE(each_restart_raises_the_term_and_sessions_learn_it) {
+  auto options = restarting();
+  options.term = 4;
+  cluster c{3, options};
+  BOOST_TEST(c[0].hello->term == 4u);
+
+  restart(c, 1s);
+  c.resume(0);
+  BOOST_TEST(c[0].resumed->term == 5u);
+
+  c[0].connection = {};
+  BOOST_TEST(c.logic().put_in(t0 + c.now(), core::restarted{1s, 9}).ok());
+  c.resume(0);
+  BOOST_TEST(c[0].resumed->term == 9u);
+  BOOST_TEST(c.logic().term() == 9u);
+}
+
+BOOST_AUTO_TEST_CASE(a_replaced_coordinator_sends_a_client_of_its_successor_away) {
+  cluster c{2, restarting()};
+  auto seen = c.resume_of(0);
+  seen.term_seen = 1;
+  c.lose(0).say(c.dial(), core::client_message{.what = seen});
+  BOOST_TEST(!c.logic().newer_term());
+
+  seen.term_seen = 2;
+  auto const late = c.dial();
+  c.say(late, core::client_message{.what = seen});
+
+  expect_words(c.goodbye_to(late),
+               {"UNAVAILABLE may resume", "this coordinator has term 1", "another one has term 2"});
+  expect_words(c.log(), {"refused: this coordinator has term 1"});
+  BOOST_TEST((c.logic().newer_term() == std::optional<std::uint64_t>{2}));
+  BOOST_TEST(c.error() == "none");
+}
+
+// Its clients are of another job: there is nothing to resume (semantics D1).
+BOOST_AUTO_TEST_CASE(a_new_coordinator_tells_sessions_of_an_old_one_so_whatever_their_term) {
+  cluster c{1, restarting()};
+  auto of_another = c.resume_of(0);
+  of_another.coordinator = incarnation{78};
+  of_another.term_seen = 5;
+  auto const late = c.dial();
+  c.say(late, core::client_message{.what = of_another});
+
+  expect_words(c.goodbye_to(late), {"ABORTED: session ended: the coordinator was restarted"});
+  BOOST_TEST(!c.logic().newer_term());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
   expect_all<answer>(1);  // its holders are counted when it is loaded
 }
 
-BOOST_AUTO_TEST_CASE(every_option_is_decisive_but_for_tokens_version_and_start) {
-  BOOST_TEST(std::tuple_size_v<decltype(decisive_options)> + 3 == boost::pfr::tuple_size_v<config>);
+BOOST_AUTO_TEST_CASE(every_option_is_decisive_but_for_tokens_version_start_and_term) {
+  BOOST_TEST(std::tuple_size_v<decltype(decisive_options)> + 4 == boost::pfr::tuple_size_v<config>);
 
   config const one;
   BOOST_TEST(difference(one, one).empty());

@@ -28,6 +28,7 @@ kernel::kernel(config given, incarnation id, time_point now)
       everyone{boost::make_local_shared<task_set const>(options.num_tasks)},
       event_log{{options.events_max, options.event_bytes_max, options.events_alike_max},
                 options.started},
+      term{options.term},
       observed_{now} {}
 
 void kernel::observe(time_point now) {

@@ -16,6 +16,7 @@
 #include "coxswain/core/observe/statistics.hpp"
 #include "coxswain/core/rendezvous/meeting.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ class kernel {
   core::lateness lateness;
   std::optional<job_error> error;
   bool stopping{};
+  std::uint64_t term;  // see config::term
 
   // Free for a request that may wait.
   static constexpr std::size_t memory_per_request = 8 * 1024;

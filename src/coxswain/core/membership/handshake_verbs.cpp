@@ -75,6 +75,10 @@ std::string const* handshake_verbs::wrong_token(connection_id of) const {
   return c && c->wrong_token ? &c->peer : nullptr;
 }
 
+std::optional<std::uint64_t> handshake_verbs::newer_term() const noexcept {
+  return newer_term_ > kernel_.term ? std::optional{newer_term_} : std::nullopt;
+}
+
 void handshake_verbs::wrong_tokens_due(time_point now) {
   deadlines_.disarm(wrong_tokens_alarm_);
   for (auto const& [host, count] : wrong_tokens_.take()) {
@@ -134,6 +138,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   a.coordinator_return = options_.coordinator_return;
   a.restart_grace = options_.restart_grace;
   a.hosted_by_task = options_.hosted_by_task;
+  a.term = kernel_.term;
   a.frame_bytes_max = concerns_.connections.frame_bytes_max(from);
   a.value_bytes_max = options_.largest_value();
   a.key_bytes_max = options_.key_bytes_max;
@@ -145,6 +150,9 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
 
 void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t answered_through,
                              resume_args const& args) {
+  if (args.coordinator == kernel_.self && args.term_seen > kernel_.term) {
+    return was_replaced(from, args.term_seen);
+  }
   session* const s = args.coordinator == kernel_.self ? sessions_.find(args.session) : nullptr;
   if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
     kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
@@ -182,6 +190,17 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
   carry_on(now, from, answered_through, args);
 }
 
+// The client has been served by another coordinator since.
+void handshake_verbs::was_replaced(connection_id from, std::uint64_t term) {
+  newer_term_ = std::max(newer_term_, term);
+  kernel_.tally.count_request(operation_of<resume_args>, errc::unavailable);
+  std::string const terms = "this coordinator has term " + std::to_string(kernel_.term) +
+                            ", and another one has term " + std::to_string(term);
+  kernel_.log(severity::warning, event_kind::refused,
+              "connection from " + sessions_.find(from)->peer + " refused: " + terms);
+  concerns_.connections.say_goodbye(from, {errc::unavailable, terms}, true);
+}
+
 // The session continues on this connection.
 void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t answered_through,
                                resume_args const& args) {
@@ -215,6 +234,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   std::vector<undelivered> unreceived = sessions_.take_unwanted(s, answered_through, args.open);
   resume_answer a;
   a.unknown = sessions_.resume(s, answered_through, args.open);
+  a.term = kernel_.term;
   sessions_.push(s, calls_.share(std::move(a)));
   sessions_.send_kept(s);
   if (error_) sessions_.push(s, calls_.share(*error_));

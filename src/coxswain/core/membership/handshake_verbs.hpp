@@ -22,6 +22,8 @@ class handshake_verbs final : public concern {
   void replace_credentials(std::vector<credential> by);
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
+  // The highest term that a client has seen, if it is above this coordinator's.
+  [[nodiscard]] std::optional<std::uint64_t> newer_term() const noexcept;
   // Sums up the wrong tokens of a period.
   void wrong_tokens_due(time_point now);
 
@@ -35,6 +37,7 @@ class handshake_verbs final : public concern {
   static void fields(auto& a, auto& s) {
     a(1, s.wrong_tokens_);
     a(2, s.wrong_tokens_alarm_);
+    a(3, s.newer_term_);
   }
 
   [[nodiscard]] status refusal(hello_args const& args) const;
@@ -42,9 +45,11 @@ class handshake_verbs final : public concern {
   void refuse_hello(time_point now, connection_id from, status why);
   void carry_on(time_point now, connection_id from, std::uint64_t answered_through,
                 resume_args const& args);
+  void was_replaced(connection_id from, std::uint64_t term);
 
   wrong_tokens wrong_tokens_;
   alarm wrong_tokens_alarm_;
+  std::uint64_t newer_term_{};
 };
 
 }  // namespace coxswain::core

@@ -20,6 +20,7 @@ void restart_verbs::suspend(time_point now, suspended const& what) {
 
 void restart_verbs::restart(time_point now, restarted const& what) {
   is_suspended_ = false;
+  kernel_.term = what.term.value_or(kernel_.term + 1);
   kernel_.pass_over(now);
   concerns_.connections.forget_connections();
   restarted_at_ = kernel_.alive_since(now);

@@ -70,6 +70,7 @@ struct resume_args {
   session_secret secret{};
   incarnation coordinator{};
   std::vector<request_id> open;
+  std::uint64_t term_seen{};  // zero: none
 
   friend bool operator==(resume_args const&, resume_args const&) = default;
 };
@@ -412,11 +413,13 @@ struct hello_answer {
   duration coordinator_return{};  // zero: not stated
   duration restart_grace{};       // zero: a restarted coordinator restores no sessions
   std::optional<std::uint32_t> hosted_by_task;
+  std::uint64_t term{};  // zero: not stated
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };
 
 struct resume_answer {
   std::vector<request_id> unknown;
+  std::uint64_t term{};  // zero: not stated
   friend bool operator==(resume_answer const&, resume_answer const&) = default;
 };
 
@@ -489,6 +492,7 @@ struct goodbye {
   status why;
   bool may_resume{};
   bool restarted{};
+  std::string address{};  // where the coordinator may be; empty: unknown
   friend bool operator==(goodbye const&, goodbye const&) = default;
 };
 

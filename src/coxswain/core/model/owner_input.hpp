@@ -8,6 +8,8 @@
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/model/messages.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,9 +50,10 @@ struct suspended {
 
 // This is another process of the coordinator, which has restored its state: all connections are
 // lost, and sessions have `config::restart_grace` to resume. `downtime` is how long there was none,
-// for people.
+// for people. `term` is the new term; none: the one after the last.
 struct restarted {
   duration downtime{};
+  std::optional<std::uint64_t> term{};
 };
 
 // preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is

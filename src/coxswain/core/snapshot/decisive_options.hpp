@@ -1,6 +1,7 @@
 #pragma once
 // The options that affect decisions: those of a snapshot must be those of the coordinator that
-// loads it. All but the tokens and the version of the program.
+// loads it. All but the tokens, the version of the program
+// and the first term.
 
 #include "coxswain/core/config.hpp"
 

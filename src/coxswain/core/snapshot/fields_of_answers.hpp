@@ -205,8 +205,12 @@ void fields(auto& a, maybe_const<hello_answer> auto& x) {
   a(15, x.coordinator_return);
   a(16, x.hosted_by_task);
   a(17, x.restart_grace);
+  a(18, x.term);
 }
-void fields(auto& a, maybe_const<resume_answer> auto& x) { a(1, x.unknown); }
+void fields(auto& a, maybe_const<resume_answer> auto& x) {
+  a(1, x.unknown);
+  a(2, x.term);
+}
 void fields(auto& a, maybe_const<join_answer> auto& x) { a(1, x.already_started); }
 void fields(auto& a, maybe_const<barrier_answer> auto& x) {
   a(1, x.round);
@@ -249,6 +253,7 @@ void fields(auto& a, maybe_const<goodbye> auto& x) {
   a(1, x.why);
   a(2, x.may_resume);
   a(3, x.restarted);
+  a(4, x.address);
 }
 void fields(auto& a, maybe_const<waiting> auto& x) {
   a(1, x.request);

@@ -224,6 +224,8 @@ void kernel::fields(auto& a, auto& s) {
   a(12, s.out);
   a(13, s.unsent_bytes);
   a(14, s.events);
+  a(15, s.term);
+  if constexpr (is_loading<decltype(a)>) s.term = std::max<std::uint64_t>(s.term, 1);  // an old one
 }
 
 void save(kernel const& from, state_writer& to) { kernel::fields(to, from); }

@@ -18,7 +18,8 @@ namespace coxswain::server {
 namespace {
 
 // Options that may differ: tokens are replaced by an input, and the others are used as they were.
-constexpr std::array<std::string_view, 3> may_differ{"credentials", "version", "memory_bytes_max"};
+constexpr std::array<std::string_view, 4> may_differ{"credentials", "version", "term",
+                                                     "memory_bytes_max"};
 
 status check_options(core::config const& now, wire::recording_head const& then) {
   for (auto const& setting : settings_of(now)) {

@@ -27,6 +27,16 @@ core::owner_input preemption(wire::record const& input) {
   return core::preempt_args{task_of(input), duration{nanoseconds}};
 }
 
+core::owner_input restart(wire::record const& input) {
+  core::restarted what{duration{static_cast<duration::rep>(input.number)}};
+  if (input.content.empty()) return what;
+  auto const* const end = input.content.data() + input.content.size();
+  if (std::from_chars(input.content.data(), end, what.term.emplace()).ptr != end) {
+    throw malformed("A restart of the recording has no valid term.");
+  }
+  return what;
+}
+
 core::owner_input cancellation(wire::record const& input) {
   auto const end = input.content.find('\0');
   if (end == input.content.npos) {
@@ -84,8 +94,7 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::credentials_replaced: return put(credentials(content));
     case kind::round_cancelled: return put(cancellation(input));
     case kind::suspended: return put(core::suspended{std::move(content)});
-    case kind::restarted:
-      return put(core::restarted{duration{static_cast<duration::rep>(input.number)}});
+    case kind::restarted: return put(restart(input));
   }
 }
 

@@ -66,7 +66,8 @@ wire::record record_of(core::suspended const& what, std::string& content) {
   return input;
 }
 
-wire::record record_of(core::restarted const& what, std::string&) {
+wire::record record_of(core::restarted const& what, std::string& content) {
+  content = what.term ? std::to_string(*what.term) : "";
   wire::record input;
   input.kind = wire::record_kind::restarted;
   input.number = static_cast<std::uint64_t>(what.downtime.count());

@@ -119,8 +119,12 @@ class content_digest {
         a.open_requests_max, a.open_requests_max_per_task, a.given, a.coordinator_return,
         a.hosted_by_task);
     if (a.restart_grace > 0s) add(a.restart_grace);  // older recordings have none
+    if (a.term > 1) add(a.term);
   }
-  void of(core::resume_answer const& a) { add(2, a.unknown); }
+  void of(core::resume_answer const& a) {
+    add(2, a.unknown);
+    if (a.term > 1) add(a.term);
+  }
   void of(core::join_answer const& a) { add(3, a.already_started); }
   void of(core::barrier_answer const& a) { add(4, a.round, a.data); }
   void of(barrier_failure const& a) {

@@ -19,6 +19,7 @@ template <class Config, class Visit>
 void visit_options(Config& o, Visit visit) {
   visit(std::string{"credentials"}, o.credentials);
   visit(std::string{"version"}, o.version);
+  visit(std::string{"term"}, o.term);
   core::each_decisive_option([&](std::uint32_t, char const* name, auto member) {
     constexpr bool is_time = std::is_same_v<decltype(member), time_limit core::config::*>;
     visit(std::string{name} + (is_time ? "_ns" : ""), o.*member);
