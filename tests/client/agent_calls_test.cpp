@@ -177,7 +177,7 @@ BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_name
                         agent_lab) {
   a.start(t0);
   a.call(t0, core::get_args{"k", {}}, 3s);
-  a.connect_failed(t0, {errc::unavailable, "connection refused"}, true);
+  a.connect_failed(t0, 0, {errc::unavailable, "connection refused"}, true);
   BOOST_TEST(out() == "open");
   a.advance(t0 + 3s - 1ns);
   BOOST_TEST(out() == "open");
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_frame_may_have_exactly_the_limit_and_not_more) {
 BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_and_the_session_continues) {
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   auto coordinator = hello_answer();
   coordinator.frame_bytes_max = 100'000'000;
   coordinator.value_bytes_max = 90'000'000;
@@ -336,7 +336,7 @@ BOOST_FIXTURE_TEST_CASE(a_queued_call_is_checked_once_the_limits_are_known, agen
   a.start(t0);
   a.call(t0, core::put_args{"k", std::string(5'001, 'v'), false}, 300s);
   a.call(t0, core::put_args{"k", "v", false}, 300s);
-  a.connected(t0);
+  a.connected(t0, 0);
 
   say(t0, {{}, hello_answer()});
 
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_open_calls_are_resumed_in_order) {
   }
   (void)lab.out();
   lab.lose(t0 + 1s);
-  lab.a.connected(t0 + 1s);
+  lab.a.connected(t0 + 1s, 0);
   BOOST_TEST((lab.out() == expected + " | open | disconnected"));
 
   lab.say(t0 + 1s, unknown(all));

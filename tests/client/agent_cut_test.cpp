@@ -95,8 +95,11 @@ class small_job {
     std::vector<agent_command> commands;
     m.a.take_commands(commands);
     for (auto const one : commands) {
-      if (one == agent_command::close) hang_up(m);
-      if (one == agent_command::open) pick_up(m);
+      if (one.opens()) {
+        pick_up(m);
+      } else {
+        hang_up(m);
+      }
     }
     std::vector<agent_completion> completions;
     m.a.take_completions(completions);
@@ -109,7 +112,7 @@ class small_job {
     m.decoder = wire::frame_decoder{wire::message_bytes_max};
     ++m.connections;
     m.moved[0] = m.moved[1] = 0;
-    m.a.connected(now_);
+    m.a.connected(now_, 0);
   }
 
   void hang_up(member& m) {

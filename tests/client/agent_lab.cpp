@@ -5,10 +5,13 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <string_view>
 #include <variant>
 
 namespace coxswain::test {
 namespace {
+
+constexpr std::string_view default_address = "b12:8476";
 
 struct name_of_request {
   std::string operator()(core::resume_args const& a) const {
@@ -131,11 +134,12 @@ core::answer unknown(std::vector<request_id> ids) {
   return {{}, core::resume_answer{std::move(ids)}};
 }
 
-agent_lab::agent_lab(agent_options options) : a{std::move(options)} {}
+agent_lab::agent_lab(agent_options options)
+    : a{std::move(options)}, shows_addresses{a.address(0) != default_address} {}
 
 agent_options agent_lab::default_options() {
   agent_options options;
-  options.address = "b12:8476";
+  options.addresses = {std::string{default_address}};
   options.hello.job = "job";
   options.hello.label = "me:1";
   options.task = task_id{1};
@@ -146,7 +150,7 @@ agent_options agent_lab::default_options() {
 agent_lab agent_lab::open(agent_options options) {
   agent_lab lab{std::move(options)};
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, {{}, hello_answer()});
   BOOST_TEST(lab.out() == "hello | open | opened");
   return lab;
@@ -162,8 +166,8 @@ agent_lab& agent_lab::lose(time_point now) {
   return *this;
 }
 
-agent_lab& agent_lab::connected(time_point now) {
-  a.connected(now);
+agent_lab& agent_lab::connected(time_point now, std::size_t address) {
+  a.connected(now, address);
   return *this;
 }
 
@@ -189,7 +193,10 @@ std::string agent_lab::out() {
   for (auto const& one : messages_) add(line, text_of(one));
   std::vector<agent_command> commands;
   a.take_commands(commands);
-  for (auto const one : commands) add(line, one == agent_command::open ? "open" : "close");
+  for (auto const one : commands) {
+    add(line, std::string{one.opens() ? "open" : "close"} +
+                  (shows_addresses ? " " + a.address(one.address) : ""));
+  }
   a.take_completions(completions_);
   for (auto const& one : completions_) {
     note_text(one.what.outcome);

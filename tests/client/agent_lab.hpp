@@ -4,6 +4,7 @@
 
 #include "coxswain/client/agent/agent.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,7 @@ class agent_lab {
   agent_lab& say(time_point now, core::answer const& what) { return reply(now, 0, what); }
   agent_lab& reply(time_point now, std::uint64_t id, core::answer const& what = {});
   agent_lab& lose(time_point now);
-  agent_lab& connected(time_point now);
+  agent_lab& connected(time_point now, std::size_t address = 0);
   agent_lab& call(time_point now, core::request what, duration timeout);
 
   // The transport opens, and the coordinator resumes the session.
@@ -71,6 +72,8 @@ class agent_lab {
 
   // Whether `out` includes waiting queries and reports; most tests leave them out.
   bool shows_waits{};
+  // Whether commands name their addresses: not for the default one.
+  bool shows_addresses{};
 
  private:
   std::vector<core::client_message> messages_;

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_guest_without_its_coxswain_task_process_ends_at_once) {
   lab.lose(t0 + 2s);
   (void)lab.out();
 
-  lab.a.connect_failed(t0 + 2s, connection_refused, true);
+  lab.a.connect_failed(t0 + 2s, 0, connection_refused, true);
 
   BOOST_TEST(contains(lab.out(), "done #1 UNAVAILABLE | ended UNAVAILABLE"));
   BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_guest_without_its_coxswain_task_process_ends_at_once) {
 
   agent_lab early{options};
   early.a.start(t0);
-  early.a.connect_failed(t0, connection_refused, true);
+  early.a.connect_failed(t0, 0, connection_refused, true);
   BOOST_TEST(early.a.over());
   BOOST_TEST((early.a.end().code() == errc::unavailable));
 }
@@ -115,11 +115,11 @@ BOOST_AUTO_TEST_CASE(the_client_is_fenced_after_the_heartbeat_timeout) {
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
   lab.reply(t0 + 1s, 99);
   lab.lose(t0 + 2s);
-  lab.a.connect_failed(t0 + 2s, connection_refused, false);
+  lab.a.connect_failed(t0 + 2s, 0, connection_refused, false);
   auto now = t0 + 2s;
   while (*lab.a.next_deadline() < t0 + 31s) {
     lab.a.advance(now = *lab.a.next_deadline());
-    lab.a.connect_failed(now, connection_refused, false);
+    lab.a.connect_failed(now, 0, connection_refused, false);
   }
   (void)lab.out();
   (void)lab.advance(t0 + 31s - 1ns);
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(without_a_fence_the_client_reconnects_forever) {
   auto now = t0;
 
   while (now < t0 + 500s) {
-    lab.a.connect_failed(now, connection_refused, false);
+    lab.a.connect_failed(now, 0, connection_refused, false);
     lab.a.advance(now = *lab.a.next_deadline());
   }
 
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(no_heartbeats_are_sent_if_the_coordinator_wants_none) {
   hello.heartbeat_timeout = {};
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, {{}, hello});
 
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_probe_reply_needs_no_answer_without_heartbeats) {
   hello.heartbeat_timeout = {};
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, {{}, hello});
   BOOST_TEST(lab.say(t0, {{}, core::probe{}}).out() == "hello | heartbeat | open | opened");
 

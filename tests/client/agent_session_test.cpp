@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
   auto const end_of = [](auto change) {
     agent_lab lab;
     lab.a.start(t0);
-    lab.a.connected(t0);
+    lab.a.connected(t0, 0);
     auto said = hello_answer();
     change(said);
     lab.say(t0, {{}, said});
@@ -126,6 +126,30 @@ BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
     BOOST_TEST(contains(why.message(), text));
     BOOST_TEST(contains(why.message(), "the peer at b12:8476 states"));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_of_a_lower_term_is_not_accepted) {
+  auto lab = agent_lab::open();
+  auto const term_seen = [&] {
+    (void)lab.out();
+    return std::get<core::resume_args>(lab.messages().at(0).what).term_seen;
+  };
+  auto const resumed_in = [&](time_point now, std::uint64_t term) {
+    return lab.say(now, {{}, core::resume_answer{{}, term}}).out();
+  };
+  lab.lose(t0 + 1s).connected(t0 + 1s);
+  BOOST_TEST(term_seen() == 0u);
+  BOOST_TEST(resumed_in(t0 + 1s, 5) == "reconnected after 0 ms");
+
+  lab.lose(t0 + 10s).connected(t0 + 10s);
+  BOOST_TEST(term_seen() == 5u);
+  BOOST_TEST(resumed_in(t0 + 10s, 4) == "close");
+
+  lab.a.advance(t0 + 11s);
+  lab.connected(t0 + 11s);
+  BOOST_TEST(term_seen() == 5u);
+  // An old coordinator states none.
+  BOOST_TEST(resumed_in(t0 + 11s, 0) == "reconnected after 1 s");
 }
 
 BOOST_AUTO_TEST_CASE(reply_counting_continues_after_a_resume) {
@@ -165,7 +189,7 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_in_a_resume_end_as_unknown) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   (void)lab.out();
 
   std::string resume;
@@ -188,7 +212,7 @@ BOOST_AUTO_TEST_CASE(cancelled_calls_that_do_not_fit_in_a_resume_end_nothing) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   (void)lab.out();
 
   auto const named = std::get<core::resume_args>(lab.messages().at(0).what).open;
@@ -221,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_cancelled_after_it) {
   auto lab = agent_lab::open();
   for (char const* key : {"a", "b", "c"}) lab.a.call(t0, core::get_args{key, {}}, 300s);
   lab.lose(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   (void)lab.out();
 
   lab.a.cancel(t0, request_id{3});
@@ -264,10 +288,10 @@ BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_retry)
   for (bool const is_open : {false, true}) {
     agent_lab lab;
     lab.a.start(t0);
-    if (is_open) lab.a.connected(t0);
+    if (is_open) lab.a.connected(t0, 0);
     (void)lab.out();
 
-    lab.a.rejected(t0 + 1s, why);
+    lab.a.rejected(t0 + 1s, 0, why);
 
     BOOST_TEST(lab.out() == "close | ended UNAUTHENTICATED");
     BOOST_TEST(lab.a.over());
@@ -278,12 +302,12 @@ BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_retry)
 BOOST_AUTO_TEST_CASE(a_rejected_client_with_a_live_session_retries) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   auto lab = agent_lab::open();
-  lab.a.rejected(t0, why);
+  lab.a.rejected(t0, 0, why);
   BOOST_TEST(lab.out() == "open | disconnected");
-  lab.a.rejected(t0, why);
+  lab.a.rejected(t0, 0, why);
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
-  lab.a.connected(t0 + 1s);
-  lab.a.rejected(t0 + 1s, why);
+  lab.a.connected(t0 + 1s, 0);
+  lab.a.rejected(t0 + 1s, 0, why);
   lab.a.advance(*lab.a.next_deadline());
 
   BOOST_TEST(lab.resume(t0 + 2s).a.up());
@@ -292,10 +316,10 @@ BOOST_AUTO_TEST_CASE(a_rejected_client_with_a_live_session_retries) {
 BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_is_ignored) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connect_failed(t0, connection_refused, false);
+  lab.a.connect_failed(t0, 0, connection_refused, false);
   (void)lab.out();
 
-  lab.a.rejected(t0, connection_refused);
+  lab.a.rejected(t0, 0, connection_refused);
 
   BOOST_TEST(lab.out() == "");
 }
@@ -307,7 +331,7 @@ BOOST_AUTO_TEST_CASE(the_reconnect_backoff_is_at_most_a_quarter_of_the_grace) {
   auto now = t0 + 5s;
 
   while (now < t0 + 30s) {
-    lab.a.connect_failed(now, connection_refused, false);
+    lab.a.connect_failed(now, 0, connection_refused, false);
     auto const next = *lab.a.next_deadline();
     longest = std::max(longest, next - now);
     lab.a.advance(now = next);
@@ -349,7 +373,7 @@ BOOST_AUTO_TEST_CASE(repeatedly_lost_connections_are_retried_with_backoff) {
 BOOST_AUTO_TEST_CASE(after_a_stable_connection_the_next_attempt_is_immediate) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connect_failed(t0, connection_refused, false);
+  lab.a.connect_failed(t0, 0, connection_refused, false);
   lab.a.advance(*lab.a.next_deadline());
   lab.resume(t0 + 1s);
   (void)lab.out();
@@ -361,9 +385,9 @@ BOOST_AUTO_TEST_CASE(an_outage_is_reported_once) {
   auto lab = agent_lab::open();
   BOOST_TEST(lab.lose(t0).out() == "open | disconnected");
 
-  lab.a.connect_failed(t0, connection_refused, false);
+  lab.a.connect_failed(t0, 0, connection_refused, false);
   lab.a.advance(*lab.a.next_deadline());
-  lab.a.connected(t0 + 1s);
+  lab.a.connected(t0 + 1s, 0);
   lab.lose(t0 + 1s);
 
   BOOST_TEST(!contains(lab.out(), "disconnected"));
@@ -385,7 +409,7 @@ BOOST_AUTO_TEST_CASE(malformed_input_ends_an_established_session) {
 BOOST_AUTO_TEST_CASE(a_foreign_program_at_the_address_does_not_end_an_established_session) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   (void)lab.out();
 
   lab.a.received(t0, "HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -404,7 +428,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_may_resume_is_reported_once_and_the_session_
   lab.say(t0 + 5s, goodbye(errc::unavailable, "moving", true));
   BOOST_TEST(lab.out() == "close | open | goodbye UNAVAILABLE");
 
-  lab.a.connect_failed(t0 + 5s, connection_refused, false);
+  lab.a.connect_failed(t0 + 5s, 0, connection_refused, false);
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   BOOST_TEST(lab.resume(t0 + 6s).out() == "resume | reconnected after 1 s");
 }
@@ -472,7 +496,7 @@ BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   lab.lose(t0);
   lab.a.call(t0, core::get_args{"b", {}}, 300s);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   (void)lab.out();
 
   lab.say(t0, goodbye(errc::aborted, "session ended", false));
@@ -488,7 +512,7 @@ BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
 BOOST_AUTO_TEST_CASE(a_resume_refused_for_lack_of_room_is_retried) {
   auto lab = agent_lab::open();
   lab.lose(t0 + 5s);
-  lab.a.connected(t0 + 5s);
+  lab.a.connected(t0 + 5s, 0);
   (void)lab.out();
 
   BOOST_TEST(lab.say(t0 + 5s, goodbye(errc::unavailable, "no room", false)).out() == "close");
@@ -586,7 +610,7 @@ BOOST_AUTO_TEST_CASE(a_refused_connection_while_leaving_completes_the_leave) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, connection_refused, true);
+  lab.a.connect_failed(t0, 0, connection_refused, true);
 
   BOOST_TEST(lab.out() == "done #1 OK");
   BOOST_TEST(lab.a.over());
@@ -598,7 +622,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_host_while_leaving_does_not_complete_the_lea
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, connection_refused, false);
+  lab.a.connect_failed(t0, 0, connection_refused, false);
 
   BOOST_TEST(lab.out() == "");
   BOOST_TEST(!lab.a.over());
@@ -610,7 +634,7 @@ BOOST_AUTO_TEST_CASE(an_unsent_leave_is_not_completed) {
   lab.a.call(t0, core::leave_args{}, 300s);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, connection_refused, true);
+  lab.a.connect_failed(t0, 0, connection_refused, true);
 
   BOOST_TEST(!contains(lab.out(), "done"));
 }
@@ -622,7 +646,7 @@ BOOST_AUTO_TEST_CASE(a_leave_is_not_completed_while_other_calls_are_open) {
   lab.lose(t0);
   (void)lab.out();
 
-  lab.a.connect_failed(t0, connection_refused, true);
+  lab.a.connect_failed(t0, 0, connection_refused, true);
 
   BOOST_TEST(!contains(lab.out(), "done"));
 }

@@ -18,7 +18,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_attempt_is_immediate_and_sends_hello, agent_la
   a.start(t0);
   BOOST_TEST(out() == "open");
 
-  a.connected(t0);
+  a.connected(t0, 0);
   BOOST_TEST(out() == "hello");
   auto const hello = std::get<core::hello_args>(messages().at(0).what);
   BOOST_TEST(hello.version == core::protocol_version);
@@ -35,7 +35,7 @@ BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_once_it_exists, a
   a.start(t0);
   a.call(t0, core::increment_args{"n", 1}, 300s);
   a.call(t0, core::get_args{"k", {}}, 10s);
-  a.connected(t0 + 1s);
+  a.connected(t0 + 1s, 0);
   BOOST_TEST(out() == "hello | open");
 
   say(t0 + 1s, {{}, hello_answer()});
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(connecting_is_retried_with_backoff_up_to_a_second_until_its
   while (!lab.a.over()) {
     if (lab.out() == "open") {
       ++tries;
-      lab.a.connect_failed(now, connection_refused, true);
+      lab.a.connect_failed(now, 0, connection_refused, true);
       BOOST_TEST(lab.out() == "");
     }
     auto const next = lab.a.next_deadline();
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(connecting_is_retried_with_backoff_up_to_a_second_until_its
 
 BOOST_FIXTURE_TEST_CASE(connect_deadline_is_exact, agent_lab) {
   a.start(t0);
-  a.connected(t0 + 299s);
+  a.connected(t0 + 299s, 0);
   a.advance(t0 + 300s - 1ns);
   BOOST_TEST(!a.over());
 
@@ -107,8 +107,8 @@ BOOST_FIXTURE_TEST_CASE(results_of_an_abandoned_attempt_are_ignored, agent_lab) 
   BOOST_TEST(out() == "open | close");
   auto const next = a.next_deadline();
 
-  a.connect_failed(t0 + 10s, connection_refused, true);
-  a.connected(t0 + 10s);
+  a.connect_failed(t0 + 10s, 0, connection_refused, true);
+  a.connected(t0 + 10s, 0);
 
   BOOST_TEST(out() == "");
   BOOST_TEST((a.next_deadline() == next));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_never_replied_is_named_without_an_error) {
 
 BOOST_FIXTURE_TEST_CASE(transport_progress_does_not_answer_the_handshake, agent_lab) {
   a.start(t0);
-  a.connected(t0);
+  a.connected(t0, 0);
   a.write_progressed(t0 + 9s);
   BOOST_TEST(out() == "hello | open");
 
@@ -140,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(transport_progress_does_not_answer_the_handshake, agent_
 
 BOOST_FIXTURE_TEST_CASE(a_silent_peer_counts_as_no_answer, agent_lab) {
   a.start(t0);
-  a.connected(t0 + 4s);
+  a.connected(t0 + 4s, 0);
   BOOST_TEST(out() == "hello | open");
 
   a.advance(t0 + 10s);
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_permanent_refusal_is_final) {
 BOOST_AUTO_TEST_CASE(a_refusal_of_a_version_1_coordinator_is_shown_unchanged) {
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   std::string const reason = "the client speaks protocol version 2, this coordinator version 1";
   auto const size = static_cast<char>(reason.size());
 
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_of_a_version_1_coordinator_is_shown_unchanged) {
 BOOST_AUTO_TEST_CASE(an_unavailable_coordinator_is_retried_and_named_at_the_deadline) {
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, goodbye(errc::unavailable, "an old coordinator is still there", false));
   BOOST_TEST(lab.out() == "open | close");
   BOOST_TEST(!lab.a.over());
@@ -200,13 +200,13 @@ BOOST_AUTO_TEST_CASE(
     agent_lab lab;
     lab.a.start(t0);
     for (int i = 0; i < 2; ++i) {
-      lab.a.connected(t0 + i * 1s);
+      lab.a.connected(t0 + i * 1s, 0);
       lab.say(t0 + i * 1s, goodbye(code, "not now", false));
       BOOST_TEST(lab.advance(t0 + (i + 1) * 1s) ==
                  (i == 0 ? "open | close | open" : "close | open"));
     }
 
-    lab.a.connected(t0 + 2s);
+    lab.a.connected(t0 + 2s, 0);
     BOOST_TEST(lab.say(t0 + 2s, {{}, hello_answer()}).out() == "hello | opened");
   }
 }
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(
     connect_aborted_error_should_fail_eventually_with_deadline_exceeded_that_names_it_by_d10) {
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, goodbye(errc::aborted, "not now", false));
 
   lab.a.advance(t0 + 300s);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_port_of_another_program_is_retried) {
 
 BOOST_FIXTURE_TEST_CASE(a_first_message_other_than_a_hello_reply_is_retried, agent_lab) {
   a.start(t0);
-  a.connected(t0);
+  a.connected(t0, 0);
   BOOST_TEST(out() == "hello | open");
 
   say(t0, unknown({}));
@@ -270,7 +270,7 @@ BOOST_FIXTURE_TEST_CASE(a_first_message_other_than_a_hello_reply_is_retried, age
 
 BOOST_FIXTURE_TEST_CASE(a_retryable_refusal_is_retried_whatever_its_code, agent_lab) {
   a.start(t0);
-  a.connected(t0);
+  a.connected(t0, 0);
   BOOST_TEST(out() == "hello | open");
 
   say(t0, goodbye(errc::failed_precondition, "later", true));
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(a_retryable_refusal_is_retried_whatever_its_code, agent_
 
 BOOST_FIXTURE_TEST_CASE(a_connection_lost_in_the_handshake_is_retried_without_an_event, agent_lab) {
   a.start(t0);
-  a.connected(t0);
+  a.connected(t0, 0);
   BOOST_TEST(out() == "hello | open");
 
   lose(t0);
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(frames_may_be_split_anywhere) {
     lab.a.start(t0);
     lab.a.call(t0, core::get_args{"k", {}}, 300s);
     lab.a.call(t0, core::put_args{"k", "v", false}, 300s);
-    lab.a.connected(t0);
+    lab.a.connected(t0, 0);
 
     lab.a.received(t0, stream.substr(0, cut));
     lab.a.received(t0, stream.substr(cut));
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
     auto now = t0;
     for (int i = 0; i < 100; ++i) {
       transcript += lab.out() + "@" + std::to_string(now.time_since_epoch().count()) + "\n";
-      lab.a.connect_failed(now, connection_refused, true);
+      lab.a.connect_failed(now, 0, connection_refused, true);
       now = *lab.a.next_deadline();
       lab.a.advance(now);
     }
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
 
 BOOST_FIXTURE_TEST_CASE(bye_is_sent_during_the_handshake, agent_lab) {
   a.start(t0);
-  a.connected(t0);
+  a.connected(t0, 0);
 
   a.bye(t0, true);
 
@@ -345,7 +345,7 @@ BOOST_FIXTURE_TEST_CASE(bye_ends_an_attempt_to_connect, agent_lab) {
   a.bye(t0, true);
 
   BOOST_TEST(out() == "close");
-  a.connected(t0);
+  a.connected(t0, 0);
   a.advance(t0 + 1000s);
   BOOST_TEST(out() == "");
 }

@@ -24,7 +24,7 @@ core::answer waits_for(std::uint64_t request, std::string text) {
 agent_lab open(core::hello_answer hello, agent_options options = agent_lab::default_options()) {
   agent_lab lab{std::move(options)};
   lab.a.start(t0);
-  lab.a.connected(t0);
+  lab.a.connected(t0, 0);
   lab.say(t0, {{}, std::move(hello)});
   (void)lab.out();
   lab.shows_waits = true;
@@ -42,7 +42,7 @@ core::hello_answer returning_within(duration time) {
 std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
   std::string said;
   while (!lab.a.over()) {
-    lab.a.connect_failed(now, refused_by_address, true);
+    lab.a.connect_failed(now, 0, refused_by_address, true);
     auto const text = lab.out();
     for (auto const& one : lab.events()) {
       if (auto const* const e = std::get_if<agent_events::waiting>(&one)) {
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(another_kind_of_failure_restarts_the_refusal_time) {
     if (is_silent) {
       lab.a.advance(now += 1s);
     } else {
-      lab.a.connect_failed(now, {errc::unavailable, "no route to host"}, false);
+      lab.a.connect_failed(now, 0, {errc::unavailable, "no route to host"}, false);
     }
     refuse_until(lab, now, t0 + 9s);
 
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(
 
   refuse_until(lab, t0, t0 + 30s - 1ns);
   BOOST_TEST(!lab.a.over());
-  lab.a.connect_failed(t0 + 30s, refused_by_address, true);
+  lab.a.connect_failed(t0 + 30s, 0, refused_by_address, true);
   lab.a.advance(t0 + 30s);
   BOOST_TEST(lab.a.over());
 }
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(the_message_after_a_restart_names_what_is_lost) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.lose(t0 + 1s);
-  lab.a.connected(t0 + 1s);
+  lab.a.connected(t0 + 1s, 0);
   core::goodbye parting{{errc::aborted, "session ended: the coordinator was restarted"}, false};
   parting.restarted = true;
 

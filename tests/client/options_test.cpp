@@ -112,6 +112,10 @@ BOOST_FIXTURE_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator,
   BOOST_TEST(is_same("b12.example:8476", "B12.Example:8476"));
   BOOST_TEST(is_same("unix:/tmp/coxswain", "unix:/tmp/./no-such-directory/..//coxswain"));
 
+  BOOST_TEST(is_same("b12:8476,b13:8476", "B13:8476,b12:8476"));
+  BOOST_TEST(is_same("b12:8476,b13:8476", "b13:8476"));
+
+  BOOST_TEST(!is_same("b13:8476", "b12:8476,b13:8476"));
   BOOST_TEST(!is_same("127.0.0.1:8476", "localhost:8477"));
   BOOST_TEST(!is_same("b12:8476", "b13:8476"));
   BOOST_TEST(!is_same("unix:/tmp/a", "unix:/tmp/b"));

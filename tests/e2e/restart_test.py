@@ -65,6 +65,41 @@ class Restart(WithJournal):
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
+    def test_a_job_moves_between_the_addresses_of_its_clients(self):
+        tasks, moves, rounds = 3, 4, 3
+        coordinator = self.serve_journal(tasks, "--keep")
+        addresses = [coordinator.addresses[0], f"127.0.0.1:{free_port()}"]
+        self.at = {"COXSWAIN_ADDRESS": ",".join(addresses)}
+        both = self.at
+        program = BIN / "coxswain"
+        script = (f"for move in $(seq {moves + 1}); do "
+                  f"{program} get --wait 300s go/$move || exit 1; "
+                  f"for round in $(seq {rounds}); do {program} incr count || exit 1; "
+                  f"{program} barrier step || exit 1; done; done")
+        running = [self.task(number, script) for number in range(tasks)]
+        waiting = self.start("coxswain", "get", "end", "--wait", "300s", env=both)
+        self.wait_for_status("the get", lambda now: now["waiting_gets"] > 0)
+
+        for move in range(1, moves + 1):
+            self.succeed("put", f"go/{move}", "1", env=both)
+            time.sleep(random.uniform(0, 0.3))
+            if move <= moves // 2:
+                self.stop(coordinator)
+            else:
+                self.kill(coordinator)
+            self.port = addresses[move % 2].rpartition(":")[2]
+            coordinator = self.serve_journal(tasks, "--keep")
+            coordinator.line("the coordinator was restarted after", "err")
+        self.succeed("put", f"go/{moves + 1}", "1", env=both)
+
+        for one in running:
+            self.assertEqual(one.wait(), 0, one.said())
+        self.assertEqual(self.succeed("get", "count").out, str(tasks * (moves + 1) * rounds))
+        self.succeed("put", "end", "here")
+        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.out, "here")
+        self.stop(coordinator)
+
     def test_keep_suspends_the_job(self):
         coordinator = self.serve_journal(1, "--keep")
         self.succeed("put", "a", "1")

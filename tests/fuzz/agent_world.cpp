@@ -32,7 +32,9 @@ status const cut{errc::unavailable, "cut"};
 
 agent_options any_options(test::random_source& rng) {
   agent_options o;
-  o.address = "b12:8476";
+  o.addresses = {"b12:8476"};
+  if (rng.one_in(2)) o.addresses.insert(o.addresses.end(), {"b13:8476", "unix:/c"});
+  o.follows_others = rng.one_in(2);
   o.hello.label = "me:1";
   if (!rng.one_in(4)) o.task = task_id{1};
   if (rng.one_in(4)) o.num_tasks = num_tasks;
@@ -81,8 +83,6 @@ class world {
   [[nodiscard]] std::string const& transcript() const { return transcript_; }
 
  private:
-  enum class line { closed, opening, open };
-
   void step() {
     switch (rng_.upto(11)) {
       case 0:
@@ -96,26 +96,28 @@ class world {
         return;
       default: break;
     }
-    if (line_ == line::opening) return open();
-    if (line_ == line::open) hear();
+    if (is_open_) return hear();
+    if (!opening_.empty()) open();
   }
 
   void open() {
+    auto const which = rng_.one_of(std::vector<std::size_t>(opening_.begin(), opening_.end()));
+    opening_.erase(which);
     if (rng_.one_in(4)) {
-      line_ = line::closed;
-      logic_.connect_failed(now_, cut, rng_.one_in(2));
+      logic_.connect_failed(now_, which, cut, rng_.one_in(2));
     } else {
-      line_ = line::open;
+      is_open_ = true;
+      current_ = which;
       sent_ = wire::frame_decoder{frame_bytes_max};
       held_back_.clear();
       is_greeted_ = false;
-      logic_.connected(now_);
+      logic_.connected(now_, which);
     }
   }
 
   void hear() {
     if (rng_.one_in(16)) {
-      line_ = line::closed;
+      is_open_ = false;
       return logic_.lost(now_, cut);
     }
     if (rng_.one_in(16)) return logic_.write_progressed(now_);
@@ -132,7 +134,8 @@ class world {
     if (rng_.one_in(40)) return rng_.bytes(rng_.size(100));
     if (!is_greeted_ && !rng_.one_in(20)) {
       is_greeted_ = true;
-      if (rng_.one_in(10)) return frame({}, {{}, core::goodbye{cut, rng_.one_in(2)}});
+      if (rng_.one_in(10))
+        return frame({}, {{}, core::goodbye{cut, rng_.one_in(2), false, any_address()}});
       if (!greeted_before_) {
         greeted_before_ = true;
         return frame({}, {{}, any_greeting(rng_)});
@@ -203,7 +206,7 @@ class world {
       }
       now_ = std::max(now_, *next);
       do_what_is_due();
-      if (line_ == line::opening && rng_.one_in(4)) open();
+      if (!opening_.empty() && rng_.one_in(4)) open();
       settle();
     }
     logic_.advance(now_);
@@ -240,14 +243,15 @@ class world {
     if (logic_.open_calls() != open_.size()) {
       report_violation(logic_.open_calls(), " calls are open, which should be ", open_.size());
     }
-    if (logic_.over() && (line_ != line::closed || logic_.next_deadline())) {
+    if (is_open_ && !opening_.empty()) report_violation("a transport is opened beside an open one");
+    if (logic_.over() && (is_open_ || !opening_.empty() || logic_.next_deadline())) {
       report_violation("the session is over, but something is still wanted");
     }
   }
 
   void check_bytes() {
     transcript_ += std::to_string(bytes_.size()) + " bytes\n";
-    if (line_ != line::open) return report_violation("bytes for no transport");
+    if (!is_open_) return report_violation("bytes for no transport");
     sent_.feed(bytes_);
     for (;;) {
       auto const payload = sent_.next();
@@ -259,11 +263,20 @@ class world {
   }
 
   void obey(agent_command what) {
-    transcript_ += what == agent_command::open ? "open\n" : "close\n";
-    if ((what == agent_command::open) != (line_ == line::closed)) {
-      report_violation("commands to open and to close do not take turns");
+    transcript_ += (what.opens() ? "open " : "close ") + std::to_string(what.address) + '\n';
+    bool const is_used = (is_open_ && current_ == what.address) || opening_.contains(what.address);
+    if (what.opens() == is_used) {
+      report_violation("commands to open and to close an address do not take turns");
     }
-    line_ = what == agent_command::open ? line::opening : line::closed;
+    if (what.opens()) {
+      opening_.insert(what.address);
+    } else if (opening_.erase(what.address) == 0) {
+      is_open_ = false;
+    }
+  }
+
+  std::string any_address() {
+    return rng_.one_of(std::vector<std::string>{"", "b13:8476", "b14:8476", "unix:/d", "?"});
   }
 
   static constexpr std::size_t frame_bytes_max = 1'000'000;
@@ -272,7 +285,9 @@ class world {
   std::vector<wire::server_message> const samples_{test::sample_answers()};
   time_point now_{start};
   agent logic_;
-  line line_{line::closed};
+  std::set<std::size_t> opening_;  // addresses
+  bool is_open_{};
+  std::size_t current_{};  // the address of the open transport
   wire::frame_decoder sent_{frame_bytes_max};
   std::string held_back_;  // output of the coordinator
   bool is_greeted_{};

@@ -92,6 +92,26 @@ BOOST_AUTO_TEST_CASE(errors_of_malformed_addresses_state_the_problem_and_the_all
   BOOST_TEST(contains(refused("unix:relative"), "has no absolute path"));
 }
 
+BOOST_AUTO_TEST_CASE(a_list_has_each_address_once_in_order) {
+  auto const text_of = [](std::string_view list) {
+    std::string text;
+    for (auto const& one : endpoint::parse_list(list).value()) text += one.text() + ' ';
+    return text;
+  };
+  BOOST_TEST(text_of("b12:8476") == "b12:8476 ");
+  BOOST_TEST(text_of("b12:8476,[::1]:1,unix:/tmp/c,b12:8476,:80") ==
+             "b12:8476 [::1]:1 unix:/tmp/c :80 ");
+}
+
+BOOST_AUTO_TEST_CASE(an_error_in_a_list_is_that_of_its_address) {
+  for (std::string_view const wrong : {"", "a:1,", ",a:1", "a:1,,b:1", "a:1,b", "a:1, b:1"}) {
+    auto const parsed = endpoint::parse_list(wrong);
+    BOOST_TEST(!parsed.has_value(), wrong);
+  }
+  BOOST_TEST(endpoint::parse_list("a:1,b").error().message() ==
+             endpoint::parse("b").error().message());
+}
+
 BOOST_AUTO_TEST_CASE(loopback_and_unix_are_private) {
   for (auto const* text : {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1",
                            "localhost:1", "unix:/x"}) {

@@ -44,7 +44,7 @@ world::world(std::uint64_t seed, core::config given, habits ways)
 process& world::add(std::optional<task_id> task, std::optional<duration> fence_after,
                     std::optional<core::guest_args> acts_for) {
   agent_options o;
-  o.address = "simulated:1";
+  o.addresses = {"simulated:1"};
   o.hello.label = task ? "host" + std::to_string(task->value) + ":1" : "observer:1";
   o.hello.acts_for = std::move(acts_for);
   o.task = task;
@@ -195,7 +195,7 @@ void world::open_link(process& p) {
     if (p.line != line) return;
     if (refusing_until_ > now || is_down() || (awaits_observer_ && p.number != 0)) {
       p.line.reset();
-      if (p.alive) p.logic.connect_failed(now, {errc::unavailable, "connection refused"}, true);
+      if (p.alive) p.logic.connect_failed(now, 0, {errc::unavailable, "connection refused"}, true);
       return;
     }
     // As with a kernel's backlog, the client is connected before the coordinator accepts.
@@ -203,7 +203,7 @@ void world::open_link(process& p) {
     links_.emplace_back(line, &p);
     if (on_link) on_link(*line);
     if (!p.alive) return line->up.finish(now, random, 1ms);
-    p.logic.connected(now);
+    p.logic.connected(now, 0);
   });
 }
 
@@ -375,8 +375,11 @@ void world::take_from(process& p) {
     if (bytes.empty() && commands.empty()) return;
     if (p.line && !bytes.empty()) p.line->up.send(now, random, p.line->delay_max, bytes);
     for (agent_command const c : commands) {
-      if (c == agent_command::open) open_link(p);
-      if (c == agent_command::close) close_at_client(p);
+      if (c.opens()) {
+        open_link(p);
+      } else {
+        close_at_client(p);
+      }
     }
   }
 }

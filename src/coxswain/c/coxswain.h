@@ -112,8 +112,10 @@ typedef void (*coxswain_log_callback)(int32_t severity, coxswain_string text, vo
 typedef struct coxswain_client_options {
   size_t struct_size;  // sizeof(coxswain_client_options)
 
-  coxswain_string address;  // "host:port", "[v6]:port" or "unix:/path"
-  bool has_task;            // without a task the client is an observer, and cannot join
+  // "host:port", "[v6]:port" or "unix:/path", or several of them, separated by commas: the client
+  // uses whichever serves the job.
+  coxswain_string address;
+  bool has_task;  // without a task the client is an observer, and cannot join
   uint32_t task;
   uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
   int32_t recoverable;

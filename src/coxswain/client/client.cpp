@@ -28,6 +28,17 @@ asio::awaitable<bool> joined(connection_ptr at, question q) {
   co_return value_of<core::join_answer>(a).already_started;
 }
 
+std::vector<net::endpoint> addresses_for(client_options const& o) {
+  if (o.is_guest()) {
+    auto forwarder = net::endpoint::parse("unix:" + o.pass->socket);
+    if (!forwarder) throw error{forwarder.error()};
+    return {*std::move(forwarder)};
+  }
+  auto all = net::endpoint::parse_list(o.address);
+  if (!all) throw error{all.error()};
+  return *std::move(all);
+}
+
 asio::awaitable<void> left(connection_ptr at, question q) {
   if (!at->may_be_member()) {
     at->close(false);
@@ -49,12 +60,10 @@ asio::awaitable<void> closed(connection_ptr at) {
 }  // namespace
 
 asio::awaitable<client> client_calls::connect(client_options options) {
-  bool const is_guest = options.is_guest();
-  auto const to = net::endpoint::parse(is_guest ? "unix:" + options.pass->socket : options.address);
-  if (!to) throw error{to.error()};
+  auto const to = addresses_for(options);
   if (options.label.empty()) options.label = label_of_process();
   auto executor = co_await asio::this_coro::executor;
-  client opened{std::make_shared<connection>(std::move(executor), std::move(options), *to)};
+  client opened{std::make_shared<connection>(std::move(executor), std::move(options), to)};
   connection_of(opened)->start();
   question q{question::kind::opened};
   auto const a = co_await ask(connection_of(opened), std::move(q));

@@ -2,6 +2,7 @@
 
 #include "coxswain/client/agent/agent_text.hpp"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <variant>
@@ -16,9 +17,12 @@ std::uint64_t random_number() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-agent_options for_agent(client_options const& from, net::endpoint const& to) {
+agent_options for_agent(client_options const& from, std::vector<net::endpoint> const& to,
+                        bool has_tls) {
   agent_options options;
-  options.address = to.text();
+  for (auto const& one : to) options.addresses.push_back(one.text());
+  // A certificate shows whose address it is.
+  options.follows_others = has_tls;
   // A task of another job is refused at once; an observer need not know the job's name.
   options.hello.job = from.job;
   // The grant knows a guest's job.
@@ -38,8 +42,10 @@ agent_options for_agent(client_options const& from, net::endpoint const& to) {
 }
 
 std::shared_ptr<net::tls_context const> certificates_for(client_options const& o,
-                                                         net::endpoint const& to) {
-  if (!o.tls.is_wanted() || to.is_unix()) return nullptr;
+                                                         std::vector<net::endpoint> const& to) {
+  bool const are_private =
+      std::all_of(to.begin(), to.end(), [](auto& one) { return one.is_unix(); });
+  if (!o.tls.is_wanted() || are_private) return nullptr;
   return std::make_shared<net::tls_context const>(net::tls_context::side::client, o.tls);
 }
 
@@ -52,12 +58,12 @@ overloaded(Ts...) -> overloaded<Ts...>;  // clang 14 does not deduce it
 
 }  // namespace
 
-connection::connection(asio::any_io_executor executor, client_options options, net::endpoint to)
+connection::connection(asio::any_io_executor executor, client_options options,
+                       std::vector<net::endpoint> const& to)
     : executor_{std::move(executor)},
       options_{std::move(options)},
-      to_{std::move(to)},
-      certificates_{certificates_for(options_, to_)},
-      agent_{for_agent(options_, to_)},
+      certificates_{certificates_for(options_, to)},
+      agent_{for_agent(options_, to, certificates_ != nullptr)},
       spin_{options_.spin} {
   if (options_.is_guest()) options_.incarnation = options_.pass->self;
   if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
@@ -123,7 +129,7 @@ void connection::close(bool abandoned) noexcept {
     agent_.bye(now(), abandoned);
     pump();
   } catch (...) {
-    drop_transport();
+    drop_all();
   }
 }
 
@@ -144,24 +150,36 @@ void connection::pump() {
 }
 
 void connection::perform(agent_command what) {
-  if (what == agent_command::close) {
+  if (what.opens()) return open(what.address);
+  auto const attempt = opening_.find(what.address);
+  if (attempt != opening_.end()) {
+    attempt->second->drop();
+    opening_.erase(attempt);
+  } else {
     write_out();
     drop_transport();
-    return;
   }
+}
+
+void connection::open(std::size_t address) {
   reload_certificates();
   auto const& session = agent_.session();
-  transport_ = std::make_shared<transport>(
-      executor_, session ? session->heartbeat_timeout : peer_timeout_default, certificates_);
-  auto serving = serve(shared_from_this(), transport_);
+  auto const longest = session ? session->heartbeat_timeout : peer_timeout_default;
+  auto const to = net::endpoint::parse(agent_.address(address));
+  bool const is_private = to && to->is_unix();
+  auto over = std::make_shared<transport>(executor_, longest, is_private ? nullptr : certificates_);
+  opening_[address] = over;
+  auto serving = serve(shared_from_this(), std::move(over), address);
   asio::co_spawn(executor_, std::move(serving), asio::detached);
 }
 
 // Files can be replaced while this process runs; if they cannot be read, the previous ones stay in
 // use.
 void connection::reload_certificates() noexcept {
+  if (!certificates_) return;
   try {
-    certificates_ = certificates_for(options_, to_);
+    certificates_ =
+        std::make_shared<net::tls_context const>(net::tls_context::side::client, options_.tls);
   } catch (std::exception const&) {
   }
 }

@@ -60,7 +60,9 @@ class connection : public std::enable_shared_from_this<connection> {
   };
 
   // Throws coxswain::error: what net::tls_context says of the files of `options.tls`.
-  connection(asio::any_io_executor executor, client_options options, net::endpoint to);
+  // `to`: the addresses of the coordinator.
+  connection(asio::any_io_executor executor, client_options options,
+             std::vector<net::endpoint> const& to);
 
   // Begins to connect. Once.
   void start();
@@ -85,6 +87,10 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
+  // Where the coordinator is, or was last.
+  [[nodiscard]] net::endpoint address() const {
+    return net::endpoint::parse(agent_.address()).value();
+  }
   // The coordinator's HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
     return agent_.session();
@@ -114,12 +120,13 @@ class connection : public std::enable_shared_from_this<connection> {
   using transport_ptr = std::shared_ptr<transport>;
 
   static asio::awaitable<void> keep(self_ptr self);
-  static asio::awaitable<void> serve(self_ptr self, transport_ptr over);
+  static asio::awaitable<void> serve(self_ptr self, transport_ptr over, std::size_t address);
   static asio::awaitable<void> read(self_ptr self, transport_ptr over);
   static asio::awaitable<void> await_room(self_ptr self, transport_ptr over);
 
   void pump();
   void perform(agent_command what);
+  void open(std::size_t address);
   void complete(agent_completion one);
   void happened(agent_event& what);
   void freeze(std::uint64_t agreement);
@@ -134,6 +141,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void write_out();
   void spin_for_reply();
   void drop_transport();
+  void drop_all();
   void reload_certificates() noexcept;
   void arm();
   void broke() noexcept;
@@ -141,13 +149,13 @@ class connection : public std::enable_shared_from_this<connection> {
 
   asio::any_io_executor executor_;
   client_options options_;
-  net::endpoint to_;
   std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   agent agent_;
 
   std::optional<asio::steady_timer> timer_;  // lives as long as `keep`
   time_point armed_for_{time_point::max()};
-  transport_ptr transport_;
+  transport_ptr transport_;                       // that is open
+  std::map<std::size_t, transport_ptr> opening_;  // by address
   std::uint64_t attempts_{};
   net::spin spin_;
 

@@ -14,6 +14,16 @@ using boost::system::error_code;
 constexpr std::size_t read_bytes = 64 * 1024;
 constexpr std::size_t kept_capacity_max = 256 * 1024;
 
+// The address may come from a Goodbye, and be none.
+asio::awaitable<net::reach_failure> reach(std::shared_ptr<net::transport> over, std::string address,
+                                          std::uint64_t first) {
+  auto const to = net::endpoint::parse(address);
+  if (to) co_return co_await net::transport::open(over, *to, first);
+  net::reach_failure failure;
+  failure.why = to.error();
+  co_return failure;
+}
+
 }  // namespace
 
 // Held by `keep`: when its frame is destroyed, at the session's end or with the context, Asio's
@@ -59,23 +69,25 @@ void connection::arm() {
   timer_->cancel();
 }
 
-asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over) {
+asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over, std::size_t address) {
   try {
     // Not from within the call that wanted it.
     co_await asio::post(self->executor_, asio::use_awaitable);
     if (over->is_dropped()) co_return;
-    auto const failure = co_await transport::open(over, self->to_, self->attempts_++);
+    auto const failure = co_await reach(over, self->agent_.address(address), self->attempts_++);
     if (over->is_dropped()) co_return;
+    self->opening_.erase(address);
     if (failure.why.ok()) {
-      self->agent_.connected(now());
+      self->transport_ = over;
+      self->agent_.connected(now(), address);
       self->pump();
       co_await read(self, over);
     } else {
-      self->drop_transport();
+      over->drop();
       if (failure.rejected) {
-        self->agent_.rejected(now(), failure.why);
+        self->agent_.rejected(now(), address, failure.why);
       } else {
-        self->agent_.connect_failed(now(), failure.why, failure.refused);
+        self->agent_.connect_failed(now(), address, failure.why, failure.refused);
       }
       self->pump();
     }
@@ -98,7 +110,7 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
       bool const rejected = over->rejected();
       self->drop_transport();
       if (rejected) {
-        self->agent_.rejected(now(), why);
+        self->agent_.rejected(now(), self->agent_.current(), why);
       } else {
         self->agent_.lost(now(), why);
       }
@@ -120,6 +132,12 @@ void connection::drop_transport() {
   bytes_.clear();
   written_ = 0;
   write_blocked_ = false;
+}
+
+void connection::drop_all() {
+  for (auto const& [_, attempt] : opening_) attempt->drop();
+  opening_.clear();
+  drop_transport();
 }
 
 // Everything that accumulates until the executor gets to it goes out in one write.
@@ -201,13 +219,13 @@ void connection::broke() noexcept {
     agent_.bye(now(), true);
     pump();
   } catch (...) {
-    drop_transport();
+    drop_all();
   }
 }
 
 void connection::detach() noexcept {
   timer_.reset();
-  drop_transport();
+  drop_all();
   // Not empty only if the context is being destroyed: they are never called. They can own the
   // client object.
   auto const calls = std::exchange(calls_, {});

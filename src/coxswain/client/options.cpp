@@ -7,11 +7,13 @@
 
 #include <boost/algorithm/string/case_conv.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <locale>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -101,24 +103,33 @@ std::string no_address(launch::parameters const& found) {
 }
 
 // The one spelling of a place, as far as that is known without looking up a name.
-std::optional<std::string> normal_spelling(std::string const& address) {
-  auto const where = net::endpoint::parse(address);
-  if (!where) return std::nullopt;
-  if (where->is_unix()) {
+std::string normal_spelling(net::endpoint const& where) {
+  if (where.is_unix()) {
     std::error_code problem;
-    auto const path = std::filesystem::weakly_canonical(where->path(), problem);
-    return problem ? where->text() : "unix:" + path.string();
+    auto const path = std::filesystem::weakly_canonical(where.path(), problem);
+    return problem ? where.text() : "unix:" + path.string();
   }
-  auto host = boost::algorithm::to_lower_copy(where->host(), std::locale::classic());
+  auto host = boost::algorithm::to_lower_copy(where.host(), std::locale::classic());
   // A client without a host connects to this one.
   if (host.empty() || host == "localhost" || host == "::1") host = "127.0.0.1";
-  return host + ':' + std::to_string(where->port());
+  return host + ':' + std::to_string(where.port());
 }
 
-bool is_same_place(std::string const& one, std::string const& other) {
-  if (one == other) return true;
-  auto const spelling = normal_spelling(one);
-  return spelling && spelling == normal_spelling(other);
+// Empty: it is malformed.
+std::set<std::string> places(std::string const& addresses) {
+  std::set<std::string> all;
+  auto const list = net::endpoint::parse_list(addresses);
+  if (!list) return all;
+  for (auto const& one : *list) all.insert(normal_spelling(one));
+  return all;
+}
+
+// Whether `some` are addresses of the coordinator at `all`.
+bool are_of(std::string const& all, std::string const& some) {
+  if (all == some) return true;
+  auto const known = places(all);
+  auto const given = places(some);
+  return !given.empty() && std::includes(known.begin(), known.end(), given.begin(), given.end());
 }
 
 std::string_view name_of(client_event::kind what) {
@@ -161,7 +172,7 @@ std::optional<task_pass> task_pass::from_environment() {
 client_options::client_options(std::string address_of_coordinator)
     : pass{task_pass::from_environment()}, address{std::move(address_of_coordinator)} {
   auto const named = variable("COXSWAIN_ADDRESS");
-  if (named && is_same_place(*named, address)) token = variable("COXSWAIN_TOKEN").value_or("");
+  if (named && are_of(*named, address)) token = variable("COXSWAIN_TOKEN").value_or("");
 }
 
 client_options::client_options(std::string address_of_coordinator, task_id acting_task)
@@ -170,7 +181,7 @@ client_options::client_options(std::string address_of_coordinator, task_id actin
 }
 
 bool client_options::is_guest() const {
-  return pass && pass->task == task && is_same_place(pass->address, address);
+  return pass && pass->task == task && are_of(pass->address, address);
 }
 
 client_options client_options::from_environment(std::string address) {

@@ -52,9 +52,10 @@ struct task_pass {
 };
 
 struct client_options {
-  // `address`: "host:port", "[v6]:port" or "unix:/path". Without a task the client is an observer:
-  // it may inspect the job, use keys and count barriers, but neither join nor take part in
-  // barriers.
+  // `address`: "host:port", "[v6]:port" or "unix:/path", or several of them, separated by commas:
+  // the client uses whichever serves the job, and tries them in random order at first. Without a
+  // task the client is an observer: it may inspect the job, use keys and count barriers, but
+  // neither join nor take part in barriers.
   explicit client_options(std::string address_of_coordinator);
   client_options(std::string address_of_coordinator, task_id acting_task);
   template <std::integral Number>
@@ -113,7 +114,8 @@ struct client_options {
 
   // After this long without any message from the coordinator the client gives up: all calls fail
   // UNAVAILABLE and `failure()` completes. None: the heartbeat timeout that the coordinator states,
-  // or its coordinator_return (30 s) if its address refuses connections. `without_limit`: never.
+  // or its coordinator_return (30 s) if all its addresses refuse connections. `without_limit`:
+  // never.
   std::optional<time_limit> fence_after;
 
   // Distinguishes this process from an earlier one of the same task. None: random. A guest has that

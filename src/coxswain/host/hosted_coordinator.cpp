@@ -22,6 +22,17 @@ bool is_host(client_options const& of) { return of.task == task_id{0}; }
 // Time limit for a listener at the address to answer as a coordinator.
 constexpr auto answer_max = 5s;
 
+// Where task 0 hosts the coordinator, nothing takes over elsewhere.
+net::endpoint only_address(std::string const& address) {
+  auto all = net::endpoint::parse_list(address);
+  if (!all) throw error{all.error()};
+  if (all->size() == 1) return std::move(all->front());
+  throw error{{errc::invalid_argument,
+               "The coordinator in the process of task 0 has one address, "
+               "not several: '" +
+                   address + "'."}};
+}
+
 bool can_connect(net::socket_address const& to) {
   net::socket const probe{::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
   timeval const longest{std::chrono::seconds{answer_max}.count(), 0};
@@ -31,9 +42,7 @@ bool can_connect(net::socket_address const& to) {
 
 // Whether anything listens there; a client would retry until its time limit.
 bool is_listened_at(std::string const& address) {
-  auto const where = net::endpoint::parse(address);
-  if (!where) throw error{where.error()};
-  auto const found = where->resolve(net::endpoint::purpose::connect);
+  auto const found = only_address(address).resolve(net::endpoint::purpose::connect);
   return found && std::any_of(found->begin(), found->end(), can_connect);
 }
 
@@ -64,7 +73,7 @@ std::vector<std::string> parts_of(std::string_view list) {
 std::vector<std::string> listeners_for(std::string const& address) {
   auto const said = launch::detect(process_environment()).listen;
   if (said.value()) return parts_of(*said.value());
-  auto const where = net::endpoint::parse(address).value();
+  auto const where = only_address(address);
   if (where.is_private()) return {address};
   std::string all_addresses{":"};
   all_addresses += std::to_string(where.port());

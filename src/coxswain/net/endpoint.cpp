@@ -186,6 +186,18 @@ result<endpoint> endpoint::parse(std::string_view text) {
   return parsed;
 }
 
+result<std::vector<endpoint>> endpoint::parse_list(std::string_view text) {
+  std::vector<endpoint> all;
+  for (;;) {
+    auto const end = text.find(',');
+    auto one = parse(text.substr(0, end));
+    if (!one) return one.error();
+    if (std::find(all.begin(), all.end(), *one) == all.end()) all.push_back(*std::move(one));
+    if (end == text.npos) return all;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string endpoint::text() const {
   if (is_unix()) return std::string{unix_prefix} + path_;
   bool const v6 = host_.find(':') != host_.npos;

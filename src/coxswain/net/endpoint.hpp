@@ -45,6 +45,10 @@ class endpoint {
   // INVALID_ARGUMENT: the text says what is wrong and what is expected.
   [[nodiscard]] static result<endpoint> parse(std::string_view text);
 
+  // Several of them, separated by commas; at least one, each once. No path has a comma then.
+  // INVALID_ARGUMENT as above.
+  [[nodiscard]] static result<std::vector<endpoint>> parse_list(std::string_view text);
+
   [[nodiscard]] bool is_unix() const noexcept { return !path_.empty(); }
   // A name or a number without brackets; empty means all addresses of this host, or to a client
   // this host.

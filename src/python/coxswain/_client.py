@@ -125,9 +125,10 @@ class Client(Session, KeyCalls):
                  tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
         """Connects; retries until the coordinator is reachable.
 
-        ``address`` is "host:port", "[v6]:port" or "unix:/path". Without it, values not given here
-        come from the environment, see :meth:`from_environment`. Without a ``task`` the client is
-        an observer: it can read the status, use keys and count barriers, but neither join nor take
+        ``address`` is "host:port", "[v6]:port" or "unix:/path", or several of them, separated by
+        commas: the client uses whichever serves the job. Without it, values not given here come
+        from the environment, see :meth:`from_environment`. Without a ``task`` the client is an
+        observer: it can read the status, use keys and count barriers, but neither join nor take
         part in barriers. DeadlineExceeded: not within ``connect_timeout``; the text has the number
         of attempts. FailedPrecondition (another job, attempt or number of tasks) and
         Unauthenticated (the token, a certificate) are raised at once. ``spin``: how long its

@@ -72,15 +72,16 @@ client_options member(task_command const& given) {
 // coordinator's host. Empty: it is unknown here, but the environment can contain it.
 std::string jax_address_for(task_command const& given, client_options const& as) {
   auto const& listeners = given.coordinator.server.xla.listen;
+  // Such a program has one coordinator, and ends with it.
+  auto const host = net::endpoint::parse_list(as.address).value().front();
   if (!listeners.empty()) {
     auto const door = net::endpoint::parse(listeners.front()).value();
-    auto const host = net::endpoint::parse(as.address).value();
     if (door.is_unix() || host.is_unix()) return door.text();
     auto const text = host.text();
     return fmt::format("{}:{}", text.substr(0, text.rfind(':')), door.port());
   }
   bool const is_open = as.token.empty() && as.tls.ca.empty();
-  return is_open ? as.address : std::string{};
+  return is_open ? host.text() : std::string{};
 }
 
 task_run_options options_of(task_command const& given, std::vector<std::string> command) {

@@ -236,6 +236,14 @@ CLI::Validator address_check() {
   return {problem_of, ""};
 }
 
+CLI::Validator address_list_check() {
+  auto problem_of = [](std::string const& text) {
+    auto const parsed = net::endpoint::parse_list(text);
+    return parsed ? std::string{} : parsed.error().message();
+  };
+  return {problem_of, ""};
+}
+
 CLI::Validator one_of(std::vector<std::string> const& allowed) {
   auto problem_of = [allowed](std::string const& text) {
     if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return std::string{};

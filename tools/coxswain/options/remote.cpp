@@ -61,7 +61,7 @@ exit_code why_not_connected(errc code) {
 
 // As the registry has it.
 std::string on_loopback(std::string const& address) {
-  auto const parsed = net::endpoint::parse(address).value();
+  auto const parsed = net::endpoint::parse_list(address).value().front();
   return parsed.host() == "localhost" ? fmt::format("127.0.0.1:{}", parsed.port()) : parsed.text();
 }
 
@@ -124,9 +124,10 @@ int converse_as(client_options options, conversation talk) try {
 
 void add_remote_options(subcommand& to, remote_options& into) {
   to.option_defaults()->group(common_options);
-  to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
+  to.add_option("--address", into.address,
+                "The coordinator: host:port, [v6]:port or unix:/path; several with commas")
       ->type_name("ADDRESS")
-      ->check(address_check())
+      ->check(address_list_check())
       ->default_str(std::string{"the launcher's, that of your job here, or "} + address_default);
   to.add_option("--job", into.job, "Job that the coordinator must serve")
       ->type_name("NAME")

@@ -144,10 +144,9 @@ asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpo
 
 forwarder::forwarder(client const& task)
     : path_{directory_.path() + "/task"},
-      task_{detail::connection_of(task)->options()},
-      to_{net::endpoint::parse(task_.address).value()},
-      peer_timeout_{detail::connection_of(task)->session().value().heartbeat_timeout},
-      acceptor_{listen(detail::connection_of(task)->executor(), path_)} {}
+      task_{detail::connection_of(task)},
+      peer_timeout_{task_->session().value().heartbeat_timeout},
+      acceptor_{listen(task_->executor(), path_)} {}
 
 asio::awaitable<void> forwarder::serve(std::shared_ptr<forwarder> self) {
   asio::steady_timer retry_timer{self->acceptor_.get_executor()};
@@ -168,19 +167,21 @@ void forwarder::take(local::socket program) {
   std::erase_if(all_, [](auto const& one) { return one.expired(); });
   reload_certificates();
   auto const executor = acceptor_.get_executor();
-  auto onward = std::make_shared<transport>(executor, peer_timeout_, certificates_);
+  auto const to = task_->address();
+  auto onward =
+      std::make_shared<transport>(executor, peer_timeout_, to.is_unix() ? nullptr : certificates_);
   auto const both = std::make_shared<carried>(std::move(program), std::move(onward));
   all_.push_back(both);
-  asio::co_spawn(executor, carry(both, to_), asio::detached);
+  asio::co_spawn(executor, carry(both, to), asio::detached);
 }
 
 // Files can be replaced while this process runs; if they cannot be read, the previous ones stay in
 // use.
 void forwarder::reload_certificates() noexcept {
-  if (!task_.tls.is_wanted() || to_.is_unix()) return;
+  auto const& files = task_->options().tls;
+  if (!files.is_wanted()) return;
   try {
-    certificates_ =
-        std::make_shared<net::tls_context const>(net::tls_context::side::client, task_.tls);
+    certificates_ = std::make_shared<net::tls_context const>(net::tls_context::side::client, files);
   } catch (std::exception const&) {
   }
 }

@@ -9,6 +9,7 @@
 #include "process/private_directory.hpp"
 
 #include "coxswain/client/client.hpp"
+#include "coxswain/client/connection.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/transport.hpp"
 
@@ -20,8 +21,8 @@ namespace coxswain::tools {
 
 class forwarder : public std::enable_shared_from_this<forwarder> {
  public:
-  // It can be connected to from now on. Connections go where that of `task` goes, which has a
-  // session. Throws program_error: the temporary directory cannot be used.
+  // It can be connected to from now on. Connections go where that of `task` goes at that time. It
+  // has a session. Throws program_error: the temporary directory cannot be used.
   explicit forwarder(client const& task);
 
   // Forwards all connections, until it is closed. `self` is this.
@@ -46,8 +47,7 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
 
   private_directory directory_;
   std::string path_;
-  client_options task_;
-  net::endpoint to_;
+  std::shared_ptr<detail::connection> task_;
   duration peer_timeout_;
   std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   asio::local::stream_protocol::acceptor acceptor_;

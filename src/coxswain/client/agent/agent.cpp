@@ -14,6 +14,9 @@ constexpr duration backoff_first = 10ms;
 constexpr duration backoff_cap = 1s;
 constexpr std::size_t hello_reply_bytes_max = 64 * 1024;
 
+// Draws other numbers than the backoff.
+constexpr std::uint64_t seed_of_rounds = 0x5bd1e995;
+
 template <class T>
 void swap_out(T& from, T& into) {
   into.clear();
@@ -26,18 +29,24 @@ agent::agent(agent_options options)
     : options_{std::move(options)},
       terms_{options_},
       decoder_{hello_reply_bytes_max},
-      backoff_{options_.seed, backoff_first, backoff_cap} {}
+      backoff_{options_.seed, backoff_first, backoff_cap},
+      candidates_{options_.addresses, options_.seed ^ seed_of_rounds, options_.follows_others} {}
 
 void agent::start(time_point now) {
   assert(phase_ == phase::idle);
   started_at_ = now;
   outage_.begin(now);
-  retry(now);
+  begin_round(now);
 }
 
-void agent::connected(time_point now) {
-  if (phase_ != phase::connecting) return;
+void agent::connected(time_point now, std::size_t address) {
+  if (phase_ != phase::connecting || !candidates_.is_tried(address)) return;
   phase_ = phase::greeting;
+  current_ = address;
+  for (std::size_t const other : candidates_.connected(address)) {
+    commands_.push_back({agent_command::kind::close, other});
+  }
+  handshake_until_ = handshake_until(now);
   outage_.note_refusal(now, false);
   requests_.clear_bytes();
   if (!session()) {
@@ -50,34 +59,35 @@ void agent::connected(time_point now) {
   life_.sent(now);
 }
 
-void agent::connect_failed(time_point now, status why, bool refused) {
-  if (phase_ != phase::connecting) return;
+void agent::connect_failed(time_point now, std::size_t address, status why, bool refused) {
+  if (phase_ != phase::connecting || !candidates_.is_tried(address)) return;
+  candidates_.failed(address, refused);
+  bool const all_refuse = candidates_.all_refuse();
   auto const* only = requests_.calls().only();
   bool const leaves =
       only && std::holds_alternative<core::leave_args>(only->what) && requests_.was_sent(only->id);
-  if (refused && leaves) {
+  if (all_refuse && leaves) {
     // All tasks have left, and the coordinator has gone (semantics D11).
-    phase_ = phase::waiting;
     request_id const leave = only->id;
     requests_.calls().take(leave);
     requests_.complete(leave, status{});
     return end_quietly();
   }
-  outage_.note_refusal(now, refused);
-  phase_ = phase::waiting;
-  if (refused && options_.hello.acts_for) {
+  outage_.note_refusal(now, all_refuse);
+  if (all_refuse && options_.hello.acts_for) {
     return give_up(
         {errc::unavailable,
          "the coxswain task process for which this program acts has ended: " + why.message()});
   }
   if (refused_until() <= now) return give_up(coordinator_gone());
-  attempt_failed(now, std::move(why));
+  attempt_failed(now, address, std::move(why), refused);
 }
 
-void agent::rejected(time_point now, status why) {
+void agent::rejected(time_point now, std::size_t address, status why) {
   if (phase_ == phase::up) return lost(now, std::move(why));
   if (phase_ != phase::connecting && phase_ != phase::greeting) return;
-  if (session()) return attempt_failed(now, std::move(why));
+  if (!candidates_.is_tried(address)) return;
+  if (session()) return attempt_failed(now, address, std::move(why));
   close_transport();
   give_up(std::move(why));
 }
@@ -109,7 +119,7 @@ void agent::lost(time_point now, status why) {
   if (phase_ == phase::up) {
     disconnect(now, std::move(why));
   } else if (phase_ == phase::greeting) {
-    attempt_failed(now, std::move(why));
+    attempt_failed(now, current_, std::move(why));
   }
 }
 
@@ -129,14 +139,10 @@ void agent::advance(time_point now) {
   if (gives_up_at() <= now) return give_up(session() ? fenced() : unreachable());
   if (phase_ == phase::waiting && refused_until() <= now) return give_up(coordinator_gone());
   if (phase_ != phase::up && outage_.report_at() <= now) report_unreachable(now);
-  if (phase_ == phase::waiting) {
-    if (retry_at_ <= now) open_transport(now);
-  } else if (phase_ != phase::up) {
-    if (attempt_until() > now) return;
-    close_transport();
-    outage_.note_refusal(now, false);
-    attempt_failed(now, {errc::unavailable, "no response to the connection attempt within " +
-                                                text_of(now - attempt_at_)});
+  if (phase_ != phase::up) {
+    expire_attempts(now);
+    bool const may_try = phase_ == phase::waiting || phase_ == phase::connecting;
+    if (may_try && next_at_ <= now) open_next(now);
   } else if (life_.silent_at() <= now) {
     close_transport();
     disconnect(now, {errc::unavailable, "the coordinator has not replied to heartbeats for " +
@@ -166,10 +172,9 @@ std::optional<time_point> agent::next_deadline() const {
   if (phase_ != phase::idle && phase_ != phase::over) {
     next = std::min(next, gives_up_at());
   }
-  if (phase_ == phase::waiting) next = std::min({next, retry_at_, refused_until()});
-  if (phase_ == phase::connecting || phase_ == phase::greeting) {
-    next = std::min(next, attempt_until());
-  }
+  if (phase_ == phase::waiting) next = std::min({next, next_at_, refused_until()});
+  if (phase_ == phase::connecting) next = std::min({next, next_at_, attempts_until()});
+  if (phase_ == phase::greeting) next = std::min(next, handshake_until_);
   if (phase_ == phase::up) {
     next = std::min({next, life_.next_at(), life_.silent_at(), waits_.look_at()});
   } else if (phase_ != phase::idle && phase_ != phase::over) {

@@ -6,7 +6,11 @@
 // resolution, timers, coroutines (connection).
 //
 // Rules beyond the protocol's:
-// - Tries to connect wait as `backoff` says. While no session exists: up to 1 s, and one try takes
+// - Tries to connect are made in rounds, as `candidates` says: one address after the other, 100 ms
+//   apart, or at once when the last try has failed. The first transport that opens is used, and
+//   when the coordinator does not serve the client there, the round goes on. If there are several
+//   addresses, a handshake takes at most 1 s, and in each later round twice as long.
+// - Rounds wait as `backoff` says. While no session exists: up to 1 s, and one try takes
 //   at most 10 s. Afterwards: up to a quarter of the grace (at least 10 ms), and one try takes at
 //   most half of it (at least 100 ms). A connection that answered a call, or lasted longer than the
 //   longest wait, makes the next try the first one again.
@@ -27,8 +31,9 @@
 // after 400 ms if the address refuses connections. While connected: what the coordinator replies
 // when asked about the call, or that it has not replied for 1 s. Watches are excluded, since they
 // wait for ever.
-// - A session whose coordinator's address has refused all connections for as long as its
+// - A session whose coordinator's addresses have all refused connections for as long as its
 //   HelloReply says ends, unless `fence_after` is given, which then counts alone.
+// - A coordinator whose term is below one that was seen is not accepted: another has replaced it.
 // - An invalid message ends the session, since a retry would not help. In a handshake it means
 //   another program's port, and the client retries.
 //
@@ -37,6 +42,7 @@
 #include "coxswain/client/agent/agent_messages.hpp"
 #include "coxswain/client/agent/backoff.hpp"
 #include "coxswain/client/agent/call_table.hpp"
+#include "coxswain/client/agent/candidates.hpp"
 #include "coxswain/client/agent/heartbeats.hpp"
 #include "coxswain/client/agent/joined_tasks.hpp"
 #include "coxswain/client/agent/outage.hpp"
@@ -64,14 +70,15 @@ class agent {
   // Call it once, first.
   void start(time_point now);
 
-  // Opening the transport has succeeded, or failed; `refused`: the host is up, but nothing listens.
-  void connected(time_point now);
-  void connect_failed(time_point now, status why, bool refused);
+  // Opening the transport to an address has succeeded, or failed; `refused`: the host is up, but
+  // nothing listens.
+  void connected(time_point now, std::size_t address);
+  void connect_failed(time_point now, std::size_t address, status why, bool refused);
 
   // One side has rejected the other's certificate, or only one speaks TLS, while the transport was
   // being opened or since. Before there is a session there is no retry (semantics D2); later it is
   // a loss like any other.
-  void rejected(time_point now, status why);
+  void rejected(time_point now, std::size_t address, status why);
 
   // Bytes were received, in pieces of any size.
   void received(time_point now, std::string_view bytes);
@@ -101,6 +108,14 @@ class agent {
   // The earliest moment at which `advance` has something to do. May change after any other call.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
+  // The addresses of commands. The last one may change when it is opened.
+  [[nodiscard]] std::string const& address(std::size_t which) const {
+    return candidates_.at(which);
+  }
+  // The present connection's, or the last one's.
+  [[nodiscard]] std::size_t current() const noexcept { return current_; }
+  [[nodiscard]] std::string const& address() const { return candidates_.at(current_); }
+
   // Bytes for the open transport.
   void take_bytes(std::string& into);
   [[nodiscard]] bool has_bytes() const noexcept { return !requests_.bytes().empty(); }
@@ -122,6 +137,7 @@ class agent {
   [[nodiscard]] status const& end() const noexcept { return end_; }
 
  private:
+  // waiting: nothing is tried. connecting: transports are being opened.
   enum class phase : std::uint8_t { idle, waiting, connecting, greeting, up, over };
 
   // Calls (agent_calls.cpp).
@@ -147,9 +163,10 @@ class agent {
   void malformed(time_point now, status const& why);
   void went_up(time_point now);
   void disconnect(time_point now, status why);
-  void attempt_failed(time_point now, status why);
-  void retry(time_point now);
-  void open_transport(time_point now);
+  void attempt_failed(time_point now, std::size_t address, status why, bool refused = false);
+  void expire_attempts(time_point now);
+  void begin_round(time_point now);
+  void open_next(time_point now);
   void close_transport();
   void end_quietly();
   void give_up(status why, bool outcome_matters = true);
@@ -157,8 +174,10 @@ class agent {
   [[nodiscard]] status unreachable() const;
   [[nodiscard]] status fenced() const;
   [[nodiscard]] status coordinator_gone() const;
+  [[nodiscard]] status replaced(std::uint64_t term) const;
   [[nodiscard]] bool has_transport() const noexcept;
-  [[nodiscard]] time_point attempt_until() const;
+  [[nodiscard]] time_point attempts_until() const;
+  [[nodiscard]] time_point handshake_until(time_point now) const;
   [[nodiscard]] time_point refused_until() const;
   [[nodiscard]] time_point gives_up_at() const;
 
@@ -176,9 +195,13 @@ class agent {
   // The transport.
   wire::frame_decoder decoder_;
   backoff backoff_;
+  candidates candidates_;
+  std::size_t current_{};   // the address of the transport
+  std::uint32_t rounds_{};  // since there was a connection
+  bool waits_for_round_{};  // the round has not begun
   time_point started_at_{};
-  time_point retry_at_{};    // waiting
-  time_point attempt_at_{};  // connecting, greeting
+  time_point next_at_{};          // waiting, connecting: another address is tried
+  time_point handshake_until_{};  // greeting
   time_point up_at_{};
 
   // Out.

@@ -59,7 +59,7 @@ status agent::refusal(open_call const& call) const {
   }
   if (phase_ != phase::up && call.bytes > options_.queued_bytes_max - requests_.queued_bytes()) {
     return {errc::resource_exhausted,
-            text_of(message.what) + ": not connected to the coordinator at " + options_.address +
+            text_of(message.what) + ": not connected to the coordinator at " + terms_.addresses() +
                 ", and the queued calls hold " + std::to_string(requests_.queued_bytes()) +
                 " bytes; queued_bytes_max is " + std::to_string(options_.queued_bytes_max) + "."};
   }
@@ -101,7 +101,7 @@ time_point agent::expiry(time_point deadline) const {
 status agent::timed_out(time_point now, open_call const& call) const {
   std::string text;
   if (std::holds_alternative<core::barrier_args>(call.message.what)) text = "Barrier timed out. ";
-  text += text_of(call.message.what) + ": no reply from the coordinator at " + options_.address +
+  text += text_of(call.message.what) + ": no reply from the coordinator at " + terms_.addresses() +
           " within " + text_of(call.timeout);
   if (phase_ == phase::up) {
     text += " although connected.";

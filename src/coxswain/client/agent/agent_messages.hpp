@@ -8,13 +8,15 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace coxswain::detail {
 
 struct agent_options {
   agent_options() = default;
 
-  std::string address;  // for texts only
+  std::vector<std::string> addresses;  // at least one
+  bool follows_others{};               // a Goodbye may name another one
   core::hello_args hello;
   std::optional<task_id> task;             // the task of calls that name none
   std::optional<std::uint32_t> num_tasks;  // must be the coordinator's
@@ -25,10 +27,18 @@ struct agent_options {
   std::uint64_t seed{};
 };
 
-// A command for the transport, after writing the agent's earlier bytes as far as possible without
-// waiting. `close` also ends an attempt to open one; after it, do not report anything about that
-// transport to the agent.
-enum class agent_command : std::uint8_t { open, close };
+// A command for the transport to an address, after writing the agent's earlier bytes as far as
+// possible without waiting. Several may be being opened, but one that is open is the only one.
+// `close` also ends an attempt to open one; after it, do not report anything about that transport
+// to the agent.
+struct agent_command {
+  enum class kind : std::uint8_t { open, close };
+
+  kind what{};
+  std::size_t address{};  // agent::address
+
+  [[nodiscard]] bool opens() const noexcept { return what == kind::open; }
+};
 
 // The answer to a call.
 struct agent_completion {

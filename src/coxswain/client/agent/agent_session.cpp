@@ -13,6 +13,11 @@ namespace {
 
 constexpr duration backoff_cap_min = 10ms;
 
+// If there are several addresses: between tries of a round, and for a handshake in the first round.
+constexpr duration between_tries = 100ms;
+constexpr duration handshake_first = 1s;
+constexpr std::uint32_t handshake_doubled_max = 16;
+
 // Codes worth a retry, besides UNAVAILABLE.
 bool transient(errc code) {
   return code == errc::resource_exhausted || code == errc::deadline_exceeded ||
@@ -35,7 +40,7 @@ void agent::greeted(time_point now, wire::server_message message) {
 void agent::hello_answered(time_point now, core::hello_answer answer) {
   if (auto const wrong = out_of_range(answer)) {
     return give_up(
-        {errc::failed_precondition, "the peer at " + options_.address + " states " + *wrong +
+        {errc::failed_precondition, "the peer at " + address() + " states " + *wrong +
                                         ": it is not a Coxswain coordinator; check the address"});
   }
   terms_.use(std::move(answer));
@@ -44,7 +49,7 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
   if (options_.num_tasks && *options_.num_tasks != session()->num_tasks) {
     status const why{errc::failed_precondition,
                      "this process expects " + std::to_string(*options_.num_tasks) +
-                         " tasks, but the job of the coordinator at " + options_.address + " has " +
+                         " tasks, but the job of the coordinator at " + address() + " has " +
                          std::to_string(session()->num_tasks)};
     give_up(why);
     return send(now, core::bye_args{});
@@ -57,6 +62,10 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
 }
 
 void agent::resume_answered(time_point now, core::resume_answer const& answer) {
+  if (!terms_.resume(answer.term)) {
+    close_transport();
+    return attempt_failed(now, current_, replaced(answer.term));
+  }
   went_up(now);
   ++reconnects_;
   events_.emplace_back(agent_events::reconnected{outage_.length(now)});
@@ -68,10 +77,13 @@ void agent::refused(time_point now, core::goodbye const& what) {
   close_transport();
   bool const again = what.may_resume || what.why.code() == errc::unavailable ||
                      (!session() && transient(what.why.code()));
-  if (again) return attempt_failed(now, what.why);
+  candidates_.hint(current_, what.address);
+  // A coordinator that does not serve the job now is a coordinator (semantics D6).
+  if (what.may_resume && what.why.code() == errc::unavailable) life_.heard(now);
+  if (again) return attempt_failed(now, current_, what.why);
   if (!session()) {
-    status const why{what.why.code(), what.why.message() + " (reported by the coordinator at " +
-                                          options_.address + ")"};
+    status const why{what.why.code(),
+                     what.why.message() + " (reported by the coordinator at " + address() + ")"};
     return give_up(why);
   }
   parted(now, what);
@@ -113,6 +125,7 @@ void agent::parted(time_point now, core::goodbye what) {
   bool const again = what.may_resume;
   bool const restarted = what.restarted;
   status const why = what.why;
+  candidates_.hint(current_, what.address);
   events_.emplace_back(agent_events::parted{std::move(what)});
   outage_.announce();
   if (again) return disconnect(now, why);
@@ -128,15 +141,18 @@ void agent::malformed(time_point now, status const& why) {
   close_transport();
   if (!was_up) {
     return attempt_failed(
-        now, {errc::unavailable, "the peer does not speak the protocol: " + why.message()});
+        now, current_,
+        {errc::unavailable, "the peer does not speak the protocol: " + why.message()});
   }
-  give_up({errc::unavailable, "the coordinator at " + options_.address +
-                                  " sent an invalid message: " + why.message()});
+  give_up({errc::unavailable,
+           "the coordinator at " + address() + " sent an invalid message: " + why.message()});
 }
 
 void agent::went_up(time_point now) {
   phase_ = phase::up;
   up_at_ = now;
+  rounds_ = 0;
+  candidates_.serves(current_);
   life_.sent(now);
   life_.heard(now);
   outage_.end();
@@ -152,34 +168,57 @@ void agent::disconnect(time_point now, status why) {
   // Questions on the old connection are no longer answered.
   requests_.calls().each([](open_call& call) { call.asked = false; });
   if (now - up_at_ > backoff_.cap()) backoff_.reset();
-  attempt_failed(now, std::move(why));
+  attempt_failed(now, current_, std::move(why));
 }
 
-void agent::attempt_failed(time_point now, status why) {
+void agent::attempt_failed(time_point now, std::size_t address, status why, bool refused) {
+  candidates_.failed(address, refused);
+  outage_.note_refusal(now, candidates_.all_refuse());
+  outage_.failed(std::move(why));
   requests_.clear_bytes();
   requests_.forget_resume();
-  outage_.failed(std::move(why));
-  retry(now);
+  phase_ = candidates_.oldest() ? phase::connecting : phase::waiting;
+  if (waits_for_round_) return candidates_.begin_round();
+  if (candidates_.has_next()) return open_next(now);
+  begin_round(now);
 }
 
-void agent::retry(time_point now) {
-  retry_at_ = now + backoff_.next();
-  phase_ = phase::waiting;
-  if (retry_at_ <= now) open_transport(now);
+// Those that were never answered.
+void agent::expire_attempts(time_point now) {
+  while (phase_ == phase::greeting ? handshake_until_ <= now : attempts_until() <= now) {
+    std::size_t const which = candidates_.oldest().value();
+    duration const waited = now - candidates_.tried_at(which);
+    commands_.push_back({agent_command::kind::close, which});
+    attempt_failed(
+        now, which,
+        {errc::unavailable, "no response to the connection attempt within " + text_of(waited)});
+  }
 }
 
-void agent::open_transport(time_point now) {
+void agent::begin_round(time_point now) {
+  phase_ = candidates_.oldest() ? phase::connecting : phase::waiting;
+  candidates_.begin_round();
+  ++rounds_;
+  waits_for_round_ = true;
+  next_at_ = now + backoff_.next();
+  if (next_at_ <= now) open_next(now);
+}
+
+void agent::open_next(time_point now) {
+  waits_for_round_ = false;
   phase_ = phase::connecting;
-  attempt_at_ = now;
   outage_.tried();
-  commands_.push_back(agent_command::open);
+  commands_.push_back({agent_command::kind::open, candidates_.try_next(now)});
+  next_at_ = candidates_.has_next() ? now + between_tries : time_point::max();
 }
 
 // If there is one, or one is being opened.
 void agent::close_transport() {
   if (!has_transport() && phase_ != phase::connecting) return;
   phase_ = phase::waiting;
-  commands_.push_back(agent_command::close);
+  for (std::size_t const one : candidates_.tried()) {
+    commands_.push_back({agent_command::kind::close, one});
+  }
 }
 
 // The requested end.
@@ -221,18 +260,35 @@ status agent::fenced() const {
   return {errc::unavailable, std::move(text)};
 }
 
+status agent::replaced(std::uint64_t term) const {
+  return {errc::unavailable, "the coordinator at " + address() + " has term " +
+                                 std::to_string(term) + ", and was replaced by that of term " +
+                                 std::to_string(session()->term)};
+}
+
 status agent::coordinator_gone() const {
-  return {errc::unavailable, "the coordinator at " + terms_.place() +
-                                 " is gone: its address has refused all connections for " +
-                                 text_of(session()->coordinator_return)};
+  return {errc::unavailable,
+          "the coordinator at " + terms_.place() + " is gone: " +
+              (candidates_.are_several() ? "its addresses have" : "its address has") +
+              " refused all connections for " + text_of(session()->coordinator_return)};
 }
 
 bool agent::has_transport() const noexcept {
   return phase_ == phase::greeting || phase_ == phase::up;
 }
 
-time_point agent::attempt_until() const {
-  return deadline_after(attempt_at_, terms_.attempt_max());
+// When the first of the transports that are being opened has taken too long.
+time_point agent::attempts_until() const {
+  auto const first = candidates_.oldest();
+  if (!first) return time_point::max();
+  return deadline_after(candidates_.tried_at(*first), terms_.attempt_max());
+}
+
+time_point agent::handshake_until(time_point now) const {
+  duration const longest = terms_.attempt_max();
+  if (!candidates_.are_several()) return attempts_until();
+  auto const doubled = std::min(rounds_ - 1, handshake_doubled_max);
+  return deadline_after(now, std::min(longest, handshake_first * (1u << doubled)));
 }
 
 time_point agent::refused_until() const {

@@ -12,15 +12,7 @@ duration backoff::next() noexcept {
   }
   if (bound <= duration::zero()) return duration::zero();
   return duration{
-      static_cast<duration::rep>(draw() % (static_cast<std::uint64_t>(bound.count()) + 1))};
-}
-
-// SplitMix64 (Steele, Lea, Flood 2014): any seed will do, zero too.
-std::uint64_t backoff::draw() noexcept {
-  std::uint64_t z = random_ += 0x9e3779b97f4a7c15;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return z ^ z >> 31;
+      static_cast<duration::rep>(random_.up_to(static_cast<std::uint64_t>(bound.count())))};
 }
 
 }  // namespace coxswain::detail

@@ -5,6 +5,7 @@
 // timers, and the attempts.
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/client/agent/random_numbers.hpp"
 
 #include <cstdint>
 
@@ -26,9 +27,7 @@ class backoff {
   [[nodiscard]] duration cap() const noexcept { return cap_; }
 
  private:
-  std::uint64_t draw() noexcept;
-
-  std::uint64_t random_;
+  random_numbers random_;
   duration first_;
   duration cap_;
   std::uint32_t tries_{};

@@ -13,9 +13,16 @@ constexpr std::size_t answer_bytes_min = 128 * 1024 * 1024;
 
 }  // namespace
 
+bool session_terms::resume(std::uint64_t term) {
+  if (term == 0) return true;
+  if (term < stated_->term) return false;
+  stated_->term = term;
+  return true;
+}
+
 std::string session_terms::place() const {
   auto const host = stated_ ? stated_->hosted_by_task : hosted_by_task_;
-  return address_ + (host ? " (in the process of task " + std::to_string(*host) + ")" : "");
+  return addresses_ + (host ? " (in the process of task " + std::to_string(*host) + ")" : "");
 }
 
 duration session_terms::attempt_max() const {

@@ -5,6 +5,8 @@
 #include "coxswain/client/agent/agent_messages.hpp"
 #include "coxswain/core/model/messages.hpp"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,13 +18,22 @@ namespace coxswain::detail {
 class session_terms {
  public:
   explicit session_terms(agent_options const& o)
-      : address_{o.address}, hosted_by_task_{o.hosted_by_task}, fence_after_{o.fence_after} {}
+      : addresses_{boost::algorithm::join(o.addresses, ",")},
+        hosted_by_task_{o.hosted_by_task},
+        fence_after_{o.fence_after} {}
 
   // The session exists.
   void use(core::hello_answer stated) { stated_ = std::move(stated); }
 
-  // None before the session exists.
+  // It continues in this term; zero if the coordinator does not state it. False: the client has
+  // seen a higher one, so this coordinator was replaced.
+  [[nodiscard]] bool resume(std::uint64_t term);
+
+  // None before the session exists. Its term is the highest one seen.
   [[nodiscard]] std::optional<core::hello_answer> const& stated() const noexcept { return stated_; }
+
+  // The coordinator's addresses, as the user gives them.
+  [[nodiscard]] std::string const& addresses() const noexcept { return addresses_; }
 
   // The coordinator, for people: "b12:8476 (in the process of task 0)".
   [[nodiscard]] std::string place() const;
@@ -42,7 +53,7 @@ class session_terms {
   [[nodiscard]] duration refused_max() const;
 
  private:
-  std::string address_;
+  std::string addresses_;
   std::optional<std::uint32_t> hosted_by_task_;
   std::optional<duration> fence_after_;
   std::optional<core::hello_answer> stated_;
