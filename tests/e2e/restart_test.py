@@ -6,6 +6,7 @@ import resource
 import select
 import signal
 import socket
+import subprocess
 import time
 import unittest
 
@@ -131,6 +132,36 @@ class Restart(WithJournal):
                                  "--journal", self.journal)
 
         self.assert_ended(second, 69, f"is in use by the process {coordinator.pid}")
+
+    def test_a_full_disk_refuses_what_would_be_stored(self):
+        small = self.directory / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", "none", small],
+                                 capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no small disk to fill: {mounted.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=True)
+        (small / "ballast").write_bytes(b"x" * (8 << 20))
+        self.journal = small / "journal"
+        self.serve_journal(1)
+        task = self.task(0, f"{BIN}/coxswain get --wait 60s end")
+
+        value = b"v" * (1 << 20)
+        refused = None
+        for number in range(20):
+            stored = self.coxswain("put", f"k{number}", "-", input=value)
+            if stored.code != 0:
+                refused = stored
+                break
+        self.assertIn("RESOURCE_EXHAUSTED: the journal's disk is full", refused.err)
+        self.assertEqual(self.succeed("get", "k0", "--wait", "1s").out, value.decode())
+
+        (small / "ballast").unlink()
+        limit = time.monotonic() + 30
+        while self.coxswain("put", "end", "1").code != 0:
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.2)
+        self.assertEqual(task.wait(), 0, task.said())
 
     def test_a_journal_that_cannot_be_written_ends_the_coordinator(self):
         coordinator = self.serve_journal(1)

@@ -227,6 +227,29 @@ BOOST_AUTO_TEST_CASE(a_failed_write_is_final) {
   BOOST_TEST((second.code() == errc::data_loss));
 }
 
+BOOST_AUTO_TEST_CASE(its_size_is_limited) {
+  test_directory in;
+  file_journal j{in.journal()};
+  j.begin({});
+  j.append(heard(1s, 1));
+  BOOST_TEST(j.commit().ok());
+  BOOST_TEST(j.bytes_on_disk() > 0u);
+  BOOST_TEST(j.lack_of_space(t0, 0) == "");
+  BOOST_TEST(j.lack_of_space(t0, j.bytes_on_disk()) == "");
+  auto const limit = j.bytes_on_disk() - 1;
+  BOOST_TEST(j.lack_of_space(t0, limit) == "the journal in '" + in.journal() +
+                                               "' has reached its limit of " +
+                                               std::to_string(limit) + " bytes");
+}
+
+BOOST_AUTO_TEST_CASE(space_is_reserved) {
+  test_directory in;
+  file_journal j{in.journal()};
+  j.begin({});
+  BOOST_TEST(j.lack_of_space(t0, 0) == "");
+  BOOST_TEST(fs::file_size(in.journal() + "/reserve") == file_journal::reserved_bytes);
+}
+
 BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
   test_directory in;
   core::hello_answer hello;

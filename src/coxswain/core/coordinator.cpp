@@ -78,6 +78,20 @@ status put_in(concerns& all, time_point now, restarted&& what) {
   return {};
 }
 
+status put_in(concerns& all, time_point now, storing_refused&& what) {
+  kernel& k = all.kernel;
+  k.observe(now);
+  if (k.refuses_storing == what.why) return {};
+  k.refuses_storing = std::move(what.why);
+  if (k.refuses_storing.empty()) {
+    k.log(severity::info, event_kind::other, "nothing is refused for lack of space any more");
+  } else {
+    k.log(severity::error, event_kind::other,
+          "nothing more is stored, and no round begins: " + k.refuses_storing);
+  }
+  return {};
+}
+
 status put_in(concerns& all, time_point now, stopped&& what) {
   kernel& k = all.kernel;
   k.observe(now);

@@ -9,6 +9,7 @@
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,10 @@ struct journal_options {
 
   // With `disk` each reply waits for the disk, together with all others that wait then.
   durability level{durability::process};
+
+  // When its files are larger than this, requests that would store something are refused, until a
+  // snapshot replaces them; from three quarters on there is a warning. Zero: no limit.
+  std::uint64_t bytes_max{0};
 
   // How long sessions have to resume after a restart.
   time_limit restart_grace{15s};

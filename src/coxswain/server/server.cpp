@@ -81,6 +81,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
 
   void end_with(core::owner_input what);
   void look_after_journal();
+  void look_for_space();
   [[nodiscard]] bool make_durable();
   core_origin origin();
   void resume_job();
@@ -97,7 +98,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   options options_;
   time_point made_at_;
   std::optional<file_journal> journal_;
-  std::string set_aside_;             // what became of the journal's previous job
+  std::string set_aside_;  // what became of the journal's previous job
+  std::optional<std::string> refuses_storing_{
+      ""};                            // as the core knows it; none: as it was restored
   std::optional<duration> downtime_;  // of a restored job, before this process
   dispatch dispatch_;
   net::poller poller_;
@@ -119,6 +122,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   bool closed_{};
   bool is_suspended_{};
   bool is_heap_trimmed_{};
+  bool is_nearly_full_{};  // the journal
 };
 
 server::impl::impl(asio::io_context& io, options o)
@@ -144,7 +148,10 @@ core_origin server::impl::origin() {
   if (options_.journal.directory.empty()) return made;
   made.log = &journal_.emplace(options_.journal.directory, options_.journal.level);
   made.restored = restore(*journal_, options_, made.now, set_aside_);
-  if (made.restored) downtime_ = made.restored->downtime;
+  if (made.restored) {
+    downtime_ = made.restored->downtime;
+    refuses_storing_.reset();
+  }
   return made;
 }
 
@@ -371,8 +378,24 @@ bool server::impl::make_durable() {
   return iteration_.journal_failure.ok();
 }
 
+void server::impl::look_for_space() {
+  auto const most = options_.journal.bytes_max;
+  bool const is_nearly_full = most != 0 && journal_->bytes_on_disk() > most / 4 * 3;
+  if (!std::exchange(is_nearly_full_, is_nearly_full) && is_nearly_full) {
+    iteration_.report(
+        core::severity::warning,
+        {"the journal's files have three quarters of their limit (journal.bytes_max)"});
+  }
+  auto why = journal_->lack_of_space(iteration_.now, options_.journal.bytes_max);
+  if (refuses_storing_ == why) return;
+  refuses_storing_ = why;
+  static_cast<void>(dispatch_.put_in(iteration_.now, core::storing_refused{std::move(why)}));
+  poller_.request_iteration();
+}
+
 void server::impl::look_after_journal() {
   if (!journal_) return;
+  look_for_space();
   status outcome;
   if (!journal_->finish_snapshot(outcome)) return;
   if (outcome.ok() && journal_->wants_snapshot()) {

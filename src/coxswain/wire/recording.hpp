@@ -50,6 +50,7 @@ enum class record_kind : std::uint8_t {
   sent,
   suspended,
   restarted,
+  storing_refused,
 };
 
 struct record {

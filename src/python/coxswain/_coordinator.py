@@ -77,6 +77,7 @@ class Coordinator:
         continues the job. Only this user may read it: it has values and secrets, but no tokens.
         ``durability``: what the journal survives: "process", the end of this process, or "disk",
         that of the machine, for which each reply waits until the disk has it ("process").
+        ``journal_bytes_max``: nothing more is stored while its files are larger (0: no limit).
         ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s).
         ``restart_within``: clients wait this long for a restart (10 min).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
@@ -128,6 +129,7 @@ class Coordinator:
                  preemption_timeout: Timeout = None,
                  journal: str | os.PathLike[str] | None = None,
                  durability: Literal["process", "disk"] | None = None,
+                 journal_bytes_max: int | None = None,
                  restart_grace: Timeout = None, restart_within: Timeout = None,
                  linger: Timeout = None, spin: Timeout = None,
                  memory_bytes_max: int | None = None, value_bytes_max: int | None = None,

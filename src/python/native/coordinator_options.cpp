@@ -79,6 +79,7 @@ void bind_rules(py::class_<options>& to) {
     o.server.journal.level =
         level == "disk" ? server::durability::disk : server::durability::process;
   });
+  add(to, "journal_bytes_max", journal_of, &server::journal_options::bytes_max);
   add(to, "restart_grace", journal_of, &server::journal_options::restart_grace);
   add(to, "restart_within", journal_of, &server::journal_options::restart_within);
   add(to, "linger", server_of, &server::options::linger);

@@ -330,11 +330,11 @@ With --journal a coordinator that is killed and started again with the same opti
 job: sessions resume, calls that were open go on, and no call takes effect twice. Its clients wait
 for it (--restart-within). When the job is over, its files are moved to a directory ended-... there,
 and the next start begins a new job. The journal contains values and secrets of sessions, but no
-tokens: only its owner may read it. When it cannot be written, the coordinator closes all
-connections and exits with 74. It survives the end of the process, and with --durability disk
-that of the machine: each reply then waits for the disk, some milliseconds on many, and the
-release of a barrier waits once. A damaged journal is refused with its place; coxswain journal
-verifies and repairs it.
+tokens: only its owner may read it. On a full disk nothing more is stored, and tasks can still
+leave; when it cannot be written at all, the coordinator closes all connections and exits with
+74. It survives the end of the process, and with --durability disk that of the machine: each
+reply then waits for the disk, some milliseconds on many, and the release of a barrier waits
+once. A damaged journal is refused with its place; coxswain journal verifies and repairs it.
 
 SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
 once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing

@@ -186,6 +186,8 @@ void add_journal_options(CLI::App& to, coordinator_options& into) {
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"process", "disk"}))
       ->default_str("process");
+  add_size(to, "--journal-max", journal.bytes_max,
+           "Refuse to store more while the journal's files are larger; 0: no limit", 0);
   add_duration(to, "--restart-grace", journal.restart_grace,
                "Fail tasks that have not resumed this long after a restart", {.least = 1ms});
   add_duration(to, "--restart-within", journal.restart_within,

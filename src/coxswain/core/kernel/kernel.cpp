@@ -109,6 +109,10 @@ status kernel::out_of_memory() const {
   return {errc::resource_exhausted, "the coordinator's memory is used up: " + usage_text(*memory)};
 }
 
+status kernel::room_to_store() const {
+  return refuses_storing.empty() ? status{} : status{errc::resource_exhausted, refuses_storing};
+}
+
 std::string kernel::who(task_id id) const {
   std::string text;
   append_who(text, id);

@@ -45,7 +45,8 @@ class kernel {
   core::lateness lateness;
   std::optional<job_error> error;
   bool stopping{};
-  std::uint64_t term;  // see config::term
+  std::uint64_t term;           // see config::term
+  std::string refuses_storing;  // why requests that store something are refused, if they are
 
   // Free for a request that may wait.
   static constexpr std::size_t memory_per_request = 8 * 1024;
@@ -98,6 +99,9 @@ class kernel {
   // OK if a request of the session may wait and hold this many bytes.
   [[nodiscard]] status room_to_wait(session const& s, std::size_t bytes) const;
   [[nodiscard]] status out_of_memory() const;
+
+  // OK unless requests that store something are refused (storing_refused).
+  [[nodiscard]] status room_to_store() const;
 
   static void fields(auto& a, auto& s);
 

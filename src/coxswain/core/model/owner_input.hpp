@@ -56,9 +56,16 @@ struct restarted {
   std::optional<std::uint64_t> term{};
 };
 
+// Requests that would store something, or open a round, are refused from now on, with
+// RESOURCE_EXHAUSTED and `why`; if it is empty, no longer. Tasks still arrive at open rounds, leave
+// and remove.
+struct storing_refused {
+  std::string why;
+};
+
 // preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is
 // no such task. FAILED_PRECONDITION: it has gone, or the job has failed.
 using owner_input = std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced,
-                                 stopped, suspended, restarted>;
+                                 stopped, suspended, restarted, storing_refused>;
 
 }  // namespace coxswain::core

@@ -182,6 +182,7 @@ result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<tas
 
 status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
                                      task_set const& expected, barriers::barrier const* b) const {
+  if (status why = kernel_.room_to_store(); !why.ok()) return why;
   if (b) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }

@@ -226,6 +226,7 @@ void kernel::fields(auto& a, auto& s) {
   a(14, s.events);
   a(15, s.term);
   if constexpr (is_loading<decltype(a)>) s.term = std::max<std::uint64_t>(s.term, 1);  // an old one
+  a(16, s.refuses_storing);
 }
 
 void save(kernel const& from, state_writer& to) { kernel::fields(to, from); }

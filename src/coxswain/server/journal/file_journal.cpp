@@ -38,6 +38,9 @@ constexpr std::size_t buffer_bytes = 1024 * 1024;
 
 constexpr duration age_max_by_wall_clock = 1h;
 
+// How often it tries to reserve space.
+constexpr duration reserve_period = 1s;
+
 // A snapshot is wanted when the inputs since the last one are longer than this and than twice the
 // snapshot; or older than this and longer than the smaller size.
 constexpr std::uint64_t log_bytes_max = 64 * 1024 * 1024;
@@ -66,8 +69,8 @@ std::uint64_t this_boot() {
   return made;
 }
 
-// Zero, or why not all of it was written.
-int write_all(int to, std::string_view bytes) {
+// Zero, or why `bytes` was not written, which are those that are left then.
+int write_all(int to, std::string_view& bytes) {
   while (!bytes.empty()) {
     auto const written = ::write(to, bytes.data(), bytes.size());
     if (written >= 0) {
@@ -83,6 +86,12 @@ net::descriptor open_directory(std::string const& path) {
   return net::descriptor{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 }
 
+int write_whole(int to, std::string_view bytes) { return write_all(to, bytes); }
+
+bool is_full(int problem) noexcept { return problem == ENOSPC || problem == EDQUOT; }
+
+std::string reserve_path(std::string const& directory) { return directory + "/reserve"; }
+
 void sync_directory(std::string const& path) {
   auto const opened = open_directory(path);
   if (opened) ::fsync(opened.value());
@@ -93,7 +102,7 @@ void write_file(std::string const& path, std::string_view bytes) {
   auto const unfinished = path + ".new";
   net::descriptor const file{
       ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-  int problem = file ? write_all(file.value(), bytes) : errno;
+  int problem = file ? write_whole(file.value(), bytes) : errno;
   if (problem == 0 && ::fsync(file.value()) != 0) problem = errno;
   if (problem == 0 && ::rename(unfinished.c_str(), path.c_str()) != 0) problem = errno;
   if (problem != 0) throw unavailable("cannot write '" + path + "'", problem);
@@ -106,26 +115,10 @@ file_journal::file_journal(std::string directory, durability level)
   if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
     throw unavailable("cannot create the journal '" + directory_ + "'", errno);
   }
-  lock();
+  lock_ = lock_journal(directory_);
   found_ = read_journal(directory_);
   if (!found_.damage.ok()) throw error{found_.damage};
   if (level == durability::disk) disk_.emplace();
-}
-
-void file_journal::lock() {
-  auto const path = directory_ + "/lock";
-  lock_ = net::descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
-  if (!lock_) throw unavailable("cannot lock the journal '" + directory_ + "'", errno);
-  if (::flock(lock_.value(), LOCK_EX | LOCK_NB) != 0) {
-    std::string holder;
-    std::ifstream{path} >> holder;
-    throw error{
-        {errc::unavailable, "the journal '" + directory_ + "' is in use by the process " + holder}};
-  }
-  auto const self = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock_.value(), 0) != 0 || write_all(lock_.value(), self) != 0) {
-    throw unavailable("cannot write '" + path + "'", errno);
-  }
 }
 
 file_journal::~file_journal() {
@@ -148,6 +141,7 @@ void file_journal::go_on() {
   snapshot_at_ = clock(CLOCK_BOOTTIME);
   if (!found_.snapshots.empty()) last_snapshot_ = found_.snapshots.back().number;
   for (auto const& one : found_.segments) bytes_written_ += one.valid_bytes;
+  count_files();
   if (found_.is_torn) cut_torn_end();
   if (disk_) synchronize_found();
 }
@@ -190,7 +184,9 @@ std::string file_journal::set_aside() {
     if (!problem) fs::rename(path, to / fs::path{path}.filename(), problem);
   };
   for (auto const& one : fs::directory_iterator{directory_, problem}) {
-    if (one.is_regular_file() && one.path().filename() != "lock") move(one.path().string());
+    auto const path = one.path().string();
+    bool const stays = one.path().filename() == "lock" || path == reserve_path(directory_);
+    if (one.is_regular_file() && !stays) move(path);
   }
   if (problem) {
     throw unavailable("cannot move the files of a job that is over to '" + to + "'",
@@ -205,6 +201,7 @@ void file_journal::begin(wire::recording_head const& head) {
   wire::append(bytes, head);
   number_ = 0;
   last_at_ = {};
+  snapshot_at_ = clock(CLOCK_BOOTTIME);
   checksum_ =
       seal(bytes, 0, 0, {duration::zero(), boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
   write_file(head_path(directory_), bytes);
@@ -269,7 +266,7 @@ status file_journal::write_batch() {
   }
   checksum_ = seal(batch_, ++number_, checksum_,
                    {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
-  int const problem = write_all(segment_.value(), batch_);
+  int const problem = write_all_of_batch();
   if (problem != 0) {
     return {errc::data_loss,
             "the journal in '" + directory_ + "' cannot be written: " + text_of(problem)};
@@ -282,11 +279,54 @@ status file_journal::write_batch() {
   return {};
 }
 
+// With the reserved space if there is no other.
+int file_journal::write_all_of_batch() {
+  std::string_view left{batch_};
+  int const problem = write_all(segment_.value(), left);
+  if (!is_full(problem) || !use_reserve()) return problem;
+  return write_all(segment_.value(), left);
+}
+
+bool file_journal::use_reserve() {
+  return std::exchange(has_reserve_, false) && ::unlink(reserve_path(directory_).c_str()) == 0;
+}
+
+void file_journal::reserve() {
+  auto const path = reserve_path(directory_);
+  net::descriptor const file{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  has_reserve_ = file && ::posix_fallocate(file.value(), 0, reserved_bytes) == 0;
+  if (!has_reserve_) ::unlink(path.c_str());
+}
+
+std::string file_journal::lack_of_space(time_point now, std::uint64_t bytes_max) {
+  if (!has_reserve_ && now >= reserve_at_) {
+    reserve();
+    reserve_at_ = now + reserve_period;
+  }
+  if (!has_reserve_) return "the journal's disk is full: no space in '" + directory_ + "'";
+  if (bytes_max == 0 || bytes_on_disk() <= bytes_max) return {};
+  return "the journal in '" + directory_ + "' has reached its limit of " +
+         std::to_string(bytes_max) + " bytes";
+}
+
+void file_journal::count_files() {
+  std::error_code problem;
+  bytes_kept_ = 0;
+  bytes_at_count_ = bytes_written_;
+  for (auto const& one : fs::directory_iterator{directory_, problem}) {
+    if (number_of(one.path().string())) bytes_kept_ += one.file_size(problem);
+  }
+}
+
 status file_journal::open_segment() {
   close_segment();
   auto const path = segment_path(directory_, number_ + 1);
-  segment_ = net::descriptor{
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)};
+  auto const create = [&] {
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+    segment_ = net::descriptor{::open(path.c_str(), flags, 0600)};
+    return static_cast<bool>(segment_);
+  };
+  if (!create() && is_full(errno) && use_reserve()) create();
   segment_bytes_ = 0;
   if (segment_) {
     if (disk_) closed_.push_back(open_directory(directory_));
@@ -376,6 +416,7 @@ void file_journal::use_snapshot(std::uint64_t number) {
     if (!of || *of > oldest || path == snapshot_path(directory_, oldest)) continue;
     fs::remove(one.path(), problem);
   }
+  count_files();
 }
 
 }  // namespace coxswain::server

@@ -28,6 +28,17 @@ class file_journal final : public journal {
   // object. Throws coxswain::error: UNAVAILABLE, another process uses it, which is named, or it
   // cannot be created, locked or read; DATA_LOSS, it is damaged.
   explicit file_journal(std::string directory, durability level = durability::process);
+
+  // Some space is reserved for what must still be written when the disk is full. Why only that
+  // should be written now: nothing else is left, or the files are larger than `bytes_max`. Empty:
+  // there is space.
+  [[nodiscard]] std::string lack_of_space(time_point now, std::uint64_t bytes_max);
+  static constexpr std::size_t reserved_bytes = 64 * 1024 * 1024;
+
+  // Of all its files but those set aside.
+  [[nodiscard]] std::uint64_t bytes_on_disk() const noexcept {
+    return bytes_kept_ + (bytes_written_ - bytes_at_count_);
+  }
   // A child that writes a snapshot is ended.
   ~file_journal() override;
 
@@ -97,7 +108,10 @@ class file_journal final : public journal {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
  private:
-  void lock();
+  void reserve();
+  void count_files();
+  [[nodiscard]] int write_all_of_batch();
+  bool use_reserve();
   void cut_torn_end() const;
   void synchronize_found() const;
   status write_batch();
@@ -124,7 +138,11 @@ class file_journal final : public journal {
   std::size_t unsynchronized_bytes_{};
   std::uint64_t durable_{};        // the last batch that is synchronized
   std::uint64_t synchronizing_{};  // the last one that will be
+  bool has_reserve_{};
+  time_point reserve_at_{};  // not earlier
   std::uint64_t bytes_written_{};
+  std::uint64_t bytes_kept_{};         // on the disk when they were counted
+  std::uint64_t bytes_at_count_{};     // written until then
   std::uint64_t bytes_at_snapshot_{};  // written before it
   std::uint64_t snapshot_bytes_{};     // of the last one
   std::uint64_t last_snapshot_{};      // the number of its batch; zero: none

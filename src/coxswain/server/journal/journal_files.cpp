@@ -173,7 +173,9 @@ net::descriptor lock_journal(std::string const& directory) {
         {errc::unavailable, "the journal '" + directory + "' is in use by the process " + holder}};
   }
   auto const self = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(made.value(), 0) != 0 || ::write(made.value(), self.data(), self.size()) < 0) {
+  bool const is_written =
+      ::ftruncate(made.value(), 0) == 0 && ::write(made.value(), self.data(), self.size()) >= 0;
+  if (!is_written && errno != ENOSPC && errno != EDQUOT) {
     throw error{{errc::unavailable,
                  "cannot write '" + path + "': " + std::generic_category().message(errno)}};
   }

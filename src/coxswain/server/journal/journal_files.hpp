@@ -6,6 +6,7 @@
 //   <number>.seg    batches from this number (16 hex digits) on
 //   <number>.snap   the core's state after this batch: a batch of that number without records, as a
 //                   head, and the snapshot (core::coordinator::save)
+//   reserve         space for what must still be written when the disk is full
 //   ended-<...>     the files of a job that is over
 //   cut-<...>       what a repair has removed
 //

@@ -94,6 +94,7 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::credentials_replaced: return put(credentials(content));
     case kind::round_cancelled: return put(cancellation(input));
     case kind::suspended: return put(core::suspended{std::move(content)});
+    case kind::storing_refused: return put(core::storing_refused{std::move(content)});
     case kind::restarted: return put(restart(input));
   }
 }

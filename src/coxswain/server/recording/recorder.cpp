@@ -66,6 +66,13 @@ wire::record record_of(core::suspended const& what, std::string& content) {
   return input;
 }
 
+wire::record record_of(core::storing_refused const& what, std::string& content) {
+  content = what.why;
+  wire::record input;
+  input.kind = wire::record_kind::storing_refused;
+  return input;
+}
+
 wire::record record_of(core::restarted const& what, std::string& content) {
   content = what.term ? std::to_string(*what.term) : "";
   wire::record input;
