@@ -1,6 +1,7 @@
 #pragma once
 // Hello and Resume (semantics D3, D4): admission, and how a session continues.
 
+#include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/sessions.hpp"
 #include "coxswain/core/membership/wrong_tokens.hpp"
