@@ -189,6 +189,35 @@ BOOST_AUTO_TEST_CASE(damage_before_the_end_is_refused_wherever_it_is) {
   }
 }
 
+// After the end of the machine later ones may be on the disk without earlier ones.
+BOOST_AUTO_TEST_CASE(batches_that_were_never_synchronized_may_be_missing) {
+  test_directory in;
+  std::vector<std::uint64_t> ends;
+  {
+    file_journal j{in.journal(), durability::disk};
+    j.begin({});
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      j.append(heard(1s * static_cast<int>(i), i));
+      BOOST_TEST_REQUIRE((i <= 2 ? j.wait_until_durable() : j.commit()).ok());
+      ends.push_back(j.bytes_written());
+    }
+  }
+  auto const whole = content_of(in.segment());
+  auto const without = [&](std::size_t batch) {
+    auto damaged = whole;
+    std::fill(damaged.begin() + static_cast<std::ptrdiff_t>(ends[batch - 2]),
+              damaged.begin() + static_cast<std::ptrdiff_t>(ends[batch - 1]), '\0');
+    write(in.segment(), damaged);
+  };
+
+  without(2);
+  BOOST_TEST(contains(refusal(in.journal()), "the journal is damaged after batch 1"));
+  without(3);
+  BOOST_TEST(refusal(in.journal()) == "none");
+  BOOST_TEST(read_journal(in.journal()).last_number == 2u);
+  BOOST_TEST(read_journal(in.journal()).is_torn);
+}
+
 BOOST_AUTO_TEST_CASE(a_second_coordinator_is_refused) {
   test_directory in;
   file_journal const first{in.journal()};

@@ -26,7 +26,7 @@ struct batch_head {
   little_int64_buf_t since_boot_ns;
   little_int64_buf_t since_1970_ns;
   little_uint32_buf_t behaviour;
-  little_uint32_buf_t reserved;
+  little_uint32_buf_t behind;
   little_uint32_buf_t previous;
   little_uint32_buf_t checksum;
 };
@@ -46,8 +46,8 @@ std::uint32_t checksum_of(std::string_view bytes, std::uint32_t before) noexcept
       ::crc32_z(before, reinterpret_cast<unsigned char const*>(bytes.data()), bytes.size()));
 }
 
-std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint32_t previous,
-                   batch_time written) {
+std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint64_t durable,
+                   std::uint32_t previous, batch_time written) {
   batch_head head;
   head.magic = magic;
   head.length = static_cast<std::uint32_t>(bytes.size() - batch_head_bytes);
@@ -57,7 +57,7 @@ std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint32_t previ
   head.since_boot_ns = written.since_boot.count();
   head.since_1970_ns = written.since_1970.count();
   head.behaviour = core::behaviour;
-  head.reserved = 0;
+  head.behind = static_cast<std::uint32_t>(number - durable);
   head.previous = previous;
   std::memcpy(bytes.data(), &head, checksum_at);
   auto const checksum = checksum_of_batch(bytes);
@@ -80,6 +80,7 @@ std::optional<batch> read_batch(std::string_view bytes) {
                {duration{head.coordinator_ns.value()}, head.boot.value(),
                 duration{head.since_boot_ns.value()}, duration{head.since_1970_ns.value()}},
                head.behaviour.value(),
+               head.number.value() - head.behind.value(),
                head.previous.value(),
                head.checksum.value(),
                bytes.substr(sizeof(head), length)};

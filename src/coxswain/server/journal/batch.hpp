@@ -10,7 +10,7 @@
 //   boot time      8   nanoseconds since then, when it was written
 //   wall time      8   nanoseconds since 1970
 //   behaviour      4   of the core that had the records (core/behaviour)
-//   reserved       4
+//   behind         4   how many batches before it were not durable yet when it was written
 //   previous       4   the checksum of the batch before
 //   checksum       4   of all of the above, and the payload
 //   payload, padded to 8 bytes
@@ -41,6 +41,7 @@ struct batch {
   std::uint64_t number{};
   batch_time written;
   std::uint32_t behaviour{};
+  std::uint64_t durable{};  // the last batch that was durable when it was written
   std::uint32_t previous{};
   std::uint32_t checksum{};
   std::string_view payload;
@@ -52,9 +53,9 @@ struct batch {
 };
 
 // Completes a batch in place: `bytes` is room for its head, and then its payload. Adds the padding,
-// and returns the checksum.
-std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint32_t previous,
-                   batch_time written);
+// and returns the checksum. `durable`: as in batch.
+std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint64_t durable,
+                   std::uint32_t previous, batch_time written);
 
 // The batch at the beginning of `bytes`, whose payload lies there; none if its magic, its length or
 // its checksum is wrong.

@@ -203,7 +203,7 @@ void file_journal::begin(wire::recording_head const& head) {
   last_at_ = {};
   snapshot_at_ = clock(CLOCK_BOOTTIME);
   checksum_ =
-      seal(bytes, 0, 0, {duration::zero(), boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
+      seal(bytes, 0, 0, 0, {duration::zero(), boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
   write_file(head_path(directory_), bytes);
   sync_directory(directory_);
 }
@@ -264,7 +264,8 @@ status file_journal::write_batch() {
   if (!segment_ || segment_bytes_ >= segment_bytes_max) {
     if (status why = open_segment(); !why.ok()) return why;
   }
-  checksum_ = seal(batch_, ++number_, checksum_,
+  ++number_;
+  checksum_ = seal(batch_, number_, durable(), checksum_,
                    {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
   int const problem = write_all_of_batch();
   if (problem != 0) {
@@ -395,7 +396,8 @@ bool file_journal::finish_snapshot(status& outcome) {
 status file_journal::save(core::coordinator const& core, std::uint64_t number) const {
   try {
     std::string bytes(batch_head_bytes, '\0');
-    seal(bytes, number, checksum_, {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
+    seal(bytes, number, number, checksum_,
+         {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
     core.save([&bytes](std::string_view piece) { bytes += piece; });
     write_file(snapshot_path(directory_, number), bytes);
     sync_directory(directory_);

@@ -99,11 +99,13 @@ void read_head(journal_files& into, std::string const& path) {
   into.behaviour = found->behaviour;
 }
 
-// Whether any whole batch that is later than `number` begins after `from`.
-bool has_later_batch(std::string_view bytes, std::size_t from, std::uint64_t number) {
+// Whether any whole batch that begins after `from` tells that more than those up to `number` was
+// durable. Without one, what is missing may never have reached the disk, and nothing followed from
+// it.
+bool was_durable(std::string_view bytes, std::size_t from, std::uint64_t number) {
   for (std::size_t at = from; at + batch_head_bytes <= bytes.size(); at += 8) {
     auto const found = read_batch(bytes.substr(at));
-    if (found && found->number > number) return true;
+    if (found && found->number > number && found->durable > number) return true;
   }
   return false;
 }
@@ -150,7 +152,7 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
     auto const bytes = content_of(one.path);
     if (follow(made, one, bytes)) continue;
     bool const is_last = i + 1 == made.segments.size();
-    if (!is_last || has_later_batch(bytes, one.valid_bytes, made.last_number)) {
+    if (!is_last || was_durable(bytes, one.valid_bytes, made.last_number)) {
       made.damage = damaged(one, directory, made.last_number);
       made.damaged_segment = i;
       return made;
