@@ -53,7 +53,7 @@ class Side:
             return
         options = {"listen": self.at, "together": self.plan.answers_together,
                    "is_together": True, "is_quiet": self.plan.fails,
-                   **self.plan.job, **self._of_ours()}
+                   **self.plan.job, **self._of_ours(), **self._journal()}
         self.server, self.at, self.first_bytes = start_server(stage.roles, self.kind, options,
                                                               stage.cpus.server)
 
@@ -62,6 +62,12 @@ class Side:
             return {}
         tls = {"tls": self.stage.certificates} if self.stage.certificates else {}
         return {"spin_us": self.stage.spin, **tls}
+
+    def _journal(self):
+        stage = self.stage
+        if self.kind != "coxswain" or not stage.durability:
+            return {}
+        return {"journal": f"{stage.directory}/{stage.added}.journal", "durability": stage.durability}
 
     def connect(self, progress):
         """Starts the load. ``progress`` is told how many connections there are."""
@@ -160,10 +166,11 @@ class Stage:
     """Sides that work beside each other, one at a time. Everything ends with it."""
 
     def __init__(self, program, transport, address="", server_pid=None, baseline_on_tcp=False,
-                 parent="/tmp", spin=0):
+                 parent="/tmp", spin=0, durability=None):
         self.roles = Roles(program)
         self.transport, self.address, self.server_pid = transport, address, server_pid
         self.baseline_on_tcp, self.parent, self.spin = baseline_on_tcp, parent, spin
+        self.durability = durability
         self.cpus = machine.plan_cpus()
         self.sides, self.added, self.waited = [], 0, 0
 

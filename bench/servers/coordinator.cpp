@@ -68,6 +68,11 @@ void run_coordinator(boost::json::object const& given) {
   if (auto const* const spin = given.if_contains("spin_us")) {
     options.spin = std::chrono::microseconds{spin->as_int64()};
   }
+  if (auto const* const journal = given.if_contains("journal")) {
+    options.journal.directory = boost::json::value_to<std::string>(*journal);
+    bool const is_on_disk = given.at("durability").as_string() == "disk";
+    options.journal.level = is_on_disk ? server::durability::disk : server::durability::process;
+  }
   bool const is_recorded = given.contains("record_bytes_max");
   if (is_recorded) {
     options.record_bytes_max = boost::json::value_to<std::size_t>(given.at("record_bytes_max"));
