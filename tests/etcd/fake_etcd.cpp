@@ -210,6 +210,10 @@ call_end fake_etcd::apply(std::string_view path, std::string const& message, std
     pb::HeaderResponse response;
     fill(*response.mutable_header());
     reply = response.SerializeAsString();
+  } else if (path.ends_with("/Status")) {
+    pb::StatusResponse response;
+    fill(*response.mutable_header());
+    reply = response.SerializeAsString();
   } else if (path.ends_with("/Authenticate")) {
     pb::AuthenticateResponse response;
     fill(*response.mutable_header());
