@@ -25,7 +25,7 @@ ARROWS = {
     "net": ("base/", "wire/frame.hpp"),
     "etcd": ("base/", "http2/", "net/"),
     "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
-    "server": ("base/", "core/", "http2/", "wire/", "net/", "xla/"),
+    "server": ("base/", "core/", "etcd/", "http2/", "wire/", "net/", "xla/"),
     "client": ("base/", "core/access/role.hpp", "core/model/", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/", "client/"),
     "launch": ("base/",),

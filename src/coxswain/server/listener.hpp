@@ -58,6 +58,9 @@ class listener {
   // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (other hosts
   // could reach it and `must_be_private`).
   listener(std::string const& address, terms t);
+
+  // For other owners of its socket.
+  [[nodiscard]] int descriptor() const noexcept { return socket_.value(); }
   listener(listener const&) = delete;
   listener& operator=(listener const&) = delete;
 

@@ -75,6 +75,11 @@ status check_xla(options const& o) {
 
 options::options() { core.memory_bytes_max = memory_allowed(limits_of_this_process()) / 2; }
 
+void expect_restarts(options& o) {
+  o.core.restart_grace = std::max(o.journal.restart_grace, o.core.reconnect_grace);
+  o.core.coordinator_return = o.journal.restart_within;
+}
+
 status check(options const& o) {
   if (o.listen.empty()) return refusal("A server needs an address to listen on.");
   if (o.core.num_tasks == 0) return refusal("A job needs at least one task: num_tasks is 0.");

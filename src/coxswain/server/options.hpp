@@ -140,6 +140,9 @@ struct options {
   std::function<void(std::string_view)> record;
 };
 
+// The options of the core of a job that outlives its coordinator's process.
+void expect_restarts(options& o);
+
 // INVALID_ARGUMENT: an option is unusable; the text says which and why.
 [[nodiscard]] status check(options const& o);
 

@@ -33,12 +33,11 @@ using counts = statistics;
 
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
-options checked(options o) {
+options checked(options o, shared_job const& job) {
+  if (job.log) o.core.term = job.term;
   if (status why = check(o); !why.ok()) throw error{std::move(why)};
   o.core.started = wall_clock_now();
-  if (o.journal.directory.empty()) return o;
-  o.core.restart_grace = std::max(o.journal.restart_grace, o.core.reconnect_grace);
-  o.core.coordinator_return = o.journal.restart_within;
+  if (job.log || !o.journal.directory.empty()) expect_restarts(o);
   return o;
 }
 
@@ -51,7 +50,7 @@ void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point
 // Lives as long as its server and the coroutines that wait in it.
 class server::impl final : public std::enable_shared_from_this<impl>, net::iteration_owner {
  public:
-  impl(asio::io_context& io, options o);
+  impl(asio::io_context& io, options o, shared_job job);
 
   static asio::awaitable<void> serve(std::shared_ptr<impl> self);
   static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
@@ -98,6 +97,8 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   options options_;
   time_point made_at_;
   std::optional<file_journal> journal_;
+  shared_job job_;
+  journal* log_{};         // either one; null: there is none
   std::string set_aside_;  // what became of the journal's previous job
   std::optional<std::string> refuses_storing_{
       ""};                            // as the core knows it; none: as it was restored
@@ -125,8 +126,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   bool is_nearly_full_{};  // the journal
 };
 
-server::impl::impl(asio::io_context& io, options o)
-    : options_{checked(std::move(o))},
+server::impl::impl(asio::io_context& io, options o, shared_job job)
+    : options_{checked(std::move(o), job)},
+      job_{std::move(job)},
       dispatch_{options_, origin()},
       poller_{io, *this, options_.spin},
       iteration_{dispatch_, poller_, options_, &clock_now},
@@ -140,14 +142,20 @@ server::impl::impl(asio::io_context& io, options o)
   iteration_.now = clock_now();
   counts_.started = std::chrono::system_clock::now();
   if (journal_ && journal_->descriptor() >= 0) disk_.emplace(poller_, journal_->descriptor());
+  if (job_.log) job_.log->when_changed([this] { poller_.request_iteration(); });
   if (downtime_) resume_job();
 }
 
 core_origin server::impl::origin() {
   core_origin made{.self = draw_incarnation(), .now = made_at_ = clock_now()};
-  if (options_.journal.directory.empty()) return made;
-  made.log = &journal_.emplace(options_.journal.directory, options_.journal.level);
-  made.restored = restore(*journal_, options_, made.now, set_aside_);
+  if (job_.log) {
+    made.log = job_.log.get();
+    made.restored = std::move(job_.restored);
+  } else if (!options_.journal.directory.empty()) {
+    made.log = &journal_.emplace(options_.journal.directory, options_.journal.level);
+    made.restored = restore(*journal_, options_, made.now, set_aside_);
+  }
+  log_ = made.log;
   if (made.restored) {
     downtime_ = made.restored->downtime;
     refuses_storing_.reset();
@@ -157,7 +165,9 @@ core_origin server::impl::origin() {
 
 void server::impl::resume_job() {
   duration const replay = clock_now() - made_at_;
-  static_cast<void>(put_in(core::restarted{*downtime_ + replay}));
+  core::restarted what{*downtime_ + replay};
+  if (job_.log) what.term = job_.term;
+  static_cast<void>(put_in(what));
   if (options_.core.credentials.empty()) return;
   static_cast<void>(put_in(core::credentials_replaced{options_.core.credentials}));
 }
@@ -189,7 +199,8 @@ void server::impl::start() {
 void server::impl::stop(std::string reason) { end_with(core::stopped{std::move(reason)}); }
 
 status server::impl::suspend(std::string reason) {
-  if (!journal_) return {errc::failed_precondition, "Without a journal no job can be suspended."};
+  if (log_ == nullptr)
+    return {errc::failed_precondition, "Without a journal no job can be suspended."};
   end_with(core::suspended{std::move(reason)});
   is_suspended_ = true;
   return {};
@@ -235,7 +246,7 @@ status server::impl::put_in(core::owner_input what) {
   poller_.request_iteration();
   status const outcome = dispatch_.put_in(iteration_.now, std::move(what));
   if (!iteration_.commit()) return iteration_.journal_failure;
-  if (journal_) iteration_.journal_failure = journal_->wait_until_durable();
+  if (log_ != nullptr) iteration_.journal_failure = log_->wait_until_durable();
   return iteration_.journal_failure.ok() ? outcome : iteration_.journal_failure;
 }
 
@@ -248,6 +259,8 @@ void server::impl::tear_down() noexcept {
   admission_->clear();
   connections_.forget_all();
   disk_.reset();
+  if (job_.log) job_.log->when_changed({});
+  if (job_.log) job_.log->when_changed({});
   poller_.close();
   finished_.open();
   job_done_.open();
@@ -358,9 +371,11 @@ void server::impl::finish() {
   connections_.end_all();
   connections_.deliver();
   connections_.clear_away();
-  if (journal_ && iteration_.commit()) iteration_.journal_failure = journal_->wait_until_durable();
+  if (log_ != nullptr && iteration_.commit()) {
+    iteration_.journal_failure = log_->wait_until_durable();
+  }
   if (is_suspended_ && iteration_.commit()) {
-    status const why = journal_->write_snapshot(dispatch_.logic(), false);
+    status const why = log_->write_snapshot(dispatch_.logic(), false);
     if (!why.ok()) iteration_.report(core::severity::warning, {why.message()});
   }
   poller_.close();
@@ -368,12 +383,15 @@ void server::impl::finish() {
   job_done_.open();
 }
 
-// Lets output leave whose inputs are on the disk now, and synchronizes those of other output.
+// Lets output leave whose inputs are durable now, and synchronizes those of other output.
 bool server::impl::make_durable() {
-  if (!disk_) return true;
+  if (log_ == nullptr || log_->is_immediate()) return true;
   bool const is_awaited =
       dispatch_.awaits_durability() || (dispatch_.done() && !job_done_.is_open());
-  iteration_.journal_failure = journal_->synchronize(iteration_.now, is_awaited);
+  iteration_.journal_failure = log_->synchronize(iteration_.now, is_awaited);
+  if (job_.log && dispatch_.logic().newer_term() && iteration_.journal_failure.ok()) {
+    iteration_.journal_failure = {errc::aborted, "a client knows a newer coordinator of this job"};
+  }
   if (iteration_.journal_failure.ok()) connections_.release();
   return iteration_.journal_failure.ok();
 }
@@ -394,12 +412,12 @@ void server::impl::look_for_space() {
 }
 
 void server::impl::look_after_journal() {
-  if (!journal_) return;
-  look_for_space();
+  if (log_ == nullptr) return;
+  if (journal_) look_for_space();
   status outcome;
-  if (!journal_->finish_snapshot(outcome)) return;
-  if (outcome.ok() && journal_->wants_snapshot()) {
-    outcome = journal_->write_snapshot(dispatch_.logic(), options_.owns_process);
+  if (!log_->finish_snapshot(outcome)) return;
+  if (outcome.ok() && log_->wants_snapshot()) {
+    outcome = log_->write_snapshot(dispatch_.logic(), options_.owns_process);
   }
   if (!outcome.ok()) iteration_.report(core::severity::warning, {outcome.message()});
 }
@@ -418,14 +436,15 @@ std::optional<time_point> server::impl::next_deadline() const {
   keep_earliest(next, admission_->next_deadline());
   keep_earliest(next, stop_by_);
   keep_earliest(next, reload_at_);
-  if (disk_) keep_earliest(next, journal_->next_synchronization());
+  if (log_ != nullptr) keep_earliest(next, log_->next_synchronization());
   if (done_since_ && !job_done_.is_open()) {
     keep_earliest(next, deadline_after(*done_since_, options_.linger));
   }
   return next;
 }
 
-server::server(asio::io_context& io, options o) : impl_{std::make_shared<impl>(io, std::move(o))} {}
+server::server(asio::io_context& io, options o, shared_job job)
+    : impl_{std::make_shared<impl>(io, std::move(o), std::move(job))} {}
 
 server::~server() { impl_->close(); }
 

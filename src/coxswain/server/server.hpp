@@ -15,6 +15,7 @@
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/net/asio.hpp"
+#include "coxswain/server/journal/core_origin.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/statistics.hpp"
 
@@ -37,7 +38,8 @@ class server {
   // `insecure`), and the errors of net::tls_context for the files of `options::tls`. With
   // `options::journal`: INVALID_ARGUMENT (its job has other options), UNAVAILABLE (another process
   // uses it, or it cannot be read or written), DATA_LOSS (it is damaged).
-  server(asio::io_context& io, options o);
+  // With a `job` its journal is used instead.
+  server(asio::io_context& io, options o, shared_job job = {});
 
   // Closes everything at once, without a goodbye.
   ~server();
@@ -51,7 +53,8 @@ class server {
   // Serves until `stop` was called and every peer has read its goodbye, or `linger` has passed.
   // Also returns when the server is destroyed. Throws coxswain::error: RESOURCE_EXHAUSTED, the
   // kernel refuses to watch the listeners; DATA_LOSS, the journal cannot be written: all
-  // connections were closed, and nothing left that the journal does not have.
+  // connections were closed, and nothing left that the journal does not have. With a shared job
+  // likewise the error of its journal.
   asio::awaitable<void> run();
 
   // Waits until the job is over: all tasks have joined and left, or failed, and every leave was

@@ -7,9 +7,11 @@
 namespace coxswain::server {
 namespace {
 
-std::string goodbye_frame(status why, bool may_come_again) {
+std::string goodbye_frame(status why, bool may_come_again, std::string address = {}) {
   core::answer what;
-  what.value = core::goodbye{std::move(why), may_come_again};
+  core::goodbye bye{std::move(why), may_come_again};
+  bye.address = std::move(address);
+  what.value = std::move(bye);
   auto const encoded = wire::encode(what);
   std::string frame;
   wire::append_server_head(frame, request_id{}, encoded.size());
@@ -39,6 +41,13 @@ std::string speaks_tls_only() {
                         "The coordinator speaks only TLS here, and this client does not. Name the "
                         "authorities whose certificates it accepts (tls.ca, --tls-ca)."},
                        false);
+}
+
+std::string standby_says(std::string const& job, std::string const& leader) {
+  auto const known = leader.empty() ? std::string{"nobody leads it now"} : leader + " leads it";
+  return goodbye_frame({errc::unavailable, "This is a standby of the coordinator of job '" + job +
+                                               "': " + known + "."},
+                       true, leader);
 }
 
 std::string_view no_http() {

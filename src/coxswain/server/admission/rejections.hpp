@@ -17,6 +17,10 @@ namespace coxswain::server {
 // The listener requires TLS, and the peer does not use it.
 [[nodiscard]] std::string speaks_tls_only();
 
+// This is a standby; `leader` is the address of the coordinator that leads the job, if there is
+// one. The peer can resume its session there, or here later.
+[[nodiscard]] std::string standby_says(std::string const& job, std::string const& leader);
+
 // An HTTP response, for an HTTP request sent to a coordinator.
 [[nodiscard]] std::string_view no_http();
 

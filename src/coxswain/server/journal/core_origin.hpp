@@ -8,6 +8,7 @@
 #include "coxswain/wire/recording.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace coxswain::server {
@@ -20,6 +21,13 @@ struct restored_core {
   time_point started;      // on this process's clock
   std::uint64_t inputs{};  // so far
   duration downtime{};
+};
+
+// A job whose inputs are kept by a journal that other coordinators can read.
+struct shared_job {
+  std::shared_ptr<journal> log;           // null: there is none
+  std::optional<restored_core> restored;  // none: a new job
+  std::uint64_t term{};                   // of this coordinator
 };
 
 struct core_origin {

@@ -79,27 +79,27 @@ class file_journal final : public journal {
 
   // Takes note of a synchronization that has ended, and begins the next one if something waits for
   // it (`is_awaited`) or was written `synchronized_within` ago. An error is final, as of commit.
-  status synchronize(time_point now, bool is_awaited);
+  status synchronize(time_point now, bool is_awaited) override;
   static constexpr duration synchronized_within = 100ms;
 
   // When `synchronize` has something to do, at the latest.
-  [[nodiscard]] std::optional<time_point> next_synchronization() const;
+  [[nodiscard]] std::optional<time_point> next_synchronization() const override;
 
   // Commits, and waits until everything is durable.
-  status wait_until_durable();
+  status wait_until_durable() override;
 
   // Whether a snapshot would be worth its price: the inputs since the last one are much longer than
   // it is, or old; and none is being written.
-  [[nodiscard]] bool wants_snapshot() const;
+  [[nodiscard]] bool wants_snapshot() const override;
 
   // Writes the state of `core`, which has had all inputs so far; these must be committed. Earlier
   // inputs are removed, except those since the last but one. In a forked child if `may_fork`: then
   // this returns at once, and `finish_snapshot` must be called until it returns true. An error
   // leaves everything as it was.
-  status write_snapshot(core::coordinator const& core, bool may_fork);
+  status write_snapshot(core::coordinator const& core, bool may_fork) override;
 
   // True if no child writes a snapshot any more. `outcome`: of one that has just ended.
-  [[nodiscard]] bool finish_snapshot(status& outcome);
+  [[nodiscard]] bool finish_snapshot(status& outcome) override;
 
   // The number of the last batch written.
   [[nodiscard]] std::uint64_t last_number() const noexcept { return number_; }

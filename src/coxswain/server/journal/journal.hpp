@@ -5,9 +5,13 @@
 // (recording/recorder), the output that waits (held_output), files (file_journal).
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/coordinator.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 namespace coxswain::server {
 
@@ -38,6 +42,44 @@ class journal {
 
   // Whether a batch is durable as soon as it is committed.
   [[nodiscard]] virtual bool is_immediate() const noexcept = 0;
+
+  // The following are for journals that are not immediate. `call` is called, outside of all other
+  // calls, when `durable` has grown or the journal has failed.
+  virtual void when_changed(std::function<void()> call) { static_cast<void>(call); }
+
+  // Makes batches durable if something waits for them (`is_awaited`), or if they have waited for
+  // long. An error is final, as of commit.
+  virtual status synchronize(time_point now, bool is_awaited) {
+    static_cast<void>(now);
+    static_cast<void>(is_awaited);
+    return {};
+  }
+
+  // When `synchronize` has something to do, at the latest.
+  [[nodiscard]] virtual std::optional<time_point> next_synchronization() const {
+    return std::nullopt;
+  }
+
+  // Commits, and waits until everything is durable, where that may block.
+  virtual status wait_until_durable() { return commit(); }
+
+  // Snapshots. Whether one would be worth its price, and none is being written.
+  [[nodiscard]] virtual bool wants_snapshot() const { return false; }
+
+  // Writes the state of `core`, which has had all inputs so far; these must be committed. If it is
+  // written later, or in a child process where that is allowed (`may_fork`), `finish_snapshot` must
+  // be called until it returns true. An error leaves everything as it was.
+  virtual status write_snapshot(core::coordinator const& core, bool may_fork) {
+    static_cast<void>(core);
+    static_cast<void>(may_fork);
+    return {};
+  }
+
+  // True if no snapshot is being written. `outcome`: of one that has just ended.
+  [[nodiscard]] virtual bool finish_snapshot(status& outcome) {
+    static_cast<void>(outcome);
+    return true;
+  }
 };
 
 }  // namespace coxswain::server

@@ -21,35 +21,6 @@ namespace {
 constexpr std::array<std::string_view, 4> may_differ{"credentials", "version", "term",
                                                      "memory_bytes_max"};
 
-status check_options(core::config const& now, wire::recording_head const& then) {
-  for (auto const& setting : settings_of(now)) {
-    auto const& name = setting.first;
-    auto const& value = setting.second;
-    if (std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end()) continue;
-    auto const old = std::find_if(then.settings.begin(), then.settings.end(),
-                                  [&](auto const& one) { return one.first == name; });
-    if (old != then.settings.end() && old->second == value) continue;
-    return {errc::invalid_argument,
-            "the journal's job has " + name + " " +
-                (old == then.settings.end() ? "unset" : "'" + old->second + "'") +
-                ", and this coordinator '" + value +
-                "': start it with the same options, or with another journal"};
-  }
-  return {};
-}
-
-std::string why_over(core::coordinator const& logic) {
-  if (logic.error()) return "has failed";
-  if (logic.done()) return "is done";
-  return logic.is_stopping() ? "was stopped" : "";
-}
-
-std::string why_over(options const& o, core::config const& then) {
-  if (o.core.job != then.job) return "is '" + then.job + "', not '" + o.core.job + "'";
-  bool const is_older = o.core.attempt && then.attempt && *then.attempt < *o.core.attempt;
-  return is_older ? "belongs to attempt " + std::to_string(*then.attempt) : "";
-}
-
 void check_behaviour(std::uint32_t number) {
   if (number == core::behaviour) return;
   throw error{{errc::failed_precondition,
@@ -103,6 +74,35 @@ core::coordinator from_snapshot(file_journal& in, time_point started) {
 }
 
 }  // namespace
+
+status check_options(core::config const& now, wire::recording_head const& then) {
+  for (auto const& setting : settings_of(now)) {
+    auto const& name = setting.first;
+    auto const& value = setting.second;
+    if (std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end()) continue;
+    auto const old = std::find_if(then.settings.begin(), then.settings.end(),
+                                  [&](auto const& one) { return one.first == name; });
+    if (old != then.settings.end() && old->second == value) continue;
+    return {errc::invalid_argument,
+            "the journal's job has " + name + " " +
+                (old == then.settings.end() ? "unset" : "'" + old->second + "'") +
+                ", and this coordinator '" + value +
+                "': start it with the same options, or with another journal"};
+  }
+  return {};
+}
+
+std::string why_over(core::coordinator const& logic) {
+  if (logic.error()) return "has failed";
+  if (logic.done()) return "is done";
+  return logic.is_stopping() ? "was stopped" : "";
+}
+
+std::string why_over(options const& o, core::config const& then) {
+  if (o.core.job != then.job) return "is '" + then.job + "', not '" + o.core.job + "'";
+  bool const is_older = o.core.attempt && then.attempt && *then.attempt < *o.core.attempt;
+  return is_older ? "belongs to attempt " + std::to_string(*then.attempt) : "";
+}
 
 core::coordinator new_core(wire::recording_head const& head, time_point started) {
   return core::coordinator{config_of(head), head.coordinator, started};

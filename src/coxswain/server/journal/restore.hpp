@@ -20,6 +20,14 @@ using take_records = std::function<void(std::string_view records)>;
                                          time_point started,
                                          std::function<void(take_records const&)> const& each);
 
+// INVALID_ARGUMENT: a coordinator with these options cannot continue such a job.
+[[nodiscard]] status check_options(core::config const& now, wire::recording_head const& then);
+
+// Why a job is not continued: it has ended; it is another job, or an earlier attempt. Goes after
+// "the job". Empty: it is.
+[[nodiscard]] std::string why_over(core::coordinator const& logic);
+[[nodiscard]] std::string why_over(options const& o, core::config const& then);
+
 // A core without inputs.
 [[nodiscard]] core::coordinator new_core(wire::recording_head const& head, time_point started);
 

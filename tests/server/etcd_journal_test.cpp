@@ -1,0 +1,367 @@
+// A job in etcd: what its leader writes, and what a standby makes of it.
+
+#include "coxswain/server/journal/etcd_journal.hpp"
+
+#include "coxswain/core/behaviour.hpp"
+#include "coxswain/etcd/election.hpp"
+#include "coxswain/etcd/follower.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/journal/batch.hpp"
+#include "coxswain/server/standby/leadership.hpp"
+#include "coxswain/server/standby/replica.hpp"
+#include "tests/etcd/fake_etcd.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+using etcd::test::fake_etcd;
+using etcd::test::fate;
+using etcd::test::run;
+using etcd::test::run_until;
+using etcd::test::soon;
+
+time_point clock_now() { return std::chrono::steady_clock::now(); }
+
+options options_of_job() {
+  options made;
+  made.core.num_tasks = 2;
+  made.core.job = "job";
+  made.core.memory_bytes_max = 256 * 1024 * 1024;
+  expect_restarts(made);
+  return made;
+}
+
+// A leader with its core, and a standby.
+struct job_in_etcd {
+  job_in_etcd() { lead(std::nullopt, {}); }
+  ~job_in_etcd() {
+    if (following) following->stop();
+    alive->stop();
+    log.reset();
+    io.restart();
+    io.poll();
+  }
+
+  void lead(std::optional<restored_core> restored, log_end from) {
+    alive = std::make_shared<etcd::lease>(by, ++last_lease, 3);
+    BOOST_TEST_REQUIRE(run(io, etcd::lease::grant(alive, soon())) == status{});
+    auto const won = run(io, etcd::campaign(by, keys, "a:1", alive->id(), soon()));
+    BOOST_TEST_REQUIRE(won.is_won);
+    revision = won.who.revision;
+    log = etcd_journal::make(by, keys, revision, from);
+    core_origin origin{.self = incarnation{77}, .now = clock_now(), .log = log.get()};
+    bool const is_restored = restored.has_value();
+    origin.restored = std::move(restored);
+    leader = std::make_unique<dispatch>(o, std::move(origin));
+    if (is_restored) BOOST_TEST(leader->put_in(clock_now(), core::restarted{}).ok());
+    leader_connection = leader->open(clock_now(), "peer", {});
+  }
+
+  // An input of the core.
+  void put(std::string key, std::string value) {
+    if (!std::exchange(has_session, true)) send(hello_frame());
+    send(put_frame(++requests, std::move(key), std::move(value)));
+    BOOST_TEST(leader->commit().ok());
+  }
+
+  void send(std::string const& frame) {
+    leader->begin();
+    auto taken = leader->received(clock_now(), leader_connection, frame);
+    while (taken == dispatch::taken::waits) {
+      leader->begin();
+      taken = leader->go_on(clock_now(), leader_connection);
+    }
+    std::vector<connection_id> dirty;
+    while (leader->deliver(dirty)) {
+    }
+  }
+
+  bool is_durable() {
+    return run_until(io, [&] {
+      return !log->synchronize(clock_now(), true).ok() || log->durable() == log->committed();
+    });
+  }
+
+  void follow() {
+    standby = std::make_unique<replica>(
+        o, [] {}, [this](core::severity, std::string text) { said += text + "\n"; });
+    following = std::make_shared<etcd::follower>(by_standby, keys, *standby);
+    auto loop = etcd::follower::run(following);
+    asio::co_spawn(io, std::move(loop), asio::detached);
+  }
+
+  bool follows() {
+    return run_until(io, [&] {
+      return !standby->failure().ok() || standby->end().entry == log->writer()->last();
+    });
+  }
+
+  std::shared_ptr<leadership> lead_on() {
+    auto made = std::make_shared<leadership>(
+        by, keys, alive, revision, 1,
+        [this](core::severity, std::string text) { said += text + "\n"; });
+    made->log = log;
+    made->watch();
+    return made;
+  }
+
+  std::string value(core::coordinator const& in, std::string const& key) {
+    auto const found = in.value(key);
+    return found ? std::string{found->value.view()} : "none";
+  }
+
+  asio::io_context io;
+  fake_etcd server{io};
+  std::shared_ptr<etcd::client> by{server.make_client(100ms)};
+  std::shared_ptr<etcd::client> by_standby{server.make_client(100ms)};
+  etcd::job_keys keys{"job"};
+  options o{options_of_job()};
+  std::int64_t last_lease{16};
+  std::shared_ptr<etcd::lease> alive;
+  std::int64_t revision{};
+  std::shared_ptr<etcd_journal> log;
+  std::unique_ptr<dispatch> leader;
+  connection_id leader_connection;
+  bool has_session{};
+  std::uint64_t requests{};
+  std::string said;
+  std::unique_ptr<replica> standby;
+  std::shared_ptr<etcd::follower> following;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(etcd_journal_test, job_in_etcd)
+
+BOOST_AUTO_TEST_CASE(a_standby_has_the_state_of_the_leader) {
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  follow();
+  put("b", "2");
+  BOOST_TEST(is_durable());
+  BOOST_TEST(follows());
+
+  auto const taken = standby->take(clock_now());
+  BOOST_TEST_REQUIRE(taken.has_value());
+  BOOST_TEST(value(taken->logic, "a") == "1");
+  BOOST_TEST(value(taken->logic, "b") == "2");
+  BOOST_TEST(taken->logic.digest() == leader->logic().digest());
+  BOOST_TEST((taken->downtime < 1s));
+}
+
+BOOST_AUTO_TEST_CASE(inputs_gather_while_two_entries_are_under_way) {
+  put("first", "1");
+  BOOST_TEST(is_durable());
+  server.judge = [](auto, auto path) { return fate{.is_held = path.ends_with("/Txn")}; };
+  auto const before = log->writer()->last();
+  for (int i = 0; i < 50; ++i) {
+    put("k" + std::to_string(i), "v");
+    BOOST_TEST(log->synchronize(clock_now(), true).ok());
+  }
+  BOOST_TEST(log->writer()->last() == before + 2);
+  BOOST_TEST(log->durable() < log->committed());
+  server.judge = {};
+  server.release();
+
+  BOOST_TEST(is_durable());
+  BOOST_TEST(log->writer()->last() <= before + 4);
+  follow();
+  BOOST_TEST(follows());
+  BOOST_TEST(standby->take(clock_now())->logic.digest() == leader->logic().digest());
+}
+
+BOOST_AUTO_TEST_CASE(inputs_that_nothing_waits_for_are_written_a_second_later) {
+  put("first", "1");
+  BOOST_TEST(is_durable());
+  put("a", "1");
+  BOOST_TEST(log->synchronize(clock_now(), false).ok());
+  auto const due = log->next_synchronization();
+  BOOST_TEST(log->durable() < log->committed());
+  BOOST_TEST_REQUIRE(due.has_value());
+  BOOST_TEST((*due <= clock_now() + 1s));
+
+  BOOST_TEST(run_until(io, [&] {
+    return log->synchronize(clock_now(), false).ok() && log->durable() == log->committed();
+  }));
+  BOOST_TEST((clock_now() >= *due));
+}
+
+BOOST_AUTO_TEST_CASE(a_long_batch_is_cut_into_entries) {
+  std::string const large(3 * etcd::value_bytes_max, 'x');
+  follow();
+  put("large", large);
+  BOOST_TEST(is_durable());
+  put("after", "1");
+  BOOST_TEST(is_durable());
+  BOOST_TEST(follows());
+
+  auto const taken = standby->take(clock_now());
+  BOOST_TEST((value(taken->logic, "large") == large));
+  BOOST_TEST(value(taken->logic, "after") == "1");
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_its_leader_did_not_complete_is_dropped) {
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  // The first two entries of four get there.
+  int left = 2;
+  server.judge = [&](auto, auto path) {
+    bool const is_held = path.ends_with("/Txn") && left-- <= 0;
+    return fate{.is_held = is_held};
+  };
+  auto const before = log->writer()->last();
+  put("large", std::string(4 * etcd::value_bytes_max, 'x'));
+  BOOST_TEST(log->synchronize(clock_now(), true).ok());
+  BOOST_TEST(run_until(io, [&] { return log->writer()->durable() == before + 2 && left == -2; }));
+  server.judge = {};
+  log->fail({errc::aborted, "it dies"});
+  BOOST_TEST(run(io, etcd::depose(by, keys, revision, soon())) == status{});
+  server.release();
+  follow();
+  BOOST_TEST(run_until(io, [&] { return standby->end().entry == before + 2; }));
+
+  auto const from = standby->end();
+  has_session = false;
+  requests = 0;
+  lead(standby->take(clock_now()), from);
+  put("b", "2");
+  BOOST_TEST(is_durable());
+  following->stop();
+  follow();
+  BOOST_TEST(follows());
+  auto const taken = standby->take(clock_now());
+  BOOST_TEST_REQUIRE(taken.has_value());
+  BOOST_TEST(value(taken->logic, "a") == "1");
+  BOOST_TEST(value(taken->logic, "large") == "none");
+  BOOST_TEST(value(taken->logic, "b") == "2");
+}
+
+BOOST_AUTO_TEST_CASE(a_standby_begins_with_the_snapshot) {
+  put("a", "1");
+  BOOST_TEST(log->write_snapshot(leader->logic(), false) == status{});
+  status outcome;
+  BOOST_TEST(run_until(io, [&] { return log->finish_snapshot(outcome); }));
+  BOOST_TEST(outcome == status{});
+  put("b", "2");
+  BOOST_TEST(is_durable());
+  follow();
+  BOOST_TEST(follows());
+
+  BOOST_TEST(!server.value(keys.latest_snapshot()).empty());
+  BOOST_TEST(standby->take(clock_now())->logic.digest() == leader->logic().digest());
+}
+
+BOOST_AUTO_TEST_CASE(damage_is_found) {
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  auto const other = etcd_journal::make(by, keys, revision, {1, log->writer()->last(), 7, 8, {}});
+  other->append({.kind = wire::record_kind::advanced});
+  BOOST_TEST(other->commit().ok());
+  BOOST_TEST(run_until(
+      io, [&] { return other->synchronize(clock_now(), true).ok() && other->durable() == 1; }));
+  follow();
+
+  BOOST_TEST(run_until(io, [&] { return !standby->failure().ok(); }));
+  BOOST_TEST(standby->failure().code() == errc::data_loss);
+}
+
+BOOST_AUTO_TEST_CASE(a_standby_with_other_options_is_refused) {
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  o.core.num_tasks = 3;
+  follow();
+
+  BOOST_TEST(run_until(io, [&] { return !standby->failure().ok(); }));
+  BOOST_TEST(standby->failure().code() == errc::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_job_that_was_followed_is_told_from_an_old_job) {
+  follow();
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  BOOST_TEST(follows());
+  BOOST_TEST(!standby->has_seen_the_end());
+  BOOST_TEST(leader->put_in(clock_now(), core::stopped{"enough"}).ok());
+  BOOST_TEST(leader->commit().ok());
+  BOOST_TEST(is_durable());
+  BOOST_TEST(follows());
+  BOOST_TEST(run_until(io, [&] { return standby->has_seen_the_end(); }));
+  BOOST_TEST(standby->why_over() == "was stopped");
+
+  following->stop();
+  BOOST_TEST(run(io, etcd::depose(by, keys, revision, soon())) == status{});
+  follow();
+  BOOST_TEST(run_until(io, [&] { return standby->position() > 0; }));
+  BOOST_TEST(!standby->has_seen_the_end());
+  BOOST_TEST(standby->why_over() == "was stopped");
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_without_its_lease_writes_nothing_more) {
+  auto const leads = lead_on();
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  server.revoke(alive->id());
+
+  BOOST_TEST(run_until(io, [&] { return !log->failure().ok(); }));
+  BOOST_TEST(log->failure().code() == errc::aborted);
+  leads->abandon();
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_that_etcd_does_not_confirm_stops_in_time) {
+  auto const leads = lead_on();
+  server.is_silent = {true, true, true};
+  auto const since = clock_now();
+
+  BOOST_TEST(run_until(io, [&] { return !log->failure().ok(); }));
+  BOOST_TEST(log->failure().code() == errc::unavailable);
+  BOOST_TEST((clock_now() - since < 4s));
+  leads->abandon();
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_reports_that_etcd_is_full) {
+  auto const leads = lead_on();
+  put("first", "1");
+  BOOST_TEST(is_durable());
+  bool is_full = true;
+  server.judge = [&](auto, auto path) {
+    fate made;
+    if (path.ends_with("/Txn") && is_full) {
+      made.applies = false;
+      made.error = {errc::resource_exhausted, "etcdserver: mvcc: database space exceeded"};
+    }
+    return made;
+  };
+  put("a", "1");
+  static_cast<void>(log->synchronize(clock_now(), true));
+  BOOST_TEST(run_until(io, [&] { return said.find("space exceeded") != std::string::npos; }));
+  is_full = false;
+
+  BOOST_TEST(is_durable());
+  BOOST_TEST(run_until(io, [&] { return said.find("again") != std::string::npos; }));
+  leads->abandon();
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_resigns_after_its_last_input) {
+  auto const leads = lead_on();
+  put("a", "1");
+  auto resign = [](std::shared_ptr<leadership> one) -> asio::awaitable<bool> {
+    co_await leadership::resign(std::move(one), soon());
+    co_return true;
+  };
+  BOOST_TEST(run(io, resign(leads)));
+
+  BOOST_TEST(!server.has(keys.leader()));
+  BOOST_TEST(log->durable() == log->committed());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::server
