@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 #include "options/coordinator_options.hpp"
+#include "options/engine_options.hpp"
 #include "options/exit_code.hpp"
 #include "options/launcher.hpp"
 #include "options/remote.hpp"
@@ -14,17 +15,16 @@
 #include "process/machine.hpp"
 #include "process/reload.hpp"
 #include "process/service_manager.hpp"
+#include "process/standby_process.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/net/endpoint.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
-#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include <unistd.h>
@@ -52,6 +52,7 @@ bool has_left(core::snapshot::task const& t) { return t.state == task_state::lef
 
 struct serve_command {
   coordinator_options coordinator;
+  engine_options engine;
   log_options log;
   bool exit_when_done{};
   bool prints_environment{};
@@ -61,7 +62,8 @@ struct serve_command {
 // A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
 class service {
  public:
-  service(asio::io_context& io, serve_command const& given, log const& to);
+  service(asio::io_context& io, serve_command const& given, log const& to,
+          server::shared_job job = {});
 
   // Announces it, and serves. Gives the exit code.
   int run();
@@ -81,6 +83,7 @@ class service {
 
   asio::io_context& io_;
   serve_command const& given_;
+  std::shared_ptr<bool> alive_{std::make_shared<bool>(true)};  // for what outlives it
   asio::signal_set signals_;
   asio::signal_set questions_;
   hangup hangup_;
@@ -94,7 +97,8 @@ class service {
   std::optional<job_registration> registered_;
 };
 
-service::service(asio::io_context& io, serve_command const& given, log const& to)
+service::service(asio::io_context& io, serve_command const& given, log const& to,
+                 server::shared_job job)
     : io_{io},
       given_{given},
       signals_{io, SIGINT, SIGTERM},
@@ -102,7 +106,7 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
       hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
       failed_for_long_{io},
       manager_{io},
-      coordinator_{io, with_log(given, *this, to)} {
+      coordinator_{io, with_log(given, *this, to), std::move(job)} {
   if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
 }
 
@@ -114,7 +118,9 @@ server::options service::with_log(serve_command const& given, service& self, log
   options.log = [write = to.sink(), &self](core::event const& e) {
     write(e);
     if (e.level != core::severity::error || self.watches_failure_) return;
-    asio::post(self.io_, [&self] { self.await_failure(); });
+    asio::post(self.io_, [&self, alive = std::weak_ptr{self.alive_}] {
+      if (!alive.expired()) self.await_failure();
+    });
   };
   options.journal.progress = [&self](server::journal_progress const& so_far) {
     self.report_replay(so_far);
@@ -141,6 +147,7 @@ int service::run() {
     io_.stop();
     if (problem) std::rethrow_exception(problem);
   });
+  io_.restart();
   io_.run();
   spdlog::info("ended");
   return static_cast<int>(code_);
@@ -150,13 +157,6 @@ std::string quoted_for_shell(std::string_view text) {
   std::string quoted{"'"};
   for (char const c : text) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
   return quoted + "'";
-}
-
-// A wildcard address as other machines reach it: by this host's name.
-std::string with_host_name(std::string const& listener) {
-  auto const parsed = net::endpoint::parse(listener).value();
-  if (parsed.host() != "0.0.0.0" && parsed.host() != "::") return listener;
-  return fmt::format("{}:{}", asio::ip::host_name(), parsed.port());
 }
 
 // As exports for a shell.
@@ -264,7 +264,9 @@ void service::await_failure() {
 }
 
 asio::awaitable<void> service::await_end_of_job() {
+  std::weak_ptr const alive{alive_};
   co_await coordinator_.job_done();
+  if (alive.expired()) co_return;
   if (coordinator_.error()) co_return end_of_job("the job has failed");
   // Recoverable tasks fail without failing the job, but if all have failed, the job is not done.
   auto const tasks = coordinator_.look().tasks;
@@ -296,6 +298,23 @@ void complete_num_tasks(std::uint32_t& num_tasks) {
   num_tasks = *said;
 }
 
+// On a context that goes on afterwards: what refers to the service must run before its end.
+int lead(asio::io_context& io, serve_command const& given, log const& lines,
+         server::shared_job job) {
+  service running{io, given, lines, std::move(job)};
+  std::exception_ptr lost;
+  int code = 0;
+  try {
+    code = running.run();
+  } catch (error const&) {
+    lost = std::current_exception();
+  }
+  io.restart();
+  io.poll();
+  if (lost) std::rethrow_exception(lost);
+  return code;
+}
+
 int serve(serve_command& given, bool listens_as_told) {
   std::signal(SIGPIPE, SIG_IGN);
   complete_num_tasks(given.coordinator.server.core.num_tasks);
@@ -306,6 +325,12 @@ int serve(serve_command& given, bool listens_as_told) {
   raise_descriptor_limit();
   log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
   asio::io_context io{1};
+  complete(given.engine, given.coordinator.server.insecure);
+  if (given.engine.is_wanted()) {
+    given.keeps_job = true;
+    return stand_by(io, given.coordinator, given.engine,
+                    [&](server::shared_job job) { return lead(io, given, lines, std::move(job)); });
+  }
   std::optional<service> running;
   try {
     running.emplace(io, given, lines);
@@ -335,6 +360,11 @@ leave; when it cannot be written at all, the coordinator closes all connections 
 74. It survives the end of the process, and with --durability disk that of the machine: each
 reply then waits for the disk, some milliseconds on many, and the release of a barrier waits
 once. A damaged journal is refused with its place; coxswain journal verifies and repairs it.
+
+With --engine several coordinators with the same options, on different machines, share one job. One
+leads. The others write {"event":"standby",...}, send their clients to it, and follow its log in
+etcd; one of them takes over when it ends, and writes the line above. SIGTERM hands the job over,
+SIGINT stops it. Clients need the addresses of all.
 
 SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
 once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing
@@ -414,6 +444,8 @@ void add_serve(CLI::App& program, action& chosen) {
                 "With --journal: SIGTERM suspends the job instead of ending it")
       ->needs("--journal")
       ->group("Journal");
+  add_engine_options(command, given->engine);
+  command.get_option("--engine")->excludes("--journal");
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
   add_xla_options(command, given->coordinator);

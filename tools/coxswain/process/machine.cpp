@@ -2,7 +2,10 @@
 
 #include "options/exit_code.hpp"
 
+#include "coxswain/net/endpoint.hpp"
+
 #include <fmt/format.h>
+#include <boost/asio/ip/host_name.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -79,6 +82,12 @@ std::string read_file(std::string const& path, std::string const& option) {
   std::string content{std::istreambuf_iterator<char>{file}, {}};
   if (!file) throw unreadable(errno);
   return content;
+}
+
+std::string with_host_name(std::string const& listener) {
+  auto const parsed = net::endpoint::parse(listener).value();
+  if (parsed.host() != "0.0.0.0" && parsed.host() != "::") return listener;
+  return fmt::format("{}:{}", boost::asio::ip::host_name(), parsed.port());
 }
 
 }  // namespace coxswain::tools

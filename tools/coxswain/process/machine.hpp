@@ -19,6 +19,9 @@ rlimit raise_descriptor_limit();
 // There is a terminal that controls this process: closing it sends SIGHUP.
 [[nodiscard]] bool has_terminal();
 
+// An address to listen on as other machines reach it: a wildcard is this host's name.
+[[nodiscard]] std::string with_host_name(std::string const& listener);
+
 // The file appears complete or not at all: it is written under another name and then renamed.
 // Throws program_error.
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines);

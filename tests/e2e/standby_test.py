@@ -1,0 +1,222 @@
+"""coxswain serve --engine: coordinators of one job on etcd, which are killed, stopped and cut off."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import time
+import unittest
+import urllib.request
+
+from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, free_port
+
+ETCD = pathlib.Path("/usr/bin/etcd")
+TRIAL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "deploy" / "standby" / "etcd-trial"
+
+
+def free_ports(count):
+    """The first of consecutive ports that are free; other processes could take them first."""
+    while True:
+        first = free_port()
+        try:
+            for port in range(first, first + count):
+                with socket.create_server(("127.0.0.1", port)):
+                    pass
+            return first
+        except (OSError, OverflowError):
+            continue
+
+
+class Etcd:
+    """Three members of Debian's etcd-server, as tools/deploy/standby/etcd-trial starts them."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        first = free_ports(6)
+        self.clients = [first + i for i in range(3)]
+        self.trial = subprocess.Popen([TRIAL, directory, str(first)], env=clean_environment())
+        for port in self.clients:
+            self.await_health(port)
+        self.members = [int((directory / f"m{i}.pid").read_text()) for i in range(3)]
+
+    def await_health(self, port):
+        deadline = time.monotonic() + LIMIT
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as reply:
+                    if json.load(reply)["health"] == "true":
+                        return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+
+    def signal(self, number, *members):
+        for i in members:
+            os.kill(self.members[i], number)
+
+    @property
+    def engine(self):
+        return "etcd://" + ",".join(f"127.0.0.1:{port}" for port in self.clients)
+
+    def stop(self):
+        self.signal(signal.SIGCONT, 0, 1, 2)
+        self.signal(signal.SIGKILL, 0, 1, 2)
+        self.trial.terminate()
+        self.trial.wait()
+
+
+@unittest.skipUnless(ETCD.exists(), "etcd-server is not installed")
+class Standby(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.etcd = Etcd(self.directory)
+        self.addCleanup(self.etcd.stop)
+        self.ports = {}
+
+    def coordinator(self, name, *arguments, tasks=4):
+        port = self.ports.setdefault(name, free_port())
+        one = self.start("coxswain", "serve", "-n", tasks, "--listen", f"127.0.0.1:{port}",
+                         "--engine", self.etcd.engine, *arguments)
+        one.line('"standby"')
+        return one
+
+    def pair(self, *arguments, **how):
+        """The leader and its standby."""
+        leader = self.coordinator("a", *arguments, **how)
+        leader.line('"ready"')
+        standby = self.coordinator("b", *arguments, **how)
+        standby.line("this is a standby", "err")
+        self.at = {"COXSWAIN_ADDRESS": ",".join(f"127.0.0.1:{p}" for p in self.ports.values())}
+        return leader, standby
+
+    def await_leader(self, one, since, within):
+        one.line('"ready"')
+        self.assertLess(time.monotonic() - since, within * SLOWNESS, one.said())
+
+    def test_a_killed_leader_is_replaced_within_two_seconds(self):
+        leader, standby = self.pair()
+        self.assertEqual(self.succeed("incr", "n").out, "1\n")
+        since = time.monotonic()
+        leader.signal(signal.SIGKILL)
+
+        self.await_leader(standby, since, 2)
+        self.assertEqual(self.succeed("incr", "n").out, "2\n")
+
+    def test_a_leader_that_is_ended_hands_over_at_once(self):
+        leader, standby = self.pair()
+        self.succeed("put", "a", "1")
+        waiting = self.start("coxswain", "get", "later", "--wait", "60s", env=self.at)
+        self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
+        since = time.monotonic()
+        leader.signal(signal.SIGTERM)
+
+        self.await_leader(standby, since, 1)
+        self.assertEqual(leader.wait(), 0)
+        self.assertEqual(self.succeed("get", "a").out, "1")
+        self.succeed("put", "later", "x")
+        self.assertEqual(waiting.wait(), 0, waiting.said())
+
+    def test_a_stopped_leader_is_replaced_and_becomes_the_standby(self):
+        leader, standby = self.pair()
+        self.succeed("incr", "n")
+        since = time.monotonic()
+        leader.signal(signal.SIGSTOP)
+        try:
+            self.await_leader(standby, since, 6)
+            self.assertEqual(self.succeed("incr", "n").out, "2\n")
+        finally:
+            leader.signal(signal.SIGCONT)
+        leader.line("this coordinator does not lead any more", "err")
+        leader.line("this is a standby", "err")
+
+        since = time.monotonic()
+        standby.signal(signal.SIGKILL)
+        deadline = since + LIMIT
+        while leader.out.count('"ready"') < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertLess(time.monotonic() - since, 2 * SLOWNESS, leader.said())
+        self.assertEqual(self.succeed("incr", "n").out, "3\n")
+
+    def test_tasks_go_on_while_leaders_are_killed(self):
+        tasks, kills, rounds = 4, 4, 3
+        running = dict(zip("ab", self.pair(tasks=tasks)))
+        leader, standby = "a", "b"
+        program = BIN / "coxswain"
+        script = (f"for kill in $(seq {kills + 1}); do "
+                  f"{program} get --wait 300s go/$kill || exit 1; "
+                  f"for round in $(seq {rounds}); do {program} incr count || exit 1; "
+                  f"{program} barrier step || exit 1; done; done")
+        workers = [self.start("coxswain", "task", "--task-id", number, "--", "sh", "-c", script,
+                              env=self.at) for number in range(tasks)]
+
+        for number in range(1, kills + 1):
+            self.succeed("put", f"go/{number}", "1")
+            time.sleep(random.uniform(0, 0.3))
+            running[leader].signal(signal.SIGKILL)
+            running[leader].wait()
+            running[standby].line('"ready"')
+            running[leader] = self.coordinator(leader, tasks=tasks)
+            running[leader].line("this is a standby", "err")
+            leader, standby = standby, leader
+        self.succeed("put", f"go/{kills + 1}", "1")
+
+        for one in workers:
+            self.assertEqual(one.wait(), 0, one.said())
+        self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
+
+    def test_without_a_quorum_the_job_waits_and_goes_on(self):
+        leader, standby = self.pair(tasks=1)
+        worker = self.start("coxswain", "task", "--task-id", 0, "--", "sh", "-c",
+                            f"{BIN / 'coxswain'} get --wait 300s go && "
+                            f"{BIN / 'coxswain'} incr n", env=self.at)
+        self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
+        self.etcd.signal(signal.SIGSTOP, 0, 1)
+        leader.line("this coordinator does not lead any more", "err")
+        time.sleep(5)
+        self.etcd.signal(signal.SIGCONT, 0, 1)
+
+        self.succeed("put", "go", "1", "--connect-timeout", "60s")
+        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(self.succeed("get", "n").out, "1")
+
+    def test_members_of_etcd_are_stopped_in_turn_under_load(self):
+        self.pair()
+        load = self.start("/bin/sh", "-c", f"for i in $(seq 200); do {BIN / 'coxswain'} incr n || exit 1; "
+                          "done", env=self.at)
+        for member in range(3):
+            time.sleep(1)
+            self.etcd.signal(signal.SIGSTOP, member)
+            time.sleep(2)
+            self.etcd.signal(signal.SIGCONT, member)
+
+        self.assertEqual(load.wait(), 0, load.said())
+        self.assertEqual(self.succeed("get", "n").out, "200")
+
+    def test_the_end_of_the_job_ends_both(self):
+        leader, standby = self.pair("--exit-when-done", tasks=1)
+        worker = self.start("coxswain", "task", "--task-id", 0, "--", "/bin/true", env=self.at)
+
+        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(leader.wait(), 0, leader.said())
+        self.assertEqual(standby.wait(), 0, standby.said())
+        standby.line("the job is done, and so this standby ends", "err")
+
+    def test_what_cannot_work_is_refused(self):
+        leader, _ = self.pair()
+        other = self.start("coxswain", "serve", "-n", 5, "--listen", "127.0.0.1:0", "--engine",
+                           self.etcd.engine)
+        self.assertEqual(other.wait(), USAGE)
+        other.line("num_tasks", "err")
+        far = self.start("coxswain", "serve", "-n", 1, "--engine", "etcd://192.0.2.1:2379")
+        self.assertEqual(far.wait(), USAGE)
+        far.line("--engine-ca", "err")
+        self.assertIsNone(leader.process.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()

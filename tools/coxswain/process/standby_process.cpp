@@ -1,0 +1,128 @@
+#include "process/standby_process.hpp"
+
+#include "options/exit_code.hpp"
+#include "process/machine.hpp"
+#include "process/service_manager.hpp"
+#include "text/json.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/etcd/log_writer.hpp"
+#include "coxswain/server/standby/standby.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// For a leader that resigns: until its last inputs and its snapshot are in etcd.
+constexpr duration resigns_within = 10s;
+
+void write_line(core::severity level, std::string const& text) {
+  switch (level) {
+    case core::severity::info: return spdlog::info(text);
+    case core::severity::warning: return spdlog::warn(text);
+    case core::severity::error: return spdlog::error(text);
+  }
+}
+
+// Runs the coroutine to its end.
+template <class Result>
+Result run(asio::io_context& io, asio::awaitable<Result> what) {
+  std::exception_ptr failure;
+  Result made{};
+  asio::co_spawn(io, std::move(what), [&](std::exception_ptr problem, Result given) {
+    failure = problem;
+    made = std::move(given);
+    io.stop();
+  });
+  io.restart();
+  io.run();
+  if (failure) std::rethrow_exception(failure);
+  return made;
+}
+
+asio::awaitable<bool> resign(std::shared_ptr<server::leadership> one) {
+  co_await server::leadership::resign(std::move(one),
+                                      std::chrono::steady_clock::now() + resigns_within);
+  co_return true;
+}
+
+// While it stands by: signals end it.
+std::shared_ptr<server::leadership> await_leadership(
+    asio::io_context& io, std::shared_ptr<server::standby> const& waiting) {
+  service_manager manager{io};
+  manager.ready("standby at " + waiting->addresses().front());
+  asio::signal_set signals{io, SIGINT, SIGTERM, SIGHUP};
+  std::function<void()> await = [&] {
+    signals.async_wait([&](boost::system::error_code problem, int number) {
+      if (problem) return;
+      if (number == SIGHUP) return await();
+      spdlog::info("signal {}: this standby ends", number);
+      waiting->stop();
+    });
+  };
+  await();
+  return run(io, server::standby::lead(waiting));
+}
+
+void announce(coordinator_options const& given, server::standby const& waiting) {
+  auto const& addresses = waiting.addresses();
+  if (!given.port_file.empty()) write_lines_atomically(given.port_file, addresses);
+  json::object const line{{"event", "standby"},
+                          {"addresses", json::array(addresses.begin(), addresses.end())},
+                          {"job", given.server.core.job},
+                          {"pid", ::getpid()}};
+  fmt::print("{}\n", serialized(line));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int stand_by(asio::io_context& io, coordinator_options& given, engine_options const& engine,
+             std::function<int(server::shared_job)> const& lead) {
+  auto& value_bytes_max = given.server.core.value_bytes_max;
+  value_bytes_max = std::min(value_bytes_max, etcd::value_bytes_max);
+  std::shared_ptr<server::standby> waiting;
+  try {
+    waiting = server::standby::make(io, given.server, engine.standby, &write_line);
+  } catch (error const& problem) {
+    throw cannot_start(problem);
+  }
+  if (engine.standby.address.empty()) waiting->advertise(with_host_name(waiting->addresses()[0]));
+  announce(given, *waiting);
+  for (;;) {
+    std::shared_ptr<server::leadership> leads;
+    try {
+      leads = await_leadership(io, waiting);
+    } catch (error const& problem) {
+      throw program_error{exit_code_of(problem.outcome().code()), problem.what()};
+    }
+    if (!leads) return 0;
+    given.server.listen = waiting->inherited();
+    try {
+      int const code = lead({leads->log, std::move(leads->job), leads->term()});
+      run(io, resign(leads));
+      return code;
+    } catch (error const& problem) {
+      auto const code = problem.outcome().code();
+      if (code != errc::aborted && code != errc::unavailable) throw;
+      spdlog::warn("this coordinator does not lead any more: {}", problem.message());
+    }
+    leads->abandon();
+  }
+}
+
+}  // namespace coxswain::tools
