@@ -373,6 +373,31 @@ BOOST_AUTO_TEST_CASE(the_number_of_series_does_not_depend_on_the_job_size) {
              lines_of(some_text()).size());
 }
 
+BOOST_AUTO_TEST_CASE(a_journal_has_metrics) {
+  server::statistics counted;
+  BOOST_TEST(metrics(counted, some_job(), {}).find("coxswain_journal") == std::string::npos);
+  counted.journal = server::journal_statistics{.bytes_written = 10,
+                                               .bytes_on_disk = 20,
+                                               .lacks_space = true,
+                                               .unsynchronized_bytes = 30,
+                                               .synchronizing = 1500ms,
+                                               .snapshots = 4,
+                                               .snapshots_failed = 5,
+                                               .snapshot_bytes = 60,
+                                               .snapshot_age = 7s,
+                                               .snapshot_stall_max = 8ms};
+  counted.journal->synchronizations.record(4ms);
+  auto const text = metrics(counted, some_job(), {});
+  for (auto const* const line :
+       {"journal_written_bytes_total 10", "journal_bytes 20", "journal_lacks_space 1",
+        "journal_unsynchronized_bytes 30", "journal_synchronization_seconds_count 1",
+        "journal_synchronizing_seconds 1.5", "journal_snapshots_total{result=\"ok\"} 4",
+        "journal_snapshots_total{result=\"failed\"} 5", "journal_snapshot_bytes 60",
+        "journal_snapshot_age_seconds 7", "journal_snapshot_stall_max_seconds 0.008"}) {
+    BOOST_TEST(contains_line(text, "coxswain_" + std::string{line}), line);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(calls_of_jax_processes_are_counted_by_method) {
   server::statistics counted;
   counted.jax_connections = 2;

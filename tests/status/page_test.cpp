@@ -29,7 +29,9 @@ BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_harness) {
     BOOST_TEST(has(r.head, "Content-Type: text/plain"));
   }
   auto const all = get("/healthz?verbose");
-  BOOST_TEST(has(all.body, "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n[+]job ok\n"));
+  BOOST_TEST(has(all.body,
+                 "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n[+]journal ok\n"
+                 "[+]job ok\n"));
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 

@@ -9,6 +9,7 @@
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/journal/file_journal.hpp"
+#include "coxswain/server/journal/journal_watch.hpp"
 #include "coxswain/server/journal/restore.hpp"
 
 #include <malloc.h>
@@ -69,6 +70,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   [[nodiscard]] counts counted() const;
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
   [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
+  [[nodiscard]] status journal_health() const { return watch_ ? watch_->health() : status{}; }
   [[nodiscard]] core::coordinator const& logic() const { return dispatch_.logic(); }
   [[nodiscard]] bool is_serving() const {
     return is_started_ && !stop_by_ && !closed_ && !finished_.is_open();
@@ -80,7 +82,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
 
   void end_with(core::owner_input what);
   void look_after_journal();
-  void look_for_space();
+  void watch_journal();
   [[nodiscard]] bool make_durable();
   core_origin origin();
   void resume_job();
@@ -100,8 +102,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   shared_job job_;
   journal* log_{};         // either one; null: there is none
   std::string set_aside_;  // what became of the journal's previous job
-  std::optional<std::string> refuses_storing_{
-      ""};                            // as the core knows it; none: as it was restored
+  std::optional<journal_watch> watch_;
   std::optional<duration> downtime_;  // of a restored job, before this process
   dispatch dispatch_;
   net::poller poller_;
@@ -123,7 +124,6 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   bool closed_{};
   bool is_suspended_{};
   bool is_heap_trimmed_{};
-  bool is_nearly_full_{};  // the journal
 };
 
 server::impl::impl(asio::io_context& io, options o, shared_job job)
@@ -154,12 +154,10 @@ core_origin server::impl::origin() {
   } else if (!options_.journal.directory.empty()) {
     made.log = &journal_.emplace(options_.journal.directory, options_.journal.level);
     made.restored = restore(*journal_, options_, made.now, set_aside_);
+    watch_.emplace(*journal_, options_.journal.bytes_max, made.restored.has_value());
   }
   log_ = made.log;
-  if (made.restored) {
-    downtime_ = made.restored->downtime;
-    refuses_storing_.reset();
-  }
+  if (made.restored) downtime_ = made.restored->downtime;
   return made;
 }
 
@@ -260,7 +258,6 @@ void server::impl::tear_down() noexcept {
   connections_.forget_all();
   disk_.reset();
   if (job_.log) job_.log->when_changed({});
-  if (job_.log) job_.log->when_changed({});
   poller_.close();
   finished_.open();
   job_done_.open();
@@ -346,6 +343,7 @@ counts server::impl::counted() const {
     auto const& one = dispatch_.door().counted()[i];
     all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
   }
+  if (journal_) all.journal = journal_->counted();
   all.core = dispatch_.logic().counts();
   return all;
 }
@@ -396,24 +394,19 @@ bool server::impl::make_durable() {
   return iteration_.journal_failure.ok();
 }
 
-void server::impl::look_for_space() {
-  auto const most = options_.journal.bytes_max;
-  bool const is_nearly_full = most != 0 && journal_->bytes_on_disk() > most / 4 * 3;
-  if (!std::exchange(is_nearly_full_, is_nearly_full) && is_nearly_full) {
-    iteration_.report(
-        core::severity::warning,
-        {"the journal's files have three quarters of their limit (journal.bytes_max)"});
+void server::impl::watch_journal() {
+  if (auto const text = watch_->warning(iteration_.now)) {
+    iteration_.report(core::severity::warning, {*text});
   }
-  auto why = journal_->lack_of_space(iteration_.now, options_.journal.bytes_max);
-  if (refuses_storing_ == why) return;
-  refuses_storing_ = why;
-  static_cast<void>(dispatch_.put_in(iteration_.now, core::storing_refused{std::move(why)}));
-  poller_.request_iteration();
+  if (auto change = watch_->change_of_space(iteration_.now)) {
+    static_cast<void>(dispatch_.put_in(iteration_.now, *std::move(change)));
+    poller_.request_iteration();
+  }
 }
 
 void server::impl::look_after_journal() {
   if (log_ == nullptr) return;
-  if (journal_) look_for_space();
+  if (watch_) watch_journal();
   status outcome;
   if (!log_->finish_snapshot(outcome)) return;
   if (outcome.ok() && log_->wants_snapshot()) {
@@ -464,6 +457,8 @@ status server::put_in(core::owner_input what) { return impl_->put_in(std::move(w
 void server::report(core::severity level, std::string text) { impl_->report(level, text); }
 
 void server::reload_certificates() { impl_->reload_certificates(); }
+
+status server::journal_health() const { return impl_->journal_health(); }
 
 bool server::is_serving() const { return impl_->is_serving(); }
 

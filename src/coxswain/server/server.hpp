@@ -87,6 +87,9 @@ class server {
   // Whether it accepts connections: it runs, and was not stopped.
   [[nodiscard]] bool is_serving() const;
 
+  // UNAVAILABLE: replies wait for the journal's disk, and have for 10 s.
+  [[nodiscard]] status journal_health() const;
+
   // A snapshot of the whole job.
   [[nodiscard]] core::snapshot look() const;
 

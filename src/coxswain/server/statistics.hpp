@@ -6,11 +6,13 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/observe/statistics.hpp"
+#include "coxswain/server/journal/journal_statistics.hpp"
 #include "coxswain/server/wait_counts.hpp"
 
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -78,6 +80,8 @@ struct statistics {
   };
   std::uint64_t jax_connections{};
   std::vector<method_counts> jax_calls;
+
+  std::optional<journal_statistics> journal;
 
   core::statistics core;
 };

@@ -217,6 +217,29 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
 
+void add_journal(page& to, server::journal_statistics const& from) {
+  to.counter("journal_written_bytes_total", "Bytes written to the journal.", from.bytes_written);
+  to.gauge("journal_bytes", "Size of the journal's files.", from.bytes_on_disk);
+  to.gauge("journal_lacks_space", "1 if nothing more is stored because its disk is full.",
+           from.lacks_space ? 1 : 0);
+  to.gauge("journal_unsynchronized_bytes", "Bytes written and not yet being synchronized.",
+           from.unsynchronized_bytes);
+  to.histogram("journal_synchronization_seconds", "Duration of synchronizations with the disk.",
+               from.synchronizations);
+  to.gauge("journal_synchronizing_seconds", "How long the present synchronization has taken.",
+           seconds(from.synchronizing));
+  to.counters("journal_snapshots_total", "Snapshots, by result.");
+  to.add({{"result", "ok"}}, static_cast<double>(from.snapshots));
+  to.add({{"result", "failed"}}, static_cast<double>(from.snapshots_failed));
+  to.gauge("journal_snapshot_bytes", "Size of the last snapshot.", from.snapshot_bytes);
+  to.gauge("journal_snapshot_age_seconds",
+           "Time since the last snapshot was begun, or since the start.",
+           seconds(from.snapshot_age));
+  to.gauge("journal_snapshot_stall_max_seconds",
+           "Longest time that the fork for a snapshot stopped the coordinator.",
+           seconds(from.snapshot_stall_max));
+}
+
 // The core's memory by use. Memory not held by sessions is stored data.
 void add_memory(page& to, server::statistics const& from, core::snapshot const& job) {
   to.gauges(
@@ -298,6 +321,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
   add_job(all, job);
   add_jax(all, counted);
+  if (counted.journal) add_journal(all, *counted.journal);
   add_core(all, counted.core);
   add_memory(all, counted, job);
   add_connections(all, counted);

@@ -95,19 +95,24 @@ std::string routes::job_health(question const& q) {
 }
 
 http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) {
-  bool const is_fine = !asks_job || server_.is_serving();
+  bool const is_open = !asks_job || server_.is_serving();
+  status const journal = asks_job ? server_.journal_health() : status{};
+  bool const is_fine = is_open && journal.ok();
   std::string text;
   if (q.at.query("verbose")) {
     if (asks_loop) text += "[+]loop ok\n";
     if (asks_job) {
-      text += is_fine ? "[+]listeners ok\n[+]not stopping ok\n"
+      text += is_open ? "[+]listeners ok\n[+]not stopping ok\n"
                       : "[-]listeners failed: they are closed\n[-]not stopping failed: the "
                         "coordinator stops or has not begun\n";
+      text += journal.ok() ? "[+]journal ok\n" : "[-]journal failed: " + journal.message() + "\n";
     }
     if (asks_loop && asks_job) text += job_health(q);
     text += q.at.path().substr(1) + (is_fine ? " check passed\n" : " check failed\n");
   } else {
-    text = is_fine ? "ok\n" : "the coordinator accepts no connections\n";
+    text = is_fine   ? "ok\n"
+           : is_open ? "the journal: " + journal.message() + "\n"
+                     : "the coordinator accepts no connections\n";
   }
   return text_of(is_fine ? 200 : 503, std::move(text));
 }

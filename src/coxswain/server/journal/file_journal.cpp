@@ -343,6 +343,8 @@ void file_journal::close_segment() {
 }
 
 void file_journal::ended(synchronizer::outcome const& how) {
+  last_synchronization_ = how.took;
+  counts_.synchronizations.record(how.took);
   if (how.problem != 0) {
     failure_ = {errc::data_loss,
                 "the journal in '" + directory_ +
@@ -351,6 +353,28 @@ void file_journal::ended(synchronizer::outcome const& how) {
   }
   in_use_.clear();
   durable_ = synchronizing_;
+}
+
+journal_statistics file_journal::counted() const {
+  journal_statistics all = counts_;
+  all.bytes_written = bytes_written_;
+  all.batches = number_;
+  all.bytes_on_disk = bytes_on_disk();
+  all.lacks_space = !has_reserve_;
+  all.unsynchronized_bytes = unsynchronized_bytes_;
+  all.synchronizing = synchronizing_for();
+  all.snapshot_bytes = snapshot_bytes_;
+  all.snapshot_age = clock(CLOCK_BOOTTIME) - snapshot_at_;
+  return all;
+}
+
+duration file_journal::synchronizing_for() const {
+  auto const since = disk_ ? disk_->busy_since() : std::nullopt;
+  return since ? std::chrono::steady_clock::now() - *since : duration{};
+}
+
+duration file_journal::slowest_synchronization() const {
+  return std::max(last_synchronization_, synchronizing_for());
 }
 
 bool file_journal::wants_snapshot() const {
@@ -370,12 +394,15 @@ status file_journal::write_snapshot(core::coordinator const& core, bool may_fork
     return why;
   }
   childs_number_ = number_;
+  auto const begun = clock(CLOCK_BOOTTIME);
   child_ = ::fork();
   if (child_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::_exit(save(core, childs_number_).ok() ? 0 : 1);
   }
+  counts_.snapshot_stall_max = std::max(counts_.snapshot_stall_max, clock(CLOCK_BOOTTIME) - begun);
   if (child_ > 0) return {};
+  ++counts_.snapshots_failed;
   return {errc::unavailable, "no process for a snapshot of the journal: " + text_of(errno)};
 }
 
@@ -387,6 +414,7 @@ bool file_journal::finish_snapshot(status& outcome) {
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
     use_snapshot(childs_number_);
   } else {
+    ++counts_.snapshots_failed;
     outcome = {errc::unavailable, "a snapshot of the journal in '" + directory_ +
                                       "' could not be written; its inputs are kept instead"};
   }
@@ -410,6 +438,7 @@ status file_journal::save(core::coordinator const& core, std::uint64_t number) c
 // Two snapshots are kept, with the inputs since the older one.
 void file_journal::use_snapshot(std::uint64_t number) {
   std::error_code problem;
+  ++counts_.snapshots;
   snapshot_bytes_ = fs::file_size(snapshot_path(directory_, number), problem);
   auto const oldest = std::exchange(last_snapshot_, number);
   for (auto const& one : fs::directory_iterator{directory_, problem}) {

@@ -8,6 +8,7 @@
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/journal/journal.hpp"
 #include "coxswain/server/journal/journal_files.hpp"
+#include "coxswain/server/journal/journal_statistics.hpp"
 #include "coxswain/server/journal/synchronizer.hpp"
 #include "coxswain/server/options.hpp"
 
@@ -104,8 +105,12 @@ class file_journal final : public journal {
   // The number of the last batch written.
   [[nodiscard]] std::uint64_t last_number() const noexcept { return number_; }
 
-  // The bytes written so far, for statistics.
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
+  [[nodiscard]] journal_statistics counted() const;
+
+  // How long the present synchronization has taken; and if it is longer, the last one.
+  [[nodiscard]] duration synchronizing_for() const;
+  [[nodiscard]] duration slowest_synchronization() const;
 
  private:
   void reserve();
@@ -149,6 +154,8 @@ class file_journal final : public journal {
   duration snapshot_at_{};             // since boot
   pid_t child_{-1};                    // which writes a snapshot
   std::uint64_t childs_number_{};      // the batch that it is of
+  journal_statistics counts_;          // as far as they are counted here
+  duration last_synchronization_{};
   status failure_;
   std::optional<synchronizer> disk_;  // last: it uses the descriptors
 };

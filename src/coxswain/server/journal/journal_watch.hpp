@@ -1,0 +1,39 @@
+#pragma once
+// What a coordinator and its operators learn of the files of its journal: whether there is space,
+// and whether the disk is slow. Not here: the journal itself (file_journal).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/model/owner_input.hpp"
+#include "coxswain/server/journal/file_journal.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace coxswain::server {
+
+class journal_watch {
+ public:
+  // `of` must outlive it. `is_restored`: the core may have been told by another process.
+  journal_watch(file_journal& of, std::uint64_t bytes_max, bool is_restored);
+
+  // What the core must be told now, if anything.
+  [[nodiscard]] std::optional<core::storing_refused> change_of_space(time_point now);
+
+  // A warning for the log, if there is one now: the files are near their limit, or a
+  // synchronization takes more than a second. Of the latter one each minute at most.
+  [[nodiscard]] std::optional<std::string> warning(time_point now);
+
+  // UNAVAILABLE: replies have waited for the disk for 10 s.
+  [[nodiscard]] status health() const;
+
+ private:
+  file_journal& journal_;
+  std::uint64_t bytes_max_;
+  std::optional<std::string> lack_of_space_;  // as the core knows it; none: not known
+  bool is_nearly_full_{};
+  time_point slow_disk_told_{};
+};
+
+}  // namespace coxswain::server
