@@ -65,6 +65,7 @@ std::set<std::string> paragraphs() {
                                      "Recordings",
                                      "Snapshots",
                                      "A restart",
+                                     "A standby",
                                      "Where the next things go"};
   std::set<std::string> found;
   std::istringstream in{
