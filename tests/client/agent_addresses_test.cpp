@@ -164,6 +164,30 @@ BOOST_AUTO_TEST_CASE(only_where_certificates_are_checked_an_unlisted_address_is_
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_unlisted_address_may_fail_while_all_listed_ones_are_tried) {
+  auto options = with("a:1,b:1");
+  options.follows_others = true;
+  agent_lab lab{options};
+  lab.a.start(t0);
+  std::size_t const first = opened_in(lab.out());
+  lab.connected(t0, first).say(t0, standby("c:1"));
+  BOOST_TEST(opened_in(lab.out()) == 2u);
+  BOOST_TEST(opened_in(lab.advance(t0 + 100ms)) == 1 - first);
+  lab.a.connect_failed(t0 + 100ms, 1 - first, connection_refused, true);
+  std::set<std::size_t> tried;
+  for (int i = 0; i < 2; ++i) {
+    tried.insert(opened_in(lab.advance(lab.a.next_deadline().value())));
+  }
+  BOOST_TEST((tried == std::set<std::size_t>{0, 1}));
+
+  time_point const now = t0 + 1s;
+  lab.a.connect_failed(now, 2, connection_refused, true);
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.advance(now + 500ms) == "");
+  lab.a.connect_failed(now + 500ms, 0, connection_refused, true);
+  BOOST_TEST(lab.advance(lab.a.next_deadline().value()) == "open a:1");
+}
+
 BOOST_AUTO_TEST_CASE(a_unix_socket_is_no_hint) {
   for (auto const* const wrong : {"unix:/c", ""}) {
     auto options = with("a:1,b:1");

@@ -570,7 +570,7 @@ class Coordinator(EndToEnd):
     def test_a_directory_instead_of_a_file_is_refused(self):
         self.at = {}
         for arguments in (("serve", "-n", "1", "--config", self.directory),
-                          ("status", "--token-file", self.directory), ("replay", self.directory)):
+                          ("status", "--token-file", self.directory)):
             self.assert_ended(self.coxswain(*arguments), USAGE,
                               f"cannot read '{self.directory}': Is a directory")
 

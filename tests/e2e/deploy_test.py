@@ -255,7 +255,7 @@ class Observability(EndToEnd):
     DIRECTORY = DEPLOY / "observability"
 
     def test_every_named_metric_exists(self):
-        coordinator = self.serve(1, "--http", "0")
+        coordinator = self.serve(1, "--http", "0", "--journal", self.directory / "journal")
         with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
             families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
 

@@ -24,7 +24,7 @@ EVERY_OPTION = {
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0,
     "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
-    "restart_grace": 20, "restart_within": 60,
+    "durability": "disk", "journal_bytes_max": 1 << 30, "restart_grace": 20, "restart_within": 60,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
     "gather_bytes_max": 1 << 20, "changes_max": 10, "change_bytes_max": 1 << 20,
     "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,
@@ -56,7 +56,7 @@ class Options(PythonTest):
 
     def test_invalid_options_have_a_readable_error(self):
         for name, value in {**EVERY_OPTION, "num_tasks": 1}.items():
-            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow"):
+            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow", "durability"):
                 continue
             with self.subTest(name), self.assertRaises(TypeError) as caught:
                 coxswain.Coordinator(**{"num_tasks": 1, name: object()})
@@ -65,6 +65,8 @@ class Options(PythonTest):
             coxswain.Coordinator(1, listen=[5])
         with self.assertRaisesRegex(ValueError, "tls_min is '1.2' or '1.3', not '1.1'"):
             coxswain.Coordinator(1, tls_min="1.1")
+        with self.assertRaisesRegex(ValueError, "durability is 'process' or 'disk', not 'none'"):
+            coxswain.Coordinator(1, durability="none")
 
 
 class Page(PythonTest):

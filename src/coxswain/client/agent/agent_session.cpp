@@ -204,8 +204,13 @@ void agent::begin_round(time_point now) {
   if (next_at_ <= now) open_next(now);
 }
 
+// None is left while all listed addresses are being tried and one that is not listed has failed.
 void agent::open_next(time_point now) {
   waits_for_round_ = false;
+  if (!candidates_.has_next()) {
+    next_at_ = time_point::max();
+    return;
+  }
   phase_ = phase::connecting;
   outage_.tried();
   commands_.push_back({agent_command::kind::open, candidates_.try_next(now)});
