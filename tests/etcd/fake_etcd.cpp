@@ -10,7 +10,7 @@ namespace pb = etcdserverpb;
 class fake_channel final : public channel, public std::enable_shared_from_this<fake_channel> {
  public:
   fake_channel(fake_etcd& to, std::size_t member, std::uint64_t number)
-      : etcd_{to}, member_{member}, id_{number} {}
+      : etcd_{to}, exists_{to.exists_}, member_{member}, id_{number} {}
 
   std::uint64_t start(call_request const& how, std::string message,
                       std::weak_ptr<call_events> to) override {
@@ -34,12 +34,16 @@ class fake_channel final : public channel, public std::enable_shared_from_this<f
     });
   }
 
-  void cancel(std::uint64_t call) override { etcd_.forget(id_, call); }
+  // Perhaps by a coroutine that ends with its io_context.
+  void cancel(std::uint64_t call) override {
+    if (!exists_.expired()) etcd_.forget(id_, call);
+  }
   void close() override { closed_ = true; }
   [[nodiscard]] bool is_broken() const override { return closed_ || etcd_.is_dead[member_]; }
 
  private:
   fake_etcd& etcd_;
+  std::weak_ptr<void> exists_;
   std::size_t member_;
   std::uint64_t id_;
   std::uint64_t last_{};

@@ -87,6 +87,7 @@ class fake_etcd {
   void fill(etcdserverpb::ResponseHeader& header) const;
 
   asio::io_context& io_;
+  std::shared_ptr<void> exists_ = std::make_shared<char>();
   std::size_t members_;
   std::map<std::string, mvccpb::KeyValue> keys_;
   std::map<std::int64_t, std::map<std::string, mvccpb::KeyValue>> past_;
