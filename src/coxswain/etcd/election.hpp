@@ -1,7 +1,7 @@
 #pragma once
-// Who leads a job. A leader is fenced by the revision at which its key was created: each of its
-// writes requires that the key still is that one, so a deposed leader changes nothing, whatever its
-// clock says. Not thread-safe.
+// Elections of a job's leader. A leader is fenced by the revision at which its key was created:
+// each of its writes requires that the key still is that one, so a deposed leader changes nothing,
+// whatever its clock says. Not thread-safe.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"

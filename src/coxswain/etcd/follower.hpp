@@ -27,7 +27,7 @@ struct job_state {
   std::string snapshot;
 };
 
-// What a follower finds. Exceptions leave `run`.
+// Receives what a follower reads. Exceptions propagate out of `run`.
 class follower_events {
  public:
   // From here on; again when a new job has begun, or when changes were missed.

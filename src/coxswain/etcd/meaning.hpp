@@ -1,5 +1,5 @@
 #pragma once
-// What an error of etcd means. Its codes differ between versions, so texts come first.
+// The meaning of etcd's errors. Codes differ between its versions, so texts are matched first.
 
 #include "coxswain/etcd/channel.hpp"
 
@@ -10,7 +10,6 @@ namespace coxswain::etcd {
 // Whether a call that failed has changed anything.
 enum class effect : std::uint8_t { none, unknown };
 
-// What to do next.
 enum class reaction : std::uint8_t {
   retry,         // the same call again
   go_elsewhere,  // likewise, at another member

@@ -40,7 +40,7 @@ struct xla_options {
   time_limit alive_timeout{without_limit};
 };
 
-// What the inputs in a journal survive before anything that follows from them leaves.
+// What the inputs in a journal must survive before any output that follows from them is sent.
 enum class durability : std::uint8_t {
   process,  // the end of the process: they are written to files
   disk,     // the end of the machine, too: the files are synchronized with the disk

@@ -30,7 +30,7 @@ struct journal_check {
 // Throws as read_journal does.
 [[nodiscard]] journal_check check_journal(std::string const& directory);
 
-// What a repair has removed.
+// The result of a repair: what it removed.
 struct journal_cut {
   std::vector<std::string> kept_in;  // files with what was removed
   std::uint64_t batches{};           // that a start will not have, though they were written

@@ -1,6 +1,6 @@
 #pragma once
-// What a coordinator and its operators learn of the files of its journal: whether there is space,
-// and whether the disk is slow. Not here: the journal itself (file_journal).
+// Watches the disk of a journal: whether it has space, for the core, and whether it is slow, for
+// operators. Not here: the journal itself (file_journal).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
@@ -18,7 +18,7 @@ class journal_watch {
   // `of` must outlive it. `is_restored`: the core may have been told by another process.
   journal_watch(file_journal& of, std::uint64_t bytes_max, bool is_restored);
 
-  // What the core must be told now, if anything.
+  // An input for the core if it does not know yet whether there is space.
   [[nodiscard]] std::optional<core::storing_refused> change_of_space(time_point now);
 
   // A warning for the log, if there is one now: the files are near their limit, or a

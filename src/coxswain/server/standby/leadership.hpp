@@ -1,5 +1,6 @@
 #pragma once
-// What a leader has: its lease, its key, and the journal that requires the key. Not thread-safe.
+// The state of a leader: its lease, its key, and the journal that requires the key. Not
+// thread-safe.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
