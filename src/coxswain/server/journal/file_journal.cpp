@@ -92,11 +92,6 @@ bool is_full(int problem) noexcept { return problem == ENOSPC || problem == EDQU
 
 std::string reserve_path(std::string const& directory) { return directory + "/reserve"; }
 
-void sync_directory(std::string const& path) {
-  auto const opened = open_directory(path);
-  if (opened) ::fsync(opened.value());
-}
-
 // Replaces the file, so that it is either complete or as it was.
 void write_file(std::string const& path, std::string_view bytes) {
   auto const unfinished = path + ".new";

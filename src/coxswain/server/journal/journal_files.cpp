@@ -214,6 +214,13 @@ std::string content_of(std::string const& path) {
   }
 }
 
+void sync_directory(std::string const& directory) {
+  net::descriptor const opened{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (opened && ::fsync(opened.value()) == 0) return;
+  throw error{{errc::unavailable, "cannot synchronize '" + directory +
+                                      "': " + std::generic_category().message(errno)}};
+}
+
 std::string head_path(std::string const& directory) { return directory + "/head"; }
 
 std::string segment_path(std::string const& directory, std::uint64_t first) {

@@ -76,6 +76,10 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 // The content of a file. Throws as read_journal does.
 [[nodiscard]] std::string content_of(std::string const& path);
 
+// Files that were created, renamed or removed in the directory are so on the disk, too. Throws
+// coxswain::error: UNAVAILABLE, it cannot be opened or synchronized.
+void sync_directory(std::string const& directory);
+
 // Paths within the directory.
 [[nodiscard]] std::string head_path(std::string const& directory);
 [[nodiscard]] std::string segment_path(std::string const& directory, std::uint64_t first);

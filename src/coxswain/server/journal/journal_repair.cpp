@@ -75,11 +75,6 @@ std::string name_for_removed(std::string const& path) {
   return made;
 }
 
-void sync_directory(std::string const& path) {
-  net::descriptor const opened{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!opened || ::fsync(opened.value()) != 0) throw cannot_write(path);
-}
-
 void set_aside(journal_cut& into, std::string const& path) {
   auto to = name_for_removed(path);
   if (::rename(path.c_str(), to.c_str()) != 0) throw cannot_write(to);
