@@ -35,7 +35,7 @@ world::world(std::uint64_t seed, core::config given, habits ways)
     : now{started},
       random{seed},
       options{with(std::move(given), ways, log, now)},
-      journal{ways.has_disk, ways.wrong_restarts},
+      journal{ways.has_disk, ways.batches_per_snapshot, ways.wrong_restarts},
       coordinator{options, server::core_origin{.self = incarnation{seed | 1},
                                                .now = started,
                                                .log = ways.has_journal ? &journal : nullptr}},
@@ -116,6 +116,11 @@ void world::commit() {
 void world::synchronize() {
   if (synchronized_at_ && *synchronized_at_ <= now) {
     synchronized_at_.reset();
+    if (disk_fails_for_) {
+      dies_for_ = std::exchange(disk_fails_for_, std::nullopt);
+      if (!journal.fails_to_synchronize()) return crash();
+      dies_for_.reset();
+    }
     journal.synchronized();
     while (coordinator.release(dirty_)) take_from_coordinator();
   }
@@ -169,8 +174,10 @@ void world::die_after_commit() {
 // Uncommitted inputs and unwritten output are lost.
 void world::crash() {
   duration const downtime = *std::exchange(dies_for_, std::nullopt);
-  journal.crash();
+  if (on_crash) on_crash(downtime);
+  journal.crash(random);
   synchronized_at_.reset();
+  disk_is_full_.reset();
   for (auto const& [line, p] : links_) {
     line->up.cut(now, random, 0ns);
     line->down.finish(now, random, 2ms);
@@ -184,6 +191,15 @@ void world::crash() {
   awaits_observer_ = true;
   at(down_until_,
      [this, downtime] { static_cast<void>(coordinator.put_in(now, core::restarted{downtime})); });
+}
+
+// A restarted coordinator is told in any case.
+void world::watch_space() {
+  bool const is_full = disk_is_full_until_ > now;
+  if (disk_is_full_ == is_full) return;
+  disk_is_full_ = is_full;
+  static_cast<void>(coordinator.put_in(
+      now, core::storing_refused{is_full ? "no space is left on the journal's disk" : ""}));
 }
 
 void world::open_link(process& p) {
@@ -243,6 +259,7 @@ void world::deliver_to_coordinator() {
     line.down.finish(now, random, 1ms);
     coordinator.lost(now, line.at_server, core::loss::closed);
   }
+  watch_space();
   coordinator.advance(now);
   if (dies_for_ && !coordinator.is_committed()) {
     return dies_when_ == kill_point::before_commit ? crash() : die_after_commit();
@@ -252,6 +269,8 @@ void world::deliver_to_coordinator() {
   while (coordinator.deliver(dirty_)) take_from_coordinator();
   static_cast<void>(coordinator.commit());
   synchronize();
+  if (journal.wants_snapshot())
+    static_cast<void>(journal.write_snapshot(coordinator.logic(), false));
   if (awaits_observer_ && observer_is_back()) awaits_observer_ = false;
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
   if (ways_.checks_snapshots && snapshot_fault_.empty()) check_snapshot();

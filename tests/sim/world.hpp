@@ -37,6 +37,7 @@ struct habits {
   // resume.
   bool has_journal{};
   bool has_disk{};  // with which its journal is synchronized
+  std::optional<std::uint64_t> batches_per_snapshot;
   restart_bug wrong_restarts{restart_bug::none};
 };
 
@@ -63,6 +64,10 @@ class world {
   // The coordinator is killed, at some moment of its next loop iteration with input, and started
   // again from its journal.
   void restart_coordinator(duration downtime);
+  // The next synchronization of its disk fails, so that it ends and is started again.
+  void fail_disk(duration downtime) { disk_fails_for_ = downtime; }
+  // Nothing more fits on its disk.
+  void fill_disk(duration time) { disk_is_full_until_ = now + time; }
 
   // Whether there is no coordinator now.
   [[nodiscard]] bool is_down() const { return now < down_until_; }
@@ -104,6 +109,8 @@ class world {
   std::vector<std::unique_ptr<process>> processes;
   // Called for each new connection, to plan its faults.
   std::function<void(link&)> on_link;
+  // Called when the coordinator ends, to be started again after this time.
+  std::function<void(duration)> on_crash;
   // Returns the bytes to deliver instead of these, which a process sent or will receive.
   using change = std::function<std::string(process&, link const&, std::string_view)>;
   change change_up;
@@ -139,7 +146,12 @@ class world {
   [[nodiscard]] link* observers_line();
   [[nodiscard]] bool observer_is_back();
 
+  void watch_space();
+
   std::optional<duration> dies_for_;
+  std::optional<duration> disk_fails_for_;
+  time_point disk_is_full_until_{};
+  std::optional<bool> disk_is_full_{false};  // as told to the coordinator
   kill_point dies_when_{};
   bool awaits_observer_{};
   time_point down_until_{};

@@ -349,6 +349,8 @@ std::vector<injected_bug> const& all_bugs() {
                restart_bug::early_answers),
       restarts("early_release", "answers leave before the disk has the journal",
                restart_bug::early_release),
+      restarts("ignored_failure", "answers leave although the disk has failed",
+               restart_bug::ignored_failure),
       restarts("lost_batch", "the journal's last batch is lost", restart_bug::lost_batch),
       restarts("repeated_input", "an input is replayed twice", restart_bug::repeated_input),
       restarts("lost_input", "an input is not replayed", restart_bug::lost_input),

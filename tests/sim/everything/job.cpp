@@ -9,8 +9,9 @@
 namespace coxswain::sim {
 namespace {
 
-constexpr duration horizon = 6s;      // end of the faults
-constexpr duration work_max = 10min;  // far more than any job needs
+constexpr duration horizon = 6s;       // end of the faults
+constexpr duration work_max = 10min;   // far more than any job needs
+constexpr duration downtime_max = 3s;  // of the coordinator
 constexpr std::uint32_t reloads = 20;
 
 // What a session may hold when memory is full: the replies to its calls, most of them small, and
@@ -223,14 +224,19 @@ void job::plan_restarts() {
 
 void job::plan_crashes() {
   for (auto i = decided.crashes; i > 0; --i) {
-    w.at(soon(), [this] {
-      duration const downtime = between(w.random, 1ms, 3s);
-      w.restart_coordinator(downtime);
-      ++seen.restarts;
-      seen.stalls.push_back({w.now, w.now + downtime});
-      for (auto const& one : actors_) one->in_trouble(w.now + downtime);
-    });
+    w.at(soon(), [this] { w.restart_coordinator(between(w.random, 1ms, downtime_max)); });
   }
+  for (auto i = decided.disk_failures; i > 0; --i) {
+    w.at(soon(), [this] { w.fail_disk(between(w.random, 1ms, downtime_max)); });
+  }
+  for (auto i = decided.full_disks; i > 0; --i) {
+    w.at(soon(), [this] { w.fill_disk(between(w.random, 1ms, 2s)); });
+  }
+  w.on_crash = [this](duration downtime) {
+    ++seen.restarts;
+    seen.stalls.push_back({w.now, w.now + downtime});
+    for (auto const& one : actors_) one->in_trouble(w.now + downtime);
+  };
 }
 
 void job::kill(actor& who, bool silently) {
@@ -354,7 +360,7 @@ void job::end() {
   auditor.body.work.push_back(clean_up(auditor));
   auditor.body.work.back().start();
   w.run(1min, [&] { return auditor.body.work.back().done(); });
-  w.pass(10ms);
+  w.pass(1s);  // until it has seen all that was removed, page by page
   auditor.give_up();
   check_end();
 }
@@ -377,6 +383,7 @@ void job::check_end() {
   expect(left.queued_items, "items in queues");
   expect(left.keys, "keys");
   w.coordinator.check_invariants();
+  if (w.journal.is_damaged()) found_.push_back("the journal was damaged");
   if (decided.checks_recording) {
     if (std::string fault = w.fault_of_recording(); !fault.empty()) found_.push_back(fault);
   }

@@ -125,6 +125,10 @@ plan::plan(std::uint64_t seed) {
   options.restart_grace = 5s;
   ways.has_journal = true;
   ways.has_disk = one_in(r, 2);
+  if (ways.has_disk && one_in(r, 3)) disk_failures = any(r, 1, 2);
+  if (one_in(r, 2)) ways.batches_per_snapshot = any(r, 1, 200);
+  // Then calls are refused, as when memory is scarce.
+  if (limits_are_small && one_in(r, 2)) full_disks = any(r, 1, 2);
   checks_recording = ways.keeps_recording = false;
 }
 

@@ -44,6 +44,8 @@ struct plan {
   std::uint32_t restarts{};  // clean exits
   bool checks_recording{};
   std::uint32_t crashes{};  // of the coordinator, which has a journal
+  std::uint32_t disk_failures{};
+  std::uint32_t full_disks{};
 };
 
 }  // namespace coxswain::sim

@@ -118,12 +118,13 @@ status damaged(segment_file const& in, std::string const& directory, std::uint64
               directory};
 }
 
-// Follows the chain of batches through one segment. False if it ends before the segment does.
-bool follow(journal_files& into, segment_file& in, std::string_view bytes) {
+}  // namespace
+
+segment_end follow(journal_files& into, segment_file& in, std::string_view bytes) {
   while (auto const next = read_batch(bytes.substr(in.valid_bytes))) {
     bool const continues =
         next->number == into.last_number + 1 && next->previous == into.last_checksum;
-    if (!continues) return false;
+    if (!continues) break;
     in.valid_bytes += std::min(next->bytes(), bytes.size() - in.valid_bytes);
     ++in.batches;
     into.last_number = next->number;
@@ -131,10 +132,10 @@ bool follow(journal_files& into, segment_file& in, std::string_view bytes) {
     into.last_written = next->written;
     into.behaviour = next->behaviour;
   }
-  return in.valid_bytes == bytes.size();
+  if (in.valid_bytes == bytes.size()) return segment_end::whole;
+  return was_durable(bytes, in.valid_bytes, into.last_number) ? segment_end::damaged
+                                                              : segment_end::torn;
 }
-
-}  // namespace
 
 journal_files read_journal(std::string const& directory, std::uint64_t newest) {
   journal_files made;
@@ -150,9 +151,10 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
   for (std::size_t i = 0; i < made.segments.size(); ++i) {
     auto& one = made.segments[i];
     auto const bytes = content_of(one.path);
-    if (follow(made, one, bytes)) continue;
+    auto const end = follow(made, one, bytes);
+    if (end == segment_end::whole) continue;
     bool const is_last = i + 1 == made.segments.size();
-    if (!is_last || was_durable(bytes, one.valid_bytes, made.last_number)) {
+    if (!is_last || end == segment_end::damaged) {
       made.damage = damaged(one, directory, made.last_number);
       made.damaged_segment = i;
       return made;

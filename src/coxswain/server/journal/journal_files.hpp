@@ -23,6 +23,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
@@ -53,6 +54,11 @@ struct journal_files {
   status damage;  // DATA_LOSS: batches in the middle are damaged; the text says where
   std::size_t damaged_segment{};  // its index, if so
 };
+
+// Adds the batches in the bytes of the next segment, as far as they continue those before, and says
+// how they end: torn, if what follows never was durable; else damaged.
+enum class segment_end : std::uint8_t { whole, torn, damaged };
+[[nodiscard]] segment_end follow(journal_files& into, segment_file& in, std::string_view bytes);
 
 // Reads all of it, from its last snapshot on whose head can be read. With `newest`, later snapshots
 // are ignored; zero: all are. Throws coxswain::error: UNAVAILABLE, a file cannot be read;
