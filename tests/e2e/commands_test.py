@@ -555,6 +555,13 @@ class Coordinator(EndToEnd):
             with self.subTest(command=command):
                 self.assert_ended(self.coxswain(*command), USAGE, words)
 
+    def test_what_is_wrong_before_a_command_is_named_and_not_the_command(self):
+        self.at = {"COXSWAIN_ADDRESS": "bad"}
+        for command in (("task", "--", "true"), ("task", "true"), ("task", "--", "sh", "--frobnicate")):
+            with self.subTest(command=command):
+                self.assert_ended(self.coxswain(*command), USAGE,
+                                  "--address (from variable COXSWAIN_ADDRESS): The address 'bad' has no port")
+
     def test_a_nearly_correct_option_gets_a_suggestion(self):
         self.at = {}
         for command, words in (

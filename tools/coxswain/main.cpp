@@ -97,12 +97,14 @@ std::string problem_with(CLI::App const& program, CLI::ParseError const& problem
   bool const is_word = !arguments.empty() && !arguments.front().starts_with('-');
   if (used.empty() && is_word) return unknown_subcommand(program, arguments.front());
   auto const& where = used.empty() ? program : *used.front();
-  for (auto const& one : where.remaining()) {
+  auto const remaining = where.remaining();
+  bool const is_command = where.get_prefix_command() && !remaining.empty() &&
+                          !remaining.front().starts_with('-');
+  if (is_command) return with_origin(program, problem.what());
+  for (auto const& one : remaining) {
     if (one.starts_with('-')) return unknown_option(where, one);
   }
-  if (!where.remaining().empty()) {
-    return fmt::format("unexpected argument '{}'", where.remaining().front());
-  }
+  if (!remaining.empty()) return fmt::format("unexpected argument '{}'", remaining.front());
   return with_origin(program, problem.what());
 }
 
