@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, free_port
@@ -28,6 +29,16 @@ def free_ports(count):
             return first
         except (OSError, OverflowError):
             continue
+
+
+def fetch(url, **fields):
+    """The code and the text of a reply."""
+    asked = urllib.request.Request(url, headers=fields)
+    try:
+        with urllib.request.urlopen(asked, timeout=LIMIT) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
 
 
 class Etcd:
@@ -120,6 +131,25 @@ class Standby(EndToEnd):
         self.assertEqual(self.succeed("get", "a").out, "1")
         self.succeed("put", "later", "x")
         self.assertEqual(waiting.wait(), 0, waiting.said())
+
+    def test_the_leader_is_named_with_its_term_and_lag(self):
+        leader, _ = self.pair("--http", "0")
+        address = f"127.0.0.1:{self.ports['a']}"
+        of_standby = {"COXSWAIN_ADDRESS": f"127.0.0.1:{self.ports['b']}"}
+        refused = self.coxswain("status", "--connect-timeout", "1s", env=of_standby)
+        self.assertIn(f"{address} leads it", refused.err)
+        self.assertIn(f"{address} leads, term 1, etcd ", self.succeed("status").out)
+        picture = json.loads(self.succeed("status", "--json").out)
+        self.assertEqual((picture["leader"]["address"], picture["leader"]["term"]), (address, 1))
+
+        http = json.loads(leader.line('"ready"'))["http"]
+        code, text = fetch(f"http://{http}/readyz?verbose")
+        self.assertEqual(code, 200)
+        self.assertRegex(text, rf"leads the job: {address}, term 1, lag \d entr")
+        code, text = fetch(f"http://{http}/metrics")
+        self.assertRegex(text, r"(?m)^coxswain_leader 1$")
+        self.assertRegex(text, r"(?m)^coxswain_term 1$")
+        self.assertRegex(text, r"(?m)^coxswain_replication_lag_seconds ")
 
     def test_a_stopped_leader_is_replaced_and_becomes_the_standby(self):
         leader, standby = self.pair()

@@ -194,6 +194,30 @@ BOOST_AUTO_TEST_CASE(inputs_that_nothing_waits_for_are_written_a_second_later) {
   BOOST_TEST((clock_now() >= *due));
 }
 
+BOOST_AUTO_TEST_CASE(the_lag_is_what_etcd_has_not_confirmed) {
+  log->name_leader("a:1", 7);
+  put("first", "1");
+  BOOST_TEST(is_durable());
+  auto const before = log->leader(clock_now());
+  BOOST_TEST_REQUIRE(before.has_value());
+  BOOST_TEST((*before == core::snapshot::leadership{"a:1", 7, 0, 0, {}}));
+
+  server.judge = [](auto, auto path) { return fate{.is_held = path.ends_with("/Txn")}; };
+  put("a", "1");
+  auto const since = clock_now();
+  BOOST_TEST(log->synchronize(clock_now(), true).ok());
+  put("b", "2");
+  auto const lagging = log->leader(since + 5s);
+  BOOST_TEST(lagging->lag_entries == 2u);
+  BOOST_TEST(lagging->lag_bytes > 2 * batch_head_bytes);
+  BOOST_TEST((lagging->lag >= 5s && lagging->lag < 6s));
+  server.judge = {};
+  server.release();
+
+  BOOST_TEST(is_durable());
+  BOOST_TEST(log->leader(clock_now())->lag_entries == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_long_batch_is_cut_into_entries) {
   std::string const large(3 * etcd::value_bytes_max, 'x');
   follow();

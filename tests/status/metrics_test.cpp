@@ -373,6 +373,19 @@ BOOST_AUTO_TEST_CASE(the_number_of_series_does_not_depend_on_the_job_size) {
              lines_of(some_text()).size());
 }
 
+BOOST_AUTO_TEST_CASE(a_leader_has_metrics) {
+  auto job = some_job();
+  BOOST_TEST(metrics({}, job, {}).find("coxswain_leader") == std::string::npos);
+  job.leader = {"a:8476", 3, 2, 4'096, 1500ms};
+
+  auto const text = metrics({}, job, {});
+  for (auto const* const line :
+       {"leader 1", "term 3", "replication_lag_entries 2", "replication_lag_bytes 4096",
+        "replication_lag_seconds 1.5"}) {
+    BOOST_TEST(contains_line(text, "coxswain_" + std::string{line}), line);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_journal_has_metrics) {
   server::statistics counted;
   BOOST_TEST(metrics(counted, some_job(), {}).find("coxswain_journal") == std::string::npos);

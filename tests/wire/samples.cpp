@@ -148,6 +148,7 @@ core::snapshot whole_job() {
   made.stuck_tasks = 12;
   made.rounds = {finished_round(), {}};
   made.stragglers = {{task_id{3}, 17, 400us, 3s, 200}, {}};
+  made.leader = {"a:8476", 3, 2, 4'096, 20ms};
   return made;
 }
 

@@ -66,11 +66,11 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   [[nodiscard]] std::vector<std::string> const& addresses() const {
     return admission_->addresses();
   }
-  [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
+  [[nodiscard]] core::snapshot look() const;
   [[nodiscard]] counts counted() const;
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
   [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
-  [[nodiscard]] status journal_health() const { return watch_ ? watch_->health() : status{}; }
+  [[nodiscard]] status journal_health() const;
   [[nodiscard]] core::coordinator const& logic() const { return dispatch_.logic(); }
   [[nodiscard]] bool is_serving() const {
     return is_started_ && !stop_by_ && !closed_ && !finished_.is_open();
@@ -318,6 +318,19 @@ void server::impl::serve_iteration() {
   connections_.clear_away();
   settle();
   look_after_journal();
+}
+
+core::snapshot server::impl::look() const {
+  auto const now = clock_now();
+  auto made = dispatch_.look(now);
+  if (log_ != nullptr) made.leader = log_->leader(now);
+  return made;
+}
+
+status server::impl::journal_health() const {
+  if (watch_) return watch_->health();
+  auto const leads = log_ == nullptr ? std::nullopt : log_->leader(clock_now());
+  return leads ? check_lag(leads->lag, "etcd") : status{};
 }
 
 counts server::impl::counted() const {

@@ -87,7 +87,7 @@ class server {
   // Whether it accepts connections: it runs, and was not stopped.
   [[nodiscard]] bool is_serving() const;
 
-  // UNAVAILABLE: replies wait for the journal's disk, and have for 10 s.
+  // UNAVAILABLE: replies wait for the journal, its disk or etcd, and have for 10 s.
   [[nodiscard]] status journal_health() const;
 
   // A snapshot of the whole job.

@@ -245,7 +245,7 @@ json::value object_of(core::events_answer::entry const& e) {
 json::object summary_of(core::snapshot const& picture) {
   json::value why_failed;
   if (picture.error) why_failed = object_of(*picture.error);
-  return {
+  json::object all{
       {"job", picture.job},
       {"num_tasks", picture.tasks.size()},
       {"coordinator", hexadecimal(picture.coordinator)},
@@ -268,6 +268,14 @@ json::object summary_of(core::snapshot const& picture) {
       {"lateness_p99_ms", milliseconds_of(picture.lateness_p99)},
       {"lateness_max_ms", milliseconds_of(picture.lateness_max)},
   };
+  if (picture.leader) {
+    all["leader"] = {{"address", picture.leader->address},
+                     {"term", picture.leader->term},
+                     {"lag_entries", picture.leader->lag_entries},
+                     {"lag_bytes", picture.leader->lag_bytes},
+                     {"lag_ms", milliseconds_of(picture.leader->lag)}};
+  }
+  return all;
 }
 
 json::object state_of(core::snapshot const& picture) {

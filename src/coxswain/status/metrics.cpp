@@ -217,6 +217,11 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
 
+void add_role(page& to, bool leads, std::uint64_t term) {
+  to.gauge("leader", "1 if this coordinator leads its job, 0 if it is a standby.", leads ? 1 : 0);
+  to.gauge("term", "The number of the job's present leader.", term);
+}
+
 void add_journal(page& to, server::journal_statistics const& from) {
   to.counter("journal_written_bytes_total", "Bytes written to the journal.", from.bytes_written);
   to.gauge("journal_bytes", "Size of the journal's files.", from.bytes_on_disk);
@@ -238,6 +243,16 @@ void add_journal(page& to, server::journal_statistics const& from) {
   to.gauge("journal_snapshot_stall_max_seconds",
            "Longest time that the fork for a snapshot stopped the coordinator.",
            seconds(from.snapshot_stall_max));
+}
+
+void add_leader(page& to, core::snapshot::leadership const& from) {
+  add_role(to, true, from.term);
+  to.gauge("replication_lag_entries", "Entries of the job's log that etcd has not confirmed.",
+           from.lag_entries);
+  to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed.",
+           from.lag_bytes);
+  to.gauge("replication_lag_seconds", "Age of the oldest input that etcd has not confirmed.",
+           seconds(from.lag));
 }
 
 // The core's memory by use. Memory not held by sessions is stored data.
@@ -322,6 +337,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   add_job(all, job);
   add_jax(all, counted);
   if (counted.journal) add_journal(all, *counted.journal);
+  if (job.leader) add_leader(all, *job.leader);
   add_core(all, counted.core);
   add_memory(all, counted, job);
   add_connections(all, counted);

@@ -59,6 +59,7 @@ class routes {
   [[nodiscard]] http_answer json_of(std::string text);
   [[nodiscard]] http_answer health_of(question const& q, bool asks_loop, bool asks_job);
   [[nodiscard]] std::string job_health(question const& q);
+  [[nodiscard]] std::string leader_text(question const& q);
 
   http_answer site(question const& q);
   http_answer livez(question const& q);

@@ -81,6 +81,16 @@ http_answer routes::livez(question const& q) { return health_of(q, true, false);
 http_answer routes::readyz(question const& q) { return health_of(q, false, true); }
 http_answer routes::healthz(question const& q) { return health_of(q, true, true); }
 
+// Only a reader learns the details.
+std::string routes::leader_text(question const& q) {
+  auto const& leader = picture_.look(q.now)->leader;
+  if (!leader) return {};
+  if (!gate_.role_of(q.asked)) return "[+]leads the job\n";
+  return "[+]leads the job: " + leader->address + ", term " + std::to_string(leader->term) +
+         ", lag " + std::to_string(leader->lag_entries) + " entries, " +
+         core::in_words(leader->lag) + "\n";
+}
+
 // The job's trouble is no reason to restart its coordinator, so the answer is 200 all the same.
 // Only a reader learns the details.
 std::string routes::job_health(question const& q) {
@@ -106,6 +116,7 @@ http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) 
                       : "[-]listeners failed: they are closed\n[-]not stopping failed: the "
                         "coordinator stops or has not begun\n";
       text += journal.ok() ? "[+]journal ok\n" : "[-]journal failed: " + journal.message() + "\n";
+      text += leader_text(q);
     }
     if (asks_loop && asks_job) text += job_health(q);
     text += q.at.path().substr(1) + (is_fine ? " check passed\n" : " check failed\n");

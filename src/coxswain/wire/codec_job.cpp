@@ -190,6 +190,19 @@ job_error decode(v1::JobError& from) {
   return to;
 }
 
+void encode(core::snapshot::leadership const& from, v1::JobStatus::Leader& to) {
+  to.set_address(text(from.address));
+  to.set_term(from.term);
+  to.set_lag_entries(from.lag_entries);
+  to.set_lag_bytes(from.lag_bytes);
+  to.set_lag_ms(to_milliseconds(from.lag));
+}
+
+core::snapshot::leadership decode(v1::JobStatus::Leader& from) {
+  return {std::move(*from.mutable_address()), from.term(), from.lag_entries(), from.lag_bytes(),
+          from_milliseconds(from.lag_ms())};
+}
+
 void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_job(text(from.job));
   to.set_coordinator_incarnation(from.coordinator.value);
@@ -217,6 +230,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   for (auto const& round : from.rounds) encode(round, *to.add_rounds());
   for (auto const& straggler : from.stragglers) encode(straggler, *to.add_stragglers());
   if (from.next_task) to.set_next_task(from.next_task->value);
+  if (from.leader) encode(*from.leader, *to.mutable_leader());
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -247,6 +261,7 @@ core::snapshot decode(v1::JobStatus& from) {
   for (auto& round : *from.mutable_rounds()) to.rounds.push_back(decode(round));
   for (auto& straggler : *from.mutable_stragglers()) to.stragglers.push_back(decode(straggler));
   if (from.has_next_task()) to.next_task = task_id{from.next_task()};
+  if (from.has_leader()) to.leader = decode(*from.mutable_leader());
   return to;
 }
 

@@ -92,6 +92,7 @@ section head_section(job_view const& view, std::size_t columns) {
   first.add(fmt::format(" at {}   up {}   coordinator {}   {} session{}", view.address,
                         text_of(job.uptime), job.version, job.sessions, plural(job.sessions)));
   all.push_back(std::move(first));
+  if (job.leader) all.emplace_back(leader_text(*job.leader));
   if (view.lost) {
     auto const text = fmt::format("NO ANSWER for {}, what follows is from before; tries again. {}",
                                   text_of(view.lost->length), view.lost->why);

@@ -43,6 +43,14 @@ std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) 
 
 }  // namespace
 
+std::string leader_text(core::snapshot::leadership const& of) {
+  auto text = fmt::format("{} leads, term {}", of.address, of.term);
+  if (of.lag_entries == 0) return text + ", etcd has all inputs";
+  return text + fmt::format(", etcd lags by {} entr{} of {} ({})", of.lag_entries,
+                            of.lag_entries == 1 ? "y" : "ies", size_text(of.lag_bytes),
+                            text_of(of.lag));
+}
+
 std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
   bool const has_steps = std::any_of(tasks.begin(), tasks.end(), [](core::snapshot::task const& t) {
     return t.progress.has_value();
@@ -79,6 +87,7 @@ std::string status_text(core::snapshot const& picture) {
   text += fmt::format("coordinator {}, up {}, {} sessions, {} of {} memory\n", picture.version,
                       text_of(picture.uptime), picture.sessions, size_text(picture.memory_bytes),
                       size_text(picture.memory_bytes_max));
+  if (picture.leader) text += leader_text(*picture.leader) + "\n";
   text += fmt::format("{} keys of {}, {} waiting gets\n", picture.keys,
                       size_text(picture.key_bytes), picture.waiting_gets);
   if (picture.queued_items + picture.waiting_pops + picture.waiting_key_watches > 0) {

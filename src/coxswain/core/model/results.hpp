@@ -89,6 +89,16 @@ struct snapshot {
     std::uint32_t of{};  // in how many rounds some task came last
     friend bool operator==(straggler const&, straggler const&) = default;
   };
+  // The coordinator that leads a job with standbys, and the inputs that their journal has not
+  // confirmed yet. The core does not know it.
+  struct leadership {
+    std::string address;
+    std::uint64_t term{};
+    std::uint64_t lag_entries{};
+    std::uint64_t lag_bytes{};
+    duration lag{};  // the age of the oldest one
+    friend bool operator==(leadership const&, leadership const&) = default;
+  };
 
   std::string job;
   incarnation coordinator{};
@@ -116,6 +126,7 @@ struct snapshot {
   std::vector<finished_round> rounds;  // the last ones, oldest first
   std::vector<straggler> stragglers;   // in those; most often last first
   std::optional<task_id> next_task{};  // the first one of the next page, if there is one
+  std::optional<leadership> leader{};  // none: the job has no standbys
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

@@ -48,6 +48,17 @@ connection_id recorded_core::connected(time_point now, std::string peer,
   return id;
 }
 
+// In replies about the whole job.
+void recorded_core::show_leader(time_point now, std::vector<core::outgoing>& in) const {
+  for (auto& one : in) {
+    auto const* const picture = std::get_if<boxed<core::snapshot>>(&one.what->value);
+    if (picture == nullptr || (*picture)->coordinator == incarnation{}) continue;
+    boxed<core::snapshot> shown{*picture};
+    shown->leader = journal_->leader(now);
+    one.what = core::make_ok_answer(std::move(shown));
+  }
+}
+
 void recorded_core::malformed(time_point now, connection_id from, std::string why) {
   recorder_.write(now, record_kind::malformed, from, why);
   core_.malformed(now, from, std::move(why));

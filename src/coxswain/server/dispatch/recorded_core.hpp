@@ -61,6 +61,7 @@ class recorded_core final : public xla::core_port {
   void take_outgoing(time_point now, std::vector<core::outgoing>& into) {
     core_.take_outgoing(into);
     recorder_.write_sent(now, into);
+    if (holds_output()) show_leader(now, into);
   }
   void take_events(time_point now, std::vector<core::event>& into);
 
@@ -90,6 +91,8 @@ class recorded_core final : public xla::core_port {
   [[nodiscard]] std::string recording() const { return recorder_.recording(); }
 
  private:
+  void show_leader(time_point now, std::vector<core::outgoing>& in) const;
+
   journal* journal_;
   recorder recorder_;
   core::coordinator core_;

@@ -97,6 +97,24 @@ std::optional<time_point> etcd_journal::next_synchronization() const {
   return *pending_since_ + gathered_within;
 }
 
+void etcd_journal::name_leader(std::string address, std::uint64_t term) {
+  leader_ = std::move(address);
+  term_ = term;
+}
+
+// What gathers counts as an entry.
+std::optional<core::snapshot::leadership> etcd_journal::leader(time_point now) const {
+  core::snapshot::leadership made{leader_, term_, end_.entry - writer_->durable(), 0, {}};
+  for (auto const& one : ends_) made.lag_bytes += one.bytes;
+  auto oldest = ends_.empty() ? pending_since_ : ends_.front().since;
+  if (pending_since_) {
+    ++made.lag_entries;
+    made.lag_bytes += pending_.size();
+  }
+  if (oldest) made.lag = std::max(now - *oldest, duration::zero());
+  return made;
+}
+
 void etcd_journal::pump() {
   while (failure_.ok() && has_begun_ && writer_->has_room()) {
     if (pieces_.empty()) {
@@ -123,7 +141,7 @@ void etcd_journal::seal_pending() {
     ++end_.entry;
     ++entries_since_snapshot_;
   }
-  ends_.push_back({end_.entry, committed_});
+  ends_.push_back({end_.entry, committed_, pending_.size(), *pending_since_});
   pending_.clear();
   pending_since_.reset();
 }

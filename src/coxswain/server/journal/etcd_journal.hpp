@@ -53,9 +53,13 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   void when_changed(std::function<void()> call) override { changed_ = std::move(call); }
   status synchronize(time_point now, bool is_awaited) override;
   [[nodiscard]] std::optional<time_point> next_synchronization() const override;
+  [[nodiscard]] std::optional<core::snapshot::leadership> leader(time_point now) const override;
   [[nodiscard]] bool wants_snapshot() const override;
   status write_snapshot(core::coordinator const& core, bool may_fork) override;
   [[nodiscard]] bool finish_snapshot(status& outcome) override;
+
+  // Who writes it, for operators.
+  void name_leader(std::string address, std::uint64_t term);
 
   // Etcd's database fills up: a snapshot would free some of it.
   void free_space() { needs_space_ = true; }
@@ -92,6 +96,8 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   struct batch_end {
     std::uint64_t entry{};   // the last piece
     std::uint64_t commit{};  // the last commit that the batch has
+    std::size_t bytes{};     // of the batch
+    time_point since{};      // its first commit
   };
 
   std::shared_ptr<etcd::client> by_;
@@ -113,6 +119,8 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   bool has_uncommitted_{};
   bool is_awaited_{};
   bool needs_space_{};
+  std::string leader_;
+  std::uint64_t term_{};
   status failure_;
 };
 

@@ -63,6 +63,12 @@ class journal {
   // Commits, and waits until everything is durable, where that may block.
   virtual status wait_until_durable() { return commit(); }
 
+  // Of a journal that standbys follow: who leads, and what is not durable yet.
+  [[nodiscard]] virtual std::optional<core::snapshot::leadership> leader(time_point now) const {
+    static_cast<void>(now);
+    return std::nullopt;
+  }
+
   // Snapshots. Whether one would be worth its price, and none is being written.
   [[nodiscard]] virtual bool wants_snapshot() const { return false; }
 

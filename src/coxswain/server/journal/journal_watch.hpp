@@ -10,8 +10,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace coxswain::server {
+
+// UNAVAILABLE: replies have waited for 10 s, for the disk or for another medium.
+[[nodiscard]] status check_lag(duration waits, std::string_view for_what);
 
 class journal_watch {
  public:
@@ -25,7 +29,7 @@ class journal_watch {
   // synchronization takes more than a second. Of the latter one each minute at most.
   [[nodiscard]] std::optional<std::string> warning(time_point now);
 
-  // UNAVAILABLE: replies have waited for the disk for 10 s.
+  // See check_lag.
   [[nodiscard]] status health() const;
 
  private:

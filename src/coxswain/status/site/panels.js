@@ -10,6 +10,13 @@ function showHeader(job, now) {
   setText(byId('coordinator'), facts.coordinator ?? '–');
   setText(byId('version'), facts.version);
   setText(byId('uptime'), textOfSeconds(job.uptime(now)));
+  byId('leads').hidden = !facts.leader;
+  if (facts.leader) setText(byId('leader'), textOfLeader(facts.leader));
+}
+
+function textOfLeader({address, term, lag_entries: lag, lag_ms: age}) {
+  const behind = lag === 0 ? 'none' : `${textOfCount(lag)}, ${textOfSeconds(age / 1000)}`;
+  return `${address} · term ${term} · lag ${behind}`;
 }
 
 // How the job is, in one line and a few words. The worst comes first.
