@@ -7,6 +7,7 @@
 #include "coxswain/etcd/follower.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/journal/batch.hpp"
+#include "coxswain/server/server.hpp"
 #include "coxswain/server/standby/leadership.hpp"
 #include "coxswain/server/standby/replica.hpp"
 #include "tests/etcd/fake_etcd.hpp"
@@ -14,7 +15,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,7 +140,76 @@ struct job_in_etcd {
   std::shared_ptr<etcd::follower> following;
 };
 
+// A server that leads it, instead of the core alone.
+struct served_job : job_in_etcd {
+  served_job() {
+    leader.reset();
+    log = etcd_journal::make(by, keys, revision, {});
+    o.listen = {"127.0.0.1:0"};
+    coordinator.emplace(io, o, shared_job{log, std::nullopt, 1});
+    asio::co_spawn(io, coordinator->run(), asio::detached);
+    put_in_something();
+    BOOST_TEST_REQUIRE(run_until(io, [&] { return outcome.has_value(); }));
+    BOOST_TEST(*outcome == status{});
+  }
+  ~served_job() {
+    coordinator.reset();
+    io.restart();
+    io.poll();
+  }
+
+  void put_in_something() {
+    outcome.reset();
+    static_cast<void>(coordinator->put_in(core::process_ended{task_id{1}, {errc::aborted, "x"}}));
+    asio::co_spawn(io, coordinator->durable(1s),
+                   [this](std::exception_ptr, status how) { outcome = std::move(how); });
+  }
+
+  std::optional<coxswain::server::server> coordinator;
+  std::optional<status> outcome;
+};
+
 }  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(owners_of_a_job_in_etcd_test, served_job)
+
+BOOST_AUTO_TEST_CASE(they_wait_until_etcd_has_confirmed_their_input) {
+  bool is_asked = false;
+  server.judge = [&](auto, auto path) {
+    is_asked = is_asked || path.ends_with("/Txn");
+    return fate{.is_held = path.ends_with("/Txn")};
+  };
+  put_in_something();
+  BOOST_TEST(run_until(io, [&] { return is_asked; }));
+  io.poll();
+  BOOST_TEST(!outcome.has_value());
+  server.judge = {};
+  server.release();
+
+  BOOST_TEST(run_until(io, [&] { return outcome.has_value(); }));
+  BOOST_TEST(*outcome == status{});
+}
+
+BOOST_AUTO_TEST_CASE(they_do_not_wait_for_ever) {
+  server.judge = [](auto, auto path) { return fate{.is_held = path.ends_with("/Txn")}; };
+  put_in_something();
+
+  BOOST_TEST(run_until(io, [&] { return outcome.has_value(); }));
+  BOOST_TEST(outcome->code() == errc::unavailable);
+  BOOST_TEST(outcome->message().find("in time") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(they_learn_that_the_leadership_was_lost) {
+  server.judge = [](auto, auto path) { return fate{.is_held = path.ends_with("/Txn")}; };
+  put_in_something();
+  log->fail({errc::aborted, "another coordinator leads the job now"});
+
+  BOOST_TEST(run_until(io, [&] { return outcome.has_value(); }));
+  BOOST_TEST(outcome->code() == errc::unavailable);
+  BOOST_TEST(outcome->message().find("another coordinator") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(etcd_journal_test, job_in_etcd)
 

@@ -379,9 +379,8 @@ BOOST_AUTO_TEST_CASE(a_leader_has_metrics) {
   job.leader = {"a:8476", 3, 2, 4'096, 1500ms};
 
   auto const text = metrics({}, job, {});
-  for (auto const* const line :
-       {"leader 1", "term 3", "replication_lag_entries 2", "replication_lag_bytes 4096",
-        "replication_lag_seconds 1.5"}) {
+  for (auto const* const line : {"leader 1", "term 3", "replication_lag_entries 2",
+                                 "replication_lag_bytes 4096", "replication_lag_seconds 1.5"}) {
     BOOST_TEST(contains_line(text, "coxswain_" + std::string{line}), line);
   }
 }

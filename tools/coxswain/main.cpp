@@ -98,8 +98,8 @@ std::string problem_with(CLI::App const& program, CLI::ParseError const& problem
   if (used.empty() && is_word) return unknown_subcommand(program, arguments.front());
   auto const& where = used.empty() ? program : *used.front();
   auto const remaining = where.remaining();
-  bool const is_command = where.get_prefix_command() && !remaining.empty() &&
-                          !remaining.front().starts_with('-');
+  bool const is_command =
+      where.get_prefix_command() && !remaining.empty() && !remaining.front().starts_with('-');
   if (is_command) return with_origin(program, problem.what());
   for (auto const& one : remaining) {
     if (one.starts_with('-')) return unknown_option(where, one);

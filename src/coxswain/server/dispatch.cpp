@@ -397,6 +397,27 @@ dispatch::backlog dispatch::queued() const {
   return all;
 }
 
+void dispatch::count(statistics& all) const {
+  all.frames_received = frames_received();
+  all.frames_sent = frames_sent();
+  all.waits = steps_.waits();
+  all.worker_wait_max = steps_.worker_wait_max();
+  all.steps_max = static_cast<std::uint64_t>(steps_.steps_max());
+  auto const in_outboxes = queued();
+  all.queued_bytes = in_outboxes.bytes;
+  all.queued_messages = in_outboxes.messages;
+  all.transit_bytes = logic().memory()->transit();
+  for (std::size_t i = 0; i < all.shares.size(); ++i) {
+    all.shares[i] = logic().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
+  }
+  all.jax_connections = door().clients();
+  for (std::size_t i = 0; i < xla::methods; ++i) {
+    auto const& one = door().counted()[i];
+    all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
+  }
+  all.core = logic().counts();
+}
+
 void dispatch::check_invariants() const {
   core_.logic().check_invariants();
   lines_.each([](connection_id, line const& one) {

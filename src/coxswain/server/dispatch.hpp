@@ -34,6 +34,7 @@
 #include "coxswain/server/newcomer.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
+#include "coxswain/server/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -123,8 +124,14 @@ class dispatch {
   // With a journal whose batches become durable only later, the outboxes hold output back. Whether
   // they do; and whether all inputs are durable, so that there is nothing to wait for.
   [[nodiscard]] bool awaits_durability() const noexcept { return !held_.empty(); }
-  [[nodiscard]] bool is_durable() const noexcept {
-    return !core_.holds_output() || core_.is_durable(core_.last_batch());
+  [[nodiscard]] bool is_durable() const noexcept { return is_durable(last_batch()); }
+
+  // The batch that has all inputs so far, once it is committed; and whether a batch is durable.
+  [[nodiscard]] std::uint64_t last_batch() const noexcept {
+    return core_.holds_output() ? core_.last_batch() : 0;
+  }
+  [[nodiscard]] bool is_durable(std::uint64_t batch) const noexcept {
+    return !core_.holds_output() || core_.is_durable(batch);
   }
 
   // Lets output leave whose inputs are durable now. Its connections, perhaps several times, go into
@@ -180,6 +187,9 @@ class dispatch {
     std::size_t messages{};
   };
   [[nodiscard]] backlog queued() const;
+
+  // Counters of what it has done.
+  void count(statistics& all) const;
 
   // Asserts the invariants, here and in the core.
   void check_invariants() const;

@@ -1,16 +1,9 @@
 #include "coxswain/server/server.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/net/gate.hpp"
-#include "coxswain/net/poller.hpp"
-#include "coxswain/net/readiness.hpp"
-#include "coxswain/server/admission/admission.hpp"
-#include "coxswain/server/connections.hpp"
-#include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
-#include "coxswain/server/journal/file_journal.hpp"
-#include "coxswain/server/journal/journal_watch.hpp"
 #include "coxswain/server/journal/restore.hpp"
+#include "coxswain/server/server_impl.hpp"
 
 #include <malloc.h>
 
@@ -47,84 +40,6 @@ void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point
 }
 
 }  // namespace
-
-// Lives as long as its server and the coroutines that wait in it.
-class server::impl final : public std::enable_shared_from_this<impl>, net::iteration_owner {
- public:
-  impl(asio::io_context& io, options o, shared_job job);
-
-  static asio::awaitable<void> serve(std::shared_ptr<impl> self);
-  static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
-
-  void stop(std::string reason);
-  status suspend(std::string reason);
-  status put_in(core::owner_input what);
-  void reload_certificates();
-  void report(core::severity level, std::string_view text) noexcept;
-  void close() noexcept;
-
-  [[nodiscard]] std::vector<std::string> const& addresses() const {
-    return admission_->addresses();
-  }
-  [[nodiscard]] core::snapshot look() const;
-  [[nodiscard]] counts counted() const;
-  [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
-  [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
-  [[nodiscard]] status journal_health() const;
-  [[nodiscard]] core::coordinator const& logic() const { return dispatch_.logic(); }
-  [[nodiscard]] bool is_serving() const {
-    return is_started_ && !stop_by_ && !closed_ && !finished_.is_open();
-  }
-
- private:
-  time_point iteration_begins() noexcept override;
-  void iteration_ends() noexcept override;
-
-  void end_with(core::owner_input what);
-  void look_after_journal();
-  void watch_journal();
-  [[nodiscard]] bool make_durable();
-  core_origin origin();
-  void resume_job();
-  void start();
-  void serve_iteration();
-  void settle();
-  void trim_heap();
-  void finish();
-  void fail() noexcept;
-  void tear_down() noexcept;
-  void reload_now_and_then() noexcept;
-  [[nodiscard]] std::optional<time_point> next_deadline() const;
-
-  options options_;
-  time_point made_at_;
-  std::optional<file_journal> journal_;
-  shared_job job_;
-  journal* log_{};         // either one; null: there is none
-  std::string set_aside_;  // what became of the journal's previous job
-  std::optional<journal_watch> watch_;
-  std::optional<duration> downtime_;  // of a restored job, before this process
-  dispatch dispatch_;
-  net::poller poller_;
-  std::optional<net::readiness> disk_;  // of the journal
-  loop_iteration iteration_;
-  connections connections_;
-  std::optional<net::tls_context> certificates_;
-  std::optional<time_point> reload_at_;
-  std::optional<admission> admission_;  // always, once constructed
-  net::gate finished_;
-  net::gate job_done_;
-  std::optional<time_point> done_since_;
-  std::optional<time_point> stop_by_;
-  std::optional<time_point> iteration_due_;
-  time_point iteration_began_;
-  counts counts_;  // as far as they are counted here
-  bool is_started_{};
-  bool in_iteration_{};
-  bool closed_{};
-  bool is_suspended_{};
-  bool is_heap_trimmed_{};
-};
 
 server::impl::impl(asio::io_context& io, options o, shared_job job)
     : options_{checked(std::move(o), job)},
@@ -179,6 +94,23 @@ asio::awaitable<void> server::impl::serve(std::shared_ptr<impl> self) {
 
 asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
   co_await self->job_done_.wait();
+}
+
+asio::awaitable<status> server::impl::wait_durable(std::shared_ptr<impl> self,
+                                                   time_point give_up_at) {
+  auto const batch = self->dispatch_.last_batch();
+  if (self->is_over() || self->dispatch_.is_durable(batch)) co_return self->durability_of(batch);
+  self->poller_.request_iteration();
+  co_await durability_waits::wait(self->waits_, batch, give_up_at);
+  co_return self->durability_of(batch);
+}
+
+status server::impl::durability_of(std::uint64_t batch) const {
+  auto const& failure = iteration_.journal_failure;
+  if (!failure.ok()) return {errc::unavailable, failure.message()};
+  if (dispatch_.is_durable(batch)) return {};
+  return {errc::unavailable, is_over() ? "the coordinator has ended before its journal had this"
+                                       : "the journal has not confirmed this in time"};
 }
 
 void server::impl::start() {
@@ -261,6 +193,7 @@ void server::impl::tear_down() noexcept {
   poller_.close();
   finished_.open();
   job_done_.open();
+  waits_.open_all();
 }
 
 time_point server::impl::iteration_begins() noexcept {
@@ -339,25 +272,8 @@ counts server::impl::counted() const {
   admission_->count(all);
   all.bytes_sent = iteration_.bytes_sent;
   all.sends = iteration_.sends;
-  all.frames_received = dispatch_.frames_received();
-  all.frames_sent = dispatch_.frames_sent();
-  all.waits = dispatch_.steps().waits();
-  all.worker_wait_max = dispatch_.steps().worker_wait_max();
-  all.steps_max = static_cast<std::uint64_t>(dispatch_.steps().steps_max());
-  auto const queued = dispatch_.queued();
-  all.queued_bytes = queued.bytes;
-  all.queued_messages = queued.messages;
-  all.transit_bytes = dispatch_.logic().memory()->transit();
-  for (std::size_t i = 0; i < all.shares.size(); ++i) {
-    all.shares[i] = dispatch_.logic().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
-  }
-  all.jax_connections = dispatch_.door().clients();
-  for (std::size_t i = 0; i < xla::methods; ++i) {
-    auto const& one = dispatch_.door().counted()[i];
-    all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
-  }
+  dispatch_.count(all);
   if (journal_) all.journal = journal_->counted();
-  all.core = dispatch_.logic().counts();
   return all;
 }
 
@@ -392,17 +308,19 @@ void server::impl::finish() {
   poller_.close();
   finished_.open();
   job_done_.open();
+  waits_.open_all();
 }
 
 // Lets output leave whose inputs are durable now, and synchronizes those of other output.
 bool server::impl::make_durable() {
   if (log_ == nullptr || log_->is_immediate()) return true;
-  bool const is_awaited =
-      dispatch_.awaits_durability() || (dispatch_.done() && !job_done_.is_open());
+  bool const is_awaited = dispatch_.awaits_durability() || !waits_.empty() ||
+                          (dispatch_.done() && !job_done_.is_open());
   iteration_.journal_failure = log_->synchronize(iteration_.now, is_awaited);
   if (job_.log && dispatch_.logic().newer_term() && iteration_.journal_failure.ok()) {
     iteration_.journal_failure = {errc::aborted, "a client knows a newer coordinator of this job"};
   }
+  waits_.open([this](std::uint64_t batch) { return dispatch_.is_durable(batch); });
   if (iteration_.journal_failure.ok()) connections_.release();
   return iteration_.journal_failure.ok();
 }
@@ -460,6 +378,10 @@ std::vector<std::string> const& server::addresses() const { return impl_->addres
 asio::awaitable<void> server::run() { return impl::serve(impl_); }
 
 asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }
+
+asio::awaitable<status> server::durable(duration at_most) {
+  return impl::wait_durable(impl_, deadline_after(clock_now(), at_most));
+}
 
 void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 

@@ -75,6 +75,11 @@ class server {
   // at all, which would admit everyone, an empty one, or a duplicate.
   status put_in(core::owner_input what);
 
+  // Waits until the journal has all inputs so far for good: `put_in` does not wait for a shared
+  // job's journal. OK at once without a journal. UNAVAILABLE: it has not confirmed them in time, it
+  // has failed, or the server has ended; they may take effect nevertheless.
+  asio::awaitable<status> durable(duration at_most);
+
   // Reads the files of `options::tls` again now, instead of after `reload_period`, for new
   // connections. Throws coxswain::error as net::tls_context does; then the previous content is
   // still used. Does nothing without TLS.

@@ -35,6 +35,8 @@ struct http_answer {
   std::string_view content_type{json_type};
   text_ptr body;
   std::vector<std::pair<std::string, std::string>> fields{};
+  // It may be sent only when the journal has all inputs so far.
+  bool awaits_durability{};
   // Called once the response is being sent; may be empty.
   std::function<void()> afterwards{};
 };

@@ -179,7 +179,13 @@ asio::awaitable<bool> http_connection::reply(request const& asked) {
       boost::beast::websocket::is_upgrade(asked) && asked.target() == "/api/v1/live";
   if (wants_feed) co_return co_await watch(asked);
   http_request const described_one = described(asked);
-  auto const answer = context_.paths.answer(std::chrono::steady_clock::now(), described_one);
+  auto answer = context_.paths.answer(std::chrono::steady_clock::now(), described_one);
+  if (answer.awaits_durability) {
+    limit_.lift();
+    status const why = co_await context_.durable();
+    if (context_.is_closed) co_return false;
+    if (!why.ok()) answer = context_.paths.refusal(why);
+  }
   co_await slow_down(described_one, answer.code);
   if (context_.is_closed) co_return false;
   bool const keep_alive = asked.keep_alive() && !only_probes_;

@@ -249,8 +249,7 @@ void add_leader(page& to, core::snapshot::leadership const& from) {
   add_role(to, true, from.term);
   to.gauge("replication_lag_entries", "Entries of the job's log that etcd has not confirmed.",
            from.lag_entries);
-  to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed.",
-           from.lag_bytes);
+  to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed.", from.lag_bytes);
   to.gauge("replication_lag_seconds", "Age of the oldest input that etcd has not confirmed.",
            seconds(from.lag));
 }

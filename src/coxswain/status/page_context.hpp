@@ -35,6 +35,9 @@ struct page_context {
     job_.report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
   }
 
+  // Until the journal has all inputs so far.
+  [[nodiscard]] asio::awaitable<status> durable() { return job_.durable(given.answer_timeout); }
+
   // For a client of the coordinator that has connected to the wrong port.
   [[nodiscard]] std::string wrong_port() const {
     return server::speaks_http_only(job_.addresses());

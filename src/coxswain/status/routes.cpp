@@ -131,6 +131,12 @@ http_answer routes::json_of(std::string text) {
   return a;
 }
 
+// For what must not be revoked by another coordinator.
+http_answer routes::durably(http_answer made) {
+  made.awaits_durability = true;
+  return made;
+}
+
 status routes::may_watch(http_request const& asked) const {
   if (status why = gate_.checked_host(asked); !why.ok()) return why;
   if (status why = authenticator::checked_origin(asked); !why.ok()) return why;

@@ -57,6 +57,7 @@ class routes {
   [[nodiscard]] http_answer not_allowed(route const& r);
   [[nodiscard]] http_answer text_of(unsigned code, std::string text);
   [[nodiscard]] http_answer json_of(std::string text);
+  [[nodiscard]] static http_answer durably(http_answer made);
   [[nodiscard]] http_answer health_of(question const& q, bool asks_loop, bool asks_job);
   [[nodiscard]] std::string job_health(question const& q);
   [[nodiscard]] std::string leader_text(question const& q);

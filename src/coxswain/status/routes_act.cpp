@@ -59,7 +59,7 @@ http_answer routes::preempt(question const& q) {
   if (status why = server_.put_in(core::preempt_args{task_id{*task}, *in}); !why.ok())
     return refusal(why);
   json::object const done{{"task", *task}, {"in_ms", milliseconds_of(*in)}};
-  return json_of(serialized(done) + "\n");
+  return durably(json_of(serialized(done) + "\n"));
 }
 
 http_answer routes::cancel(question const& q) {
@@ -77,7 +77,7 @@ http_answer routes::cancel(question const& q) {
   }
   auto const by = q.asked.peer + " over HTTP";
   if (status why = server_.put_in(core::round_cancelled{what, by}); !why.ok()) return refusal(why);
-  return json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n");
+  return durably(json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n"));
 }
 
 // The response is sent first: the program may end with the coordinator.

@@ -247,7 +247,8 @@ http_answer routes::barrier(question const& q) {
   auto const all = server_.history(q.name);
   auto const barrier = "barrier " + core::quoted(q.name);
   if (all.passed.value > 0) {
-    return text_of(200, barrier + " was passed: round " + std::to_string(all.passed.value) + "\n");
+    return durably(
+        text_of(200, barrier + " was passed: round " + std::to_string(all.passed.value) + "\n"));
   }
   if (all.open.value > 0) {
     return text_of(503, barrier + " was not passed yet: " + all.missing + "\n");

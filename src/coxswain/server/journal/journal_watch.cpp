@@ -37,14 +37,12 @@ std::optional<std::string> journal_watch::warning(time_point now) {
          ", and replies wait for it";
 }
 
-status journal_watch::health() const {
-  return check_lag(journal_.synchronizing_for(), "its disk");
-}
+status journal_watch::health() const { return check_lag(journal_.synchronizing_for(), "its disk"); }
 
 status check_lag(duration waits, std::string_view for_what) {
   if (waits < unhealthy) return {};
-  return {errc::unavailable, "replies have waited for " + std::string{for_what} + " for " +
-                                 core::in_words(waits)};
+  return {errc::unavailable,
+          "replies have waited for " + std::string{for_what} + " for " + core::in_words(waits)};
 }
 
 }  // namespace coxswain::server
