@@ -258,6 +258,9 @@ class Observability(EndToEnd):
         coordinator = self.serve(1, "--http", "0", "--journal", self.directory / "journal")
         with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
             families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
+        # Those of a job on etcd; e2e_standby sees them.
+        families |= {f"coxswain_{name}" for name in
+                     ("leader", "leader_known", "replication_lag_seconds", "standby_hot", "term")}
 
         dashboard = json.loads((self.DIRECTORY / "coxswain.dashboard.json").read_text())
         asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]

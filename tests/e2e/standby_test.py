@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -150,6 +151,49 @@ class Standby(EndToEnd):
         self.assertRegex(text, r"(?m)^coxswain_leader 1$")
         self.assertRegex(text, r"(?m)^coxswain_term 1$")
         self.assertRegex(text, r"(?m)^coxswain_replication_lag_seconds ")
+
+    def test_a_standby_says_by_http_who_leads(self):
+        tokens = self.directory / "tokens"
+        tokens.write_text("worker w1\nreader r1\n")
+        _, standby = self.pair("--http", "0", "--token-file", tokens)
+        address = f"127.0.0.1:{self.ports['a']}"
+        http = f"http://{json.loads(standby.line('standby'))['http']}"
+        ready = (rf"standby: follows term 1, leader is {address}, lag 0 entries / 0 \w+; hot")
+        deadline = time.monotonic() + LIMIT
+        while not re.search(ready, fetch(f"{http}/readyz")[1]) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        code, text = fetch(f"{http}/readyz")
+        self.assertEqual(code, 503)
+        self.assertRegex(text, ready)
+        self.assertEqual(fetch(f"{http}/healthz"), (200, "ok\n"))
+        code, text = fetch(f"{http}/")
+        self.assertEqual(code, 200)
+        self.assertIn(f"The leader is {address}", text)
+        self.assertEqual(fetch(f"{http}/metrics")[0], 401)
+        code, text = fetch(f"{http}/metrics", Authorization="Bearer r1")
+        self.assertEqual(code, 200)
+        for metric in ("leader 0", "term 1", "leader_known 1", "standby_hot 1",
+                       "replication_lag_entries 0", "replication_lag_seconds 0"):
+            self.assertIn(f"\ncoxswain_{metric}\n", text)
+        code, text = fetch(f"{http}/api/v1/state", Authorization="Bearer r1")
+        self.assertEqual(code, 503)
+        self.assertIn(address, text)
+
+    def test_a_standby_leads_with_the_tokens_that_it_has_read_again(self):
+        tokens = self.directory / "tokens"
+        tokens.write_text("worker old\n")
+        leader, standby = self.pair("--token-file", tokens)
+        self.succeed("put", "a", "1", env={"COXSWAIN_TOKEN": "old"})
+        tokens.write_text("worker new\n")
+        for one in (leader, standby):
+            one.signal(signal.SIGHUP)
+            one.line("SIGHUP: read", "err")
+        self.succeed("put", "b", "2", env={"COXSWAIN_TOKEN": "new"})
+        leader.signal(signal.SIGKILL)
+        standby.line('"ready"')
+
+        self.assertEqual(self.succeed("get", "b", env={"COXSWAIN_TOKEN": "new"}).out, "2")
+        self.assertNotEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "old"}).code, 0)
 
     def test_a_stopped_leader_is_replaced_and_becomes_the_standby(self):
         leader, standby = self.pair()

@@ -278,6 +278,8 @@ status fake_etcd::apply(pb::RangeRequest const& what, pb::RangeResponse& reply) 
   }
   for (auto const& [key, kv] : *at) {
     if (!is_in(key, what.key(), what.range_end())) continue;
+    reply.set_count(reply.count() + 1);
+    if (what.count_only()) continue;
     if (what.limit() > 0 && reply.kvs_size() == what.limit()) {
       reply.set_more(true);
       break;

@@ -175,6 +175,19 @@ BOOST_AUTO_TEST_CASE(a_new_job_begins_from_nothing) {
   BOOST_TEST(seen.entries[0] == "new");
 }
 
+BOOST_AUTO_TEST_CASE(what_a_standby_lacks_is_counted) {
+  append("a");
+  append("b");
+  append("c");
+
+  BOOST_TEST(run(io, count_entries_after(by_standby, keys, 0, soon())).value() == 3u);
+  BOOST_TEST(run(io, count_entries_after(by_standby, keys, 2, soon())).value() == 1u);
+  BOOST_TEST(run(io, count_entries_after(by_standby, keys, 3, soon())).value() == 0u);
+  server.is_silent = {true, true, true};
+  BOOST_TEST(!run(io, count_entries_after(by_standby, keys, 3, std::chrono::steady_clock::now()))
+                  .has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::etcd

@@ -39,6 +39,19 @@ status must_begin_again(std::string text) { return {errc::out_of_range, std::mov
 
 }  // namespace
 
+asio::awaitable<std::optional<std::uint64_t>> count_entries_after(std::shared_ptr<client> by,
+                                                                  job_keys keys,
+                                                                  std::uint64_t number,
+                                                                  time_point give_up_at) {
+  pb::RangeRequest request;
+  request.set_key(keys.entry(number + 1));
+  request.set_range_end(keys.log_end());
+  request.set_count_only(true);
+  auto const reply = co_await range(std::move(by), std::move(request), give_up_at);
+  if (!reply.why.ok()) co_return std::nullopt;
+  co_return static_cast<std::uint64_t>(reply.content.count());
+}
+
 asio::awaitable<void> follower::run(std::shared_ptr<follower> self) {
   asio::steady_timer timer{self->by_->executor()};
   while (self->to_ != nullptr) {

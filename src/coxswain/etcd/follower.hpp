@@ -46,6 +46,12 @@ class follower_events {
   ~follower_events() = default;
 };
 
+// How many entries etcd has after this one. None: it has not answered before `give_up_at`.
+asio::awaitable<std::optional<std::uint64_t>> count_entries_after(std::shared_ptr<client> by,
+                                                                  job_keys keys,
+                                                                  std::uint64_t number,
+                                                                  time_point give_up_at);
+
 class follower {
  public:
   // `to` lives until `stop`, or until `run` has ended.

@@ -99,6 +99,11 @@ class page {
   std::vector<MetricFamily> families_;
 };
 
+void add_version(page& to, std::string const& version) {
+  to.gauges("build_info", "Always 1; the version of the coordinator.");
+  to.add({{"version", version}}, 1);
+}
+
 void add_tasks(page& to, core::snapshot const& job) {
   std::array<std::uint64_t, 6> by_state{};
   std::uint64_t suspect = 0;
@@ -245,13 +250,17 @@ void add_journal(page& to, server::journal_statistics const& from) {
            seconds(from.snapshot_stall_max));
 }
 
+constexpr auto lag_entries_help =
+    "Entries of the job's log that etcd has not confirmed to the leader, or that a standby lacks.";
+constexpr auto lag_seconds_help =
+    "Age of the oldest input that etcd has not confirmed; time since a standby lacked no entry.";
+
 void add_leader(page& to, core::snapshot::leadership const& from) {
   add_role(to, true, from.term);
-  to.gauge("replication_lag_entries", "Entries of the job's log that etcd has not confirmed.",
-           from.lag_entries);
-  to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed.", from.lag_bytes);
-  to.gauge("replication_lag_seconds", "Age of the oldest input that etcd has not confirmed.",
-           seconds(from.lag));
+  to.gauge("replication_lag_entries", lag_entries_help, from.lag_entries);
+  to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed to the leader.",
+           from.lag_bytes);
+  to.gauge("replication_lag_seconds", lag_seconds_help, seconds(from.lag));
 }
 
 // The core's memory by use. Memory not held by sessions is stored data.
@@ -329,8 +338,7 @@ void add_process(page& to, process_usage const& from) {
 std::string metrics(server::statistics const& counted, core::snapshot const& job,
                     process_usage const& process) {
   page all;
-  all.gauges("build_info", "Always 1; the version of the coordinator.");
-  all.add({{"version", job.version}}, 1);
+  add_version(all, job.version);
   all.gauges("start_time_seconds", "Start of the coordinator in seconds since 1970.");
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
   add_job(all, job);
@@ -341,6 +349,19 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   add_memory(all, counted, job);
   add_connections(all, counted);
   add_loop(all, counted);
+  add_process(all, process);
+  return all.text();
+}
+
+std::string metrics(server::standby_view const& of, process_usage const& process) {
+  page all;
+  add_version(all, of.version);
+  add_role(all, false, of.term);
+  all.gauge("leader_known", "1 if a standby knows of a leader.", of.leader.empty() ? 0 : 1);
+  all.gauge("standby_hot", "1 if a standby can continue the job from its inputs.",
+            of.obstacle.empty() ? 1 : 0);
+  if (of.lag_entries) all.gauge("replication_lag_entries", lag_entries_help, *of.lag_entries);
+  all.gauge("replication_lag_seconds", lag_seconds_help, seconds(of.lag));
   add_process(all, process);
   return all.text();
 }

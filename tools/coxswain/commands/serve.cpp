@@ -62,8 +62,7 @@ struct serve_command {
 // A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
 class service {
  public:
-  service(asio::io_context& io, serve_command const& given, log const& to,
-          server::shared_job job = {});
+  service(asio::io_context& io, serve_command& given, log const& to, server::shared_job job = {});
 
   // Announces it, and serves. Gives the exit code.
   int run();
@@ -82,7 +81,7 @@ class service {
   void end_of_job(std::string const& why);
 
   asio::io_context& io_;
-  serve_command const& given_;
+  serve_command& given_;
   std::shared_ptr<bool> alive_{std::make_shared<bool>(true)};  // for what outlives it
   asio::signal_set signals_;
   asio::signal_set questions_;
@@ -97,8 +96,7 @@ class service {
   std::optional<job_registration> registered_;
 };
 
-service::service(asio::io_context& io, serve_command const& given, log const& to,
-                 server::shared_job job)
+service::service(asio::io_context& io, serve_command& given, log const& to, server::shared_job job)
     : io_{io},
       given_{given},
       signals_{io, SIGINT, SIGTERM},
@@ -239,7 +237,9 @@ void service::suspend() {
 
 // SIGHUP: what may change while it runs.
 void service::reload() {
-  tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr, *registered_);
+  auto const tokens =
+      tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr, *registered_);
+  if (tokens) given_.coordinator.replace_credentials(*tokens);
 }
 
 // SIGUSR1 requests a recording of the coordinator's latest inputs.
@@ -299,8 +299,7 @@ void complete_num_tasks(std::uint32_t& num_tasks) {
 }
 
 // On a context that goes on afterwards: what refers to the service must run before its end.
-int lead(asio::io_context& io, serve_command const& given, log const& lines,
-         server::shared_job job) {
+int lead(asio::io_context& io, serve_command& given, log const& lines, server::shared_job job) {
   service running{io, given, lines, std::move(job)};
   std::exception_ptr lost;
   int code = 0;
@@ -364,7 +363,8 @@ once. A damaged journal is refused with its place; coxswain journal verifies and
 With --engine several coordinators with the same options, on different machines, share one job. One
 leads. The others write {"event":"standby",...}, send their clients to it, and follow its log in
 etcd; one of them takes over when it ends, and writes the line above. SIGTERM hands the job over,
-SIGINT stops it. Clients need the addresses of all.
+SIGINT stops it. Clients need the addresses of all. The page of a standby says who leads, and its
+/readyz is 503.
 
 SIGTERM or SIGINT: all clients get the reason, then it exits with 0; a second signal ends it at
 once. SIGHUP: reads the --token-file again, and the log level if a --config file sets it. Existing

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace coxswain::tools {
 
@@ -28,6 +29,10 @@ struct coordinator_options {
   std::string port_file;
   bool is_kept_private{};       // a listener without a host, because nothing guards it
   subcommand const* command{};  // knows which values come from a file
+
+  void replace_credentials(std::vector<core::credential> const& by) {
+    server.core.credentials = page.credentials = by;
+  }
 };
 
 // -n, --num-tasks. Zero: not given.

@@ -32,17 +32,31 @@ readings reread(coordinator_options const& given) {
   return all;
 }
 
-// As nohup has it: then it stays so, also for children.
+void report(coordinator_options const& given, readings const& now) {
+  if (now.log_level) log::set_level(*now.log_level);
+  spdlog::info(
+      "SIGHUP: {}; {}",
+      given.token_file.empty() ? "there is no --token-file"
+                               : fmt::format("read '{}' again", given.token_file),
+      now.log_level ? fmt::format("log level {}", *now.log_level) : "no file says the log level");
+}
+
+void report(std::exception const& problem) {
+  spdlog::error("SIGHUP: nothing was changed: {}", problem.what());
+}
+
+}  // namespace
+
 bool is_ignored(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-}  // namespace
-
-void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
-            job_registration& registered) try {
-  auto const now = reread(given);
+std::optional<std::vector<core::credential>> reload(coordinator_options const& given,
+                                                    server::server& coordinator,
+                                                    status_page::page* page,
+                                                    job_registration& registered) try {
+  auto now = reread(given);
   coordinator.reload_certificates();
   if (page != nullptr) page->reload_certificates();
   if (now.credentials) {
@@ -51,14 +65,29 @@ void reload(coordinator_options const& given, server::server& coordinator, statu
     if (page != nullptr) page->replace_credentials(*now.credentials);
     registered.replace_token(worker_token(*now.credentials));
   }
-  if (now.log_level) log::set_level(*now.log_level);
-  spdlog::info(
-      "SIGHUP: {}; {}",
-      given.token_file.empty() ? "there is no --token-file"
-                               : fmt::format("read '{}' again", given.token_file),
-      now.log_level ? fmt::format("log level {}", *now.log_level) : "no file says the log level");
+  report(given, now);
+  return std::move(now.credentials);
 } catch (std::exception const& problem) {
-  spdlog::error("SIGHUP: nothing was changed: {}", problem.what());
+  report(problem);
+  return std::nullopt;
+}
+
+void reload(coordinator_options& given, server::standby& waiting,
+            status_page::standby_page* page) try {
+  auto const now = reread(given);
+  if (now.credentials) {
+    if (status why = core::check(*now.credentials); !why.ok()) throw error{std::move(why)};
+  }
+  waiting.reload_certificates();
+  if (page != nullptr) page->reload_certificates();
+  if (now.credentials) {
+    given.replace_credentials(*now.credentials);
+    waiting.replace_credentials(*now.credentials);
+    if (page != nullptr) page->replace_credentials(*now.credentials);
+  }
+  report(given, now);
+} catch (std::exception const& problem) {
+  report(problem);
 }
 
 hangup::hangup(asio::io_context& io, std::function<void()> reload, std::function<void()> end)

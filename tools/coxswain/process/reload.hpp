@@ -5,21 +5,34 @@
 #include "options/coordinator_options.hpp"
 #include "process/job_registry.hpp"
 
+#include "coxswain/core/access/credential.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/server.hpp"
+#include "coxswain/server/standby/standby.hpp"
 #include "coxswain/status/page.hpp"
+#include "coxswain/status/standby_page.hpp"
 
 #include <boost/asio/signal_set.hpp>
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 namespace coxswain::tools {
 
 // Reads the --token-file and the files of TLS, and the --log-level if it is the configuration
 // file's to say, and replaces the current ones, also in the job registry. If one is wrong, nothing
-// changes. The log has the outcome. The page may be null.
-void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
-            job_registration& registered);
+// changes. The log has the outcome. The page may be null. The result: new tokens.
+std::optional<std::vector<core::credential>> reload(coordinator_options const& given,
+                                                    server::server& coordinator,
+                                                    status_page::page* page,
+                                                    job_registration& registered);
+
+// The same for a standby; `given` gets the tokens.
+void reload(coordinator_options& given, server::standby& waiting, status_page::standby_page* page);
+
+// As nohup has it: then it stays so, also for children.
+[[nodiscard]] bool is_ignored(int signal);
 
 // Waits for SIGHUP, which is also how a process learns that its terminal was closed. Under nohup
 // nothing happens.

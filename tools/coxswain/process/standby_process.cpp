@@ -2,12 +2,14 @@
 
 #include "options/exit_code.hpp"
 #include "process/machine.hpp"
+#include "process/reload.hpp"
 #include "process/service_manager.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/etcd/log_writer.hpp"
 #include "coxswain/server/standby/standby.hpp"
+#include "coxswain/status/standby_page.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -21,6 +23,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -60,31 +63,57 @@ asio::awaitable<bool> resign(std::shared_ptr<server::leadership> one) {
   co_return true;
 }
 
-// While it stands by: signals end it.
-std::shared_ptr<server::leadership> await_leadership(
-    asio::io_context& io, std::shared_ptr<server::standby> const& waiting) {
-  service_manager manager{io};
-  manager.ready("standby at " + waiting->addresses().front());
-  asio::signal_set signals{io, SIGINT, SIGTERM, SIGHUP};
-  std::function<void()> await = [&] {
-    signals.async_wait([&](boost::system::error_code problem, int number) {
-      if (problem) return;
-      if (number == SIGHUP) return await();
-      spdlog::info("signal {}: this standby ends", number);
-      waiting->stop();
-    });
-  };
-  await();
-  return run(io, server::standby::lead(waiting));
-}
+// While it follows: what it shows, and signals.
+class follower_process {
+ public:
+  follower_process(asio::io_context& io, coordinator_options& given,
+                   std::shared_ptr<server::standby> waiting)
+      : given_{given},
+        waiting_{std::move(waiting)},
+        manager_{io},
+        signals_{io, SIGINT, SIGTERM},
+        hangup_{io, [this] { reload(given_, *waiting_, page_ ? &*page_ : nullptr); },
+                [this] { end_by(SIGHUP); }} {
+    if (given.has_page) {
+      page_.emplace(io, given.page, [one = waiting_] { return one->view(); });
+      auto& listen = given.page.listen;  // of the leader's page, too
+      if (listen == "0" || listen.ends_with(":0")) listen = page_->address();
+    }
+    manager_.ready("standby at " + waiting_->addresses().front());
+    await();
+  }
 
-void announce(coordinator_options const& given, server::standby const& waiting) {
+  [[nodiscard]] std::string http() const { return page_ ? page_->address() : std::string{}; }
+
+ private:
+  void await() {
+    signals_.async_wait([this](boost::system::error_code problem, int number) {
+      if (!problem) end_by(number);
+    });
+  }
+
+  void end_by(int signal) {
+    spdlog::info("signal {}: this standby ends", signal);
+    waiting_->stop();
+  }
+
+  coordinator_options& given_;
+  std::shared_ptr<server::standby> waiting_;
+  service_manager manager_;
+  asio::signal_set signals_;
+  hangup hangup_;
+  std::optional<status_page::standby_page> page_;
+};
+
+void announce(coordinator_options const& given, server::standby const& waiting,
+              std::string const& http) {
   auto const& addresses = waiting.addresses();
   if (!given.port_file.empty()) write_lines_atomically(given.port_file, addresses);
-  json::object const line{{"event", "standby"},
-                          {"addresses", json::array(addresses.begin(), addresses.end())},
-                          {"job", given.server.core.job},
-                          {"pid", ::getpid()}};
+  json::object line{{"event", "standby"},
+                    {"addresses", json::array(addresses.begin(), addresses.end())},
+                    {"job", given.server.core.job},
+                    {"pid", ::getpid()}};
+  if (!http.empty()) line["http"] = http;
   fmt::print("{}\n", serialized(line));
   std::fflush(stdout);
 }
@@ -95,22 +124,29 @@ int stand_by(asio::io_context& io, coordinator_options& given, engine_options co
              std::function<int(server::shared_job)> const& lead) {
   auto& value_bytes_max = given.server.core.value_bytes_max;
   value_bytes_max = std::min(value_bytes_max, etcd::value_bytes_max);
+  // Between two roles SIGHUP has no effect, instead of its default one.
+  asio::signal_set between{io};
+  if (!is_ignored(SIGHUP)) between.add(SIGHUP);
   std::shared_ptr<server::standby> waiting;
+  std::optional<follower_process> follows;
   try {
     waiting = server::standby::make(io, given.server, engine.standby, &write_line);
+    follows.emplace(io, given, waiting);
   } catch (error const& problem) {
     throw cannot_start(problem);
   }
   if (engine.standby.address.empty()) waiting->advertise(with_host_name(waiting->addresses()[0]));
-  announce(given, *waiting);
+  announce(given, *waiting, follows->http());
   for (;;) {
+    if (!follows) follows.emplace(io, given, waiting);
     std::shared_ptr<server::leadership> leads;
     try {
-      leads = await_leadership(io, waiting);
+      leads = run(io, server::standby::lead(waiting));
     } catch (error const& problem) {
       throw program_error{exit_code_of(problem.outcome().code()), problem.what()};
     }
     if (!leads) return 0;
+    follows.reset();
     given.server.listen = waiting->inherited();
     try {
       int const code = lead({leads->log, std::move(leads->job), leads->term()});

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -72,6 +73,7 @@ redirector::redirector(asio::io_context& io, options const& o)
     : io_{io}, timeout_{o.core.hello_timeout} {
   if (o.tls.is_wanted()) {
     certificates_ = std::make_unique<net::tls_context>(net::tls_context::side::server, o.tls);
+    reload_at_ = deadline_after(std::chrono::steady_clock::now(), o.tls.reload_period);
   }
   listener::terms terms;
   terms.must_be_private = o.core.credentials.empty() && o.tls.ca.empty() && !o.insecure;
@@ -91,6 +93,13 @@ void redirector::start() {
 void redirector::stop() {
   for (auto const& one : accepting_) one->release();
   accepting_.clear();
+}
+
+void redirector::reload_certificates() {
+  if (!certificates_) return;
+  reload_at_ =
+      deadline_after(std::chrono::steady_clock::now(), certificates_->options().reload_period);
+  certificates_->reload();
 }
 
 std::vector<std::string> redirector::inherited() const {
@@ -131,6 +140,13 @@ asio::awaitable<void> redirector::answer(std::shared_ptr<redirector> self, int s
     std::size_t& of;
   } const counted{self->peers_};
   net::tls_stream* tls = nullptr;
+  if (self->reload_at_ <= std::chrono::steady_clock::now()) {
+    try {
+      self->reload_certificates();
+    } catch (error const&) {
+      // the previous ones remain in use
+    }
+  }
   auto const address = net::socket_address::peer(socket);
   if (self->certificates_ && address && address->family() != AF_UNIX) {
     auto made = std::make_unique<net::tls_stream>(std::move(stream), *self->certificates_);

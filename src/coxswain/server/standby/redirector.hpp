@@ -27,6 +27,9 @@ class redirector : public std::enable_shared_from_this<redirector> {
   // Further peers get this frame.
   void say(std::string goodbye) { goodbye_ = std::move(goodbye); }
 
+  // As server::server has it.
+  void reload_certificates();
+
   // Accepts peers, until `stop`.
   void start();
   void stop();
@@ -42,6 +45,7 @@ class redirector : public std::enable_shared_from_this<redirector> {
 
   asio::io_context& io_;
   std::unique_ptr<net::tls_context> certificates_;
+  time_point reload_at_{time_point::max()};
   duration timeout_;
   std::vector<std::unique_ptr<listener>> listeners_;
   std::vector<std::string> addresses_;

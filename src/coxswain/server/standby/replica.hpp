@@ -35,6 +35,7 @@ class replica final : public etcd::follower_events {
   // Whether it can continue the job: it has had all inputs. If not, a program with another
   // behaviour number has written some; a snapshot by that program can be read.
   [[nodiscard]] bool is_hot() const noexcept { return obstacle_.empty(); }
+  [[nodiscard]] std::string const& obstacle() const noexcept { return obstacle_; }
 
   // Whether the job has ended after this standby had begun to follow it: done, failed or stopped.
   [[nodiscard]] bool has_seen_the_end() const;

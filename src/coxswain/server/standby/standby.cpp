@@ -6,6 +6,7 @@
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
@@ -25,6 +26,8 @@ constexpr duration delay_max = 50ms;
 
 // After its own campaign a standby has the last inputs at once, unless its member lags.
 constexpr duration lag_max = 500ms;
+
+constexpr duration look_at_lag_every = 1s;
 
 // A leader's process has ended if its connection was reset, and this many connects are refused.
 constexpr int refusals_wanted = 3;
@@ -72,6 +75,7 @@ asio::awaitable<std::shared_ptr<leadership>> standby::lead(std::shared_ptr<stand
       self->options_, [raw = self.get()] { raw->wakes_.cancel(); }, self->report_);
   self->following_ = std::make_shared<etcd::follower>(self->by_, self->keys_, *self->job_);
   asio::co_spawn(self->io_, etcd::follower::run(self->following_), asio::detached);
+  asio::co_spawn(self->io_, watch_lag(self), asio::detached);
   std::exception_ptr failure;
   std::shared_ptr<leadership> won;
   try {
@@ -80,6 +84,7 @@ asio::awaitable<std::shared_ptr<leadership>> standby::lead(std::shared_ptr<stand
     failure = std::current_exception();
   }
   self->following_->stop();
+  self->following_.reset();
   self->doors_->stop();
   if (self->is_stopped_ && won) won->abandon();
   if (failure) std::rethrow_exception(failure);
@@ -193,6 +198,39 @@ void standby::see_leader() {
   report_(core::severity::info, leader.address + " leads the job, with term " +
                                     std::to_string(job_->term()) + "; this is a standby");
   asio::co_spawn(io_, watch_process(shared_from_this(), leader), asio::detached);
+}
+
+standby_view standby::view() const {
+  standby_view made;
+  made.job = options_.core.job;
+  made.version = options_.core.version;
+  if (!job_) return made;
+  made.leader = job_->leader().address;
+  made.term = job_->term();
+  made.lag_entries = lag_entries_;
+  if (lag_entries_ != 0U) made.lag = clock_now() - caught_up_at_;
+  made.obstacle = job_->obstacle();
+  return made;
+}
+
+asio::awaitable<void> standby::watch_lag(std::shared_ptr<standby> self) {
+  auto const by = self->following_;
+  asio::steady_timer timer{self->io_};
+  boost::system::error_code ignored;
+  self->caught_up_at_ = clock_now();
+  self->lag_entries_.reset();
+  while (self->following_ == by && !self->is_stopped_) {
+    auto const had = self->job_->end().entry;
+    auto const behind = co_await etcd::count_entries_after(self->by_, self->keys_, had,
+                                                           clock_now() + look_at_lag_every);
+    if (self->following_ != by) co_return;
+    self->lag_entries_ = behind;
+    auto const has = self->job_->end().entry;
+    if (behind && has > had) *self->lag_entries_ -= std::min(*behind, has - had);
+    if (self->lag_entries_ == 0U) self->caught_up_at_ = clock_now();
+    timer.expires_after(look_at_lag_every);
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
 }
 
 // When the process of the leader has ended, its machine refuses connections at once, and etcd would

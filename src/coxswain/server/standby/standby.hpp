@@ -13,11 +13,14 @@
 #include "coxswain/server/standby/leadership.hpp"
 #include "coxswain/server/standby/redirector.hpp"
 #include "coxswain/server/standby/replica.hpp"
+#include "coxswain/server/standby/standby_view.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::server {
@@ -54,6 +57,16 @@ class standby : public std::enable_shared_from_this<standby> {
   // Ends `lead`.
   void stop();
 
+  // What it knows while it follows.
+  [[nodiscard]] standby_view view() const;
+
+  // Replaces what comes from files, for its next leadership, too. Throws coxswain::error: see
+  // server::reload_certificates.
+  void reload_certificates() { doors_->reload_certificates(); }
+  void replace_credentials(std::vector<core::credential> by) {
+    options_.core.credentials = std::move(by);
+  }
+
  private:
   standby(asio::io_context& io, options o, standby_options s, reporter report);
 
@@ -61,6 +74,7 @@ class standby : public std::enable_shared_from_this<standby> {
   static asio::awaitable<std::shared_ptr<leadership>> await_turn(std::shared_ptr<standby> self);
   static asio::awaitable<std::shared_ptr<leadership>> campaign(std::shared_ptr<standby> self);
   static asio::awaitable<void> watch_process(std::shared_ptr<standby> self, etcd::leader of);
+  static asio::awaitable<void> watch_lag(std::shared_ptr<standby> self);
   [[nodiscard]] std::shared_ptr<leadership> taken_over(std::shared_ptr<leadership> made);
   void see_leader();
 
@@ -76,6 +90,8 @@ class standby : public std::enable_shared_from_this<standby> {
   asio::steady_timer wakes_;
   std::int64_t seen_leader_{-1};  // its revision
   std::int64_t last_lease_{};     // of an own leadership
+  std::optional<std::uint64_t> lag_entries_;
+  time_point caught_up_at_;
   bool is_stopped_{};
 };
 
