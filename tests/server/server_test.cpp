@@ -8,7 +8,9 @@
 #include <sys/resource.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +52,25 @@ BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, harness) {
   BOOST_TEST(writer.ask(put_frame(1, "addr/0", "10.0.0.1:1234")).what.outcome.ok());
   auto const got = reader.next();
   BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
+}
+
+BOOST_FIXTURE_TEST_CASE(inputs_that_nothing_follows_from_share_a_batch_of_the_journal, harness) {
+  std::string directory = "/tmp/coxswain-server-XXXXXX";
+  BOOST_TEST_REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  o.journal.directory = directory;
+  auto client = greeted();
+  auto const batches = [&] { return made->statistics().journal->batches; };
+  auto const before = batches();
+
+  client.send(frame(core::get_args{"nothing", 1h}, 1));
+  until([&] { return made->look().waiting_gets == 1; });
+  BOOST_TEST(batches() == before);
+
+  client.send(frame(core::get_args{"more", 1h}, 2));
+  until([&] { return made->look().waiting_gets == 2; });
+  until([&] { return batches() == before + 1; });
+  made.reset();
+  std::filesystem::remove_all(directory);
 }
 
 BOOST_FIXTURE_TEST_CASE(deadlines_are_exact_to_the_millisecond, harness) {

@@ -22,6 +22,9 @@ namespace {
 // How long the server rests after an error that should not be.
 constexpr duration rest = 100ms;
 
+// How long an input may wait for others before it is written.
+constexpr duration gathered_within = 10ms;
+
 // The member function of the same name hides it.
 using counts = statistics;
 
@@ -98,6 +101,7 @@ asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
 
 asio::awaitable<status> server::impl::wait_durable(std::shared_ptr<impl> self,
                                                    time_point give_up_at) {
+  if (!self->is_over()) static_cast<void>(self->iteration_.commit());
   auto const batch = self->dispatch_.last_batch();
   if (self->is_over() || self->dispatch_.is_durable(batch)) co_return self->durability_of(batch);
   self->poller_.request_iteration();
@@ -246,7 +250,7 @@ void server::impl::serve_iteration() {
   dispatch_.advance(iteration_began_);
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
-  if (!iteration_.commit() || !make_durable()) return fail();
+  if (!(gathers_inputs() || iteration_.commit()) || !make_durable()) return fail();
   if (auto const took = iteration_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
@@ -311,6 +315,19 @@ void server::impl::finish() {
   waits_.open_all();
 }
 
+// Inputs that nothing has followed from share the batch of later ones: in a round of a barrier,
+// those of all arrivals before the last iteration. All output has been committed.
+bool server::impl::gathers_inputs() {
+  bool const may =
+      log_ != nullptr && log_->is_immediate() && log_->has_uncommitted() && !dispatch_.done();
+  if (!may) {
+    commit_by_.reset();
+    return false;
+  }
+  if (!commit_by_) commit_by_ = iteration_.now + gathered_within;
+  return iteration_.now < *commit_by_;
+}
+
 // Lets output leave whose inputs are durable now, and synchronizes those of other output.
 bool server::impl::make_durable() {
   if (log_ == nullptr || log_->is_immediate()) return true;
@@ -341,6 +358,7 @@ void server::impl::look_after_journal() {
   status outcome;
   if (!log_->finish_snapshot(outcome)) return;
   if (outcome.ok() && log_->wants_snapshot()) {
+    if (!iteration_.commit()) return fail();
     outcome = log_->write_snapshot(dispatch_.logic(), options_.owns_process);
   }
   if (!outcome.ok()) iteration_.report(core::severity::warning, {outcome.message()});
@@ -361,6 +379,7 @@ std::optional<time_point> server::impl::next_deadline() const {
   keep_earliest(next, stop_by_);
   keep_earliest(next, reload_at_);
   if (log_ != nullptr) keep_earliest(next, log_->next_synchronization());
+  keep_earliest(next, commit_by_);
   if (done_since_ && !job_done_.is_open()) {
     keep_earliest(next, deadline_after(*done_since_, options_.linger));
   }

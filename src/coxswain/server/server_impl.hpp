@@ -57,6 +57,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void end_with(core::owner_input what);
   void look_after_journal();
   void watch_journal();
+  [[nodiscard]] bool gathers_inputs();
   [[nodiscard]] bool make_durable();
   [[nodiscard]] status durability_of(std::uint64_t batch) const;
   [[nodiscard]] bool is_over() const { return closed_ || finished_.is_open(); }
@@ -93,6 +94,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   durability_waits waits_;
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
+  std::optional<time_point> commit_by_;  // at the latest
   std::optional<time_point> iteration_due_;
   time_point iteration_began_;
   coxswain::server::statistics counts_;  // as far as they are counted here
