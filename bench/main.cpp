@@ -115,9 +115,13 @@ bool wait_for_command(duration longest) {
 int run(std::string const& role, char const* given) try {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   static std::map<std::string, std::function<void(json::object)>> const roles{
-      {"baseline", be_baseline},   {"coordinator", be_coordinator},
-      {"client", run_client},      {"load", run_load},
-      {"compare", compare},        {"certificates", make_certificates},
+      {"baseline", be_baseline},
+      {"coordinator", be_coordinator},
+      {"client", run_client},
+      {"clients", run_clients},
+      {"load", run_load},
+      {"compare", compare},
+      {"certificates", make_certificates},
       {"program", tell_of_program}};
   auto const found = roles.find(role);
   if (found == roles.end()) refuse("there is no role '{}': bench/coxswain-bench --help", role);

@@ -1,5 +1,7 @@
-// A real client, with which `check` compares the simulated tasks.
+// Real clients: one, with which `check` compares the simulated tasks; and those of a whole job, for
+// bench/restart.
 
+#include "bench_error.hpp"
 #include "load/tally.hpp"
 #include "servers/roles.hpp"
 
@@ -10,6 +12,7 @@
 #include <boost/json/value_to.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -56,7 +59,55 @@ asio::awaitable<void> take_part(client_options how) {
   say(left);
 }
 
+// Rounds that the tasks of a whole job have completed.
+struct completed_rounds {
+  std::uint32_t tasks{};
+  std::uint32_t released{};  // of the present round
+  boost::json::array when{};
+
+  void release() {
+    if (++released < tasks) return;
+    released = 0;
+    when.push_back(nanoseconds(now()));
+  }
+};
+
+asio::awaitable<void> do_rounds_forever(client_options how, completed_rounds& all) {
+  client self = co_await client::connect(std::move(how));
+  co_await self.join();
+  for (std::uint64_t round = 1;; ++round) {
+    auto const released = co_await self.barrier("step");
+    if (released.value != round) throw bench_error{"a round was lost, or released twice"};
+    all.release();
+  }
+}
+
+asio::awaitable<void> tell_rounds(completed_rounds const& all) {
+  auto const executor = co_await asio::this_coro::executor;
+  asio::posix::stream_descriptor commands{executor, ::dup(STDIN_FILENO)};
+  for (std::string line;;) {
+    co_await commands.async_wait(asio::posix::descriptor_base::wait_read, asio::use_awaitable);
+    if (!std::getline(std::cin, line)) std::_Exit(0);
+    boost::json::object const told{{"completed", all.when}};
+    say(told);
+  }
+}
+
 }  // namespace
+
+void run_clients(boost::json::object const& given) {
+  auto const address = boost::json::value_to<std::string>(given.at("address"));
+  completed_rounds all{boost::json::value_to<std::uint32_t>(given.at("tasks"))};
+  asio::io_context io{1};
+  auto pass_on = [](std::exception_ptr problem) {
+    if (problem) std::rethrow_exception(problem);
+  };
+  for (std::uint32_t task = 0; task < all.tasks; ++task) {
+    asio::co_spawn(io, do_rounds_forever({address, task_id{task}}, all), pass_on);
+  }
+  asio::co_spawn(io, tell_rounds(all), pass_on);
+  io.run();
+}
 
 void run_client(boost::json::object const& given) {
   client_options how{boost::json::value_to<std::string>(given.at("address")),

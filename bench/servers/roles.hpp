@@ -22,6 +22,10 @@ void run_coordinator(boost::json::object const& given);
 // Connects and joins, takes part in the number of barrier rounds given by each line, and leaves.
 void run_client(boost::json::object const& given);
 
+// A client for each task of a job, at barriers one after the other. Each line asks when rounds were
+// complete.
+void run_clients(boost::json::object const& given);
+
 // Connects; then its commands are "measure STEPS", "act NAME", "conclude" and "finish".
 void run_load(boost::json::object given);
 
