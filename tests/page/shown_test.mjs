@@ -25,6 +25,14 @@ test('the legend counts each state', async () => {
   assert.deepEqual(page.violations, []);
 });
 
+test('the leader of a job with standbys is named', async () => {
+  const scene = scenes.states();
+  scene.state.leader = {address: 'a:8476', term: 3, lag_entries: 2, lag_bytes: 90, lag_ms: 1500};
+  const page = await show(scene);
+
+  assert.match(await text(page, '#leader'), /^a:8476 · term 3 · lag 2, /);
+});
+
 test('a task that left to return shows its deadline', async () => {
   const page = await show(scenes.states());
 

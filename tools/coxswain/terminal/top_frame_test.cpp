@@ -198,6 +198,16 @@ BOOST_AUTO_TEST_CASE(no_line_is_wider_than_the_screen_and_none_is_too_many) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_leader_of_a_job_with_standbys_is_named) {
+  auto view = job_of(1);
+  view.job.leader = {"host:8476", 3, 0, 0, {}};
+  BOOST_TEST(shown(view, {80, 24}).find("\nhost:8476 leads, term 3, etcd has all inputs\n") !=
+             std::string::npos);
+  view.job.leader = {"host:8476", 3, 2, 4'096, 20ms};
+  BOOST_TEST(shown(view, {80, 24}).find("etcd lags by 2 entries of 4.00 KiB (20.0 ms)\n") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(who_does_not_answer_is_said_above_all) {
   auto view = job_of(2);
   view.lost = {"UNAVAILABLE: connection refused", 12s};
