@@ -32,9 +32,9 @@ def free_ports(count):
             continue
 
 
-def fetch(url, **fields):
+def fetch(url, data=None, **fields):
     """The code and the text of a reply."""
-    asked = urllib.request.Request(url, headers=fields)
+    asked = urllib.request.Request(url, data, fields)
     try:
         with urllib.request.urlopen(asked, timeout=LIMIT) as reply:
             return reply.status, reply.read().decode()
@@ -194,6 +194,22 @@ class Standby(EndToEnd):
 
         self.assertEqual(self.succeed("get", "b", env={"COXSWAIN_TOKEN": "new"}).out, "2")
         self.assertNotEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "old"}).code, 0)
+
+    def test_a_post_is_answered_when_etcd_has_it_or_not_at_all(self):
+        leader, _ = self.pair("--http", "0", tasks=1)
+        url = f"http://{json.loads(leader.line('ready'))['http']}/api/v1/preempt"
+        worker = self.start("coxswain", "task", "--task-id", 0, "--", "sleep", "60", env=self.at)
+        self.wait_for_status("the task", lambda now: now["tasks"][0]["state"] == "connected")
+
+        def post():
+            return fetch(url, data=b'{"task": 0, "in": "10m"}', **{"Content-Type": "application/json"})
+
+        self.assertEqual(post()[0], 200)
+        self.etcd.signal(signal.SIGSTOP, 0, 1)
+        code, text = post()
+        self.assertEqual(code, 503, text)
+        self.assertIn("UNAVAILABLE", text)
+        worker.signal(signal.SIGKILL)
 
     def test_a_stopped_leader_is_replaced_and_becomes_the_standby(self):
         leader, standby = self.pair()
