@@ -155,7 +155,7 @@ class Standby(EndToEnd):
     def test_a_standby_says_by_http_who_leads(self):
         tokens = self.directory / "tokens"
         tokens.write_text("worker w1\nreader r1\n")
-        _, standby = self.pair("--http", "0", "--token-file", tokens)
+        leader, standby = self.pair("--http", "0", "--token-file", tokens)
         address = f"127.0.0.1:{self.ports['a']}"
         http = f"http://{json.loads(standby.line('standby'))['http']}"
         ready = (rf"standby: follows term 1, leader is {address}, lag 0 entries / 0 \w+; hot")
@@ -178,6 +178,10 @@ class Standby(EndToEnd):
         code, text = fetch(f"{http}/api/v1/state", Authorization="Bearer r1")
         self.assertEqual(code, 503)
         self.assertIn(address, text)
+
+        leader.signal(signal.SIGKILL)
+        standby.line('"ready"')
+        self.assertEqual(fetch(f"{http}/readyz"), (200, "ok\n"))
 
     def test_a_standby_leads_with_the_tokens_that_it_has_read_again(self):
         tokens = self.directory / "tokens"
