@@ -1,6 +1,7 @@
 """The coordinator of a job of 64 processes is killed and started again at random moments.
 
-COXSWAIN_KILLS: how many times for each durability (default 3; tools/nightly: 50).
+COXSWAIN_KILLS: how many times for each durability (default 3; tools/nightly: 50). COXSWAIN_SEED: repeats
+a run, but for its timing.
 """
 
 import os
@@ -25,7 +26,7 @@ class Kills(WithJournal):
         self.go_through("disk")
 
     def go_through(self, durability):
-        seed = random.randrange(1 << 32)
+        seed = int(os.environ.get("COXSWAIN_SEED", random.randrange(1 << 32)))
         print(f"{durability}: seed {seed}", flush=True)
         random.seed(seed)
         arguments = ("--keep", "--durability", durability)

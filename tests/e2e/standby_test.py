@@ -47,6 +47,7 @@ class Etcd:
 
     def __init__(self, directory):
         self.directory = directory
+        self.commands, self.restarted = {}, []
         first = free_ports(6)
         self.clients = [first + i for i in range(3)]
         self.trial = subprocess.Popen([TRIAL, directory, str(first)], env=clean_environment())
@@ -70,6 +71,16 @@ class Etcd:
         for i in members:
             os.kill(self.members[i], number)
 
+    def kill(self, member):
+        self.commands[member] = pathlib.Path(f"/proc/{self.members[member]}/cmdline").read_bytes().split(b"\0")[:-1]
+        self.signal(signal.SIGKILL, member)
+
+    def restart(self, member):
+        with open(self.directory / f"m{member}.log", "ab") as log:
+            self.restarted.append(subprocess.Popen(self.commands[member], stderr=log, env=clean_environment()))
+        self.members[member] = self.restarted[-1].pid
+        self.await_health(self.clients[member])
+
     @property
     def engine(self):
         return "etcd://" + ",".join(f"127.0.0.1:{port}" for port in self.clients)
@@ -78,7 +89,8 @@ class Etcd:
         self.signal(signal.SIGCONT, 0, 1, 2)
         self.signal(signal.SIGKILL, 0, 1, 2)
         self.trial.terminate()
-        self.trial.wait()
+        for one in (self.trial, *self.restarted):
+            one.wait()
 
 
 @unittest.skipUnless(ETCD.exists(), "etcd-server is not installed")
