@@ -40,7 +40,7 @@ class Experiment:
             parent = files_parent_of(self.beside)
         with Stage(given.program, self.transport, given.address, given.server_pid,
                    given.baseline_transport == "tcp", parent, given.spin,
-                   given.durability) as self.stage:
+                   given.durability, given.engine) as self.stage:
             self.report = Report(self.plan, self.stage, self.plan.measured or self.ours.kind,
                                  self.beside)
             if self.other:

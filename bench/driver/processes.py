@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -78,6 +79,18 @@ class Child:
                 stream.close()
 
 
+class Stoppable(Child):
+    """One that removes what it has elsewhere when it is stopped."""
+
+    def kill(self):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
+        super().kill()
+
+
 class Roles:
     """Starts coxswain-load."""
 
@@ -109,6 +122,20 @@ def start_server(roles, kind, options, cpu):
         child.receive()
         first_bytes = memory_of(child.pid).now
         return child, child.ask("serve")["listening"], first_bytes
+    except BaseException:
+        child.kill()
+        raise
+
+
+def start_with_engine(stage, at, tasks):
+    """A coordinator whose journal is in etcd: its process, and where it listens."""
+    command = [Path(stage.roles.program).with_name("coxswain"), "serve", "--num-tasks", str(tasks),
+               "--listen", at, "--engine", stage.engine, "--log-level", "error"]
+    child = Stoppable("the server process (coxswain)", command, stage.cpus.server)
+    try:
+        while (told := child.receive())["event"] != "ready":
+            pass
+        return child, told["addresses"][0]
     except BaseException:
         child.kill()
         raise

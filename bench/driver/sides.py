@@ -10,7 +10,8 @@ from driver import machine
 from driver.figures import Histogram
 from driver.machine import BenchError, cpu_time_of, memory_of
 from driver.processes import (
-    OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival, start_server)
+    OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival,
+    start_server, start_with_engine)
 
 DESCRIPTORS_BESIDES = 128  # and what the server keeps for itself
 
@@ -50,6 +51,9 @@ class Side:
         if self.kind in RIVALS:
             self.at = free_address() if self.at.endswith(":0") else self.at
             self.server = start_rival(self.kind, self.at, stage.directory, stage.cpus.server)
+            return
+        if self.kind == "coxswain" and stage.engine:
+            self.server, self.at = start_with_engine(stage, self.at, self.plan.job["num_tasks"])
             return
         options = {"listen": self.at, "together": self.plan.answers_together,
                    "is_together": True, "is_quiet": self.plan.fails,
@@ -166,11 +170,11 @@ class Stage:
     """Sides that work beside each other, one at a time. Everything ends with it."""
 
     def __init__(self, program, transport, address="", server_pid=None, baseline_on_tcp=False,
-                 parent="/tmp", spin=0, durability=None):
+                 parent="/tmp", spin=0, durability=None, engine=None):
         self.roles = Roles(program)
         self.transport, self.address, self.server_pid = transport, address, server_pid
         self.baseline_on_tcp, self.parent, self.spin = baseline_on_tcp, parent, spin
-        self.durability = durability
+        self.durability, self.engine = durability, engine
         self.cpus = machine.plan_cpus()
         self.sides, self.added, self.waited = [], 0, 0
 
