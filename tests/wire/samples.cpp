@@ -29,6 +29,12 @@ core::barrier_args barrier() {
           .fail_when_lost = true};
 }
 
+core::hello_args relay() {
+  core::hello_args made{2, "training", {}, "password", "b12:77"};
+  made.relay = true;
+  return made;
+}
+
 core::hello_args guest() {
   core::hello_args made{1, "training", {}, {}, "b12:3392"};
   made.acts_for = core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
@@ -256,7 +262,7 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 
 std::vector<core::client_message> sample_requests() {
   return messages(
-      core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(),
+      core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(), relay(),
       core::resume_args{
           session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}, largest},
       core::bye_args{true}, core::cancel_args{request_id{largest}},

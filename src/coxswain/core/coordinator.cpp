@@ -286,6 +286,7 @@ std::size_t coordinator::frame_bytes_max(connection_id of) const {
 std::size_t coordinator::held_by(share_kind kind) const {
   return all_->kernel.sessions.held_by(kind);
 }
+bool coordinator::is_relay(connection_id who) const { return all_->connections.is_relay(who); }
 std::optional<share_kind> coordinator::share_of(connection_id who) const {
   return all_->connections.share_of(who);
 }

@@ -103,6 +103,9 @@ class coordinator {
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
+  // Whether the connection's session is that of a relay, which may have routes.
+  [[nodiscard]] bool is_relay(connection_id who) const;
+
   // The memory share of the connection's session; none if it has no session.
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
 

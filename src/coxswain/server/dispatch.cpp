@@ -2,6 +2,7 @@
 
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/trunk_line.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
@@ -24,10 +25,6 @@ constexpr std::size_t growth_max = 1024 * 1024;
 // How many messages ahead the memory of a line is prefetched.
 constexpr std::size_t lines_ahead = 4;
 
-// A waiting connection is not read, so its silence does not count: how often the core is informed
-// that it lives.
-constexpr duration heard_period = 50ms;
-
 // The memory of a larger message is freed at once.
 constexpr std::size_t message_bytes_kept = 4 * 1024;
 
@@ -49,11 +46,6 @@ std::string heartbeat_reply(encoder& by) {
   std::string made;
   wire::append_server_head(made, {}, reply.size());
   return made + reply.copied;
-}
-
-dispatch::taken state_of(line const& on) noexcept {
-  if (on.held) return dispatch::taken::reading_paused;
-  return on.steps.waits ? dispatch::taken::waits : dispatch::taken::all;
 }
 
 constexpr auto jax_only =
@@ -81,9 +73,14 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
   auto const guard = core_.beginning();
   auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
   one->allowed = allowed;
-  if (core_.holds_output()) one->out.hold();
   if (allowed == protocols::jax) one->decoder.limit(0);
+  return add_line(now, std::move(peer), secret, std::move(one));
+}
+
+connection_id dispatch::add_line(time_point now, std::string peer,
+                                 core::session_secret const& secret, std::unique_ptr<line> one) {
   now_ = now;
+  if (core_.holds_output()) one->out.hold();
   auto const id = core_.connected(now, std::move(peer), secret);
   try {
     lines_.add(id, std::move(one));
@@ -163,6 +160,13 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       if (on.has_large) memory_.look_at_large(from, on);
       return told;
     }
+    if (on.trunk && wire::is_routed(**frame)) {
+      if (status why = take_routed(now, from, on, **frame); !why.ok()) {
+        malformed(now, from, on, why);
+        return true;
+      }
+      continue;
+    }
     ++frames_received_;
     bool is_plain{};
     if (status why = wire::decode_client(**frame, message_, is_plain); !why.ok()) {
@@ -183,6 +187,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       auto const limit = core_.logic().frame_bytes_max(from);
       on.greeted = limit != core::hello_frame_bytes_max;
       on.decoder.limit(limit);
+      if (core_.logic().is_relay(from)) begin_trunk(from, on);
     }
   }
   on.decoder.keep();
@@ -226,6 +231,12 @@ void dispatch::malformed(time_point now, connection_id from, line& on, status co
 void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept {
   auto const guard = core_.completing();
   now_ = now;
+  if (auto* const on = lines_.find(from); on != nullptr) {
+    if (on->trunk) {
+      for (auto const& [number, id] : on->trunk->routes) lost(now, id, core::loss::unreachable);
+    }
+    if (on->route) --routes_;
+  }
   grpc_.lost(now, from, how);
   lines_.erase(from);
   memory_.forget(from);
@@ -245,6 +256,7 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   } else {
     lines_.tell_paused(now, to, *on);
   }
+  if (on->trunk) pump_routes(now, *on);
   hold_back(to, *on);
 }
 
@@ -275,6 +287,7 @@ status dispatch::put_in(time_point now, core::owner_input what) {
 void dispatch::advance(time_point now) {
   now = steps_.limited(now);
   now_ = std::max(now_, now);
+  if (lines_.has_to_go_on()) go_on_routes(now_);
   memory_.advance(now);
   grpc_.advance(now);
   auto const next = core_.logic().next_deadline();
@@ -285,6 +298,7 @@ void dispatch::advance(time_point now) {
 }
 
 std::optional<time_point> dispatch::next_deadline() const {
+  if (lines_.has_to_go_on()) return now_;
   auto next = core_.logic().next_deadline();
   for (auto const other : {memory_.next_deadline(), grpc_.next_deadline()}) {
     if (other && (!next || *other < *next)) next = other;
@@ -299,11 +313,16 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
   grpc_.apply_effects(now_);
   memory_.resume_paused(now_);
   encoder_.forget();
+  take_changed(dirty);
+  return !dirty.empty();
+}
+
+void dispatch::take_changed(std::vector<connection_id>& dirty) {
   lines_.take_changed(dirty, [this](connection_id id, line& on) {
     if (on.grpc) grpc_.pump(now_, id, on);
+    if (on.trunk) pump_routes(now_, on);
     hold_back(id, on);
   });
-  return !dirty.empty();
 }
 
 void dispatch::hold_back(connection_id to, line& on) {
@@ -312,13 +331,24 @@ void dispatch::hold_back(connection_id to, line& on) {
 
 bool dispatch::release(std::vector<connection_id>& dirty) {
   dirty.clear();
+  bool are_routes = false;
   while (!held_.empty() && core_.is_durable(held_.front().batch)) {
     auto const& first = held_.front();
     if (auto* const on = lines_.find(first.to); on != nullptr && on->out.holds()) {
       on->out.release(first.through);
-      dirty.push_back(first.to);
+      if (on->route) {
+        are_routes = true;
+        lines_.changed(now_, first.to, *on);
+      } else {
+        dirty.push_back(first.to);
+      }
     }
     held_.pop_front();
+  }
+  if (are_routes) {
+    std::vector<connection_id> trunks;
+    take_changed(trunks);
+    dirty.insert(dirty.end(), trunks.begin(), trunks.end());
   }
   return !dirty.empty();
 }

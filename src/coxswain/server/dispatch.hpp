@@ -35,6 +35,7 @@
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/server/statistics.hpp"
+#include "coxswain/wire/routed.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +84,8 @@ class dispatch {
   // its peer is still processed.
   void broke(connection_id to);
 
-  // The connection is gone, whichever side closed it. Exactly once for each `open`.
+  // The connection is gone, whichever side closed it. Exactly once for each `open`. The routes of a
+  // trunk are gone with it.
   void lost(time_point now, connection_id from, core::loss how) noexcept;
 
   // Some of `out(to)` was written; the outbox continues after it.
@@ -104,6 +106,9 @@ class dispatch {
   void prefetch_requests(connection_id from) const noexcept {
     core_.logic().prefetch_requests(from);
   }
+
+  // The number of routes, which are connections without a socket (semantics D41).
+  [[nodiscard]] std::size_t routes() const noexcept { return routes_; }
 
   // The core's functions; times before `next_deadline` are not passed on. Each of them, and each of
   // those above, can produce output to deliver and change `next_deadline`.
@@ -195,14 +200,40 @@ class dispatch {
   void check_invariants() const;
 
  private:
+  // A waiting connection is not read, so its silence does not count: how often the core is informed
+  // that it lives.
+  static constexpr duration heard_period = 50ms;
+
+  [[nodiscard]] static taken state_of(line const& on) noexcept {
+    if (on.held) return taken::reading_paused;
+    return on.steps.waits ? taken::waits : taken::all;
+  }
+  connection_id add_line(time_point now, std::string peer, core::session_secret const& secret,
+                         std::unique_ptr<line> one);
   void heard(time_point now, connection_id from, line& on);
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
   void malformed(time_point now, connection_id from, line& on, status const& why);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
+  void take_changed(std::vector<connection_id>& dirty);
   void hold_back(connection_id to, line& on);
   void answer_heartbeat(time_point now, connection_id from, line& on);
+
+  // Routes (dispatch_routes.cpp).
+  void begin_trunk(connection_id from, line& on);
+  [[nodiscard]] status take_routed(time_point now, connection_id from, line& on,
+                                   std::string_view payload);
+  [[nodiscard]] status open_route(time_point now, connection_id from, line& on,
+                                  wire::routed const& what);
+  [[nodiscard]] status take_content(time_point now, connection_id id, line& on,
+                                    std::string_view content);
+  [[nodiscard]] status make_room(time_point now, connection_id id, line& on, std::size_t bytes);
+  void settle_route(time_point now, connection_id id, line& on);
+  void go_on_routes(time_point now);
+  void pump_routes(time_point now, line& on);
+  void carry(time_point now, connection_id id, line& on, outbox& into);
+  void end_route(time_point now, connection_id id, line& on);
 
   // The output for a connection up to a position, which waits for a batch.
   struct held_output {
@@ -226,6 +257,7 @@ class dispatch {
   time_point now_;                   // of the last input
   std::uint64_t frames_received_{};  // from native connections
   std::uint64_t frames_sent_{};      // to native connections
+  std::size_t routes_{};
 };
 
 }  // namespace coxswain::server

@@ -192,7 +192,7 @@ void outbox::abandon() noexcept {
   queued_ = 0;
   waiting_begin_ = 0;
   held_.reset();
-  ends_ = true;
+  ends_ = abandoned_ = true;
 }
 
 void outbox::take(std::size_t count) {

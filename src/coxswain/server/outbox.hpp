@@ -76,8 +76,13 @@ class outbox {
     close_if_full();
   }
 
+  // No longer holds output back, not even what it has.
+  void hold_no_more() noexcept { held_.reset(); }
+
   // Discards everything and ends, for a connection that can no longer be written to.
   void abandon() noexcept;
+
+  [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_; }
 
   // Something can be written: it is not held back.
   [[nodiscard]] bool has_writable() const noexcept {
@@ -169,6 +174,7 @@ class outbox {
   room first_waits_for_{};  // zero if not known
 
   bool ends_{};
+  bool abandoned_{};
   bool pauses_{};
 };
 

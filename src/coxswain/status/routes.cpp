@@ -82,7 +82,7 @@ http_answer routes::route_to(route const& r, question& q) {
     auto const as = gate_.role_of(q.asked);
     if (!as) return refusal(as.error());
     q.as = *as;
-    if (q.as < r.needed) {
+    if (!core::permits(q.as, r.needed)) {
       return refusal({errc::permission_denied, "role '" + std::string{name(q.as)} +
                                                    "' may not do this; it needs '" +
                                                    std::string{name(r.needed)} + "'"});

@@ -32,6 +32,7 @@ void encode(core::hello_args const& from, v1::ClientMessage& message) {
   if (from.attempt) to.set_attempt(*from.attempt);
   to.set_token(text(from.token));
   to.set_label(text(from.label));
+  to.set_relay(from.relay);
   if (!from.acts_for) return;
   to.mutable_acts_for()->set_task(from.acts_for->task.value);
   to.mutable_acts_for()->set_secret(from.acts_for->secret);
@@ -44,10 +45,10 @@ core::hello_args decode(v1::Hello& from) {
   if (from.has_attempt()) to.attempt = from.attempt();
   to.token = std::move(*from.mutable_token());
   to.label = std::move(*from.mutable_label());
-  if (from.has_acts_for()) {
-    auto& acts_for = *from.mutable_acts_for();
-    to.acts_for = {task_id{acts_for.task()}, std::move(*acts_for.mutable_secret())};
-  }
+  to.relay = from.relay();
+  if (!from.has_acts_for()) return to;
+  auto& host = *from.mutable_acts_for();
+  to.acts_for = {task_id{host.task()}, std::move(*host.mutable_secret())};
   return to;
 }
 

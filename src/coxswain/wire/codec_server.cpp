@@ -33,6 +33,7 @@ v1::HelloReply::Role encode(core::role from) {
     case core::role::reader: return v1::HelloReply::READER;
     case core::role::operator_: return v1::HelloReply::OPERATOR;
     case core::role::worker: return v1::HelloReply::WORKER;
+    case core::role::relay: return v1::HelloReply::RELAY;
   }
   return v1::HelloReply::UNSTATED;
 }
@@ -40,6 +41,7 @@ v1::HelloReply::Role encode(core::role from) {
 // A newer coordinator can state anything when it refuses.
 core::role decode(v1::HelloReply::Role from) {
   if (from == v1::HelloReply::READER) return core::role::reader;
+  if (from == v1::HelloReply::RELAY) return core::role::relay;
   return from == v1::HelloReply::OPERATOR ? core::role::operator_ : core::role::worker;
 }
 

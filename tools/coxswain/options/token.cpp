@@ -38,7 +38,7 @@ result<core::credential> credential_in(std::string_view line) {
   if (!role && rest.empty()) return core::credential{core::role::worker, std::string{line}};
   if (!role) {
     return status{errc::invalid_argument,
-                  "the first word must be a role (reader, operator or worker)"};
+                  "the first word must be a role (reader, operator, worker or relay)"};
   }
   if (rest.empty()) return status{errc::invalid_argument, "the token after the role is missing"};
   return core::credential{*role, std::string{rest}};
@@ -73,8 +73,8 @@ std::string read_token(std::string const& file) {
 CLI::Option* add_credentials_file(CLI::App& to, std::string& into) {
   return to
       .add_option("--token-file", into,
-                  "File of tokens, one per line, each after an optional role: reader, operator or "
-                  "worker (else the variable COXSWAIN_TOKEN, a worker's token)")
+                  "File of tokens, one per line, each after an optional role: reader, operator, "
+                  "worker or relay (else the variable COXSWAIN_TOKEN, a worker's token)")
       ->type_name("FILE");
 }
 

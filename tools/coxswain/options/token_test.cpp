@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(lines_hold_a_role_and_a_token) {
 BOOST_AUTO_TEST_CASE(a_wrong_line_is_named) {
   BOOST_TEST(
       refusal("reader a\n\ncaptain b\n") ==
-      "--token-file: 'tokens' line 3: the first word must be a role (reader, operator or worker)");
+      "--token-file: 'tokens' line 3: the first word must be a role (reader, operator, worker or "
+      "relay)");
   BOOST_TEST(refusal("reader") ==
              "--token-file: 'tokens' line 1: the token after the role is missing");
   BOOST_TEST(refusal("reader a\nworker a") ==

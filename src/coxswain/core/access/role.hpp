@@ -11,10 +11,16 @@ namespace coxswain::core {
 enum class role : std::uint8_t {
   reader,     // reads: the job, its keys, everything that can be watched
   operator_,  // also changes keys and queues, waits at count barriers, cancels and preempts
-  worker,     // also acts for tasks
+  worker,     // also acts for tasks; may be a relay
+  relay,      // reads, and may carry the connections of others (semantics D41)
 };
 
-// "reader", "operator", "worker".
+// Whether a session with this role may do what needs `needed`.
+[[nodiscard]] constexpr bool permits(role given, role needed) noexcept {
+  return given == role::relay ? needed == role::reader : given >= needed;
+}
+
+// "reader", "operator", "worker", "relay".
 [[nodiscard]] std::string_view name(role r) noexcept;
 
 // The role of this name.

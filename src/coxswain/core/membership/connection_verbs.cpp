@@ -268,6 +268,12 @@ std::size_t connection_verbs::frame_bytes_max(connection_id of) const {
   return reads_only ? std::min(most, reader_frame_bytes_max) : most;
 }
 
+bool connection_verbs::is_relay(connection_id who) const {
+  connection const* const c = sessions_.find(who);
+  session const* const s = c ? sessions_.find(c->session) : nullptr;
+  return s && s->given == role::relay;
+}
+
 std::optional<share_kind> connection_verbs::share_of(connection_id who) const {
   connection const* const c = sessions_.find(who);
   session const* const s = c ? sessions_.find(c->session) : nullptr;

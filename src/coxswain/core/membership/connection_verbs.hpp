@@ -27,6 +27,7 @@ class connection_verbs final : public concern {
   void prefetch_session(connection_id from) const;
   void prefetch_requests(connection_id from) const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] bool is_relay(connection_id who) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
   [[nodiscard]] bool drained() const;
 

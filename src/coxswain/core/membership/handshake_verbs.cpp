@@ -38,6 +38,13 @@ status handshake_verbs::refusal(hello_args const& args) const {
             args.token.empty() ? "this coordinator requires a token, and the client sent none"
                                : "the token is not valid for this coordinator"};
   }
+  if (role_of(args) == role::relay && !args.relay) {
+    return {errc::permission_denied,
+            "the token is that of a relay: use the job's token, or start coxswain relay"};
+  }
+  if (args.relay && !args.acts_for && *role_of(args) < role::worker) {
+    return {errc::permission_denied, "a relay needs a token with the role relay or worker"};
+  }
   if (!args.job.empty() && args.job != options_.job) {
     return {errc::failed_precondition, another_job(args.job, options_.job)};
   }
@@ -91,7 +98,8 @@ void handshake_verbs::wrong_tokens_due(time_point now) {
 }
 
 std::optional<role> handshake_verbs::role_of(hello_args const& args) const {
-  if (options_.credentials.empty() || args.acts_for) return role::worker;
+  if (args.acts_for) return role::worker;
+  if (options_.credentials.empty()) return args.relay ? role::relay : role::worker;
   auto const found = credential_of(options_.credentials, args.token);
   return found ? std::optional{options_.credentials[*found].as} : std::nullopt;
 }
@@ -112,7 +120,8 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   s.attached = from;
   s.carrier = c.number;
   s.from = {args.label, c.peer};
-  s.given = *role_of(args);
+  role const given = args.relay && !args.acts_for ? role::relay : *role_of(args);
+  s.given = given;
   s.names_job = !args.job.empty() || args.acts_for;
   s.heard = kernel_.alive_since(now);
   if (args.acts_for)
@@ -126,7 +135,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
 
   kernel_.tally.count_request(operation_of<hello_args>, errc::ok);
   hello_answer a;
-  a.given = *role_of(args);
+  a.given = given;
   a.coordinator = kernel_.self;
   a.version = options_.version;
   a.session = id;

@@ -60,6 +60,7 @@ struct hello_args {
   std::string token;
   std::string label;
   std::optional<guest_args> acts_for{};
+  bool relay{};
 
   friend bool operator==(hello_args const&, hello_args const&) = default;
 };

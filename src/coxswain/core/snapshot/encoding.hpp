@@ -45,7 +45,7 @@ inline constexpr auto last_of<errc> = errc::unauthenticated;
 template <>
 inline constexpr auto last_of<task_state> = task_state::returning;
 template <>
-inline constexpr auto last_of<role> = role::worker;
+inline constexpr auto last_of<role> = role::relay;
 template <>
 inline constexpr auto last_of<severity> = severity::error;
 template <>

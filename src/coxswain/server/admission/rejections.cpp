@@ -29,6 +29,15 @@ std::string no_room(std::size_t most) {
       true);
 }
 
+std::string no_route(std::size_t most) {
+  return goodbye_frame(
+      {errc::resource_exhausted,
+       "The relay has " + std::to_string(most) +
+           " connections, the limit of routes over one trunk. Start another relay for the other "
+           "tasks, or give them the coordinator's address."},
+      true);
+}
+
 std::string gives_way() {
   return goodbye_frame({errc::resource_exhausted,
                         "The coordinator had no place left for a connection that sent nothing, and "

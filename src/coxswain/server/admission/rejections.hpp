@@ -11,6 +11,9 @@ namespace coxswain::server {
 // There are `most` connections already. It ends no session, so the peer can retry.
 [[nodiscard]] std::string no_room(std::size_t most);
 
+// A trunk has `most` routes already: its relay's client can retry elsewhere.
+[[nodiscard]] std::string no_route(std::size_t most);
+
 // Its host, or all hosts together, have too many connections before Hello: the peer can retry.
 [[nodiscard]] std::string gives_way();
 

@@ -98,7 +98,7 @@ std::optional<connection_id> backpressure::most_unread_without_task() const {
   std::optional<connection_id> most;
   std::size_t bytes = unread_min;
   lines_.each([&](connection_id id, line const& one) {
-    if (one.out.queued_bytes() <= bytes || !one.is_heard() || one.grpc) return;
+    if (one.out.queued_bytes() <= bytes || !one.is_heard() || one.grpc || one.trunk) return;
     if (core_.logic().share_of(id) == core::share_kind::task) return;
     most = id;
     bytes = one.out.queued_bytes();

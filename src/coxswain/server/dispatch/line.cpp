@@ -1,6 +1,7 @@
 #include "coxswain/server/dispatch/line.hpp"
 
 #include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/trunk_line.hpp"
 
 #include <utility>
 

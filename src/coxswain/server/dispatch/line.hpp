@@ -13,6 +13,8 @@
 namespace coxswain::server {
 
 struct grpc_line;
+struct route_line;
+struct trunk_line;
 
 struct line {
   line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max);
@@ -23,15 +25,17 @@ struct line {
 
   wire::frame_decoder decoder;
   outbox out;
-  std::unique_ptr<grpc_line> grpc;  // null: a native connection
-  bool greeted{};                   // the limit of its frames was raised
-  bool deaf{};                      // its input violated the protocol
-  bool broken{};                    // it cannot be written to
-  bool held{};                      // the core knows that reading is paused
-  bool blocked{};                   // the core knows that its peer does not read
-  bool dirty{};                     // it is among the changed ones (line_table)
-  bool has_large{};                 // its large frame has permission to arrive
-  bool paused{};                    // its large frame, or all its requests, wait for memory
+  std::unique_ptr<grpc_line> grpc;    // null: a native connection
+  std::unique_ptr<trunk_line> trunk;  // null: it carries no others
+  std::unique_ptr<route_line> route;  // null: it has a socket
+  bool greeted{};                     // the limit of its frames was raised
+  bool deaf{};                        // its input violated the protocol
+  bool broken{};                      // it cannot be written to
+  bool held{};                        // the core knows that reading is paused
+  bool blocked{};                     // the core knows that its peer does not read
+  bool dirty{};                       // it is among the changed ones (line_table)
+  bool has_large{};                   // its large frame has permission to arrive
+  bool paused{};                      // its large frame, or all its requests, wait for memory
   protocols allowed{protocols::both};
 
   step_scheduler::account steps;

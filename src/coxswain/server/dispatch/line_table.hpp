@@ -46,7 +46,11 @@ class line_table {
   void changed(time_point now, connection_id id, line& on) {
     if (!on.dirty) {
       on.dirty = true;
-      changed_.push_back(id);
+      if (on.route) {
+        trunk_changed(now, id, on);
+      } else {
+        changed_.push_back(id);
+      }
     }
     tell_paused(now, id, on);
   }
@@ -67,8 +71,14 @@ class line_table {
     if (std::exchange(on.blocked, false)) core_.write_progressed(now, to);
   }
 
-  // The connections that changed since the last call, each once. `into` is cleared first, and each
-  // one is visited.
+  // The route has input that dispatch takes as soon as it may.
+  void go_on_later(connection_id id, line& on);
+  // Those routes, each once; some may be gone. They may be added again.
+  [[nodiscard]] bool has_to_go_on() const noexcept { return !going_on_.empty(); }
+  [[nodiscard]] std::vector<connection_id> take_going_on();
+
+  // The connections with sockets that changed since the last call, each once. `into` is cleared
+  // first, and each one is visited.
   template <class Visit>
   void take_changed(std::vector<connection_id>& into, Visit visit) {
     into.clear();
@@ -82,11 +92,13 @@ class line_table {
   }
 
  private:
+  void trunk_changed(time_point now, connection_id id, line& on);
   void toggle_paused(time_point now, connection_id id, line& on);
 
   recorded_core& core_;
   core::slot_table<connection_id, std::unique_ptr<line>> all_;
   std::vector<connection_id> changed_;
+  std::vector<connection_id> going_on_;
 };
 
 }  // namespace coxswain::server

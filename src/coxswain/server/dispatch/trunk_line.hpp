@@ -1,0 +1,43 @@
+#pragma once
+// The state of a trunk and of its routes in dispatch (dispatch_routes.cpp), beside those of their
+// lines.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/wire/routed.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace coxswain::server {
+
+// A connection of a relay, which carries others.
+struct trunk_line {
+  static constexpr std::size_t routes_max = 4'096;
+
+  std::string peer;                                         // for people
+  std::unordered_map<std::uint32_t, connection_id> routes;  // by number
+  std::uint32_t last_opened{};
+  std::deque<connection_id> to_send;  // routes whose lines are dirty, in turn
+};
+
+// A connection that is carried by a trunk.
+struct route_line {
+  route_line(connection_id by, std::uint32_t n, memory_meter* meter)
+      : trunk{by}, number{n}, counted{meter} {}
+
+  connection_id trunk;
+  std::uint32_t number;
+  std::size_t room{wire::route_room_max};  // bytes that the relay takes
+  std::size_t unreported{};                // received since the relay was last told of room
+  std::string unread;                      // received, and not fed to the decoder
+  transit_bytes counted;                   // of `unread`
+  bool goes_on{};                          // is in the list of the line_table
+  bool is_closed{};                        // by the relay: its client is gone
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,221 @@
+// Routes: connections that a relay carries over its own, the trunk (semantics D41). For the core,
+// and in everything above bytes, they are connections like any other.
+
+#include "coxswain/server/admission/rejections.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/trunk_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+// Routes add no more to a trunk's queue that has this much.
+constexpr std::size_t trunk_queued_max = 256 * 1024;
+
+// How much of a route is received before its relay is told of room.
+constexpr std::size_t unreported_max = wire::route_room_max / 2;
+
+constexpr std::size_t pieces_max = 16;
+
+void append_content(std::string& out, std::uint32_t number, std::string_view content) {
+  wire::append_content_head(out, number, content.size());
+  out += content;
+}
+
+status of_route(std::uint32_t number, std::string_view what) {
+  return {errc::invalid_argument, "route " + std::to_string(number) + std::string{what}};
+}
+
+}  // namespace
+
+// What the relay's own session gets need not wait for a disk, and what routes get has waited.
+void dispatch::begin_trunk(connection_id from, line& on) {
+  on.trunk = std::make_unique<trunk_line>();
+  on.trunk->peer = core_.logic().peer_of(from);
+  on.steps.acts_for_tasks = true;
+  if (on.out.holds()) on.out.hold_no_more();
+}
+
+status dispatch::take_routed(time_point now, connection_id from, line& on,
+                             std::string_view payload) {
+  auto const what = wire::decode_routed(payload);
+  if (!what) return what.error();
+  using kind = wire::routed::kind;
+  if (what->what == kind::opened) return open_route(now, from, on, *what);
+  auto const found = on.trunk->routes.find(what->route);
+  if (found == on.trunk->routes.end()) {
+    if (what->route <= on.trunk->last_opened) return {};  // it was closed here meanwhile
+    return of_route(what->route, " was not opened");
+  }
+  connection_id const id = found->second;
+  line& one = *lines_.find(id);
+  if (what->what == kind::content) return take_content(now, id, one, what->content);
+  if (what->what == kind::room) return make_room(now, id, one, what->room);
+  one.route->is_closed = true;
+  broke(id);
+  lines_.go_on_later(id, one);
+  return {};
+}
+
+status dispatch::open_route(time_point now, connection_id from, line& on,
+                            wire::routed const& what) {
+  trunk_line& t = *on.trunk;
+  if (what.route <= t.last_opened) return of_route(what.route, " does not rise");
+  t.last_opened = what.route;
+  if (t.routes.size() >= trunk_line::routes_max) {
+    on.out.append([&](std::string& to) {
+      append_content(to, what.route, no_route(trunk_line::routes_max));
+      wire::append_closed(to, what.route);
+    });
+    lines_.changed(now, from, on);
+    return {};
+  }
+  auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
+  one->route = std::make_unique<route_line>(from, what.route, core_.logic().memory().get());
+  auto peer = t.peer + " via relay, " + std::string{what.peer};
+  auto const place = t.routes.emplace(what.route, connection_id{}).first;
+  try {
+    place->second = add_line(now, std::move(peer), what.secret, std::move(one));
+  } catch (std::bad_alloc const&) {
+    t.routes.erase(place);
+    throw;
+  }
+  ++routes_;
+  return {};
+}
+
+status dispatch::take_content(time_point now, connection_id id, line& on,
+                              std::string_view content) {
+  route_line& r = *on.route;
+  r.unreported += content.size();
+  if (r.unreported > wire::route_room_max) return of_route(r.number, " has no room for its bytes");
+  if (!on.is_heard()) return {};
+  if (state_of(on) != taken::all || !r.unread.empty()) {
+    r.unread += content;
+    r.counted.count(r.unread.capacity());
+    return {};
+  }
+  if (on.grpc) {
+    static_cast<void>(hear_grpc(now, id, on, content));
+  } else {
+    on.decoder.feed(content);
+    steps_.refill(on.steps);
+    if (!take_frames(now, id, on)) heard(now, id, on);
+  }
+  settle_route(now, id, on);
+  return {};
+}
+
+status dispatch::make_room(time_point now, connection_id id, line& on, std::size_t bytes) {
+  on.route->room += bytes;
+  if (on.route->room > wire::route_room_max) {
+    return of_route(on.route->number, " has too much room");
+  }
+  lines_.write_progressed(now, id, on);
+  if (on.out.has_writable() || on.grpc) lines_.changed(now, id, on);
+  return {};
+}
+
+// After input was taken, or could not be.
+void dispatch::settle_route(time_point now, connection_id id, line& on) {
+  route_line& r = *on.route;
+  if (state_of(on) == taken::waits || (state_of(on) == taken::all && !r.unread.empty())) {
+    return lines_.go_on_later(id, on);
+  }
+  if (state_of(on) != taken::all) return;
+  if (r.is_closed) return end_route(now, id, on);
+  if (r.unreported < unreported_max) return;
+  auto const bytes = static_cast<std::uint32_t>(std::exchange(r.unreported, 0));
+  line& carrier = *lines_.find(r.trunk);
+  carrier.out.append([&](std::string& to) { wire::append_room(to, r.number, bytes); });
+  lines_.changed(now, r.trunk, carrier);
+}
+
+// Input that waited for its route's next quantum, or for memory.
+void dispatch::go_on_routes(time_point now) {
+  auto const guard = core_.completing();
+  for (auto const id : lines_.take_going_on()) {
+    auto* const on = lines_.find(id);
+    if (on == nullptr) continue;
+    route_line& r = *on->route;
+    if (!on->is_heard()) {
+      r.unread = {};
+    } else if (on->steps.waits) {
+      if (now - on->heard >= heard_period) heard(now, id, *on);
+    } else if (on->grpc) {
+      static_cast<void>(hear_grpc(now, id, *on, std::exchange(on->grpc->unread, {})));
+    } else {
+      steps_.refill(on->steps);
+      static_cast<void>(take_frames(now, id, *on));
+    }
+    if (state_of(*on) == taken::all && !r.unread.empty()) {
+      auto const content = std::exchange(r.unread, {});
+      r.counted.count(0);
+      r.unreported -= content.size();
+      static_cast<void>(take_content(now, id, *on, content));
+    } else {
+      settle_route(now, id, *on);
+    }
+  }
+}
+
+// Moves the output of its routes to a trunk, in turn, as far as the relay takes it.
+void dispatch::pump_routes(time_point now, line& on) {
+  auto& waiting = on.trunk->to_send;
+  while (!waiting.empty() && on.out.queued_bytes() < trunk_queued_max && !on.out.is_abandoned()) {
+    auto const next = waiting.front();
+    waiting.pop_front();
+    auto* const one = lines_.find(next);
+    if (one == nullptr) continue;
+    one->dirty = false;
+    if (one->grpc) grpc_.pump(now, next, *one);
+    hold_back(next, *one);
+    carry(now, next, *one, on.out);
+    if (one->out.has_writable()) {
+      if (one->route->room == 0) {
+        lines_.write_blocked(now, next, *one);
+      } else {
+        one->dirty = true;
+        waiting.push_back(next);
+      }
+    } else if (one->out.ends() && one->out.empty() && !one->broken) {
+      on.out.append([&](std::string& to) { wire::append_closed(to, one->route->number); });
+      end_route(now, next, *one);
+    }
+  }
+  encoder_.forget();
+}
+
+void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
+  std::array<iovec, pieces_max> pieces;
+  auto const filled = on.out.fill(pieces);
+  std::size_t bytes = 0;
+  for (auto const& one : filled) bytes += one.iov_len;
+  bytes = std::min({bytes, on.route->room, wire::route_content_max});
+  if (bytes == 0) return;
+  into.append([&](std::string& to) {
+    wire::append_content_head(to, on.route->number, bytes);
+    std::size_t left = bytes;
+    for (auto const& one : filled) {
+      auto const some = std::min(left, one.iov_len);
+      to.append(static_cast<char const*>(one.iov_base), some);
+      left -= some;
+    }
+  });
+  on.route->room -= bytes;
+  on.out.written(bytes, encoder_);
+  lines_.write_progressed(now, id, on);
+  lines_.tell_paused(now, id, on);
+}
+
+void dispatch::end_route(time_point now, connection_id id, line& on) {
+  lines_.find(on.route->trunk)->trunk->routes.erase(on.route->number);
+  lost(now, id, core::loss::closed);
+}
+
+}  // namespace coxswain::server

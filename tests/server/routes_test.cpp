@@ -1,0 +1,355 @@
+// Routes in dispatch: connections that a relay carries (semantics D41).
+
+#include "coxswain/server/dispatch.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+constexpr core::session_secret secret{7};
+
+// One trunk, whose relay writes all it gets to its clients at once.
+struct world {
+  explicit world(std::uint32_t tasks = 2) {
+    o.core.num_tasks = tasks;
+    o.core.heartbeat_timeout = 10s;
+    o.core.reconnect_grace = 0s;
+    o.log = [this](core::event const& e) { log.push_back(e.text); };
+  }
+
+  dispatch& d() {
+    if (!made) made.emplace(o, incarnation{77}, now);
+    return *made;
+  }
+  void begin(std::string token = "") {
+    trunk = d().open(now, "10.0.0.1:5", core::session_secret{});
+    core::hello_args hello{.token = std::move(token), .label = "b12:1"};
+    hello.relay = true;
+    send(frame(std::move(hello)));
+  }
+
+  void send(std::string const& bytes) {
+    static_cast<void>(d().received(now, trunk, bytes));
+    settle();
+  }
+  static std::string opened(std::uint32_t route) {
+    std::string bytes;
+    wire::append_opened(bytes, route, secret, "pid 3391");
+    return bytes;
+  }
+  static std::string content(std::uint32_t route, std::string_view what) {
+    std::string bytes;
+    for (; !what.empty(); what.remove_prefix(std::min(what.size(), wire::route_content_max))) {
+      auto const some = what.substr(0, wire::route_content_max);
+      wire::append_content_head(bytes, route, some.size());
+      bytes += some;
+    }
+    return bytes;
+  }
+  static std::string closed(std::uint32_t route) {
+    std::string bytes;
+    wire::append_closed(bytes, route);
+    return bytes;
+  }
+  void open(std::uint32_t route) { send(opened(route) + content(route, hello_frame())); }
+  void join(std::uint32_t route, std::uint32_t task) {
+    open(route);
+    send(content(route, join_frame(1, task)));
+  }
+
+  void settle() {
+    std::vector<connection_id> dirty;
+    while (d().deliver(dirty)) {
+      for (auto const id : dirty) write(id);
+    }
+    d().check_invariants();
+  }
+  void write(connection_id id) {
+    auto& out = d().out(id);
+    while (!out.empty()) {
+      auto const text = next_bytes(out);
+      if (id == trunk) take(text);
+      d().wrote(now, id, text.size());
+    }
+  }
+  void take(std::string_view bytes) {
+    decoder.feed(bytes);
+    while (auto const payload = decoder.next().value()) {
+      if (!wire::is_routed(*payload)) {
+        own.push_back(wire::decode_server(*payload).value());
+        continue;
+      }
+      auto const what = wire::decode_routed(*payload).value();
+      using kind = wire::routed::kind;
+      if (what.what == kind::content) {
+        received[what.route] += what.content.size();
+        readers[what.route].feed(what.content);
+      }
+      if (what.what == kind::closed) ++ends[what.route];
+      if (what.what == kind::room) room[what.route] += what.room;
+    }
+  }
+  // In iterations that are not late.
+  void pass(duration some) {
+    for (auto const end = now + some; now < end;) {
+      now = std::min(end, now + 50ms);
+      d().begin();
+      d().advance(now);
+      settle();
+    }
+  }
+  core::answer next(std::uint32_t route) { return readers[route].take().what; }
+  void read_room(std::uint32_t route) {
+    std::string bytes;
+    wire::append_room(bytes, route, static_cast<std::uint32_t>(std::exchange(received[route], 0)));
+    send(bytes);
+  }
+  bool is_alive() { return !d().out(trunk).ends(); }
+  core::snapshot::task task(std::size_t which) { return d().look(now).tasks.at(which); }
+
+  options o;
+  time_point now{1000s};
+  std::vector<std::string> log;
+  std::optional<dispatch> made;
+  connection_id trunk;
+  wire::frame_decoder decoder{wire::message_bytes_max};
+  std::vector<wire::server_message> own;
+  std::map<std::uint32_t, message_reader> readers;
+  std::map<std::uint32_t, std::size_t> received;
+  std::map<std::uint32_t, std::size_t> room;
+  std::map<std::uint32_t, int> ends;
+};
+
+struct relayed : world {
+  relayed() { begin(); }
+};
+
+BOOST_AUTO_TEST_SUITE(routes_test)
+
+BOOST_FIXTURE_TEST_CASE(each_route_has_a_session_of_its_own, relayed) {
+  join(1, 0);
+  join(2, 1);
+
+  auto const first = std::get<core::hello_answer>(next(1).value);
+  auto const second = std::get<core::hello_answer>(next(2).value);
+  BOOST_TEST((first.session != second.session));
+  BOOST_TEST((first.secret == secret));
+  BOOST_TEST(next(1).outcome.ok());
+  BOOST_TEST(next(2).outcome.ok());
+  send(content(1, barrier_frame(2, 0, "b")) + content(2, barrier_frame(2, 1, "b")));
+  BOOST_TEST(std::get<core::barrier_answer>(next(1).value).round.value == 1u);
+  BOOST_TEST(std::get<core::barrier_answer>(next(2).value).round.value == 1u);
+  BOOST_TEST(d().routes() == 2u);
+  BOOST_TEST(task(0).peer == "10.0.0.1:5 via relay, pid 3391");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_route_may_be_cut_anywhere, relayed) {
+  auto const bytes = hello_frame() + join_frame(1, 0);
+  send(opened(1));
+  for (char const one : bytes) send(content(1, {&one, 1}));
+  join(2, 1);
+
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(next(1).value));
+  BOOST_TEST(std::holds_alternative<core::join_answer>(next(1).value));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_route_is_that_of_a_connection, relayed) {
+  join(1, 0);
+  join(2, 1);
+
+  send(closed(1));
+  pass(1ms);
+
+  BOOST_TEST(d().routes() == 1u);
+  BOOST_TEST((task(0).state == task_state::failed));
+  BOOST_TEST((task(1).state == task_state::connected));
+  BOOST_TEST(is_alive());
+}
+
+BOOST_FIXTURE_TEST_CASE(input_before_the_end_of_a_route_counts, relayed) {
+  open(1);
+
+  send(content(1, put_frame(1, "k", "v")) + closed(1));
+  pass(1ms);
+
+  BOOST_TEST(d().look(now).keys == 1u);
+  BOOST_TEST(d().routes() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lost_trunk_is_no_death_and_its_sessions_resume, relayed) {
+  join(1, 0);
+  join(2, 1);
+  auto const hello = std::get<core::hello_answer>(next(1).value);
+
+  d().lost(now, trunk, core::loss::closed);
+  pass(9s);
+  BOOST_TEST((task(0).state == task_state::connected));
+  BOOST_TEST(d().routes() == 0u);
+
+  begin();
+  core::resume_args again{hello.session, hello.secret, hello.coordinator, {}};
+  send(opened(9) + content(9, frame(again, 0, {}, 1)));
+  BOOST_TEST(std::holds_alternative<core::resume_answer>(next(9).value));
+  pass(2s);
+  BOOST_TEST((task(0).state == task_state::connected));
+  BOOST_TEST((task(1).state == task_state::failed));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_route_whose_client_does_not_read_delays_no_other, relayed) {
+  open(1);
+  open(2);
+  send(content(1, put_frame(1, "k", std::string(30'000, 'v'))));
+  std::string many;
+  for (std::uint64_t i = 2; i < 10; ++i) many += try_get_frame(i, "k");
+  received.clear();
+
+  send(content(1, many) + content(2, try_get_frame(1, "absent")));
+  BOOST_TEST(received[1] <= wire::route_room_max);
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(next(2).value));
+  BOOST_TEST((next(2).outcome.code() == errc::not_found));
+
+  while (received[1] != 0) read_room(1);
+  static_cast<void>(next(1));
+  for (std::uint64_t i = 1; i < 10; ++i) BOOST_TEST(next(1).outcome.ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_that_reads_nothing_is_disconnected_alone, relayed) {
+  open(1);
+  open(2);
+  send(content(1, put_frame(1, "k", std::string(60'000, 'v'))));
+  send(content(1, try_get_frame(2, "k") + try_get_frame(3, "k")));
+
+  for (int i = 0; i < 32; ++i) {
+    pass(1s);
+    send(frame(std::monostate{}) + content(2, frame(std::monostate{})));
+  }
+
+  BOOST_TEST(is_alive());
+  BOOST_TEST(d().look(now).sessions == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_flood_waits_and_is_taken_in_its_turn, relayed) {
+  open(1);
+  open(2);
+  std::string flood;
+  for (std::uint64_t i = 1; i <= 1'000; ++i) flood += try_get_frame(i, "k");
+
+  send(content(1, flood) + content(2, put_frame(1, "k", "v")));
+  BOOST_TEST(d().look(now).keys == 1u);
+  BOOST_TEST((d().next_deadline() <= now));
+  for (int i = 0; i < 10; ++i) pass(1ms);
+
+  static_cast<void>(next(1));
+  for (std::uint64_t i = 1; i <= 1'000; ++i) static_cast<void>(next(1));
+  BOOST_TEST(readers[1].empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(room_is_reported_for_what_was_taken, relayed) {
+  open(1);
+  std::size_t sent = 0;
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    auto const bytes = put_frame(i, "k", std::string(2'000, 'v'));
+    sent += bytes.size();
+    send(content(1, bytes));
+  }
+
+  BOOST_TEST(room[1] <= sent + hello_frame().size());
+  BOOST_TEST(room[1] + wire::route_room_max >= sent);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_protocol_error_of_a_route_ends_it_alone, relayed) {
+  open(1);
+  open(2);
+
+  send(content(1, std::string("\0\0\0\2\xff\xff", 6)));
+
+  static_cast<void>(next(1));
+  BOOST_TEST(std::holds_alternative<core::goodbye>(next(1).value));
+  BOOST_TEST(ends[1] == 1);
+  BOOST_TEST(is_alive());
+  send(content(1, "late") + closed(1));
+  BOOST_TEST(is_alive());
+  BOOST_TEST(d().routes() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(violations_close_the_trunk) {
+  std::string too_much_room;
+  wire::append_room(too_much_room, 1, wire::route_room_max);
+  std::pair<std::string, std::string> const all[] = {
+      {world::opened(1), "route 1 does not rise"},
+      {world::closed(2), "route 2 was not opened"},
+      {too_much_room, "has too much room"},
+      {std::string("\0\0\0\2\xaa\1", 6), "is not its only field"},
+      {std::string("\0\0\0\3\xaa\1\0", 7), "does not begin with its number"},
+      {std::string("\0\0\0\7\xaa\1\4\x08\3\x12\0", 11), "opens it in no valid way"},
+  };
+  for (auto const& [bytes, why] : all) {
+    relayed w;
+    w.open(1);
+    w.send(bytes);
+    BOOST_TEST_REQUIRE(!w.is_alive());
+    auto const last = std::get<core::goodbye>(w.own.back().what.value);
+    BOOST_TEST(contains(last.why.message(), why), last.why.message());
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(routes_are_limited, relayed) {
+  for (std::uint32_t i = 1; i <= 4'096; ++i) send(opened(i));
+  send(opened(4'097));
+
+  auto const refusal = std::get<core::goodbye>(next(4'097).value);
+  BOOST_TEST(contains(refusal.why.message(), "4096"));
+  BOOST_TEST(refusal.may_resume);
+  BOOST_TEST(ends[4'097] == 1);
+  BOOST_TEST(d().routes() == 4'096u);
+  BOOST_TEST(is_alive());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stop_reaches_every_route, relayed) {
+  open(1);
+  open(2);
+
+  static_cast<void>(d().put_in(now, core::stopped{"the end"}));
+  settle();
+
+  for (std::uint32_t const one : {1, 2}) {
+    static_cast<void>(next(one));
+    BOOST_TEST(contains(std::get<core::goodbye>(next(one).value).why.message(), "the end"));
+    BOOST_TEST(ends[one] == 1);
+  }
+  BOOST_TEST(std::holds_alternative<core::goodbye>(own.back().what.value));
+}
+
+BOOST_AUTO_TEST_CASE(tokens_decide_who_is_a_relay) {
+  std::pair<char const*, errc> const all[] = {{"w", errc::ok},
+                                              {"r", errc::ok},
+                                              {"o", errc::permission_denied},
+                                              {"", errc::unauthenticated}};
+  for (auto const& [token, code] : all) {
+    world w;
+    w.o.core.credentials = {
+        {core::role::worker, "w"}, {core::role::relay, "r"}, {core::role::operator_, "o"}};
+    w.begin(token);
+    auto const& reply = w.own.at(0).what.value;
+    if (code == errc::ok) {
+      BOOST_TEST((std::get<core::hello_answer>(reply).given == core::role::relay));
+      w.send(world::opened(1) + world::content(1, hello_frame("r")));
+      auto const refused = std::get<core::goodbye>(w.next(1).value);
+      BOOST_TEST((refused.why.code() == errc::permission_denied));
+    } else {
+      BOOST_TEST((std::get<core::goodbye>(reply).why.code() == code));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server
