@@ -200,6 +200,34 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_is_no_hint) {
   }
 }
 
+// A relay, and the coordinator behind it.
+BOOST_AUTO_TEST_CASE(unix_sockets_are_tried_first_in_the_order_of_the_list) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    agent_lab lab{with("a:1,unix:/b,unix:/c", seed)};
+    lab.a.start(t0);
+    BOOST_TEST(lab.out() == "open unix:/b");
+    lab.a.connect_failed(t0, 1, connection_refused, true);
+    BOOST_TEST(lab.out() == "open unix:/c");
+    lab.a.connect_failed(t0, 2, connection_refused, true);
+    BOOST_TEST(lab.out() == "open a:1");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_relay_gives_way_to_the_next_address_after_a_third_of_the_timeout) {
+  for (bool const has_other : {true, false}) {
+    agent_lab lab{with(has_other ? "unix:/a,b:1" : "unix:/a")};
+    lab.a.start(t0);
+    lab.connected(t0, 0).say(t0, {{}, hello_answer()});
+    static_cast<void>(lab.out());
+    auto const third = hello_answer().heartbeat_timeout / 3;
+
+    BOOST_TEST((lab.advance(t0 + third / 2) == "heartbeat") == has_other);
+    auto const out = lab.advance(t0 + third);
+    BOOST_TEST((out.find("close unix:/a") != std::string::npos) == has_other, out);
+    BOOST_TEST((out.find("open b:1") != std::string::npos) == has_other, out);
+  }
+}
+
 // One that was stopped accepts connections and says nothing.
 BOOST_AUTO_TEST_CASE(a_handshake_without_an_answer_gives_way_after_a_second_then_two) {
   agent_lab lab{with("a:1,b:1")};

@@ -144,6 +144,7 @@ void agent::advance(time_point now) {
     bool const may_try = phase_ == phase::waiting || phase_ == phase::connecting;
     if (may_try && next_at_ <= now) open_next(now);
   } else if (life_.silent_at() <= now) {
+    candidates_.avoid(current_);
     close_transport();
     disconnect(now, {errc::unavailable, "the coordinator has not replied to heartbeats for " +
                                             text_of(life_.unanswered_for(now))});

@@ -149,6 +149,7 @@ void agent::malformed(time_point now, status const& why) {
 }
 
 void agent::went_up(time_point now) {
+  life_.watch_relay(candidates_.are_several() && candidates_.is_local(current_));
   phase_ = phase::up;
   up_at_ = now;
   rounds_ = 0;

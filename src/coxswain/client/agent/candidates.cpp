@@ -22,11 +22,24 @@ void candidates::begin_round() {
   if (served_) append(*served_);
   if (hinted_) append(*std::exchange(hinted_, std::nullopt));
   std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < listed_; ++i) others.push_back(i);
+  for (std::size_t i = 0; i < listed_; ++i) {
+    if (is_local(i)) {
+      append(i);
+    } else {
+      others.push_back(i);
+    }
+  }
   for (std::size_t left = others.size(); left > 1; --left) {
     std::swap(others[left - 1], others[random_.up_to(left - 1)]);
   }
   for (std::size_t const one : others) append(one);
+  auto const last = avoided_ ? std::find(round_.begin(), round_.end(), *avoided_) : round_.end();
+  if (last != round_.end()) std::rotate(last, last + 1, round_.end());
+  avoided_.reset();
+}
+
+bool candidates::is_local(std::size_t which) const {
+  return all_[which].where.starts_with(unix_prefix);
 }
 
 void candidates::append(std::size_t which) {

@@ -1,8 +1,9 @@
 #pragma once
 // The addresses at which the coordinator may be: in which order they are tried, at which of them an
 // attempt to connect is in progress, and whether they refuse connections. They are tried in rounds:
-// first the one that served last, then the one that a Goodbye named, then the others in random
-// order. Not here: when to try (agent), and how (transport).
+// first the one that served last, then the one that a Goodbye named, then those of Unix sockets, as
+// of this host's relay, in the order of the list, then the others in random order. Not here: when
+// to try (agent), and how (transport).
 //
 // Addresses are numbered from zero, in the order of the list; one that is not in it comes last.
 
@@ -27,6 +28,9 @@ class candidates {
   [[nodiscard]] std::string const& at(std::size_t which) const { return all_[which].where; }
   [[nodiscard]] bool are_several() const noexcept { return all_.size() > 1; }
 
+  // Whether its address is a Unix socket, as that of a relay of this host.
+  [[nodiscard]] bool is_local(std::size_t which) const;
+
   // Begins a round of all addresses without an attempt in progress.
   void begin_round();
   // Whether the round has another address; and begins an attempt there.
@@ -40,6 +44,9 @@ class candidates {
   std::vector<std::size_t> connected(std::size_t which);
   // The session continues there: this round is over.
   void serves(std::size_t which);
+
+  // The connection there is dead without having ended: it comes last in the next round.
+  void avoid(std::size_t which) noexcept { avoided_ = which; }
 
   // A Goodbye of `from` names this address of the coordinator. Ignored if it may not be followed.
   void hint(std::size_t from, std::string_view address);
@@ -70,6 +77,7 @@ class candidates {
   random_numbers random_;
   std::deque<std::size_t> round_;  // still to be tried
   std::optional<std::size_t> served_;
+  std::optional<std::size_t> avoided_;
   std::optional<std::size_t> hinted_;
 };
 

@@ -11,13 +11,13 @@ void heartbeats::use(core::hello_answer const& terms) {
 }
 
 time_point heartbeats::next_at() const {
-  if (unanswered_since_) return deadline_after(heartbeat_sent_at_, period_);
-  return deadline_after(std::min(sent_at_, heard_at_), period_);
+  if (unanswered_since_) return deadline_after(heartbeat_sent_at_, pace());
+  return deadline_after(std::min(sent_at_, heard_at_), pace());
 }
 
 time_point heartbeats::silent_at() const {
   if (!unanswered_since_ || period_ == without_limit) return time_point::max();
-  return deadline_after(*unanswered_since_, period_ + period_ / 2);
+  return deadline_after(*unanswered_since_, watches_relay_ ? pace() : period_ + period_ / 2);
 }
 
 }  // namespace coxswain::detail
