@@ -29,17 +29,18 @@ ARROWS = {
     "client": ("base/", "core/access/role.hpp", "core/model/", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/", "client/"),
     "launch": ("base/",),
+    "relay": ("base/", "core/", "wire/", "net/", "client/", "server/"),
     "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
     "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/", "status/"),
 }
 
 # The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "server", "wire", "xla")
+NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "relay", "server", "wire", "xla")
 
 # These get time and randomness as arguments and do no I/O: prefixes in src/coxswain/.
 PURE = ("base/", "core/", "http2/", "wire/", "xla/", "launch/", "client/agent/",
-        "client/process_table", "server/dispatch")
+        "client/process_table", "relay/switchboard", "server/dispatch")
 
 LINE_LENGTH_MAX = 100
 FILE_LENGTH_MAX = 500  # in src/

@@ -10,6 +10,7 @@ namespace coxswain::tools {
 
 void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
+void add_relay(CLI::App& program, action& chosen);
 void add_task(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
 void add_top(CLI::App& program, action& chosen);
@@ -57,7 +58,8 @@ struct command_group {
 // In the order of the help. This is the only list of the subcommands.
 inline std::vector<command_group> const command_groups{
     {"Job",
-     {add_run, add_serve, add_task, add_detect, add_progress, add_fail, add_reset, add_leave}},
+     {add_run, add_serve, add_task, add_relay, add_detect, add_progress, add_fail, add_reset,
+      add_leave}},
     {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay, add_journal}},
     {"Barriers",
      {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,

@@ -390,7 +390,8 @@ The --token-file gives each token a role, for example
   reader    99ae...
 A reader can look: status, get, ls, watch, events. An operator can also change keys and queues, wait
 at count barriers, cancel barriers and preempt tasks. A worker can do everything; a line with a
-token alone is a worker's. Empty lines and those that begin with # are ignored.
+token alone is a worker's. A relay can look, and carry the tasks of its host (coxswain relay). Empty
+lines and those that begin with # are ignored.
 
 Unmodified JAX programs connect as they would to the service of their process 0, at --listen if
 there are neither tokens nor TLS, else at --xla-listen. A process that reaches such an address can

@@ -236,6 +236,13 @@ CLI::Validator address_check() {
   return {problem_of, ""};
 }
 
+CLI::Validator listener_check() {
+  auto problem_of = [](std::string const& text) {
+    return text.starts_with("fd://") ? std::string{} : address_check()(text);
+  };
+  return {problem_of, ""};
+}
+
 CLI::Validator address_list_check() {
   auto problem_of = [](std::string const& text) {
     auto const parsed = net::endpoint::parse_list(text);

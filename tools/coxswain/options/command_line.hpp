@@ -113,6 +113,8 @@ CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_i
 // Refuses malformed addresses.
 [[nodiscard]] CLI::Validator address_check();
 [[nodiscard]] CLI::Validator address_list_check();
+// An address to listen on, or an inherited socket, which the server checks.
+[[nodiscard]] CLI::Validator listener_check();
 
 // Allows these values, which --help shows.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> const& allowed);

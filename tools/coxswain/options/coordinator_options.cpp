@@ -17,14 +17,6 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::int64_t tasks_max = 1'000'000;
-// An address, or an inherited socket, which the server checks.
-CLI::Validator listener_check() {
-  auto problem_of = [](std::string const& text) {
-    return text.starts_with("fd://") ? std::string{} : address_check()(text);
-  };
-  return {problem_of, ""};
-}
-
 // A port without a host is on this machine only, if nothing protects it.
 void keep_private(coordinator_options& given) {
   auto& server = given.server;

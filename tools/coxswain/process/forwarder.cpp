@@ -56,8 +56,8 @@ std::string unreachable(status const& why) {
 }  // namespace
 
 struct forwarder::carried {
-  carried(local::socket from, std::shared_ptr<transport> onward)
-      : program{std::move(from)}, coordinator{std::move(onward)} {}
+  carried(local::socket from, net::endpoint where, std::shared_ptr<transport> onward)
+      : program{std::move(from)}, to{std::move(where)}, coordinator{std::move(onward)} {}
 
   void end() {
     error_code ignored;
@@ -76,6 +76,7 @@ struct forwarder::carried {
   static asio::awaitable<void> carry_down(std::shared_ptr<carried> self);
 
   local::socket program;
+  net::endpoint to;
   std::shared_ptr<transport> coordinator;
   net::gate ended;
 };
@@ -120,13 +121,13 @@ asio::awaitable<void> forwarder::carried::carry_down(std::shared_ptr<carried> se
   self->end();
 }
 
-asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpoint to) {
+asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both) {
   asio::steady_timer timer{both->program.get_executor(), open_max};
   auto give_up = [given = std::weak_ptr{both}](error_code problem) {
     if (auto const late = given.lock(); late && !problem) late->end();
   };
   timer.async_wait(std::move(give_up));
-  auto const failure = co_await transport::open(both->coordinator, std::move(to), 0);
+  auto const failure = co_await transport::open(both->coordinator, both->to, 0);
   timer.cancel();
   if (both->coordinator->is_dropped()) co_return;
   if (!failure.why.ok()) {
@@ -170,9 +171,9 @@ void forwarder::take(local::socket program) {
   auto const to = task_->address();
   auto onward =
       std::make_shared<transport>(executor, peer_timeout_, to.is_unix() ? nullptr : certificates_);
-  auto const both = std::make_shared<carried>(std::move(program), std::move(onward));
+  auto const both = std::make_shared<carried>(std::move(program), to, std::move(onward));
   all_.push_back(both);
-  asio::co_spawn(executor, carry(both, to), asio::detached);
+  asio::co_spawn(executor, carry(both), asio::detached);
 }
 
 // Files can be replaced while this process runs; if they cannot be read, the previous ones stay in
@@ -202,6 +203,13 @@ asio::awaitable<void> forwarder::finish_ended(std::shared_ptr<forwarder> self, d
   };
   limit.async_wait(std::move(give_up));
   for (auto const& one : ending) co_await one->ended.wait();
+}
+
+void forwarder::follow() {
+  auto const now_at = task_->address();
+  for (auto const& one : all_) {
+    if (auto const both = one.lock(); both && both->to != now_at) both->end();
+  }
 }
 
 void forwarder::close() {

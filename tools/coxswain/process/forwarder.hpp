@@ -32,6 +32,9 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
   // have ended, so that it has read all their input. `self` is this.
   static asio::awaitable<void> finish_ended(std::shared_ptr<forwarder> self, duration longest);
 
+  // Drops the connections to an address at which `task` is no longer: their programs connect again.
+  void follow();
+
   // Drops all connections, and takes no others.
   void close();
 
@@ -43,7 +46,7 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
 
   void take(asio::local::stream_protocol::socket program);
   void reload_certificates() noexcept;
-  static asio::awaitable<void> carry(std::shared_ptr<carried> both, net::endpoint to);
+  static asio::awaitable<void> carry(std::shared_ptr<carried> both);
 
   private_directory directory_;
   std::string path_;

@@ -48,7 +48,14 @@ task_run::task_run(asio::io_context& io, task_run_options options)
 }
 
 asio::awaitable<void> task_run::run() {
-  job_ = co_await connect(options_.client);
+  // As long as we live: the client is destroyed first, and makes no more calls.
+  auto follow = [this, tell = options_.client.on_event](client_event const& what) {
+    if (tell) tell(what);
+    if (forwarder_) forwarder_->follow();
+  };
+  auto as = options_.client;
+  as.on_event = std::move(follow);
+  job_ = co_await connect(std::move(as));
   if (!options_.joins_itself) {
     co_await job_.join(options_.join);
     co_await let_programs_act();

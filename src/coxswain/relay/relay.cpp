@@ -1,0 +1,222 @@
+#include "coxswain/relay/relay.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/entropy.hpp"
+#include "coxswain/wire/codec.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace coxswain::relay {
+namespace {
+
+// When descriptors are exhausted.
+constexpr duration accept_pause = 100ms;
+
+// Clients that wait for the trunk; further ones are turned away at once.
+constexpr std::size_t waiting_max = 4'096;
+
+time_point clock_now() { return std::chrono::steady_clock::now(); }
+
+std::string goodbye(status const& why) {
+  core::answer last;
+  status told{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};
+  last.value = core::goodbye{std::move(told), true};
+  auto const encoded = wire::encode(last);
+  std::string frame;
+  wire::append_server_head(frame, request_id{}, encoded.size());
+  return frame.append(encoded.head).append(encoded.tail.view());
+}
+
+}  // namespace
+
+relay::relay(asio::io_context& io, relay_options o)
+    : io_{io},
+      options_{std::move(o)},
+      poller_{io, *this},
+      trunk_{
+          std::make_shared<trunk_link>(io.get_executor(), options_.upstream,
+                                       net::endpoint::parse_list(options_.upstream.address).value(),
+                                       static_cast<trunk_owner&>(*this))} {
+  for (auto const& one : options_.listen) {
+    auto const at = net::endpoint::parse(one);
+    server::listener::terms terms;
+    terms.must_be_private = options_.upstream.token.empty();
+    terms.is_for_owner = at && at->is_unix() && !options_.admits_all_users;
+    listeners_.push_back(std::make_unique<server::listener>(one, terms));
+  }
+}
+
+relay::~relay() { stop(); }
+
+std::vector<std::string> relay::addresses() const {
+  std::vector<std::string> all;
+  for (auto const& one : listeners_) all.push_back(one->address());
+  return all;
+}
+
+asio::awaitable<status> relay::run() {
+  poller_.start();
+  for (auto const& one : listeners_) one->start(poller_, *this);
+  trunk_->start();
+  poller_.request_iteration();
+  co_await finished_.wait();
+  co_return is_closed_ ? status{} : trunk_->end();
+}
+
+void relay::stop() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  end();
+}
+
+void relay::end() {
+  trunk_->close();
+  clients_.clear();
+  waiting_.clear();
+  ending_.clear();
+  listeners_.clear();
+  poller_.close();
+  finished_.open();
+}
+
+time_point relay::iteration_begins() noexcept { return clock_now(); }
+
+void relay::iteration_ends() noexcept {
+  try {
+    trunk_->advance();
+    flush();
+    clear_away();
+    if (trunk_->is_over() && !finished_.is_open()) {
+      turn_away(trunk_->end());
+      return end();
+    }
+    auto next = trunk_->next_deadline();
+    if (accept_again_at_) {
+      if (*accept_again_at_ <= clock_now()) {
+        accept_again_at_.reset();
+        for (auto const& one : listeners_) one->go_on();
+      } else {
+        next = std::min(next.value_or(time_point::max()), *accept_again_at_);
+      }
+    }
+    poller_.wake_at(next);
+  } catch (std::exception const& e) {
+    trunk_reports(core::severity::error, std::string{"an error: "} + e.what());
+    poller_.request_iteration();
+  }
+}
+
+void relay::accepted(server::listener const& /*by*/, net::socket socket,
+                     std::string peer) noexcept {
+  try {
+    auto one = std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer),
+                                              static_cast<client_owner&>(*this));
+    if (trunk_->is_up()) return open_route(std::move(one));
+    if (failure_ || waiting_.size() >= waiting_max) {
+      one->dismiss(goodbye(failure_.value_or(status{})));
+      ending_.push_back(std::move(one));
+      return;
+    }
+    waiting_.push_back(std::move(one));
+  } catch (std::exception const&) {
+    out_of_room(0);
+  }
+}
+
+void relay::out_of_room(int /*error*/) noexcept {
+  accept_again_at_ = clock_now() + accept_pause;
+  poller_.request_iteration();
+}
+
+void relay::open_route(std::unique_ptr<relay_client> one) {
+  auto const number = board_.open(server::draw_secret(), one->peer());
+  one->attach(board_, number);
+  clients_.emplace(number, std::move(one));
+}
+
+void relay::client_ended(relay_client& /*who*/) noexcept {
+  may_have_ended_ = true;
+  poller_.request_iteration();
+}
+
+void relay::trunk_up() {
+  failure_.reset();
+  trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
+  for (auto& one : std::exchange(waiting_, {})) {
+    if (!one->has_ended()) {
+      open_route(std::move(one));
+    } else {
+      ending_.push_back(std::move(one));
+    }
+  }
+}
+
+// Their sessions go on: they connect again, and wait for the trunk.
+void relay::trunk_down(status const& why) {
+  trunk_reports(core::severity::warning, "the connection to the coordinator was lost" +
+                                             (why.ok() ? std::string{} : ": " + why.message()) +
+                                             "; " + std::to_string(clients_.size()) +
+                                             " clients connect again");
+  for (auto& [number, one] : clients_) {
+    one->detach();
+    ending_.push_back(std::move(one));
+  }
+  clients_.clear();
+  board_.reset();
+  poller_.request_iteration();
+}
+
+void relay::trunk_failed(status const& why) {
+  failure_ = why;
+  turn_away(why);
+  poller_.request_iteration();
+}
+
+void relay::turn_away(status const& why) {
+  if (waiting_.empty()) return;
+  auto const text = goodbye(why);
+  for (auto& one : std::exchange(waiting_, {})) {
+    one->dismiss(text);
+    ending_.push_back(std::move(one));
+  }
+}
+
+void relay::trunk_reports(core::severity level, std::string const& text) {
+  if (options_.log) options_.log(level, text);
+}
+
+void relay::trunk_moved() {
+  flush();
+  if (may_have_ended_) poller_.request_iteration();
+  poller_.wake_at(trunk_->next_deadline());
+}
+
+void relay::trunk_has_room() {
+  for (auto const& [number, one] : clients_) one->go_on();
+}
+
+// Writes to each client and to the trunk once.
+void relay::flush() {
+  board_.take_changed(changed_);
+  for (auto const number : changed_) {
+    if (auto const found = clients_.find(number); found != clients_.end()) found->second->changed();
+  }
+  if (trunk_->is_up() && !board_.output().empty()) trunk_->flush(board_.output());
+}
+
+// Never from a client's own coroutine.
+void relay::clear_away() {
+  ending_.clear();
+  if (!std::exchange(may_have_ended_, false)) return;
+  std::erase_if(waiting_, [](auto const& one) { return one->has_ended(); });
+  std::erase_if(clients_, [this](auto const& entry) {
+    if (!entry.second->has_ended()) return false;
+    board_.closed(entry.first);
+    return true;
+  });
+  flush();
+}
+
+}  // namespace coxswain::relay

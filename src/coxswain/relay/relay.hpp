@@ -1,0 +1,103 @@
+#pragma once
+// A relay: carries the sessions of the clients of one host over one connection to the coordinator
+// (semantics D41). It has no state of these sessions, so it may be killed at any moment: its
+// clients resume at the next address of their list. While it has no trunk, new clients wait for the
+// attempt in progress; when that has failed, they get a Goodbye that permits to try again.
+//
+// Not thread-safe: everything happens on the io_context's one thread.
+
+#include "coxswain/client/options.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/gate.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/relay/relay_client.hpp"
+#include "coxswain/relay/switchboard.hpp"
+#include "coxswain/relay/trunk_link.hpp"
+#include "coxswain/server/listener.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::relay {
+
+struct relay_options {
+  explicit relay_options(client_options to) : upstream{std::move(to)} {}
+
+  // The coordinator's addresses, the relay's token, TLS and time limit for the first connection.
+  client_options upstream;
+  std::vector<std::string> listen;  // as server::options::listen
+  bool admits_all_users{};          // to its Unix sockets; else only its own user
+  std::function<void(core::severity, std::string const&)> log;
+};
+
+class relay final : private net::iteration_owner,
+                    private server::accept_handler,
+                    private client_owner,
+                    private trunk_owner {
+ public:
+  // Listens. Throws coxswain::error: what server::listener and net::tls_context throw;
+  // INVALID_ARGUMENT: an address of the coordinator is malformed.
+  relay(asio::io_context& io, relay_options o);
+  ~relay();
+  relay(relay const&) = delete;
+  relay& operator=(relay const&) = delete;
+
+  // Where it listens, with the chosen ports.
+  [[nodiscard]] std::vector<std::string> addresses() const;
+
+  // Relays until `stop`, or until the coordinator has ended the relay's session: then the result
+  // says why. The relay must outlive it.
+  asio::awaitable<status> run();
+
+  // Closes all connections: clients go on at another address.
+  void stop();
+
+  // Clients with a route.
+  [[nodiscard]] std::size_t routes() const noexcept { return board_.size(); }
+  [[nodiscard]] bool is_up() const noexcept { return trunk_->is_up(); }
+
+ private:
+  time_point iteration_begins() noexcept override;
+  void iteration_ends() noexcept override;
+  void accepted(server::listener const& by, net::socket socket, std::string peer) noexcept override;
+  void out_of_room(int error) noexcept override;
+  [[nodiscard]] bool is_full() const noexcept override { return trunk_->is_full(); }
+  void client_ended(relay_client& who) noexcept override;
+  void trunk_up() override;
+  void trunk_down(status const& why) override;
+  void trunk_failed(status const& why) override;
+  void trunk_reports(core::severity level, std::string const& text) override;
+  status trunk_received(std::string_view payload) override { return board_.received(payload); }
+  void trunk_moved() override;
+  void trunk_has_room() override;
+
+  void open_route(std::unique_ptr<relay_client> one);
+  void turn_away(status const& why);
+  void flush();
+  void clear_away();
+  void end();
+
+  asio::io_context& io_;
+  relay_options options_;
+  net::poller poller_;
+  std::vector<std::unique_ptr<server::listener>> listeners_;
+  std::shared_ptr<trunk_link> trunk_;
+  switchboard board_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by route
+  std::vector<std::unique_ptr<relay_client>> waiting_;                        // for the trunk
+  std::vector<std::unique_ptr<relay_client>> ending_;
+  std::optional<status> failure_;  // of the last attempt to open the trunk
+  std::optional<time_point> accept_again_at_;
+  std::vector<std::uint32_t> changed_;
+  net::gate finished_;
+  bool may_have_ended_{};
+  bool is_closed_{};
+};
+
+}  // namespace coxswain::relay

@@ -1,0 +1,137 @@
+#include "coxswain/relay/relay_client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <span>
+#include <utility>
+
+namespace coxswain::relay {
+namespace {
+
+constexpr std::size_t read_max = 64 * 1024;  // in an iteration
+
+// On one host nothing is lost in transit, so this only matters for clients of TCP.
+constexpr duration peer_timeout = 100s;
+
+// Shared by all, since what is read is passed on at once.
+std::span<char> read_buffer() {
+  static thread_local std::array<char, wire::route_content_max> room;
+  return room;
+}
+
+}  // namespace
+
+relay_client::relay_client(net::poller& by, net::socket socket, std::string peer,
+                           client_owner& owner)
+    : owner_{owner},
+      peer_{std::move(peer)},
+      stream_{std::move(socket), peer_timeout},
+      ready_{by, stream_.native_handle(), this},
+      loop_{read()} {
+  loop_.start();
+}
+
+void relay_client::attach(switchboard& to, std::uint32_t route) {
+  board_ = &to;
+  route_ = route;
+  ready_.poke_next_iteration();
+}
+
+void relay_client::go_on() {
+  if (std::exchange(read_paused_, false)) ready_.poke_next_iteration();
+}
+
+net::owned_coroutine relay_client::read() {
+  try {
+    for (;;) {
+      co_await ready_.readable();
+      auto what_next = read_ready();
+      while (what_next == next::another_iteration) {
+        co_await ready_.next_iteration();
+        what_next = read_ready();
+      }
+      if (what_next == next::stop) co_return;
+    }
+  } catch (std::exception const&) {
+    end();
+  }
+}
+
+relay_client::next relay_client::read_ready() {
+  for (std::size_t own = 0;;) {
+    if (has_ended_) return next::stop;
+    if (route_ == 0 && !leaves_) return next::wait;
+    auto room = read_buffer();
+    if (!leaves_) {
+      auto const most = owner_.is_full() ? 0 : board_->room(route_);
+      room = room.first(std::min(room.size(), most));
+    }
+    if (room.empty()) {
+      read_paused_ = true;
+      return next::wait;
+    }
+    auto const got = stream_.read_some(room);
+    if (got.how == net::transfer::outcome::would_block) return next::wait;
+    if (got.how != net::transfer::outcome::done) {
+      end();
+      return next::stop;
+    }
+    if (!leaves_) board_->content(route_, {room.data(), got.bytes});
+    if (got.bytes < room.size() && !ready_.hung_up()) return next::wait;
+    own += got.bytes;
+    if (own >= read_max) return next::another_iteration;
+  }
+}
+
+void relay_client::changed() noexcept {
+  if (has_ended_ || leaves_) return;
+  try {
+    write();
+    if (!has_ended_) go_on();
+  } catch (std::exception const&) {
+    end();
+  }
+}
+
+void relay_client::write() {
+  while (!write_blocked_) {
+    auto const text = board_->to_write(route_);
+    if (text.empty()) break;
+    iovec const piece{const_cast<char*>(text.data()), text.size()};
+    auto const sent = stream_.write_some({&piece, 1});
+    if (sent.how == net::transfer::outcome::failed) return end();
+    if (sent.bytes != 0) board_->wrote(route_, sent.bytes);
+    if (sent.bytes < text.size()) {
+      write_blocked_ = true;
+      ready_.want_write(true);
+    }
+  }
+  if (!board_->ends(route_) || !board_->to_write(route_).empty()) return;
+  leaves_ = true;
+  stream_.shut_write();
+}
+
+void relay_client::has_room() noexcept {
+  write_blocked_ = false;
+  try {
+    ready_.want_write(false);
+  } catch (std::exception const&) {
+    return end();
+  }
+  if (route_ != 0) changed();
+}
+
+void relay_client::dismiss(std::string_view goodbye) noexcept {
+  iovec const piece{const_cast<char*>(goodbye.data()), goodbye.size()};
+  static_cast<void>(stream_.write_some({&piece, 1}));
+  stream_.shut_write();
+  end();
+}
+
+void relay_client::end() noexcept {
+  if (std::exchange(has_ended_, true)) return;
+  owner_.client_ended(*this);
+}
+
+}  // namespace coxswain::relay

@@ -1,0 +1,79 @@
+#pragma once
+// One connection to a relay: reads what its route has room for, and writes what comes. Not here:
+// routes (switchboard), and when it is destroyed (relay).
+
+#include "coxswain/net/byte_stream.hpp"
+#include "coxswain/net/owned_coroutine.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/net/readiness.hpp"
+#include "coxswain/net/socket.hpp"
+#include "coxswain/relay/switchboard.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace coxswain::relay {
+
+class relay_client;
+
+class client_owner {
+ public:
+  // Nothing is read from clients for now; `go_on` follows.
+  [[nodiscard]] virtual bool is_full() const noexcept = 0;
+  // It has ended: destroy it, but not from within this call.
+  virtual void client_ended(relay_client& who) noexcept = 0;
+
+ protected:
+  ~client_owner() = default;
+};
+
+class relay_client final : private net::watched {
+ public:
+  // It waits until `attach`. Throws as net::readiness does.
+  relay_client(net::poller& by, net::socket socket, std::string peer, client_owner& owner);
+  relay_client(relay_client const&) = delete;
+  relay_client& operator=(relay_client const&) = delete;
+
+  // From now on it has a route in the switchboard, which must outlive it.
+  void attach(switchboard& to, std::uint32_t route);
+  [[nodiscard]] std::uint32_t route() const noexcept { return route_; }
+  [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
+  [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
+
+  // It has no route any more, and will be destroyed.
+  void detach() noexcept { route_ = 0; }
+
+  // Its route has changed: writes, and goes on.
+  void changed() noexcept;
+  // Reads on in the next iteration, if there was no room.
+  void go_on();
+
+  // Its last bytes, for a client without a route; then it ends.
+  void dismiss(std::string_view goodbye) noexcept;
+
+ private:
+  enum class next : std::uint8_t { wait, another_iteration, stop };
+
+  net::owned_coroutine read();
+  [[nodiscard]] next read_ready();
+  void write();
+  void end() noexcept;
+  void has_room() noexcept override;
+  void expect_read() const noexcept override {}
+
+  client_owner& owner_;
+  std::string peer_;
+  switchboard* board_{};
+  std::uint32_t route_{};
+  bool has_ended_{};
+  bool write_blocked_{};
+  bool read_paused_{};
+  bool leaves_{};  // everything was written, and its end waits for that of the client
+  net::socket_stream stream_;
+  net::readiness ready_;
+  net::owned_coroutine loop_;
+};
+
+}  // namespace coxswain::relay

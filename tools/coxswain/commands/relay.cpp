@@ -1,0 +1,160 @@
+// coxswain relay: carries the sessions of the tasks of one host over one connection.
+
+#include "commands/commands.hpp"
+#include "commands/version.hpp"
+#include "options/exit_code.hpp"
+#include "options/tls.hpp"
+#include "options/token.hpp"
+#include "options/units.hpp"
+#include "process/log.hpp"
+#include "process/machine.hpp"
+#include "process/service_manager.hpp"
+#include "text/json.hpp"
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/relay/relay.hpp"
+
+#include <fmt/format.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+struct relay_command {
+  std::string upstream;
+  std::vector<std::string> listen;
+  std::string job;
+  std::string token_file;
+  tls_options tls;
+  duration connect_timeout{300s};
+  bool admits_all_users{};
+  log_options log;
+};
+
+std::string own_label() {
+  std::array<char, 128> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return fmt::format("relay:{}", ::getpid());
+  return fmt::format("{}:{}", name.data(), ::getpid());
+}
+
+relay::relay_options options_of(relay_command const& given, log const& lines) {
+  client_options upstream{given.upstream};
+  upstream.pass.reset();
+  upstream.job = given.job;
+  upstream.token = read_token(given.token_file);
+  upstream.tls = given.tls;
+  upstream.label = own_label();
+  upstream.connect_timeout = given.connect_timeout;
+  relay::relay_options made{std::move(upstream)};
+  made.listen = given.listen;
+  made.admits_all_users = given.admits_all_users;
+  made.log = [write = lines.sink()](core::severity level, std::string const& text) {
+    write({level, text});
+  };
+  return made;
+}
+
+int run_relay(relay_command const& given) try {
+  raise_descriptor_limit();
+  log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
+  asio::io_context io{1};
+  service_manager manager{io};
+  relay::relay made{io, options_of(given, lines)};
+  asio::signal_set signals{io, SIGINT, SIGTERM};
+  signals.async_wait([&](boost::system::error_code problem, int /*number*/) {
+    if (!problem) made.stop();
+  });
+  status end;
+  std::exception_ptr failure;
+  auto take = [&](std::exception_ptr problem, status why) {
+    failure = std::move(problem);
+    end = std::move(why);
+    signals.cancel();
+    io.stop();
+  };
+  asio::co_spawn(io, made.run(), take);
+  auto const addresses = made.addresses();
+  json::object const ready{{"event", "ready"},
+                           {"addresses", json::array(addresses.begin(), addresses.end())},
+                           {"upstream", given.upstream},
+                           {"pid", ::getpid()},
+                           {"version", version}};
+  fmt::print("{}\n", serialized(ready));
+  std::fflush(stdout);
+  manager.ready(fmt::format("Relays {} to {}", addresses.front(), given.upstream));
+  io.run();
+  manager.stopping("stopped");
+  if (failure) std::rethrow_exception(failure);
+  if (!end.ok()) throw program_error{exit_code_of(end.code()), end.message()};
+  return static_cast<int>(exit_code::ok);
+} catch (error const& problem) {
+  throw program_error{exit_code_of(problem.outcome().code()), problem.what()};
+}
+
+constexpr auto relay_footer =
+    R"(One relay runs on each host. It carries the connections of the host's tasks
+over one connection to the coordinator, which can so serve many more tasks.
+Each task keeps its own session, with the job's token. A relay holds nothing of
+these sessions and may be killed at any time: give the tasks the relay's
+address and then the coordinator's, and they go on there.
+
+With tokens the relay needs one of a worker, or of the role relay, which can
+look and relay but not act for a task. Only processes of the relay's user can
+connect to its Unix sockets, unless --all-users is given. The relay ends when
+the coordinator ends its session, as when it stops.
+
+EXAMPLE
+  coxswain relay --upstream job-host:8476 --token-file relay-token \
+      --listen unix:/run/job/relay.sock &
+  coxswain task --address unix:/run/job/relay.sock,job-host:8476 -- ./train
+
+)";
+
+}  // namespace
+
+void add_relay(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<relay_command>();
+  auto& command =
+      add_subcommand(program, "relay", "Carries the tasks of one host over one connection", chosen,
+                     [given] { return run_relay(*given); });
+  command
+      .add_option("--upstream", given->upstream,
+                  "The coordinator: host:port, [v6]:port or unix:/path; several with commas")
+      ->type_name("ADDRESS")
+      ->check(address_list_check())
+      ->required();
+  command
+      .add_option("--listen", given->listen,
+                  "Where the tasks connect: unix:/path, host:port, fd://N. Repeatable; the "
+                  "variable separates them by commas")
+      ->type_name("ADDRESS")
+      ->delimiter(',')
+      ->check(listener_check())
+      ->allow_extra_args(false)
+      ->required();
+  command.add_option("--job", given->job, "Job that the coordinator must serve")
+      ->type_name("NAME")
+      ->default_str("any");
+  add_token_file(command, given->token_file);
+  command.add_flag("--all-users", given->admits_all_users,
+                   "Let all users of this machine connect to its Unix sockets");
+  add_tls_options(command, given->tls);
+  add_duration(command, "--connect-timeout", given->connect_timeout,
+               "Time limit for reaching the coordinator at the start");
+  add_log_options(command, given->log);
+  command.name_variables();
+  command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
+  command.footer(help_end(relay_footer));
+}
+
+}  // namespace coxswain::tools
