@@ -131,6 +131,17 @@ class Standby(EndToEnd):
         self.await_leader(standby, since, 2)
         self.assertEqual(self.succeed("incr", "n").out, "2\n")
 
+    def test_a_killed_leader_that_is_restarted_at_once_is_not_waited_for(self):
+        leader, _ = self.pair()
+        self.assertEqual(self.succeed("incr", "n").out, "1\n")
+        since = time.monotonic()
+        leader.signal(signal.SIGKILL)
+        leader.wait()
+        self.coordinator("a")
+
+        self.assertEqual(self.succeed("incr", "n").out, "2\n")
+        self.assertLess(time.monotonic() - since, 2 * SLOWNESS)
+
     def test_a_leader_that_is_ended_hands_over_at_once(self):
         leader, standby = self.pair()
         self.succeed("put", "a", "1")

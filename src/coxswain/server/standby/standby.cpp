@@ -10,6 +10,11 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace coxswain::server {
@@ -37,9 +42,26 @@ constexpr duration silence_max = 3s;
 
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
-std::int64_t draw_lease() {
-  auto const drawn = draw_incarnation().value >> 1;
-  return drawn == 0 ? 1 : static_cast<std::int64_t>(drawn);
+// The same for all processes that listen at this address, one after the other: of this boot of the
+// machine, and of this network namespace.
+std::uint32_t place_of(std::string const& address) {
+  std::string boot;
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  std::error_code none;
+  auto const network = std::filesystem::read_symlink("/proc/self/ns/net", none).string();
+  if (boot.empty() || network.empty()) return static_cast<std::uint32_t>(draw_incarnation().value);
+  return static_cast<std::uint32_t>(std::hash<std::string>{}(boot + network + address));
+}
+
+// The upper half of a lease's id is the place of the process that drew it.
+std::int64_t draw_lease(std::uint32_t place) {
+  auto const drawn = static_cast<std::uint32_t>(draw_incarnation().value);
+  auto const id = (std::uint64_t{place} << 32 | drawn) >> 1;
+  return id == 0 ? 1 : static_cast<std::int64_t>(id);
+}
+
+bool is_of(std::uint32_t place, std::int64_t lease) {
+  return static_cast<std::uint64_t>(lease) >> 31 == place;
 }
 
 }  // namespace
@@ -59,7 +81,9 @@ standby::standby(asio::io_context& io, options o, standby_options s, reporter re
       by_{etcd::client::make(io.get_executor(), settings_.etcd)},
       wakes_{io} {
   expect_restarts(options_);
-  if (settings_.address.empty()) settings_.address = doors_->addresses().front();
+  auto const& listens_at = doors_->addresses().front();
+  if (settings_.address.empty()) settings_.address = listens_at;
+  place_ = place_of(listens_at);
 }
 
 void standby::stop() {
@@ -102,8 +126,9 @@ asio::awaitable<std::shared_ptr<leadership>> standby::await_turn(std::shared_ptr
     } else if (leader.revision != 0) {
       has_read_again = false;
       self->see_leader();
-      // Its own key, from before etcd was away.
-      if (leader.lease == self->last_lease_) {
+      // The key of this process, from before etcd was away; or of one before it, which has ended,
+      // since this one listens at its address.
+      if (is_of(self->place_, leader.lease)) {
         static_cast<void>(
             co_await etcd::depose(self->by_, self->keys_, leader.revision, clock_now() + patience));
       }
@@ -135,9 +160,9 @@ asio::awaitable<void> standby::wait(std::shared_ptr<standby> self, duration at_m
 
 asio::awaitable<std::shared_ptr<leadership>> standby::campaign(std::shared_ptr<standby> self) {
   auto& job = *self->job_;
-  co_await wait(self, duration{draw_lease() % delay_max.count()});
+  co_await wait(self, duration{draw_lease(self->place_) % delay_max.count()});
   if (self->is_stopped_ || job.leader().revision != 0) co_return nullptr;
-  auto const alive = std::make_shared<etcd::lease>(self->by_, draw_lease(), lease_ttl);
+  auto const alive = std::make_shared<etcd::lease>(self->by_, draw_lease(self->place_), lease_ttl);
   status why = co_await etcd::lease::grant(alive, clock_now() + patience);
   etcd::campaign_result result;
   if (why.ok()) {
@@ -147,13 +172,11 @@ asio::awaitable<std::shared_ptr<leadership>> standby::campaign(std::shared_ptr<s
   }
   if (!why.ok()) self->report_(core::severity::warning, "no election: " + why.text());
   if (!result.is_won) {
-    self->last_lease_ = alive->id();  // it may have been won nevertheless
-    alive->stop();
+    alive->stop();  // if it has won nevertheless, it finds its key
     co_return nullptr;
   }
   auto const made = std::make_shared<leadership>(self->by_, self->keys_, alive, result.who.revision,
                                                  result.term, self->report_);
-  self->last_lease_ = alive->id();
   // Nobody else has written since, so then it has everything.
   auto lags_at = clock_now() + lag_max;
   while (!self->is_stopped_ && job.failure().ok() && job.position() < result.who.revision) {

@@ -89,7 +89,7 @@ class standby : public std::enable_shared_from_this<standby> {
   std::shared_ptr<etcd::follower> following_;
   asio::steady_timer wakes_;
   std::int64_t seen_leader_{-1};  // its revision
-  std::int64_t last_lease_{};     // of an own leadership
+  std::uint32_t place_{};         // where it listens, for the ids of leases
   std::optional<std::uint64_t> lag_entries_;
   time_point caught_up_at_;
   bool is_stopped_{};
