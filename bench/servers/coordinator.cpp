@@ -87,7 +87,7 @@ void run_coordinator(boost::json::object const& given) {
   };
   asio::co_spawn(io, coordinator.run(), pass_on);
   if (is_recorded) asio::co_spawn(io, hand_out_recording(coordinator), pass_on);
-  io.run();
+  coordinator.run_context();
 }
 
 }  // namespace coxswain::bench

@@ -498,6 +498,114 @@ BOOST_FIXTURE_TEST_CASE(the_io_context_can_end_first, world) {
   BOOST_TEST(log.take() == "");
 }
 
+// In `run` the thread sleeps in our epoll, and Asio's is one of its descriptors.
+BOOST_FIXTURE_TEST_CASE(running_serves_input_and_the_io_context, world) {
+  auto const peer = add();
+  asio::steady_timer timer{*io, 1ms};
+  timer.async_wait([&](boost::system::error_code) {
+    log.text += "t";
+    send(peer, "a");
+  });
+  log.at_end = [&] { polled->close(); };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "t(ra)");
+  BOOST_TEST(io->stopped());
+}
+
+BOOST_FIXTURE_TEST_CASE(running_serves_what_arrived_before, world) {
+  send(add(), "a");
+  log.at_end = [&] { polled->close(); };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "(ra)");
+}
+
+BOOST_FIXTURE_TEST_CASE(running_runs_a_requested_iteration_once, world) {
+  asio::steady_timer timer{*io};
+  log.at_end = [&] {
+    log.at_end = nullptr;
+    timer.expires_after(5ms);
+    timer.async_wait([&](boost::system::error_code) { polled->close(); });
+  };
+  polled->request_iteration();
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "()");
+}
+
+BOOST_FIXTURE_TEST_CASE(running_runs_an_iteration_at_the_deadline, world) {
+  auto const deadline = std::chrono::steady_clock::now() + 2ms;
+  polled->wake_at(deadline);
+  log.at_end = [&] { polled->close(); };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "()");
+  BOOST_TEST((log.began_at >= deadline));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_an_iteration_posts_runs_if_the_context_may, world) {
+  send(add(), "a");
+  log.at_end = [&] {
+    asio::post(*io, [&] {
+      log.text += "p";
+      polled->close();
+    });
+    polled->let_context_run();
+  };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "(ra)p");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_running_and_goes_on_later, world) {
+  auto const peer = add();
+  asio::post(*io, [&] { io->stop(); });
+  polled->run();
+  BOOST_TEST(log.take() == "");
+
+  io->restart();
+  send(peer, "a");
+  log.at_end = [&] { polled->close(); };
+  polled->run();
+
+  BOOST_TEST(log.take() == "(ra)");
+}
+
+BOOST_FIXTURE_TEST_CASE(destruction_in_an_iteration_while_running, world) {
+  send(add(), "a");
+  bool ran = false;
+  log.at_end = [&] {
+    readers.clear();
+    polled.reset();
+    asio::post(*io, [&] { ran = true; });
+  };
+
+  polled->run();
+
+  BOOST_TEST(ran);
+}
+
+BOOST_FIXTURE_TEST_CASE(running_polls_after_an_iteration_with_input, spinning_world) {
+  auto const peer = add();
+  send(peer, "a");
+  asio::steady_timer timer{*io};
+  log.at_end = [&] {
+    log.at_end = [&] { polled->close(); };
+    timer.expires_after(2ms);
+    timer.async_wait([&](boost::system::error_code) { send(peer, "b"); });
+  };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "(ra)(rb)");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace coxswain::net {
@@ -21,6 +24,9 @@ constexpr std::size_t events_max = 1024;
 // fraction of the acceptable latency of each step of a probe.
 constexpr duration iterations_max = 500us;
 
+// The io_context's own epoll, with the first slot.
+constexpr std::uint64_t context_key = 0;
+
 constexpr std::uint32_t edges = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
 // Asio's timers need times whose distance from now does not overflow.
@@ -30,6 +36,22 @@ status refused(char const* what, int why) {
   return {errc::resource_exhausted,
           std::string{"The kernel refuses "} + what + ": " + std::strerror(why) +
               ". Raise the limit of open files (ulimit -n) or fs.epoll.max_user_watches."};
+}
+
+// Asio does not tell which epoll is its own, the kernel does: the one that watches `descriptor`. -1
+// without /proc.
+int epoll_that_watches(int descriptor) {
+  std::error_code problem;
+  for (auto const& one : std::filesystem::directory_iterator{"/proc/self/fdinfo", problem}) {
+    std::ifstream info{one.path()};
+    for (std::string name; info >> name;) {
+      int watched{};
+      if (name == "tfd:" && info >> watched && watched == descriptor) {
+        return std::stoi(one.path().filename().string());
+      }
+    }
+  }
+  return -1;
 }
 
 int new_epoll() {
@@ -44,6 +66,7 @@ poller::poller(asio::io_context& context, iteration_owner& taker, duration spinn
     : taker_{taker},
       epoll_{new_epoll()},
       loop_{std::in_place, context, epoll_},
+      slots_(1),
       events_(events_max),
       spin_{spinning},
       alive_{this, [](poller*) {}},
@@ -54,7 +77,51 @@ poller::~poller() = default;
 void poller::start() {
   if (!loop_ || started_) return;
   started_ = true;
-  arm();
+  if (!is_running_) arm();
+}
+
+void poller::run() {
+  if (!loop_) return;
+  auto& context = loop_->context;
+  std::weak_ptr<poller> const alive{alive_};
+  auto const goes_on = [&] { return !alive.expired() && loop_ && !context.stopped(); };
+  is_running_ = is_running_ || take_over();
+  if (!is_running_) context.run();
+  auto work = asio::make_work_guard(context);
+  while (goes_on()) {
+    context_is_ready_ = false;
+    context.poll();
+    while (goes_on() && !context_is_ready_) {
+      if (!sleep() || run_iteration() == 0 || !goes_on()) continue;
+      if (spin_.is_on()) spin_.restart(std::chrono::steady_clock::now());
+    }
+  }
+  work.reset();
+  context.run();
+}
+
+// Asio's epoll must not watch ours any more when ours watches it.
+bool poller::take_over() {
+  int const context_epoll = epoll_that_watches(epoll_);
+  if (context_epoll < 0) return false;
+  loop_->own_epoll = descriptor{loop_->epoll.release()};
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = context_key;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, context_epoll, &event) == 0) return true;
+  throw error{refused("to watch one more descriptor", errno)};
+}
+
+// Until something is ready. Whether there is something to do in an iteration.
+bool poller::sleep() {
+  bool const polls =
+      iteration_requested_ || (spin_.is_on() && spin_.again(std::chrono::steady_clock::now()));
+  wait(polls ? 0 : -1);
+  if (seen_ == 1 && events_.front().data.u64 == context_key) {
+    seen_ = 0;
+    context_is_ready_ = true;
+  }
+  return seen_ > 0 || iteration_requested_;
 }
 
 void poller::close() noexcept { loop_.reset(); }
@@ -62,6 +129,7 @@ void poller::close() noexcept { loop_.reset(); }
 void poller::request_iteration() {
   if (!loop_ || iteration_requested_) return;
   iteration_requested_ = true;
+  if (is_running_) return;
   try {
     asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
       auto* const self = alive.lock().get();
@@ -143,6 +211,7 @@ void poller::pause() {
 
 std::size_t poller::run_iteration() {
   if (!loop_) return 0;
+  if (is_running_) iteration_requested_ = false;
   iteration_at_ = taker_.iteration_begins();
   resume_postponed();
   auto const count = drain();
@@ -164,8 +233,13 @@ void poller::resume_postponed() {
 
 // Whether there is something for drain.
 bool poller::look() {
-  seen_ = std::max(0, ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_max), 0));
+  wait(0);
   return seen_ > 0;
+}
+
+void poller::wait(int milliseconds) noexcept {
+  constexpr int most = static_cast<int>(events_max);
+  seen_ = std::max(0, ::epoll_wait(epoll_, events_.data(), most, milliseconds));
 }
 
 // The kernel reports edges round-robin, so after as many events as descriptors each one ready at
@@ -199,6 +273,7 @@ void poller::expect_after(int i, int count) const noexcept {
 }
 
 void poller::happened(epoll_event const& event) {
+  if (event.data.u64 == context_key) context_is_ready_ = true;
   constexpr std::uint32_t broken = EPOLLHUP | EPOLLERR;
   if (auto* const one = find(event.data.u64);
       one != nullptr && (event.events & (EPOLLIN | EPOLLRDHUP | broken)) != 0) {

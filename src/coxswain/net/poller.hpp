@@ -2,7 +2,9 @@
 // Readiness of many descriptors, a loop iteration at a time, on an existing io_context. Asio
 // watches one descriptor, our own epoll's; a loop iteration takes the ready ones from it, resumes
 // their coroutines, and ends with one call for all. So a message costs one read and a reply one
-// write: no speculative read that fails, no epoll_ctl, no allocation. Not here: reading and writing
+// write: no speculative read that fails, no epoll_ctl, no allocation. Where the io_context has a
+// thread of its own, `run` turns this around: our epoll watches Asio's, and the thread sleeps in
+// ours, so that a message costs one wait instead of two. Not here: reading and writing
 // (byte_stream), and the use of the bytes.
 //
 // Not thread-safe: everything happens on the io_context's one thread. May be destroyed at any time
@@ -53,6 +55,12 @@ class poller {
   // From now on a loop iteration runs whenever something is ready, and the io_context has work.
   void start();
 
+  // Runs the io_context as its own `run` does, until it has no work or is stopped. Only its
+  // descriptors and timers, and what an iteration has posted before `let_context_run`, wake it: no
+  // other thread may post to it.
+  void run();
+  void let_context_run() noexcept { context_is_ready_ = true; }
+
   // Ends iterations and the io_context's work, permanently.
   void close() noexcept;
 
@@ -73,13 +81,15 @@ class poller {
   };
   // Asio's objects, which must be destroyed before the io_context.
   struct loop {
-    loop(asio::io_context& context, int events) : epoll{context, events}, alarm{context} {}
+    loop(asio::io_context& on, int events) : context{on}, epoll{on, events}, alarm{on} {}
+    asio::io_context& context;
     // With the context's own executor: each wait through any_io_executor costs more.
     asio::posix::basic_stream_descriptor<asio::io_context::executor_type> epoll;
     asio::basic_waitable_timer<std::chrono::steady_clock,
                                asio::wait_traits<std::chrono::steady_clock>,
                                asio::io_context::executor_type>
         alarm;
+    descriptor own_epoll;  // `run` takes it from Asio
   };
 
   std::uint64_t add(readiness* who, int descriptor);
@@ -88,6 +98,8 @@ class poller {
   void postpone(std::uint64_t key);
   [[nodiscard]] readiness* find(std::uint64_t key) const noexcept;
 
+  bool take_over();
+  bool sleep();
   void arm();
   void serve_ready();
   bool spin_finds();
@@ -96,6 +108,7 @@ class poller {
   void resume_postponed();
   std::size_t drain();
   bool look();
+  void wait(int milliseconds) noexcept;
   void expect_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
@@ -113,6 +126,8 @@ class poller {
   std::optional<time_point> alarm_at_;
   bool started_{};
   bool iteration_requested_{};
+  bool is_running_{};              // in `run`
+  bool context_is_ready_{};        // then: it has handlers to run
   std::shared_ptr<poller> alive_;  // owns nothing: lets handlers detect whether we are alive
   context_end context_end_;
 };

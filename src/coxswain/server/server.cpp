@@ -45,7 +45,7 @@ void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point
 }  // namespace
 
 server::impl::impl(asio::io_context& io, options o, shared_job job)
-    : options_{checked(std::move(o), job)},
+    : options_{checked(with_log(std::move(o)), job)},
       job_{std::move(job)},
       dispatch_{options_, origin()},
       poller_{io, *this, options_.spin},
@@ -62,6 +62,16 @@ server::impl::impl(asio::io_context& io, options o, shared_job job)
   if (journal_ && journal_->descriptor() >= 0) disk_.emplace(poller_, journal_->descriptor());
   if (job_.log) job_.log->when_changed([this] { poller_.request_iteration(); });
   if (downtime_) resume_job();
+}
+
+// The log may post handlers.
+options server::impl::with_log(options o) {
+  if (!o.log) return o;
+  o.log = [this, log = std::move(o.log)](core::event const& e) {
+    poller_.let_context_run();
+    log(e);
+  };
+  return o;
 }
 
 core_origin server::impl::origin() {
@@ -286,7 +296,10 @@ void server::impl::settle() {
   if (dispatch_.done() && dispatch_.is_durable() && !job_done_.is_open()) {
     if (!done_since_) done_since_ = iteration_.now;
     bool const lingered = iteration_.now >= deadline_after(*done_since_, options_.linger);
-    if (lingered || dispatch_.drained()) job_done_.open();
+    if (lingered || dispatch_.drained()) {
+      job_done_.open();
+      poller_.let_context_run();
+    }
   }
   if (stop_by_ && (connections_.size() == 0 || iteration_.now >= *stop_by_)) finish();
   if (options_.owns_process && !is_heap_trimmed_) trim_heap();
@@ -337,6 +350,7 @@ bool server::impl::make_durable() {
   if (job_.log && dispatch_.logic().newer_term() && iteration_.journal_failure.ok()) {
     iteration_.journal_failure = {errc::aborted, "a client knows a newer coordinator of this job"};
   }
+  if (!waits_.empty()) poller_.let_context_run();
   waits_.open([this](std::uint64_t batch) { return dispatch_.is_durable(batch); });
   if (iteration_.journal_failure.ok()) connections_.release();
   return iteration_.journal_failure.ok();
@@ -395,6 +409,11 @@ std::vector<std::string> const& server::addresses() const { return impl_->addres
 
 // Not coroutines themselves: those would use the server when they begin, and it may be gone.
 asio::awaitable<void> server::run() { return impl::serve(impl_); }
+
+void server::run_context() {
+  auto const self = impl_;
+  self->run_context();
+}
 
 asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }
 

@@ -57,6 +57,11 @@ class server {
   // likewise the error of its journal.
   asio::awaitable<void> run();
 
+  // Runs the io_context on this thread as its `run` does, in a faster way that sleeps in the
+  // server's own loop: a message costs two system calls less. For an io_context of which nothing
+  // but descriptors, timers and `options::log` posts handlers: no other thread may.
+  void run_context();
+
   // Waits until the job is over: all tasks have joined and left, or failed, and every leave was
   // acknowledged (at most `linger` later). Also returns when the server was stopped or destroyed.
   asio::awaitable<void> job_done();

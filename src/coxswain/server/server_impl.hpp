@@ -30,6 +30,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
   static asio::awaitable<status> wait_durable(std::shared_ptr<impl> self, time_point give_up_at);
 
+  void run_context() { poller_.run(); }
   void stop(std::string reason);
   status suspend(std::string reason);
   status put_in(core::owner_input what);
@@ -61,6 +62,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   [[nodiscard]] bool make_durable();
   [[nodiscard]] status durability_of(std::uint64_t batch) const;
   [[nodiscard]] bool is_over() const { return closed_ || finished_.is_open(); }
+  options with_log(options o);
   core_origin origin();
   void resume_job();
   void start();

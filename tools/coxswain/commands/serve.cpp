@@ -146,7 +146,11 @@ int service::run() {
     if (problem) std::rethrow_exception(problem);
   });
   io_.restart();
-  io_.run();
+  if (given_.engine.is_wanted()) {
+    io_.run();  // names are looked up on another thread
+  } else {
+    coordinator_.run_context();
+  }
   spdlog::info("ended");
   return static_cast<int>(code_);
 }
