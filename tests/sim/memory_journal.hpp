@@ -100,7 +100,7 @@ class memory_journal final : public server::journal {
     server::segment_file all;
     is_damaged_ =
         server::follow(found, all, written_) == server::segment_end::damaged || is_damaged_;
-    written_.resize(all.valid_bytes);
+    written_.resize((all.valid_bytes + 7) / 8 * 8);  // the padding may be missing
     number_ = found.last_number;
     checksum_ = found.last_checksum;
     durable_ = {number_, written_.size()};

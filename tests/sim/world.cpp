@@ -81,7 +81,7 @@ void world::kill(process& p) {
 void world::pause(process& p, duration time) {
   p.paused_until = std::max(p.paused_until, now + time);
 }
-void world::stall(duration time) { stalled_until_ = now + time; }
+void world::stall(duration time) { stalled_until_ = std::max(stalled_until_, now + time); }
 void world::refuse_connections(duration time) { refusing_until_ = now + time; }
 void world::read_slowly(process& p, duration time) {
   if (p.line) p.line->unread_until = now + time;
@@ -269,8 +269,10 @@ void world::deliver_to_coordinator() {
   while (coordinator.deliver(dirty_)) take_from_coordinator();
   static_cast<void>(coordinator.commit());
   synchronize();
-  if (journal.wants_snapshot())
+  if (journal.wants_snapshot()) {
+    static_cast<void>(coordinator.commit());
     static_cast<void>(journal.write_snapshot(coordinator.logic(), false));
+  }
   if (awaits_observer_ && observer_is_back()) awaits_observer_ = false;
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
   if (ways_.checks_snapshots && snapshot_fault_.empty()) check_snapshot();

@@ -68,6 +68,11 @@ class world {
   void fail_disk(duration downtime) { disk_fails_for_ = downtime; }
   // Nothing more fits on its disk.
   void fill_disk(duration time) { disk_is_full_until_ = now + time; }
+  // The coordinator does not end any more, if it has not yet.
+  void spare_coordinator() {
+    dies_for_.reset();
+    disk_fails_for_.reset();
+  }
 
   // Whether there is no coordinator now.
   [[nodiscard]] bool is_down() const { return now < down_until_; }

@@ -24,6 +24,17 @@ bool history::is_calm(std::size_t process, time_point from, time_point to) const
          !overlaps(stalls, from, to);
 }
 
+time_point history::earliest(time_point at) const {
+  if (seen_within == duration{}) return at;
+  constexpr duration resumes_within = 500ms;
+  time_point earliest = at - seen_within;
+  for (auto one = restarts.rbegin(); one != restarts.rend(); ++one) {
+    bool const was_then = one->from <= at && earliest <= one->to + resumes_within;
+    if (was_then) earliest = std::min(earliest, one->from - seen_within);
+  }
+  return earliest;
+}
+
 duration history::stalled() const {
   duration all{};
   for (interval const& i : stalls) all += i.to - i.from;

@@ -16,8 +16,12 @@ constexpr std::uint32_t reloads = 20;
 
 // What a session may hold when memory is full: the replies to its calls, most of them small, and
 // two of the largest, one queued and one waiting. Those are snapshots of all tasks.
+// A disk holds a third one back.
 constexpr std::size_t memory_per_session = 3 * 1024;
 constexpr std::size_t picture_bytes_per_task = 320;
+
+// A put of two keys, which may arrive only to be refused.
+constexpr std::size_t largest_request = 25'000;
 
 core::config with_bug(core::config options, injected_bug const* wrong) {
   if (wrong && wrong->configure) wrong->configure(options);
@@ -233,7 +237,7 @@ void job::plan_crashes() {
     w.at(soon(), [this] { w.fill_disk(between(w.random, 1ms, 2s)); });
   }
   w.on_crash = [this](duration downtime) {
-    ++seen.restarts;
+    seen.restarts.push_back({w.now, w.now + downtime});
     seen.stalls.push_back({w.now, w.now + downtime});
     for (auto const& one : actors_) one->in_trouble(w.now + downtime);
   };
@@ -313,8 +317,9 @@ void job::watch_memory() {
   if (!found_.empty()) return;
   auto const& meter = *w.coordinator.logic().memory();
   std::size_t const largest = picture_bytes_per_task * decided.options.num_tasks;
-  std::size_t const most =
-      seen.options.memory_bytes_max + (memory_per_session + 2 * largest) * actors_.size();
+  std::size_t const pictures = decided.ways.has_disk ? 3 : 2;
+  std::size_t const most = seen.options.memory_bytes_max + largest_request +
+                           (memory_per_session + pictures * largest) * actors_.size();
   if (meter.used() + meter.transit() <= most) return;
   found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used() + meter.transit()) +
                    " bytes of memory are used; the limit is " +
@@ -332,6 +337,7 @@ bool job::is_done() const {
 
 void job::end() {
   ends_ = true;
+  w.spare_coordinator();
   for (std::size_t i = 1; i < actors_.size(); ++i) {
     actor& one = *actors_[i];
     if (one.body.alive && one.body.waiting() > 0) {

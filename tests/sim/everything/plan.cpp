@@ -126,6 +126,10 @@ plan::plan(std::uint64_t seed) {
   ways.has_journal = true;
   ways.has_disk = one_in(r, 2);
   if (ways.has_disk && one_in(r, 3)) disk_failures = any(r, 1, 2);
+  if (ways.has_disk) {  // the auditor would wait for it with each page
+    options.changes_per_answer_max = core::config{}.changes_per_answer_max;
+    options.changes_looked_at_max = core::config{}.changes_looked_at_max;
+  }
   if (one_in(r, 2)) ways.batches_per_snapshot = any(r, 1, 200);
   // Then calls are refused, as when memory is scarce.
   if (limits_are_small && one_in(r, 2)) full_disks = any(r, 1, 2);

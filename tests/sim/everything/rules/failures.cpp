@@ -20,7 +20,8 @@ void check_death(history const& h, std::size_t index, violations& found) {
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
                                    [&](interval const& i) { return i.to >= *p.died; });
   // The end of a silent connection may be noticed just before its timeout.
-  duration const allowed = h.options.reconnect_grace + h.restarts * h.options.restart_grace +
+  duration const allowed = h.options.reconnect_grace +
+                           static_cast<int>(h.restarts.size()) * h.options.restart_grace +
                            (was_calm ? time_limit{} : h.options.heartbeat_timeout);
   time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
   if (bound > h.ended) return;
@@ -72,7 +73,8 @@ bool has_reported(history const& h, task_id task, time_point at) {
 bool is_challenged(history const& h, task_id task, incarnation self, time_point at) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
     auto const* const join = c.asks<core::join_args>();
-    return join && c.task == task && join->self != self && c.made <= at && c.over() >= at;
+    return join && c.task == task && join->self != self && c.made <= at &&
+           c.over() >= h.earliest(at);
   });
 }
 
@@ -95,14 +97,20 @@ bool has_cause(history const& h, task_id task, incarnation self, time_point at) 
 }
 
 void check_cause(history const& h, event_record const& e, violations& found) {
-  // Its incarnation is the one seen before.
-  auto const after = std::find_if(h.tasks.begin(), h.tasks.end(),
-                                  [&](task_sight const& s) { return s.at >= e.at; });
-  if (after == h.tasks.begin() || after == h.tasks.end()) return;
+  // Its incarnation is the one seen before. With a disk another one may be seen earlier than this.
+  auto const first_since = [&](time_point at) {
+    return std::find_if(h.tasks.begin(), h.tasks.end(),
+                        [at](task_sight const& s) { return s.at >= at; });
+  };
+  auto before = first_since(h.earliest(e.at));
+  auto const after = first_since(e.at);
+  if (before == h.tasks.begin() || after == h.tasks.end()) return;
   task_id const task = *e.what.what.task;
-  auto const& before = std::prev(after)->what.tasks[task.value];
-  if (before.state != task_state::connected) return;
-  if (has_cause(h, task, before.self, e.at)) return;
+  for (--before; before != after; ++before) {
+    auto const& then = before->what.tasks[task.value];
+    if (then.state != task_state::connected) return;
+    if (has_cause(h, task, then.self, e.at)) return;
+  }
   found.push_back("at " + h.text(e.at) + " without a cause: " + e.what.what.text);
 }
 
@@ -120,7 +128,7 @@ void check_failures(history const& h, violations& found) {
     if (!c.asks<core::report_error_args>() || !c.is_ok() || !h.has_all_events()) continue;
     bool const has_failed = std::any_of(h.events.begin(), h.events.end(), [&](auto const& e) {
       return e.what.what.kind == core::event_kind::failed && e.what.what.task == c.task &&
-             e.at >= c.made && e.at - h.seen_within <= *c.answered;
+             e.at >= c.made && h.earliest(e.at) <= *c.answered;
     });
     if (!has_failed) found.push_back("the task did not fail: " + h.text(c));
   }

@@ -23,14 +23,14 @@ bool concerns(std::string_view key, std::string_view directory) {
   return key == directory || is_below(key, directory);
 }
 
-key_story::key_story(history const& h) : seen_within_{h.seen_within} {
+key_story::key_story(history const& h) : history_{h} {
   for (key_record const& one : h.keys) {
     auto& states = keys_[one.what.key];
     if (states.empty()) states.push_back({});
     states.back().to = one.at;
     std::optional<std::string> value;
     if (one.what.value) value = std::string{one.what.value->view()};
-    states.push_back({one.what.version, std::move(value), one.at - seen_within_});
+    states.push_back({one.what.version, std::move(value), one.at, h.earliest(one.at)});
     times_.resize(std::max<std::size_t>(times_.size(), one.what.version + 1), one.at);
   }
 }

@@ -24,7 +24,8 @@ class key_story {
   struct state {
     std::uint64_t version{};           // zero: from the beginning on
     std::optional<std::string> value;  // none: there is none
-    time_point from;                   // at the earliest
+    time_point seen;
+    time_point from;  // at the earliest
     time_point to{time_point::max()};
   };
 
@@ -54,15 +55,15 @@ class key_story {
   // When the change of a version had happened, or never.
   [[nodiscard]] time_point time_of(std::uint64_t version) const;
   [[nodiscard]] bool is_present(std::uint64_t version, time_point from, time_point to) const {
-    time_point const earliest = time_of(version);
-    bool const is_known = earliest != time_point::max();
-    return is_known && earliest - seen_within_ <= to && time_of(version + 1) >= from;
+    time_point const seen = time_of(version);
+    bool const is_known = seen != time_point::max();
+    return is_known && history_.earliest(seen) <= to && time_of(version + 1) >= from;
   }
   [[nodiscard]] std::uint64_t last() const { return times_.size() - 1; }
   [[nodiscard]] std::map<std::string, std::vector<state>> const& all() const { return keys_; }
 
  private:
-  duration seen_within_;
+  history const& history_;
   std::map<std::string, std::vector<state>> keys_;
   std::vector<state> unknown_{{}};
   std::vector<time_point> times_{time_point{}};  // by version

@@ -43,7 +43,7 @@ class key_judge {
       return nullptr;
     }
     if (!claimed_.insert(version).second) report_violation("two calls made one change");
-    if (s->from + h_.seen_within < c_->made || s->from > *c_->answered) {
+    if (s->seen < c_->made || s->from > *c_->answered) {
       report_violation("not changed at that time");
     }
     return s;
@@ -143,7 +143,7 @@ class key_judge {
     if (!removed) return;
     std::uint64_t count = 0;
     for (key_record const& one : h_.keys) {
-      bool const is_then = one.at >= c_->made && one.at - h_.seen_within <= *c_->answered;
+      bool const is_then = one.at >= c_->made && h_.earliest(one.at) <= *c_->answered;
       if (is_then && !one.what.value && is_meant(one.what.key)) ++count;
     }
     if (count < removed->count) report_violation("fewer were removed");
@@ -243,7 +243,7 @@ class key_judge {
             if (c.made > one.at) return false;
             auto const* const put = c.asks<core::put_args>();
             if (put && put->ephemeral && normal(put->key) == one.what.key) return true;
-            if (!is_outcome_unknown(c) && *c.answered < one.at - h_.seen_within) return false;
+            if (!is_outcome_unknown(c) && *c.answered < h_.earliest(one.at)) return false;
             auto const* const remove = c.asks<core::remove_args>();
             if (remove && normal(remove->key) == one.what.key) return true;
             auto const* const tree = c.asks<core::remove_tree_args>();

@@ -23,7 +23,7 @@ bool is_gone(history const& h, task_id task, time_point until) {
     bool const goes =
         e.what.what.kind == core::event_kind::failed || e.what.what.kind == core::event_kind::left;
     bool const returns = e.what.what.text.find("expected back") != std::string::npos;
-    return e.at - h.seen_within <= until && goes && !returns && e.what.what.task == task;
+    return h.earliest(e.at) <= until && goes && !returns && e.what.what.task == task;
   });
 }
 

@@ -14,9 +14,9 @@ bool was_so(history const& h, call_record const& c, IsSo is_so) {
   for (std::size_t i = 0; i < h.tasks.size(); ++i) {
     time_point const until = i + 1 < h.tasks.size() ? h.tasks[i + 1].at : time_point::max();
     if (until < c.made) continue;
-    if (h.tasks[i].at - h.seen_within > *c.answered) break;
+    if (h.earliest(h.tasks[i].at) > *c.answered) break;
     if (is_so(h.tasks[i].what)) return true;
-    bool const jumps = i + 1 < h.tasks.size() && until - h.seen_within <= *c.answered &&
+    bool const jumps = i + 1 < h.tasks.size() && h.earliest(until) <= *c.answered &&
                        h.tasks[i + 1].what.version != h.tasks[i].what.version + 1;
     if (jumps) return true;
   }
