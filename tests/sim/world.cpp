@@ -155,8 +155,12 @@ void world::die_after_commit() {
       observer.logic.received(now, bytes);
       take_from(observer);
     }
+    coordinator.begin();
+    bool const was_paused = line->reading_paused;
+    if (!is_read(*line)) continue;
+    goes_on = was_paused;
     if (auto const bytes = line->up.take(now); !bytes.empty()) {
-      static_cast<void>(coordinator.received(now, line->at_server, bytes));
+      line->reading_paused = coordinator.received(now, line->at_server, bytes) != taken::all;
       goes_on = true;
     }
   }
