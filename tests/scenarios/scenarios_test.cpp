@@ -66,6 +66,7 @@ std::set<std::string> paragraphs() {
                                      "Snapshots",
                                      "A restart",
                                      "A standby",
+                                     "Relays",
                                      "Where the next things go"};
   std::set<std::string> found;
   std::istringstream in{
