@@ -250,6 +250,7 @@ class Standby(EndToEnd):
             leader.signal(signal.SIGCONT)
         leader.line("this coordinator does not lead any more", "err")
         leader.line("this is a standby", "err")
+        time.sleep(0.5)  # it connects to the leader, and so notices its end at once
 
         since = time.monotonic()
         standby.signal(signal.SIGKILL)
