@@ -55,9 +55,10 @@ class poller {
   // From now on a loop iteration runs whenever something is ready, and the io_context has work.
   void start();
 
-  // Runs the io_context as its own `run` does, until it has no work or is stopped. Only its
-  // descriptors and timers, and what an iteration has posted before `let_context_run`, wake it: no
-  // other thread may post to it.
+  // Runs the io_context as its own `run` does, until it has no work or is stopped. Its descriptors
+  // and timers wake it, but no handlers that other threads post; those that an iteration posts run
+  // if it calls `let_context_run`. From the first call on, iterations run in here only. Throws what
+  // handlers throw, and as the constructor does.
   void run();
   void let_context_run() noexcept { context_is_ready_ = true; }
 
@@ -126,8 +127,8 @@ class poller {
   std::optional<time_point> alarm_at_;
   bool started_{};
   bool iteration_requested_{};
-  bool is_running_{};              // in `run`
-  bool context_is_ready_{};        // then: it has handlers to run
+  bool is_running_{};              // `run` was called
+  bool context_is_ready_{};        // it has handlers to run; for `run`
   std::shared_ptr<poller> alive_;  // owns nothing: lets handlers detect whether we are alive
   context_end context_end_;
 };

@@ -23,7 +23,7 @@
 
 namespace coxswain::relay {
 
-// What happens to a trunk. Each may be called from within any function of trunk_link.
+// Events of a trunk. Each may be called from within any function of trunk_link.
 class trunk_owner {
  public:
   // The coordinator serves it: routes can be opened. And no longer: all of them are gone.

@@ -17,7 +17,7 @@ namespace {
 // Routes add no more to a trunk's queue that has this much.
 constexpr std::size_t trunk_queued_max = 256 * 1024;
 
-// How much of a route is received before its relay is told of room.
+// After this many bytes of a route its relay is told that there is room again.
 constexpr std::size_t unreported_max = wire::route_room_max / 2;
 
 constexpr std::size_t pieces_max = 16;
@@ -33,7 +33,8 @@ status of_route(std::uint32_t number, std::string_view what) {
 
 }  // namespace
 
-// What the relay's own session gets need not wait for a disk, and what routes get has waited.
+// Its output is not held for the journal: that of the routes has been, and the relay's own session
+// changes nothing.
 void dispatch::begin_trunk(connection_id from, line& on) {
   on.trunk = std::make_unique<trunk_line>();
   on.trunk->peer = core_.logic().peer_of(from);

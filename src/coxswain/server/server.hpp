@@ -57,9 +57,10 @@ class server {
   // likewise the error of its journal.
   asio::awaitable<void> run();
 
-  // Runs the io_context on this thread as its `run` does, in a faster way that sleeps in the
-  // server's own loop: a message costs two system calls less. For an io_context of which nothing
-  // but descriptors, timers and `options::log` posts handlers: no other thread may.
+  // Runs the io_context on this thread, as its own `run` does, with fewer system calls: the thread
+  // sleeps in the server's own epoll. Only descriptors and timers of the io_context, and handlers
+  // posted by `options::log`, wake it: no other thread may post to it. Once called, the server is
+  // served in here only. Throws what handlers throw.
   void run_context();
 
   // Waits until the job is over: all tasks have joined and left, or failed, and every leave was

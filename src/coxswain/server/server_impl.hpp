@@ -1,5 +1,5 @@
 #pragma once
-// What a server consists of. Included by server.cpp only.
+// The implementation of server. Included by server.cpp only.
 
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"

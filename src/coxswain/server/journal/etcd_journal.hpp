@@ -58,7 +58,7 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   status write_snapshot(core::coordinator const& core, bool may_fork) override;
   [[nodiscard]] bool finish_snapshot(status& outcome) override;
 
-  // Who writes it, for operators.
+  // The leader that writes it, as shown to operators.
   void name_leader(std::string address, std::uint64_t term);
 
   // Etcd's database fills up: a snapshot would free some of it.

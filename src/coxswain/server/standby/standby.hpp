@@ -57,7 +57,7 @@ class standby : public std::enable_shared_from_this<standby> {
   // Ends `lead`.
   void stop();
 
-  // What it knows while it follows.
+  // Its state as a follower, for operators.
   [[nodiscard]] standby_view view() const;
 
   // Replaces what comes from files, for its next leadership, too. Throws coxswain::error: see

@@ -1,5 +1,5 @@
 #pragma once
-// What a standby knows of its job, for operators. Plain data.
+// The state of a standby, as shown to operators. Plain data.
 
 #include "coxswain/base/time.hpp"
 
