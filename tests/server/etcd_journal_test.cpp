@@ -5,6 +5,7 @@
 #include "coxswain/core/behaviour.hpp"
 #include "coxswain/etcd/election.hpp"
 #include "coxswain/etcd/follower.hpp"
+#include "coxswain/net/endpoint.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/journal/batch.hpp"
 #include "coxswain/server/server.hpp"
@@ -15,6 +16,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -207,6 +209,34 @@ BOOST_AUTO_TEST_CASE(they_learn_that_the_leadership_was_lost) {
   BOOST_TEST(run_until(io, [&] { return outcome.has_value(); }));
   BOOST_TEST(outcome->code() == errc::unavailable);
   BOOST_TEST(outcome->message().find("another coordinator") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(clients_are_told_that_the_leadership_was_lost) {
+  auto const at = net::endpoint::parse(coordinator->addresses().front()).value();
+  asio::ip::tcp::socket peer{io};
+  peer.connect({asio::ip::make_address("127.0.0.1"), at.port()});
+  peer.non_blocking(true);
+  asio::write(peer, asio::buffer(hello_frame()));
+  message_reader said;
+  auto const has_read = [&] {
+    std::array<char, 1024> some;
+    boost::system::error_code none_yet;
+    auto const count = peer.read_some(asio::buffer(some), none_yet);
+    said.feed({some.data(), count});
+    return !said.empty();
+  };
+  BOOST_TEST_REQUIRE(run_until(io, has_read));
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(said.take().what.value));
+
+  log->fail({errc::unavailable, "etcd has not confirmed the leader's lease in time"});
+
+  BOOST_TEST_REQUIRE(run_until(io, has_read));
+  auto const last = said.take();
+  auto const* const goodbye = std::get_if<core::goodbye>(&last.what.value);
+  BOOST_TEST_REQUIRE(goodbye != nullptr);
+  BOOST_TEST(goodbye->may_resume);
+  BOOST_TEST(goodbye->why.code() == errc::unavailable);
+  BOOST_TEST(contains(goodbye->why.message(), "does not lead its job any more: etcd has not"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -329,10 +329,17 @@ bool connection::is_slowed() {
 bool connection::dismiss(std::string_view goodbye) {
   bool const is_new = !has_spoken_ && stream_->has_unread();
   if (ended() || !is_stranger_ || is_new) return false;
-  iovec const piece{const_cast<char*>(goodbye.data()), goodbye.size()};
-  if (phase_ == phase::open) static_cast<void>(stream_->write_some({&piece, 1}));
-  end(core::loss::closed);
+  leave(goodbye);
   return true;
+}
+
+void connection::leave(std::string_view goodbye) noexcept {
+  if (ended()) return;
+  iovec const piece{const_cast<char*>(goodbye.data()), goodbye.size()};
+  bool const expects_it =
+      phase_ == phase::open && !out_->has_writable() && iteration_.logic.speaks_frames(id_);
+  if (expects_it) static_cast<void>(stream_->write_some({&piece, 1}));
+  end(core::loss::closed);
 }
 
 void connection::begin_goodbye() {

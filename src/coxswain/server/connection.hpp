@@ -109,6 +109,9 @@ class alignas(64) connection final : private net::watched {
   // False if unread input of its peer is pending. Not from its own coroutine.
   [[nodiscard]] bool dismiss(std::string_view goodbye);
 
+  // Ends it at once, with `goodbye` if its peer expects a frame next and takes it now.
+  void leave(std::string_view goodbye) noexcept;
+
   // Ends it at once. Allocates nothing, so that the core is always informed.
   void end(core::loss how) noexcept;
 

@@ -82,6 +82,10 @@ void connections::erase_ended() {
   iteration_.ended.clear();
 }
 
+void connections::leave_all(std::string_view goodbye) {
+  all_.each([goodbye](connection_id, entry const& e) { e.one->leave(goodbye); });
+}
+
 void connections::end_all() {
   all_.each([](connection_id, entry const& e) { e.one->end(core::loss::closed); });
 }

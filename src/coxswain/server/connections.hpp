@@ -42,6 +42,9 @@ class connections {
   // connection's own coroutine.
   void clear_away();
 
+  // Ends all of them at once, with `goodbye` as far as they take it now.
+  void leave_all(std::string_view goodbye);
+
   // Ends all of them at once.
   void end_all();
 

@@ -406,6 +406,11 @@ bool dispatch::is_greeted(connection_id from) const {
   return on != nullptr && on->greeted;
 }
 
+bool dispatch::speaks_frames(connection_id from) const {
+  auto const* const on = lines_.find(from);
+  return on != nullptr && !on->grpc;
+}
+
 outbox& dispatch::out(connection_id to) {
   auto* const on = lines_.find(to);
   assert(on != nullptr);

@@ -146,6 +146,9 @@ class dispatch {
   // Whether the peer has sent a Hello, or resumed a session.
   [[nodiscard]] bool is_greeted(connection_id from) const;
 
+  // Its peer expects frames of this protocol, or may: it is not known to speak gRPC.
+  [[nodiscard]] bool speaks_frames(connection_id from) const;
+
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id from) const {
     return core_.logic().wrong_token(from);

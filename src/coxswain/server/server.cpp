@@ -1,6 +1,7 @@
 #include "coxswain/server/server.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/journal/restore.hpp"
 #include "coxswain/server/server_impl.hpp"
@@ -379,9 +380,10 @@ void server::impl::look_after_journal() {
 }
 
 // Uncommitted output is discarded with the process.
-void server::impl::fail() noexcept {
+void server::impl::fail() {
   iteration_.report(core::severity::error,
                     {iteration_.journal_failure.message(), ": the coordinator ends"});
+  if (job_.log) connections_.leave_all(leads_no_more(iteration_.journal_failure.message()));
   connections_.end_all();
   closed_ = true;
 }

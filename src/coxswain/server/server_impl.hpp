@@ -70,7 +70,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void settle();
   void trim_heap();
   void finish();
-  void fail() noexcept;
+  void fail();
   void tear_down() noexcept;
   void reload_now_and_then() noexcept;
   [[nodiscard]] std::optional<time_point> next_deadline() const;

@@ -59,6 +59,11 @@ std::string standby_says(std::string const& job, std::string const& leader) {
                        true, leader);
 }
 
+std::string leads_no_more(std::string const& why) {
+  return goodbye_frame(
+      {errc::unavailable, "This coordinator does not lead its job any more: " + why}, true);
+}
+
 std::string_view no_http() {
   constexpr std::string_view words =
       "This is the port of a Coxswain coordinator, which does not speak HTTP.\n"

@@ -24,6 +24,9 @@ namespace coxswain::server {
 // one. The peer can resume its session there, or here later.
 [[nodiscard]] std::string standby_says(std::string const& job, std::string const& leader);
 
+// This coordinator does not lead its job any more. The peer can resume its session at another one.
+[[nodiscard]] std::string leads_no_more(std::string const& why);
+
 // An HTTP response, for an HTTP request sent to a coordinator.
 [[nodiscard]] std::string_view no_http();
 
