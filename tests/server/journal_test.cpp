@@ -88,6 +88,24 @@ void damage(fs::path const& file, std::size_t at) {
   write(file, content);
 }
 
+// The same batches.
+std::string as_of_another_boot(std::string const& segment) {
+  std::string made;
+  std::uint32_t previous{};
+  for (std::size_t at = 0; auto const next = read_batch(std::string_view{segment}.substr(at));) {
+    at += next->bytes();
+    auto written = next->written;
+    ++written.boot;
+    std::string bytes(batch_head_bytes, '\0');
+    bytes += next->payload;
+    bool const is_first = made.empty();
+    previous =
+        seal(bytes, next->number, next->durable, is_first ? next->previous : previous, written);
+    made += bytes;
+  }
+  return made;
+}
+
 std::string refusal(std::string const& directory) {
   try {
     file_journal const opened{directory};
@@ -170,6 +188,7 @@ BOOST_AUTO_TEST_CASE(a_torn_end_is_cut_off_wherever_it_is_torn) {
     BOOST_TEST(again.commit().ok());
     BOOST_TEST(read_journal(in.journal()).last_number == found.last_number + 1);
     fs::remove(segment_path(in.journal(), found.last_number + 1));
+    fs::remove(last_path(in.journal()));
   }
 }
 
@@ -189,6 +208,56 @@ BOOST_AUTO_TEST_CASE(damage_before_the_end_is_refused_wherever_it_is) {
   }
 }
 
+// Nor can the process that wrote it have left this.
+BOOST_AUTO_TEST_CASE(an_end_that_is_no_torn_one_is_refused) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  auto const whole = content_of(in.segment());
+  auto zeroed = whole;
+  std::fill(zeroed.begin() + static_cast<std::ptrdiff_t>(ends[3]), zeroed.end(), '\0');
+  auto flipped = whole;
+  flipped[ends[4] + 70] ^= 1;
+
+  write(in.segment(), zeroed);
+  BOOST_TEST(contains(refusal(in.journal()), "the journal is damaged after batch 3"));
+  write(in.segment(), flipped);
+  BOOST_TEST(contains(refusal(in.journal()), "the journal is damaged after batch 4"));
+  repair_journal(in.journal());
+  BOOST_TEST(read_journal(in.journal()).last_number == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_last_segment_is_refused_until_it_is_repaired) {
+  test_directory in;
+  write_batches(in);
+  {
+    file_journal j{in.journal()};
+    j.go_on();
+    j.append(heard(6s, 6));
+    BOOST_TEST(j.commit().ok());
+  }
+  fs::remove(segment_path(in.journal(), 6));
+  BOOST_TEST(contains(refusal(in.journal()), "0000000000000006.seg': the file is missing"));
+  BOOST_TEST(check_journal(in.journal()).damage().code() == errc::data_loss);
+
+  auto const cut = repair_journal(in.journal());
+
+  BOOST_TEST(cut.has_unreadable);
+  BOOST_TEST(check_journal(in.journal()).damage().ok());
+  file_journal again{in.journal()};
+  again.go_on();
+  BOOST_TEST(again.last_number() == 5U);
+}
+
+// After another boot it is what the end of the machine has left.
+BOOST_AUTO_TEST_CASE(after_the_end_of_the_machine_the_last_segment_may_be_missing) {
+  test_directory in;
+  write_batches(in);
+  fs::remove(in.segment());
+  BOOST_TEST(refusal(in.journal()) != "none");
+  write(last_path(in.journal()), "0000000000000001 0000000000000001\n");
+  BOOST_TEST(refusal(in.journal()) == "none");
+}
+
 // After the end of the machine later ones may be on the disk without earlier ones.
 BOOST_AUTO_TEST_CASE(batches_that_were_never_synchronized_may_be_missing) {
   test_directory in;
@@ -202,7 +271,7 @@ BOOST_AUTO_TEST_CASE(batches_that_were_never_synchronized_may_be_missing) {
       ends.push_back(j.bytes_written());
     }
   }
-  auto const whole = content_of(in.segment());
+  auto const whole = as_of_another_boot(content_of(in.segment()));
   auto const without = [&](std::size_t batch) {
     auto damaged = whole;
     std::fill(damaged.begin() + static_cast<std::ptrdiff_t>(ends[batch - 2]),
@@ -487,9 +556,9 @@ BOOST_AUTO_TEST_CASE(snapshots_replace_earlier_inputs) {
     }
     j.say(from, put_frame(6, "k6", "a value"));
   }
-  // The head, the lock, two snapshots, and the inputs after each of them.
+  // The head, the lock, which segment is the last one, two snapshots, and the inputs after each.
   BOOST_TEST((files_in(in.journal()) ==
-              std::vector<std::string>{"", "", ".seg", ".seg", ".snap", ".snap"}));
+              std::vector<std::string>{"", "", "", ".seg", ".seg", ".snap", ".snap"}));
 
   journalled_job const j{in, {}, t0 + 1h};
   for (int i = 1; i <= 6; ++i) {

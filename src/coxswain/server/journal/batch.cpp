@@ -6,6 +6,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace coxswain::server {
@@ -84,6 +85,14 @@ std::optional<batch> read_batch(std::string_view bytes) {
                head.previous.value(),
                head.checksum.value(),
                bytes.substr(sizeof(head), length)};
+}
+
+bool is_begun_batch(std::string_view bytes) {
+  batch_head head{};
+  std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof(head)));
+  if (bytes.size() < sizeof(head.magic)) return true;
+  if (head.magic.value() != magic) return false;
+  return bytes.size() < sizeof(head) || head.length.value() > bytes.size() - sizeof(head);
 }
 
 }  // namespace coxswain::server

@@ -61,6 +61,9 @@ std::uint32_t seal(std::string& bytes, std::uint64_t number, std::uint64_t durab
 // its checksum is wrong.
 [[nodiscard]] std::optional<batch> read_batch(std::string_view bytes);
 
+// Whether these bytes are the beginning of a batch without its end.
+[[nodiscard]] bool is_begun_batch(std::string_view bytes);
+
 [[nodiscard]] std::uint32_t checksum_of(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
 }  // namespace coxswain::server

@@ -59,16 +59,6 @@ duration clock(clockid_t which) {
   return std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
 }
 
-// The kernel draws a UUID at each boot; its first half will do. Zero: unknown.
-std::uint64_t this_boot() {
-  std::string id;
-  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> id;
-  id.erase(std::remove(id.begin(), id.end(), '-'), id.end());
-  std::uint64_t made{};
-  std::from_chars(id.data(), id.data() + std::min<std::size_t>(id.size(), 16), made, 16);
-  return made;
-}
-
 // Zero, or why `bytes` was not written, which are those that are left then.
 int write_all(int to, std::string_view& bytes) {
   while (!bytes.empty()) {
@@ -325,6 +315,7 @@ status file_journal::open_segment() {
   if (!create() && is_full(errno) && use_reserve()) create();
   segment_bytes_ = 0;
   if (segment_) {
+    note_last_segment(directory_, number_ + 1);
     if (disk_) closed_.push_back(open_directory(directory_));
     return {};
   }

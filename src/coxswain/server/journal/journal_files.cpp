@@ -110,12 +110,38 @@ bool was_durable(std::string_view bytes, std::size_t from, std::uint64_t number)
   return false;
 }
 
-status damaged(segment_file const& in, std::string const& directory, std::uint64_t after) {
-  return {errc::data_loss,
-          "the journal is damaged after batch " + std::to_string(after) + ", at byte " +
-              std::to_string(in.valid_bytes) + " of '" + in.path +
-              "': later batches are whole. To continue without them: coxswain journal repair " +
-              directory};
+status damaged(segment_file const& in, std::string const& directory, std::uint64_t after,
+               std::string const& why) {
+  return {errc::data_loss, "the journal is damaged after batch " + std::to_string(after) +
+                               ", at byte " + std::to_string(in.valid_bytes) + " of '" + in.path +
+                               "': " + why + ". To continue without what follows: coxswain " +
+                               "journal repair " + directory};
+}
+
+// The number of the last segment that was begun since this boot; zero: unknown. After the end of
+// the machine it may be missing.
+std::uint64_t last_begun(std::string const& directory) {
+  std::uint64_t boot{};
+  std::uint64_t first{};
+  std::ifstream{last_path(directory)} >> std::hex >> first >> boot;
+  return boot != 0 && boot == this_boot() ? first : 0;
+}
+
+// The end of a process leaves the beginning of a batch, or nothing; the end of the machine leaves
+// anything.
+bool may_be_torn(journal_files const& after, std::string_view rest) {
+  auto const boot = this_boot();
+  return boot == 0 || after.last_written.boot != boot || is_begun_batch(rest);
+}
+
+void find_missing(journal_files& in, std::string const& directory) {
+  auto const from_snapshot = in.snapshots.empty() ? 0 : in.snapshots.back().number;
+  auto const begun = last_begun(directory);
+  bool const is_there = !in.segments.empty() && in.segments.back().first >= begun;
+  if (is_there || begun <= from_snapshot) return;
+  in.damaged_segment = in.segments.size();
+  in.segments.push_back({.path = segment_path(directory, begun), .first = begun});
+  in.damage = damaged(in.segments.back(), directory, in.last_number, "the file is missing");
 }
 
 }  // namespace
@@ -154,13 +180,21 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
     auto const end = follow(made, one, bytes);
     if (end == segment_end::whole) continue;
     bool const is_last = i + 1 == made.segments.size();
+    auto const rest = std::string_view{bytes}.substr(one.valid_bytes);
+    std::string why;
     if (!is_last || end == segment_end::damaged) {
-      made.damage = damaged(one, directory, made.last_number);
+      why = "later batches are whole";
+    } else if (!may_be_torn(made, rest)) {
+      why = "this is no end that a process can have left";
+    }
+    if (!why.empty()) {
+      made.damage = damaged(one, directory, made.last_number, why);
       made.damaged_segment = i;
       return made;
     }
     made.is_torn = true;
   }
+  find_missing(made, directory);
   return made;
 }
 
@@ -216,6 +250,26 @@ std::string content_of(std::string const& path) {
   }
 }
 
+// The kernel draws a UUID at each boot; its first half will do.
+std::uint64_t this_boot() {
+  std::string id;
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> id;
+  std::erase(id, '-');
+  std::uint64_t made{};
+  std::from_chars(id.data(), id.data() + std::min<std::size_t>(id.size(), 16), made, 16);
+  return made;
+}
+
+void note_last_segment(std::string const& directory, std::uint64_t first) noexcept {
+  std::array<char, 2 * number_digits + 3> text;
+  std::snprintf(text.data(), text.size(), "%016llx %016llx\n",
+                static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(this_boot()));
+  net::descriptor const file{
+      ::open(last_path(directory).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  if (file) static_cast<void>(::pwrite(file.value(), text.data(), text.size() - 1, 0) < 0);
+}
+
 void sync_directory(std::string const& directory) {
   net::descriptor const opened{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (opened && ::fsync(opened.value()) == 0) return;
@@ -224,6 +278,8 @@ void sync_directory(std::string const& directory) {
 }
 
 std::string head_path(std::string const& directory) { return directory + "/head"; }
+
+std::string last_path(std::string const& directory) { return directory + "/last"; }
 
 std::string segment_path(std::string const& directory, std::uint64_t first) {
   return path_of(directory, first, segment_extension);

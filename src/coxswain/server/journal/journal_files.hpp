@@ -4,6 +4,7 @@
 //   lock            locked while a coordinator uses the journal; has its process id
 //   head            one batch, number 0: who the coordinator is, and its options
 //   <number>.seg    batches from this number (16 hex digits) on
+//   last            the number of the last of these that was begun, and the boot of the machine
 //   <number>.snap   the core's state after this batch: a batch of that number without records, as a
 //                   head, and the snapshot (core::coordinator::save)
 //   reserve         space for what must still be written when the disk is full
@@ -82,12 +83,20 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 // The content of a file. Throws as read_journal does.
 [[nodiscard]] std::string content_of(std::string const& path);
 
+// Identifies the boot of this machine; zero: unknown.
+[[nodiscard]] std::uint64_t this_boot();
+
+// A process of this boot has begun the segment with this batch: from now on it must exist. Not
+// knowing it is no error, so none is reported.
+void note_last_segment(std::string const& directory, std::uint64_t first) noexcept;
+
 // Files that were created, renamed or removed in the directory are so on the disk, too. Throws
 // coxswain::error: UNAVAILABLE, it cannot be opened or synchronized.
 void sync_directory(std::string const& directory);
 
 // Paths within the directory.
 [[nodiscard]] std::string head_path(std::string const& directory);
+[[nodiscard]] std::string last_path(std::string const& directory);
 [[nodiscard]] std::string segment_path(std::string const& directory, std::uint64_t first);
 [[nodiscard]] std::string snapshot_path(std::string const& directory, std::uint64_t number);
 

@@ -122,6 +122,11 @@ void count(journal_cut& into, journal_files const& in, std::string_view bytes, s
 void cut(journal_cut& into, std::string const& directory, journal_files const& in) {
   auto const damaged = in.is_torn ? in.segments.size() - 1 : in.damaged_segment;
   auto const& first = in.segments[damaged];
+  if (!fs::exists(first.path)) {
+    into.batches = 1;
+    into.has_unreadable = true;
+    return set_aside(into, last_path(directory));
+  }
   auto const bytes = content_of(first.path);
   count(into, in, bytes, first.valid_bytes);
   for (std::size_t i = damaged + 1; i < in.segments.size(); ++i) {
@@ -174,7 +179,10 @@ journal_check check_journal(std::string const& directory) {
 journal_cut repair_journal(std::string const& directory) {
   auto const found = check_journal(directory);
   journal_cut made;
-  if (!found.used.damage.ok() || found.used.is_torn) cut(made, directory, found.used);
+  if (!found.used.damage.ok() || found.used.is_torn) {
+    cut(made, directory, found.used);
+    ::unlink(last_path(directory).c_str());
+  }
   auto const used = found.used.snapshots.empty() ? 0 : found.used.snapshots.back().number;
   bool const removes_earlier = !found.earlier_damage.ok();
   for (auto const& one : found.snapshots) {

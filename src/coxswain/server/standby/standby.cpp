@@ -5,13 +5,13 @@
 #include "coxswain/net/transport.hpp"
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
+#include "coxswain/server/journal/journal_files.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <system_error>
@@ -45,12 +45,12 @@ time_point clock_now() { return std::chrono::steady_clock::now(); }
 // The same for all processes that listen at this address, one after the other: of this boot of the
 // machine, and of this network namespace.
 std::uint32_t place_of(std::string const& address) {
-  std::string boot;
-  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  auto const boot = this_boot();
   std::error_code none;
   auto const network = std::filesystem::read_symlink("/proc/self/ns/net", none).string();
-  if (boot.empty() || network.empty()) return static_cast<std::uint32_t>(draw_incarnation().value);
-  return static_cast<std::uint32_t>(std::hash<std::string>{}(boot + network + address));
+  if (boot == 0 || network.empty()) return static_cast<std::uint32_t>(draw_incarnation().value);
+  return static_cast<std::uint32_t>(
+      std::hash<std::string>{}(std::to_string(boot) + network + address));
 }
 
 // The upper half of a lease's id is the place of the process that drew it.
