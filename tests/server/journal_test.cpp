@@ -2,11 +2,13 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/behaviour.hpp"
+#include "coxswain/http2/client_session.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/journal/file_journal.hpp"
 #include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/journal/restore.hpp"
 #include "coxswain/server/recording/replay.hpp"
+#include "coxswain/xla/codec.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -422,6 +424,69 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {
   j.settle();
   BOOST_TEST(j.said.take().id.value == 1u);
   BOOST_TEST(j.said.empty());
+}
+
+BOOST_AUTO_TEST_CASE(heartbeats_and_pings_of_jax_are_answered_before_the_disk_is_done) {
+  test_directory in;
+  options o;
+  o.journal.level = durability::disk;
+  journalled_job j{in, o};
+  http2::client_session jax{{}};
+  std::vector<http2::client_event> events;
+  auto const id = j.d->open(j.now, "10.0.0.1:5", secret);
+  auto const exchange = [&] {
+    std::string asked;
+    while (jax.wants_write()) jax.append_output(asked, 1 << 20);
+    j.d->received(j.now, id, asked);
+    std::vector<connection_id> dirty;
+    while (j.d->deliver(dirty) || j.d->release(dirty)) {
+      BOOST_TEST(j.d->commit().ok());
+      while (j.d->out(id).has_writable()) {
+        auto const bytes = next_bytes(j.d->out(id));
+        jax.receive(j.now, bytes, events);
+        j.d->wrote(j.now, id, bytes.size());
+      }
+    }
+  };
+  auto const ask = [&](xla::method what, std::string key = {}) {
+    xla::request asked;
+    asked.task = xla::task_name{0};
+    asked.self = incarnation{10};
+    if (what != xla::method::register_task) asked.service = incarnation{77};
+    asked.name = std::move(key);
+    xla::method_path const path{what, xla::generation::third};
+    auto const at = path_of(path);
+    auto const stream = jax.start({.path = at}, encode_request(path, asked)).value();
+    exchange();
+    return stream;
+  };
+  auto const has_ended = [&](http2::stream_id stream) {
+    return std::any_of(events.begin(), events.end(), [&](http2::client_event const& one) {
+      auto const* const end = std::get_if<http2::call_ended>(&one);
+      return end != nullptr && end->stream == stream && end->outcome.ok();
+    });
+  };
+  auto const has_pong = [&] {
+    return std::any_of(events.begin(), events.end(), [](http2::client_event const& one) {
+      return std::holds_alternative<http2::ping_answer>(one);
+    });
+  };
+  auto const registered = ask(xla::method::register_task);
+  BOOST_TEST(!has_ended(registered));
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  exchange();
+  BOOST_TEST(has_ended(registered));
+
+  auto const put = ask(xla::method::insert_key_value, "key");
+  BOOST_TEST(has_ended(ask(xla::method::heartbeat)));
+  BOOST_TEST(has_ended(ask(xla::method::heartbeat)));
+  jax.ping(0);
+  exchange();
+  BOOST_TEST(has_pong());
+  BOOST_TEST(!has_ended(put));
+  BOOST_TEST(j.log.wait_until_durable().ok());
+  exchange();
+  BOOST_TEST(has_ended(put));
 }
 
 BOOST_AUTO_TEST_CASE(a_synchronization_begins_when_something_waits_or_is_old) {

@@ -54,6 +54,9 @@ class outbox {
   // Output up to this position may be written.
   void release(std::int64_t position) noexcept { held_->released = position; }
 
+  // Whether any was released.
+  [[nodiscard]] bool has_released() const noexcept { return held_->released > 0; }
+
   // Puts a whole message before all that is held back. Nothing else may be writable.
   void overtake(std::string message);
 

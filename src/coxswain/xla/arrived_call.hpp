@@ -40,6 +40,10 @@ struct arrived_call {
   void succeed(encoded_reply reply = {}) const {
     calls.answer(opened_by(by), {}, std::move(reply));
   }
+  // With a reply that says only that the coordinator lives.
+  void answer_heartbeat(encoded_reply reply) const {
+    calls.answer(opened_by(by), {}, std::move(reply), true);
+  }
 
   // The call as an open one, whose request is one of that session of the core.
   [[nodiscard]] open_call opened_by(carrier& one) const {

@@ -133,7 +133,7 @@ void door::heartbeat(arrived_call const& a) {
     how.code = errc::aborted;
     return a.refuse(std::move(how));
   }
-  a.succeed({encode_incarnation(self_)});
+  a.answer_heartbeat({encode_incarnation(self_)});
 }
 
 void door::shutdown_task(arrived_call const& a) {

@@ -24,6 +24,7 @@ struct reply {
   call_id to;
   outcome how;
   encoded_reply what{};
+  bool says_only_alive{};  // it follows from no earlier input
 };
 
 // Requests a sign of life from the client: `door::pong`.

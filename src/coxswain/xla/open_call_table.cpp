@@ -47,13 +47,15 @@ open_call* open_call_table::find(request_id id) {
   return at == calls_.end() ? nullptr : &at->second;
 }
 
-void open_call_table::answer(open_call const& to, outcome how, encoded_reply what) {
+void open_call_table::answer(open_call const& to, outcome how, encoded_reply what,
+                             bool says_only_alive) {
   if (!to.from) return;
   auto& counted = counts_[static_cast<std::size_t>(to.of.what)];
   ++counted.calls;
   if (!how.ok()) ++counted.failed;
-  replies_.emplace_back(std::in_place_type<reply>,
-                        reply{{to.from->core, to.stream}, std::move(how), std::move(what)});
+  replies_.emplace_back(
+      std::in_place_type<reply>,
+      reply{{to.from->core, to.stream}, std::move(how), std::move(what), says_only_alive});
 }
 
 void open_call_table::forget(request_id id) {

@@ -64,7 +64,8 @@ class open_call_table {
   [[nodiscard]] std::size_t size() const noexcept { return calls_.size(); }
 
   // Nothing is sent if no client waits for the call.
-  void answer(open_call const& to, outcome how, encoded_reply what = {});
+  void answer(open_call const& to, outcome how, encoded_reply what = {},
+              bool says_only_alive = false);
   // An open call ends without a reply; or with one.
   void forget(request_id id);
   void finish(request_id id, outcome how, encoded_reply what = {});

@@ -100,7 +100,9 @@ bool grpc_connections::begin_input(time_point now, connection_id from, line& on,
 bool grpc_connections::receive(time_point now, connection_id from, line& on,
                                std::string_view& input) {
   auto& session = on.grpc->session;
+  bool const may_overtake = can_overtake(now, from, on);
   auto const count = session.receive(now, input, found_->all);
+  if (may_overtake) overtake(on);  // acknowledgements of pings and settings
   input.remove_prefix(count);
   bool const has_found = !found_->all.empty();
   take_events(now, from, on);
@@ -170,11 +172,13 @@ void grpc_connections::make_effective(time_point now, xla::effect& what) {
     if (on == nullptr) return;
     ++replies_sent_;
     http2::stream_id const stream{r->to.stream};
+    bool const may_overtake = r->says_only_alive && can_overtake(now, r->to.on, *on);
     if (r->how.ok()) {
       on->grpc->session.reply(stream, std::move(r->what.head), std::move(r->what.tail));
     } else {
       on->grpc->session.fail(stream, r->how.code, r->how.text, r->how.details);
     }
+    if (may_overtake) overtake(*on);
     lines_.changed(now, r->to.on, *on);
   } else if (auto const* const p = std::get_if<xla::ping>(&what)) {
     auto* const on = line_of(p->to);
@@ -224,6 +228,21 @@ void grpc_connections::pump(time_point now, connection_id to, line& on) {
   bool const is_over = !g.session.wants_read() && !g.session.wants_write();
   if ((g.leaves && !g.session.wants_write()) || is_over) on.out.end_with({});
   look_at_window(now, to, on);
+}
+
+// Whether what its session has to send next may leave before what is held back: nothing else is in
+// the session, and the peer has its settings.
+bool grpc_connections::can_overtake(time_point now, connection_id to, line& on) {
+  if (!on.out.holds() || !on.out.has_released() || on.out.has_writable()) return false;
+  pump(now, to, on);
+  auto const& session = on.grpc->session;
+  return !on.out.ends() && !session.wants_write() && !session.waits_for_window();
+}
+
+void grpc_connections::overtake(line& on) {
+  std::string bytes;
+  on.grpc->session.append_output(bytes, output_at_once);
+  if (!bytes.empty()) on.out.overtake(std::move(bytes));
 }
 
 // A peer with a closed window does not read, even if its kernel accepts bytes.

@@ -82,6 +82,8 @@ class grpc_connections {
  private:
   void take_events(time_point now, connection_id from, line& on);
   void make_effective(time_point now, xla::effect& what);
+  [[nodiscard]] bool can_overtake(time_point now, connection_id to, line& on);
+  static void overtake(line& on);
   void look_at_window(time_point now, connection_id to, line& on);
 
   recorded_core& core_;
