@@ -3,6 +3,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_quick.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "coxswain/wire/routed.hpp"
 #include "tests/fuzz/violation.hpp"
 #include "tests/wire/live_bytes.hpp"
 #include "tests/wire/samples.hpp"
@@ -97,6 +98,41 @@ bool survives_in_some_direction(std::string const& payload) {
   auto const client = survives(from_client, payload, taken_max);
   auto const server = survives(decode_server, payload, taken_max + believed_bytes_max);
   return client || server;
+}
+
+bool survives_as_routed(std::string_view payload) {
+  if (!is_routed(payload)) return false;
+  auto const what = decode_routed(payload);
+  if (!what) return false;
+  std::string frame;
+  using kind = routed::kind;
+  switch (what->what) {
+    case kind::opened: append_opened(frame, what->route, what->secret, what->peer); break;
+    case kind::closed: append_closed(frame, what->route, what->has_exited); break;
+    case kind::room: append_room(frame, what->route, what->room); break;
+    case kind::content:
+      append_content_head(frame, what->route, what->content.size());
+      frame += what->content;
+      break;
+    case kind::living: {
+      std::vector<std::uint32_t> silent;
+      for (auto rest = what->silent; auto const one = take_route(rest);) silent.push_back(*one);
+      append_living(frame, silent);
+      break;
+    }
+    case kind::shared: {
+      std::string to;
+      for (auto rest = what->to; auto const one = take_receiver(rest);) append_receiver(to, *one);
+      append_shared(frame, what->content, to);
+      break;
+    }
+  }
+  auto const again = decode_routed(std::string_view{frame}.substr(length_bytes));
+  bool const is_same = again && again->what == what->what && again->route == what->route &&
+                       again->content == what->content && again->room == what->room &&
+                       again->peer == what->peer && again->has_exited == what->has_exited;
+  if (!is_same) report_violation("a message about a route changed on its way");
+  return true;
 }
 
 void check_pieces(random_source& rng, std::string_view stream, std::size_t limit) {

@@ -3,6 +3,7 @@
 #include "coxswain/v1/coxswain.pb.h"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "coxswain/wire/routed.hpp"
 #include "tests/fuzz/random_source.hpp"
 #include "tests/fuzz/wire_checks.hpp"
 #include "tests/wire/quiet_protobuf.hpp"
@@ -149,6 +150,35 @@ BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_a_round_trip) {
       decoded += survives_in_some_direction(message);
     }
     BOOST_TEST(decoded > 10'000u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(mutated_messages_about_routes_are_refused_or_survive_a_round_trip) {
+  std::vector<std::string> samples(7);
+  append_opened(samples[0], 3, core::session_secret{7}, "pid 3391");
+  append_closed(samples[1], 300);
+  append_closed(samples[2], 1, true);
+  append_room(samples[3], 2, 40'000);
+  append_content_head(samples[4], 70'000, 5);
+  samples[4] += "bytes";
+  append_living(samples[5], std::vector<std::uint32_t>{1, 2, 70'000});
+  std::string to;
+  append_receiver(to, {1, request_id{7}});
+  append_receiver(to, {300, request_id{}});
+  append_shared(samples[6], "the rest", to);
+  for (auto& one : samples) {
+    one.erase(0, length_bytes);
+    BOOST_TEST(survives_as_routed(one));
+  }
+  BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
+    random_source rng{seed()};
+    std::size_t decoded = 0;
+    for (auto left = times(600'000); left > 0; --left) {
+      auto message = rng.one_of(samples);
+      for (auto changes = 1 + rng.upto(4); changes > 0; --changes) mutate(rng, message, samples);
+      decoded += survives_as_routed(message);
+    }
+    BOOST_TEST(decoded > 0u);
   }
 }
 

@@ -21,7 +21,7 @@ EVERY_OPTION = {
     "hello_timeout": 5.0, "job": "night", "attempt": 3, "hosted_by_task": 1, "recoverable": True,
     "join_barrier": False, "join_timeout_max": 20.0, "leave_barrier": False,
     "leave_timeout_max": 5.0, "leave_together": True,
-    "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0,
+    "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "relay_grace": 2.0,
     "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
     "durability": "disk", "journal_bytes_max": 1 << 30, "restart_grace": 20, "restart_within": 60,

@@ -23,10 +23,16 @@ struct board {
       auto const what = wire::decode_routed(*payload).value();
       if (!text.empty()) text += ", ";
       text += std::to_string(what.route) + " ";
+      auto silent = what.silent;
       using kind = wire::routed::kind;
       switch (what.what) {
         case kind::opened: text += "opened " + std::string{what.peer}; break;
-        case kind::closed: text += "closed"; break;
+        case kind::closed: text += what.has_exited ? "exited" : "closed"; break;
+        case kind::shared: text += "shared"; break;
+        case kind::living:
+          text += "living";
+          while (auto const one = wire::take_route(silent)) text += " -" + std::to_string(*one);
+          break;
         case kind::room: text += "room " + std::to_string(what.room); break;
         case kind::content: text += "content " + std::to_string(what.content.size()); break;
       }
@@ -55,8 +61,18 @@ struct board {
     return all;
   }
 
-  switchboard of;
+  // What the client reads.
+  std::string written(std::uint32_t route) {
+    std::string const bytes{of.to_write(route)};
+    of.wrote(route, bytes.size());
+    return bytes;
+  }
+
+  switchboard of{std::string("\0\0\0\2\1\1", 6)};
 };
+
+std::string const heartbeat{"\0\0\0\2\x10\7", 6};  // seven replies were received
+std::string const reply{"\0\0\0\2\1\1", 6};
 
 BOOST_AUTO_TEST_SUITE(switchboard_test)
 
@@ -126,6 +142,102 @@ BOOST_FIXTURE_TEST_CASE(violations_of_the_coordinator_are_errors, board) {
   BOOST_TEST(!hear("0000\xaa\1").ok());
   for (int i = 0; i < 4; ++i) BOOST_TEST(hear_content(1, std::string(16'000, 'x')).ok());
   BOOST_TEST(!hear_content(1, std::string(16'000, 'x')).ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_same_heartbeat_is_replied_to_here, board) {
+  of.reply_to_heartbeats(true);
+  of.open(secret, "");
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "1 opened , 1 content 6");
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "1 content 6");  // not answered yet
+  BOOST_TEST(hear_content(1, reply).ok());
+  BOOST_TEST(written(1) == reply);
+
+  auto const room = of.room(1);
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "");
+  BOOST_TEST(written(1) == reply);
+  BOOST_TEST(of.room(1) == room);
+
+  of.reply_to_heartbeats(false);
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "1 content 6");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_heartbeat_after_anything_else_reaches_the_coordinator, board) {
+  auto const answered = [&] {
+    of.content(1, heartbeat);
+    static_cast<void>(hear_content(1, reply));
+    static_cast<void>(written(1));
+    static_cast<void>(out());
+  };
+  of.reply_to_heartbeats(true);
+  of.open(secret, "");
+
+  answered();
+  static_cast<void>(hear_content(1, "\0\0\0\1p"));  // a probe
+  static_cast<void>(written(1));
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "1 content 6");
+
+  answered();
+  of.content(1, std::string("\0\0\0\2\x10\x8", 6));  // with news
+  BOOST_TEST(out() == "1 content 6");
+
+  answered();
+  of.content(1, std::string(1, '\0'));  // a part of a frame
+  of.content(1, heartbeat);
+  BOOST_TEST(out() == "1 content 1, 1 content 6");
+}
+
+BOOST_FIXTURE_TEST_CASE(heartbeats_within_a_frame_are_none, board) {
+  of.reply_to_heartbeats(true);
+  of.open(secret, "");
+  of.content(1, "PRI * HTTP/2.0");
+  for (int i = 0; i < 3; ++i) {
+    of.content(1, heartbeat);
+    static_cast<void>(hear_content(1, reply));
+    static_cast<void>(written(1));
+  }
+  BOOST_TEST(out() == "1 opened , 1 content 14, 1 content 6, 1 content 6, 1 content 6");
+}
+
+BOOST_FIXTURE_TEST_CASE(silent_clients_are_reported, board) {
+  for (int i = 0; i < 3; ++i) of.open(secret, "");
+  of.report_living();
+  of.content(2, "x");
+  of.report_living();
+
+  BOOST_TEST(out() == "1 opened , 2 opened , 3 opened , 0 living, 2 content 1, 0 living -1 -3");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_shared_reply_becomes_a_frame_for_each, board) {
+  for (int i = 0; i < 3; ++i) of.open(secret, "");
+  of.closed(2);
+  std::string to;
+  wire::append_receiver(to, {1, request_id{7}});
+  wire::append_receiver(to, {2, request_id{8}});
+  wire::append_receiver(to, {3, request_id{300}});
+  std::string frame;
+  wire::append_shared(frame, "rest", to);
+
+  BOOST_TEST(hear(frame).ok());
+  BOOST_TEST((changed() == std::vector<std::uint32_t>{1, 3}));
+  BOOST_TEST(written(1) == std::string("\0\0\0\6\x8\7rest", 10));
+  BOOST_TEST(written(3) == std::string("\0\0\0\7\x8\xac\2rest", 11));
+
+  to.clear();
+  wire::append_receiver(to, {4, request_id{1}});
+  frame.clear();
+  wire::append_shared(frame, "rest", to);
+  BOOST_TEST(!hear(frame).ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_process_is_reported, board) {
+  of.open(secret, "");
+  of.closed(1, true);
+  BOOST_TEST(out() == "1 opened , 1 exited");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_new_trunk_begins_anew, board) {

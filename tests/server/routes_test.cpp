@@ -5,7 +5,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,9 +55,14 @@ struct world {
     }
     return bytes;
   }
-  static std::string closed(std::uint32_t route) {
+  static std::string closed(std::uint32_t route, bool has_exited = false) {
     std::string bytes;
-    wire::append_closed(bytes, route);
+    wire::append_closed(bytes, route, has_exited);
+    return bytes;
+  }
+  static std::string living(std::vector<std::uint32_t> const& silent) {
+    std::string bytes;
+    wire::append_living(bytes, silent);
     return bytes;
   }
   void open(std::uint32_t route) { send(opened(route) + content(route, hello_frame())); }
@@ -86,8 +93,18 @@ struct world {
         own.push_back(wire::decode_server(*payload).value());
         continue;
       }
-      auto const what = wire::decode_routed(*payload).value();
+      auto what = wire::decode_routed(*payload).value();
       using kind = wire::routed::kind;
+      if (what.what == kind::shared) {
+        ++shared;
+        while (auto const one = wire::take_receiver(what.to)) {
+          std::string frame;
+          wire::append_server_head(frame, one->id, what.content.size());
+          frame += what.content;
+          received[one->route] += frame.size();
+          readers[one->route].feed(frame);
+        }
+      }
       if (what.what == kind::content) {
         received[what.route] += what.content.size();
         readers[what.route].feed(what.content);
@@ -125,6 +142,7 @@ struct world {
   std::map<std::uint32_t, std::size_t> received;
   std::map<std::uint32_t, std::size_t> room;
   std::map<std::uint32_t, int> ends;
+  int shared{};  // frames for several routes
 };
 
 struct relayed : world {
@@ -148,6 +166,42 @@ BOOST_FIXTURE_TEST_CASE(each_route_has_a_session_of_its_own, relayed) {
   BOOST_TEST(std::get<core::barrier_answer>(next(2).value).round.value == 1u);
   BOOST_TEST(d().routes() == 2u);
   BOOST_TEST(task(0).peer == "10.0.0.1:5 via relay, pid 3391");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_release_is_one_frame_for_all_routes_of_a_trunk, world) {
+  o.core.num_tasks = 100;
+  begin();
+  std::string arrivals;
+  for (std::uint32_t i = 0; i < 100; ++i) join(i + 1, i);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    arrivals += content(i + 1, barrier_frame(2, i, "b"));
+    static_cast<void>(next(i + 1));
+    static_cast<void>(next(i + 1));
+  }
+  shared = 0;
+
+  send(arrivals);
+
+  BOOST_TEST(shared == 1);
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    BOOST_TEST(std::get<core::barrier_answer>(next(i).value).round.value == 1u);
+    BOOST_TEST(readers[i].empty());
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_shared_reply_keeps_its_place, relayed) {
+  open(1);
+  send(content(1, put_frame(1, "large", std::string(10'000, 'v'))));
+  send(content(1, put_frame(2, "k", "v") + try_get_frame(3, "large") + put_frame(4, "k2", "v") +
+                      try_get_frame(5, "k")));
+
+  static_cast<void>(next(1));
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(std::holds_alternative<core::stored_answer>(next(1).value));
+  }
+  BOOST_TEST(std::get<core::value_answer>(next(1).value).value.size() == 10'000u);
+  BOOST_TEST(std::holds_alternative<core::stored_answer>(next(1).value));
+  BOOST_TEST(std::get<core::value_answer>(next(1).value).value.view() == "v");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_route_may_be_cut_anywhere, relayed) {
@@ -183,13 +237,75 @@ BOOST_FIXTURE_TEST_CASE(input_before_the_end_of_a_route_counts, relayed) {
   BOOST_TEST(d().routes() == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_client_whose_process_has_ended_has_no_grace, world) {
+  o.core.reconnect_grace = 2s;
+  begin();
+  join(1, 0);
+  join(2, 1);
+
+  send(content(1, put_frame(2, "k", "v")) + closed(1, true) + closed(2));
+  pass(1ms);
+
+  BOOST_TEST((task(0).state == task_state::failed));
+  BOOST_TEST(std::any_of(log.begin(), log.end(), [](std::string const& one) {
+    return contains(one, "the process of task 0 ended without leaving");
+  }));
+  BOOST_TEST((task(1).state == task_state::connected));
+  BOOST_TEST(d().look(now).keys == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_owner_that_reports_ends_says_how_a_process_ended, world) {
+  o.core.reconnect_grace = 2s;
+  o.core.reports_ends = true;
+  begin();
+  join(1, 0);
+  join(2, 1);
+
+  send(closed(1, true));
+  pass(1s);
+  BOOST_TEST((task(0).state == task_state::connected));
+  static_cast<void>(d().put_in(now, core::process_ended{task_id{0}, {}}));
+  BOOST_TEST((task(0).state == task_state::left));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_relay_stands_for_its_clients_but_the_silent_ones, relayed) {
+  join(1, 0);
+  join(2, 1);
+
+  for (int i = 0; i < 4; ++i) {
+    pass(3s);
+    send(frame(std::monostate{}) + living({2}));
+  }
+
+  BOOST_TEST((task(0).state == task_state::connected));
+  BOOST_TEST((task(1).state == task_state::failed));
+}
+
+BOOST_FIXTURE_TEST_CASE(that_a_relay_stands_for_a_client_answers_no_probe, relayed) {
+  join(1, 0);
+  join(2, 1);
+  open(3);
+  core::join_args other;
+  other.self = incarnation{99};
+  send(content(3, frame(other, 1, task_id{0})));
+
+  for (int i = 0; i < 10; ++i) {
+    send(living({}));
+    pass(200ms);
+  }
+
+  static_cast<void>(next(3));
+  BOOST_TEST(!next(3).outcome.ok());
+  BOOST_TEST((task(0).state == task_state::failed));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lost_trunk_is_no_death_and_its_sessions_resume, relayed) {
   join(1, 0);
   join(2, 1);
   auto const hello = std::get<core::hello_answer>(next(1).value);
 
   d().lost(now, trunk, core::loss::closed);
-  pass(9s);
+  pass(4s);
   BOOST_TEST((task(0).state == task_state::connected));
   BOOST_TEST(d().routes() == 0u);
 
@@ -286,6 +402,7 @@ BOOST_AUTO_TEST_CASE(violations_close_the_trunk) {
       {world::opened(1), "route 1 does not rise"},
       {world::closed(2), "route 2 was not opened"},
       {too_much_room, "has too much room"},
+      {world::living({2, 1}), "the list of silent routes is malformed"},
       {std::string("\0\0\0\2\xaa\1", 6), "is not its only field"},
       {std::string("\0\0\0\3\xaa\1\0", 7), "does not begin with its number"},
       {std::string("\0\0\0\7\xaa\1\4\x08\3\x12\0", 11), "opens it in no valid way"},
@@ -297,6 +414,45 @@ BOOST_AUTO_TEST_CASE(violations_close_the_trunk) {
     BOOST_TEST_REQUIRE(!w.is_alive());
     auto const last = std::get<core::goodbye>(w.own.back().what.value);
     BOOST_TEST(contains(last.why.message(), why), last.why.message());
+  }
+}
+
+// Also nonsense: the trunk may end, and then there is another one.
+BOOST_AUTO_TEST_CASE(no_message_of_a_relay_breaks_a_rule) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      std::mt19937 random{seed};
+      auto const upto = [&](std::uint32_t most) {
+        return std::uniform_int_distribution<std::uint32_t>{0, most}(random);
+      };
+      relayed w;
+      std::uint32_t last = 0;
+      std::uint64_t id = 0;
+      for (int step = 0; step < 500; ++step) {
+        auto const route = 1 + upto(last);
+        std::string bytes;
+        switch (upto(8)) {
+          case 0: bytes = w.opened(++last) + w.content(last, hello_frame()); break;
+          case 1: bytes = w.closed(route, upto(1) == 0); break;
+          case 2: wire::append_room(bytes, route, upto(1'000)); break;
+          case 3: bytes = w.living({route}); break;
+          case 4: bytes = w.content(route, std::string(upto(100), '\0')); break;
+          case 5: bytes = w.content(route, join_frame(++id, upto(1))); break;
+          default: bytes = w.content(route, put_frame(++id, "k", std::string(upto(20'000), 'v')));
+        }
+        if (upto(100) == 0) bytes[upto(static_cast<std::uint32_t>(bytes.size() - 1))] ^= 1;
+        w.send(bytes);
+        if (upto(10) == 0) w.pass(1ms);
+        if (w.is_alive()) continue;
+        w.d().lost(w.now, w.trunk, core::loss::closed);
+        BOOST_TEST(w.d().routes() == 0u);
+        w.decoder = wire::frame_decoder{wire::message_bytes_max};
+        w.readers.clear();
+        w.received.clear();
+        w.begin();
+        last = 0;
+      }
+    }
   }
 }
 
@@ -325,6 +481,24 @@ BOOST_FIXTURE_TEST_CASE(a_stop_reaches_every_route, relayed) {
     BOOST_TEST(ends[one] == 1);
   }
   BOOST_TEST(std::holds_alternative<core::goodbye>(own.back().what.value));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_tokens_are_refused_at_the_pace_of_connections) {
+  world w;
+  w.o.core.credentials = {{core::role::worker, "w"}};
+  w.begin("w");
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    w.send(world::opened(i) + world::content(i, hello_frame("guess")));
+  }
+  auto const refused = [&] { return w.ends.size(); };
+
+  BOOST_TEST(refused() < 3u);
+  w.pass(500ms);
+  BOOST_TEST(refused() < 8u);
+  w.pass(2s);
+  BOOST_TEST(refused() == 20u);
+  w.send(world::opened(21) + world::content(21, hello_frame("w")));
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(21).value));
 }
 
 BOOST_AUTO_TEST_CASE(tokens_decide_who_is_a_relay) {

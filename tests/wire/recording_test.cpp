@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(an_event_sharing_missing_words_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(records_of_unknown_kinds_are_skipped) {
-  auto const known = static_cast<int>(record_kind::storing_refused);
+  auto const known = static_cast<int>(record_kind::vouched);
   std::string const bytes =
       head_alone() + item(of_kind(known + 1)) + item(of_kind(-1)) + item(of_kind(known));
 
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(records_of_unknown_kinds_are_skipped) {
   auto const only = reader.next();
 
   BOOST_TEST_REQUIRE(only.has_value());
-  BOOST_TEST((only->kind == record_kind::storing_refused));
+  BOOST_TEST((only->kind == record_kind::vouched));
   BOOST_TEST(!reader.next().has_value());
 }
 

@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 2;
+inline constexpr std::uint32_t behaviour = 3;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 2;
+inline constexpr std::uint32_t behaviour_reading = 3;
 
 }  // namespace coxswain::core

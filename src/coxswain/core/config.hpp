@@ -37,6 +37,8 @@ struct config {
   time_limit heartbeat_timeout{100s};
   // Grace period before the tasks of a lost connection fail. Zero: none.
   time_limit reconnect_grace{2s};
+  // The same for tasks whose relay has lost its connection or has ended. Zero: none.
+  time_limit relay_grace{5s};
   // The owner reports when the process of a task ends (coordinator::task_ended). A task whose
   // client is destroyed without leaving then fails only when its process ends, or after the grace.
   bool reports_ends{false};

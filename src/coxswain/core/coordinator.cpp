@@ -210,6 +210,9 @@ void coordinator::prefetch_requests(connection_id from) const {
   all_->connections.prefetch_requests(from);
 }
 void coordinator::heard(time_point now, connection_id from) { all_->connections.heard(now, from); }
+void coordinator::vouched(time_point now, connection_id from) {
+  all_->connections.vouched(now, from);
+}
 void coordinator::malformed(time_point now, connection_id from, std::string why) {
   all_->connections.malformed(now, from, std::move(why));
   follow_up(*all_);

@@ -60,6 +60,10 @@ class coordinator {
   // Part of a message was received: a sign of life.
   void heard(time_point now, connection_id from);
 
+  // The relay of this connection has heard from its client recently: the client lives, but this is
+  // no response to a probe.
+  void vouched(time_point now, connection_id from);
+
   // The input violates the protocol: the connection gets a goodbye with `why`, its session ends and
   // its tasks fail (semantics D23, D25).
   void malformed(time_point now, connection_id from, std::string why);

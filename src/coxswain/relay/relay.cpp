@@ -14,6 +14,9 @@ namespace {
 // When descriptors are exhausted.
 constexpr duration accept_pause = 100ms;
 
+// From the end of a process's connection to its own.
+constexpr duration exit_max = 100ms;
+
 // Clients that wait for the trunk; further ones are turned away at once.
 constexpr std::size_t waiting_max = 4'096;
 
@@ -43,7 +46,9 @@ relay::relay(asio::io_context& io, relay_options o)
     auto const at = net::endpoint::parse(one);
     server::listener::terms terms;
     terms.must_be_private = options_.upstream.token.empty();
-    terms.is_for_owner = at && at->is_unix() && !options_.admits_all_users;
+    bool const is_unix = at && at->is_unix();
+    terms.is_for_owner = is_unix && !options_.admits_all_users;
+    terms.is_for_all = is_unix && options_.admits_all_users;
     listeners_.push_back(std::make_unique<server::listener>(one, terms));
   }
 }
@@ -81,27 +86,44 @@ void relay::end() {
   finished_.open();
 }
 
-time_point relay::iteration_begins() noexcept { return clock_now(); }
+std::string relay::heartbeat_reply() {
+  auto const encoded = wire::encode(core::answer{});
+  std::string frame;
+  wire::append_server_head(frame, request_id{}, encoded.size());
+  return frame.append(encoded.head).append(encoded.tail.view());
+}
+
+time_point relay::iteration_begins() noexcept {
+  auto const now = clock_now();
+  board_.reply_to_heartbeats(now - trunk_->heard_at() < heartbeat_period_ * 5 / 8);
+  return now;
+}
+
+void relay::report_living(time_point now) {
+  if (now < reports_at_) return;
+  board_.report_living();
+  reports_at_ = deadline_after(now, heartbeat_period_);
+}
 
 void relay::iteration_ends() noexcept {
   try {
     trunk_->advance();
+    auto const now = clock_now();
+    look_whether_idle(now);
+    if (is_closed_) return;
+    give_up_gone(now);
+    report_living(now);
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
       turn_away(trunk_->end());
       return end();
     }
-    auto next = trunk_->next_deadline();
-    if (accept_again_at_) {
-      if (*accept_again_at_ <= clock_now()) {
-        accept_again_at_.reset();
-        for (auto const& one : listeners_) one->go_on();
-      } else {
-        next = std::min(next.value_or(time_point::max()), *accept_again_at_);
-      }
+    if (accept_again_at_ && *accept_again_at_ <= now) {
+      accept_again_at_.reset();
+      for (auto const& one : listeners_) one->go_on();
     }
-    poller_.wake_at(next);
+    poller_.wake_at(next_deadline());
   } catch (std::exception const& e) {
     trunk_reports(core::severity::error, std::string{"an error: "} + e.what());
     poller_.request_iteration();
@@ -136,6 +158,38 @@ void relay::open_route(std::unique_ptr<relay_client> one) {
   clients_.emplace(number, std::move(one));
 }
 
+void relay::client_gone(relay_client& who) {
+  gone_.push_back({clock_now() + exit_max, who.route()});
+  poller_.wake_at(next_deadline());
+}
+
+void relay::give_up_gone(time_point now) {
+  for (; !gone_.empty() && gone_.front().until <= now; gone_.pop_front()) {
+    auto const found = clients_.find(gone_.front().route);
+    if (found != clients_.end()) found->second->give_up();
+  }
+}
+
+void relay::look_whether_idle(time_point now) {
+  if (options_.idle_max <= duration::zero()) return;
+  if (!clients_.empty() || !waiting_.empty()) {
+    idle_since_.reset();
+  } else if (!idle_since_) {
+    idle_since_ = now;
+  } else if (now - *idle_since_ >= options_.idle_max) {
+    stop();
+  }
+}
+
+std::optional<time_point> relay::next_deadline() const {
+  auto next = std::min(trunk_->next_deadline().value_or(time_point::max()), reports_at_);
+  if (accept_again_at_) next = std::min(next, *accept_again_at_);
+  if (!gone_.empty()) next = std::min(next, gone_.front().until);
+  if (idle_since_) next = std::min(next, deadline_after(*idle_since_, options_.idle_max));
+  if (next == time_point::max()) return std::nullopt;
+  return next;
+}
+
 void relay::client_ended(relay_client& /*who*/) noexcept {
   may_have_ended_ = true;
   poller_.request_iteration();
@@ -143,6 +197,12 @@ void relay::client_ended(relay_client& /*who*/) noexcept {
 
 void relay::trunk_up() {
   failure_.reset();
+  auto const& terms = *trunk_->session();
+  heartbeat_period_ = terms.heartbeat_period > duration::zero() ? terms.heartbeat_period
+                                                                : terms.heartbeat_timeout / 3;
+  if (heartbeat_period_ > duration::zero()) {
+    reports_at_ = deadline_after(clock_now(), heartbeat_period_);
+  }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
   for (auto& one : std::exchange(waiting_, {})) {
     if (!one->has_ended()) {
@@ -164,6 +224,8 @@ void relay::trunk_down(status const& why) {
     ending_.push_back(std::move(one));
   }
   clients_.clear();
+  gone_ = {};
+  reports_at_ = time_point::max();
   board_.reset();
   poller_.request_iteration();
 }
@@ -190,7 +252,7 @@ void relay::trunk_reports(core::severity level, std::string const& text) {
 void relay::trunk_moved() {
   flush();
   if (may_have_ended_) poller_.request_iteration();
-  poller_.wake_at(trunk_->next_deadline());
+  poller_.wake_at(next_deadline());
 }
 
 void relay::trunk_has_room() {
@@ -213,7 +275,7 @@ void relay::clear_away() {
   std::erase_if(waiting_, [](auto const& one) { return one->has_ended(); });
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
-    board_.closed(entry.first);
+    board_.closed(entry.first, entry.second->has_exited());
     return true;
   });
   flush();

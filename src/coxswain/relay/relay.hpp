@@ -6,6 +6,7 @@
 //
 // Not thread-safe: everything happens on the io_context's one thread.
 
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/client/options.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/gate.hpp"
@@ -33,6 +34,7 @@ struct relay_options {
   client_options upstream;
   std::vector<std::string> listen;  // as server::options::listen
   bool admits_all_users{};          // to its Unix sockets; else only its own user
+  duration idle_max{};              // it ends after this long without a client; zero: never
   std::function<void(core::severity, std::string const&)> log;
 };
 
@@ -51,8 +53,8 @@ class relay final : private net::iteration_owner,
   // Where it listens, with the chosen ports.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
-  // Relays until `stop`, or until the coordinator has ended the relay's session: then the result
-  // says why. The relay must outlive it.
+  // Relays until `stop`, or until it has been idle for too long, or until the coordinator has ended
+  // the relay's session: then the result says why. The relay must outlive it.
   asio::awaitable<status> run();
 
   // Closes all connections: clients go on at another address.
@@ -63,11 +65,19 @@ class relay final : private net::iteration_owner,
   [[nodiscard]] bool is_up() const noexcept { return trunk_->is_up(); }
 
  private:
+  // A client whose connection has ended, and when its process counts as living.
+  struct gone_client {
+    time_point until;
+    std::uint32_t route{};
+  };
+
+  static std::string heartbeat_reply();
   time_point iteration_begins() noexcept override;
   void iteration_ends() noexcept override;
   void accepted(server::listener const& by, net::socket socket, std::string peer) noexcept override;
   void out_of_room(int error) noexcept override;
   [[nodiscard]] bool is_full() const noexcept override { return trunk_->is_full(); }
+  void client_gone(relay_client& who) override;
   void client_ended(relay_client& who) noexcept override;
   void trunk_up() override;
   void trunk_down(status const& why) override;
@@ -81,6 +91,10 @@ class relay final : private net::iteration_owner,
   void turn_away(status const& why);
   void flush();
   void clear_away();
+  void give_up_gone(time_point now);
+  void look_whether_idle(time_point now);
+  void report_living(time_point now);
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
   void end();
 
   asio::io_context& io_;
@@ -88,12 +102,16 @@ class relay final : private net::iteration_owner,
   net::poller poller_;
   std::vector<std::unique_ptr<server::listener>> listeners_;
   std::shared_ptr<trunk_link> trunk_;
-  switchboard board_;
+  switchboard board_{heartbeat_reply()};
   std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by route
   std::vector<std::unique_ptr<relay_client>> waiting_;                        // for the trunk
   std::vector<std::unique_ptr<relay_client>> ending_;
+  fifo<gone_client> gone_;
   std::optional<status> failure_;  // of the last attempt to open the trunk
+  duration heartbeat_period_{};    // zero: none
+  time_point reports_at_{time_point::max()};
   std::optional<time_point> accept_again_at_;
+  std::optional<time_point> idle_since_;
   std::vector<std::uint32_t> changed_;
   net::gate finished_;
   bool may_have_ended_{};

@@ -26,10 +26,21 @@ relay_client::relay_client(net::poller& by, net::socket socket, std::string peer
                            client_owner& owner)
     : owner_{owner},
       peer_{std::move(peer)},
+      process_{process_of(socket.value())},
       stream_{std::move(socket), peer_timeout},
       ready_{by, stream_.native_handle(), this},
       loop_{read()} {
   loop_.start();
+  if (!process_.alive) return;
+  death_.emplace(by, process_.alive.value());
+  watch_ = watch();
+  watch_.start();
+}
+
+net::owned_coroutine relay_client::watch() {
+  co_await death_->readable();
+  process_.has_ended = true;
+  ready_.poke_next_iteration();
 }
 
 void relay_client::attach(switchboard& to, std::uint32_t route) {
@@ -62,6 +73,7 @@ relay_client::next relay_client::read_ready() {
   for (std::size_t own = 0;;) {
     if (has_ended_) return next::stop;
     if (route_ == 0 && !leaves_) return next::wait;
+    if (is_gone_) return gone();
     auto room = read_buffer();
     if (!leaves_) {
       auto const most = owner_.is_full() ? 0 : board_->room(route_);
@@ -72,16 +84,23 @@ relay_client::next relay_client::read_ready() {
       return next::wait;
     }
     auto const got = stream_.read_some(room);
-    if (got.how == net::transfer::outcome::would_block) return next::wait;
-    if (got.how != net::transfer::outcome::done) {
-      end();
-      return next::stop;
-    }
+    if (got.how == net::transfer::outcome::would_block && !has_exited()) return next::wait;
+    if (got.how != net::transfer::outcome::done) return gone();
     if (!leaves_) board_->content(route_, {room.data(), got.bytes});
-    if (got.bytes < room.size() && !ready_.hung_up()) return next::wait;
+    if (got.bytes < room.size() && !ready_.hung_up() && !has_exited()) return next::wait;
     own += got.bytes;
     if (own >= read_max) return next::another_iteration;
   }
+}
+
+// A process closes its sockets a little before its end is visible.
+relay_client::next relay_client::gone() {
+  if (!death_ || has_exited() || leaves_) {
+    end();
+    return next::stop;
+  }
+  if (!std::exchange(is_gone_, true)) owner_.client_gone(*this);
+  return next::wait;
 }
 
 void relay_client::changed() noexcept {
@@ -98,9 +117,17 @@ void relay_client::write() {
   while (!write_blocked_) {
     auto const text = board_->to_write(route_);
     if (text.empty()) break;
+    if (is_deaf_ || is_gone_) {
+      board_->wrote(route_, text.size());
+      break;
+    }
     iovec const piece{const_cast<char*>(text.data()), text.size()};
     auto const sent = stream_.write_some({&piece, 1});
-    if (sent.how == net::transfer::outcome::failed) return end();
+    if (sent.how == net::transfer::outcome::failed) {
+      is_deaf_ = true;
+      ready_.poke_next_iteration();
+      continue;
+    }
     if (sent.bytes != 0) board_->wrote(route_, sent.bytes);
     if (sent.bytes < text.size()) {
       write_blocked_ = true;
@@ -108,6 +135,7 @@ void relay_client::write() {
     }
   }
   if (!board_->ends(route_) || !board_->to_write(route_).empty()) return;
+  if (is_gone_) return end();
   leaves_ = true;
   stream_.shut_write();
 }

@@ -1,16 +1,19 @@
 #pragma once
-// One connection to a relay: reads what its route has room for, and writes what comes. Not here:
-// routes (switchboard), and when it is destroyed (relay).
+// One connection to a relay: reads what its route has room for, and writes what comes. It ends with
+// the connection, or when the process that opened it has. Not here: routes (switchboard), and when
+// it is destroyed (relay).
 
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/socket.hpp"
+#include "coxswain/relay/peer_process.hpp"
 #include "coxswain/relay/switchboard.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +25,8 @@ class client_owner {
  public:
   // Nothing is read from clients for now; `go_on` follows.
   [[nodiscard]] virtual bool is_full() const noexcept = 0;
+  // It has closed its connection, and its process may be about to end: `give_up` follows.
+  virtual void client_gone(relay_client& who) = 0;
   // It has ended: destroy it, but not from within this call.
   virtual void client_ended(relay_client& who) noexcept = 0;
 
@@ -41,6 +46,8 @@ class relay_client final : private net::watched {
   [[nodiscard]] std::uint32_t route() const noexcept { return route_; }
   [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
+  // Its process has ended.
+  [[nodiscard]] bool has_exited() const noexcept { return process_.has_ended; }
 
   // It has no route any more, and will be destroyed.
   void detach() noexcept { route_ = 0; }
@@ -50,6 +57,9 @@ class relay_client final : private net::watched {
   // Reads on in the next iteration, if there was no room.
   void go_on();
 
+  // Its process did not end soon after its connection.
+  void give_up() noexcept { end(); }
+
   // Its last bytes, for a client without a route; then it ends.
   void dismiss(std::string_view goodbye) noexcept;
 
@@ -57,6 +67,8 @@ class relay_client final : private net::watched {
   enum class next : std::uint8_t { wait, another_iteration, stop };
 
   net::owned_coroutine read();
+  net::owned_coroutine watch();
+  [[nodiscard]] next gone();
   [[nodiscard]] next read_ready();
   void write();
   void end() noexcept;
@@ -65,15 +77,20 @@ class relay_client final : private net::watched {
 
   client_owner& owner_;
   std::string peer_;
+  peer_process process_;
   switchboard* board_{};
   std::uint32_t route_{};
   bool has_ended_{};
   bool write_blocked_{};
   bool read_paused_{};
-  bool leaves_{};  // everything was written, and its end waits for that of the client
+  bool is_deaf_{};  // writing has failed: what it has sent is still read
+  bool is_gone_{};  // everything was read
+  bool leaves_{};   // everything was written, and its end waits for that of the client
   net::socket_stream stream_;
   net::readiness ready_;
   net::owned_coroutine loop_;
+  std::optional<net::readiness> death_;
+  net::owned_coroutine watch_;
 };
 
 }  // namespace coxswain::relay

@@ -1,13 +1,15 @@
 #pragma once
 // The routes of a relay: which client has which number, how many bytes each side takes, and what is
 // still to be written to each client (semantics D41). No I/O, no clock, no randomness: messages of
-// the trunk in, messages of the trunk and bytes for clients out. It knows nothing of sessions. Not
-// here: the trunk's own session (trunk_link), sockets (relay_client).
+// the trunk in, messages of the trunk and bytes for clients out. It knows nothing of sessions, and
+// of frames only the heartbeats. Not here: the trunk's own session (trunk_link), sockets
+// (relay_client).
 //
 // Not thread-safe.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/relay/frame_tracker.hpp"
 #include "coxswain/wire/routed.hpp"
 
 #include <cstddef>
@@ -15,12 +17,16 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace coxswain::relay {
 
 class switchboard {
  public:
+  // `heartbeat_reply`: the frame with which the coordinator replies to a heartbeat.
+  explicit switchboard(std::string heartbeat_reply) : reply_{std::move(heartbeat_reply)} {}
+
   // A client has connected. `secret` is random, `peer` is cut if it is too long. Returns the number
   // of its route.
   std::uint32_t open(core::session_secret const& secret, std::string_view peer);
@@ -31,8 +37,16 @@ class switchboard {
   // These were read from it: at most `room`.
   void content(std::uint32_t route, std::string_view bytes);
 
-  // The client has gone. Its route is forgotten.
-  void closed(std::uint32_t route);
+  // Whether the coordinator is known to live, so that heartbeats need not reach it. The relay then
+  // replies to those of a client from which it has only heard the same heartbeat since the
+  // coordinator replied to that, and sent nothing else (which might be a probe).
+  void reply_to_heartbeats(bool yes) noexcept { replies_ = yes; }
+
+  // States to the coordinator which clients were heard since the last time.
+  void report_living();
+
+  // The client has gone, and perhaps its process, too. Its route is forgotten.
+  void closed(std::uint32_t route, bool has_exited = false);
 
   // A message about routes was received over the trunk. INVALID_ARGUMENT: it violates the protocol,
   // so the trunk is of no use.
@@ -64,10 +78,25 @@ class switchboard {
     std::size_t written{};
     std::size_t unreported{};  // written since the coordinator was last told of room
     bool ends{};
+    bool was_heard{true};   // since the last report
+    std::string heartbeat;  // the payload of the last one that was passed on
+    bool awaits_reply{};    // nothing was passed on since, in either direction
+    bool was_answered{};    // and its reply was the only thing that was
+    std::size_t replied{};  // bytes of ours at the beginning of `pending`
+    frame_tracker from_client;
+    frame_tracker to_client;
   };
 
   [[nodiscard]] route const& at(std::uint32_t number) const { return routes_.at(number); }
 
+  [[nodiscard]] status take_shared(wire::routed const& what);
+  [[nodiscard]] status take_content(std::uint32_t number, route& r, std::string_view head,
+                                    std::string_view rest);
+  [[nodiscard]] bool takes_heartbeat(route& r, std::string_view bytes);
+  void note_input(route& r, std::string_view bytes);
+
+  std::string reply_;
+  bool replies_{};
   std::unordered_map<std::uint32_t, route> routes_;
   std::uint32_t last_{};
   std::vector<std::uint32_t> changed_;

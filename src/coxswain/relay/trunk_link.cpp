@@ -203,7 +203,8 @@ asio::awaitable<void> trunk_link::read(self_ptr self, transport_ptr over) {
 
 // Messages about routes go to the owner, all others to the agent, which gets every sign of life.
 void trunk_link::take(std::string_view bytes) {
-  agent_.received(clock_now(), {});
+  heard_at_ = clock_now();
+  agent_.received(heard_at_, {});
   decoder_.feed(bytes);
   auto const over = transport_;
   while (transport_ == over) {

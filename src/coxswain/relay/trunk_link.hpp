@@ -54,6 +54,9 @@ class trunk_link : public std::enable_shared_from_this<trunk_link> {
   void advance();
   [[nodiscard]] std::optional<time_point> next_deadline() const { return agent_.next_deadline(); }
 
+  // When the coordinator was heard last.
+  [[nodiscard]] time_point heard_at() const noexcept { return heard_at_; }
+
   // Ends the session. The owner hears no more.
   void close();
 
@@ -101,6 +104,7 @@ class trunk_link : public std::enable_shared_from_this<trunk_link> {
   std::string out_;    // written up to `written_`
   std::size_t written_{};
   status down_why_;
+  time_point heard_at_{};
   bool is_up_{};
   bool write_blocked_{};
   std::vector<detail::agent_command> commands_;

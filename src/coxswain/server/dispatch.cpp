@@ -233,8 +233,10 @@ void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept
   now_ = now;
   if (auto* const on = lines_.find(from); on != nullptr) {
     if (on->trunk) {
-      for (auto const& [number, id] : on->trunk->routes) lost(now, id, core::loss::unreachable);
+      auto const with_it = how == core::loss::unreachable ? how : core::loss::trunk_closed;
+      for (auto const& [number, id] : on->trunk->routes) lost(now, id, with_it);
     }
+    if (on->trunk) --trunks_;
     if (on->route) --routes_;
   }
   grpc_.lost(now, from, how);
@@ -288,6 +290,7 @@ void dispatch::advance(time_point now) {
   now = steps_.limited(now);
   now_ = std::max(now_, now);
   if (lines_.has_to_go_on()) go_on_routes(now_);
+  if (!slowed_.empty()) go_on_slowed(now_);
   memory_.advance(now);
   grpc_.advance(now);
   auto const next = core_.logic().next_deadline();
@@ -300,6 +303,9 @@ void dispatch::advance(time_point now) {
 std::optional<time_point> dispatch::next_deadline() const {
   if (lines_.has_to_go_on()) return now_;
   auto next = core_.logic().next_deadline();
+  if (!slowed_.empty() && (!next || slowed_.begin()->first < *next)) {
+    next = slowed_.begin()->first;
+  }
   for (auto const other : {memory_.next_deadline(), grpc_.next_deadline()}) {
     if (other && (!next || *other < *next)) next = other;
   }
@@ -390,6 +396,7 @@ void dispatch::collect(time_point now) {
     if (on->out.holds() && is_heartbeat(one)) continue;
     ++frames_sent_;
     try {
+      if (on->route && share(now, one, *on)) continue;
       on->out.push(one.in_reply_to, one.what, encoder_);
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client retries on another connection
@@ -445,6 +452,11 @@ void dispatch::count(statistics& all) const {
   for (std::size_t i = 0; i < all.shares.size(); ++i) {
     all.shares[i] = logic().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
   }
+  all.relays = trunks_;
+  all.routes = routes_;
+  all.routes_opened = routes_opened_;
+  all.exits_reported = exits_reported_;
+  all.replies_shared = replies_shared_;
   all.jax_connections = door().clients();
   for (std::size_t i = 0; i < xla::methods; ++i) {
     auto const& one = door().counted()[i];

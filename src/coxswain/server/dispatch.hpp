@@ -24,6 +24,7 @@
 // Not thread-safe. Not here: sockets and timers (server).
 
 #include "coxswain/base/fifo.hpp"
+#include "coxswain/server/admission/host_pace.hpp"
 #include "coxswain/server/dispatch/backpressure.hpp"
 #include "coxswain/server/dispatch/event_reporter.hpp"
 #include "coxswain/server/dispatch/grpc_connections.hpp"
@@ -39,6 +40,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -232,8 +234,12 @@ class dispatch {
   [[nodiscard]] status take_content(time_point now, connection_id id, line& on,
                                     std::string_view content);
   [[nodiscard]] status make_room(time_point now, connection_id id, line& on, std::size_t bytes);
+  [[nodiscard]] status take_living(time_point now, line& on, std::string_view silent);
   void settle_route(time_point now, connection_id id, line& on);
   void go_on_routes(time_point now);
+  [[nodiscard]] bool is_slowed(time_point now, connection_id id, line& on);
+  void go_on_slowed(time_point now);
+  bool share(time_point now, core::outgoing const& what, line& on);
   void pump_routes(time_point now, line& on);
   void carry(time_point now, connection_id id, line& on, outbox& into);
   void end_route(time_point now, connection_id id, line& on);
@@ -260,7 +266,13 @@ class dispatch {
   time_point now_;                   // of the last input
   std::uint64_t frames_received_{};  // from native connections
   std::uint64_t frames_sent_{};      // to native connections
+  std::size_t trunks_{};
   std::size_t routes_{};
+  std::uint64_t routes_opened_{};
+  std::uint64_t exits_reported_{};                       // by relays
+  std::uint64_t replies_shared_{};                       // by routes
+  host_pace wrong_tokens_{wrong_tokens_per_second_max};  // of routes
+  std::multimap<time_point, connection_id> slowed_;      // routes whose goodbye waits
 };
 
 }  // namespace coxswain::server

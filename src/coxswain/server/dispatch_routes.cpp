@@ -2,6 +2,7 @@
 // and in everything above bytes, they are connections like any other.
 
 #include "coxswain/server/admission/rejections.hpp"
+#include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
 #include "coxswain/server/dispatch/trunk_line.hpp"
@@ -37,6 +38,7 @@ status of_route(std::uint32_t number, std::string_view what) {
 // changes nothing.
 void dispatch::begin_trunk(connection_id from, line& on) {
   on.trunk = std::make_unique<trunk_line>();
+  ++trunks_;
   on.trunk->peer = core_.logic().peer_of(from);
   on.steps.acts_for_tasks = true;
   if (on.out.holds()) on.out.hold_no_more();
@@ -48,6 +50,10 @@ status dispatch::take_routed(time_point now, connection_id from, line& on,
   if (!what) return what.error();
   using kind = wire::routed::kind;
   if (what->what == kind::opened) return open_route(now, from, on, *what);
+  if (what->what == kind::shared) {
+    return {errc::invalid_argument, "only the coordinator shares replies"};
+  }
+  if (what->what == kind::living) return take_living(now, on, what->silent);
   auto const found = on.trunk->routes.find(what->route);
   if (found == on.trunk->routes.end()) {
     if (what->route <= on.trunk->last_opened) return {};  // it was closed here meanwhile
@@ -57,7 +63,8 @@ status dispatch::take_routed(time_point now, connection_id from, line& on,
   line& one = *lines_.find(id);
   if (what->what == kind::content) return take_content(now, id, one, what->content);
   if (what->what == kind::room) return make_room(now, id, one, what->room);
-  one.route->is_closed = true;
+  if (what->has_exited) ++exits_reported_;
+  one.route->ended = what->has_exited ? core::loss::exited : core::loss::closed;
   broke(id);
   lines_.go_on_later(id, one);
   return {};
@@ -87,6 +94,7 @@ status dispatch::open_route(time_point now, connection_id from, line& on,
     throw;
   }
   ++routes_;
+  ++routes_opened_;
   return {};
 }
 
@@ -122,6 +130,19 @@ status dispatch::make_room(time_point now, connection_id id, line& on, std::size
   return {};
 }
 
+// The clients of all routes live, except of these.
+status dispatch::take_living(time_point now, line& on, std::string_view silent) {
+  std::vector<std::uint32_t> all;
+  while (auto const one = wire::take_route(silent)) all.push_back(*one);
+  if (!silent.empty() || !std::is_sorted(all.begin(), all.end())) {
+    return {errc::invalid_argument, "the list of silent routes is malformed"};
+  }
+  for (auto const& [number, id] : on.trunk->routes) {
+    if (!std::binary_search(all.begin(), all.end(), number)) core_.vouched(now, id);
+  }
+  return {};
+}
+
 // After input was taken, or could not be.
 void dispatch::settle_route(time_point now, connection_id id, line& on) {
   route_line& r = *on.route;
@@ -129,7 +150,7 @@ void dispatch::settle_route(time_point now, connection_id id, line& on) {
     return lines_.go_on_later(id, on);
   }
   if (state_of(on) != taken::all) return;
-  if (r.is_closed) return end_route(now, id, on);
+  if (r.ended) return end_route(now, id, on);
   if (r.unreported < unreported_max) return;
   auto const bytes = static_cast<std::uint32_t>(std::exchange(r.unreported, 0));
   line& carrier = *lines_.find(r.trunk);
@@ -165,8 +186,56 @@ void dispatch::go_on_routes(time_point now) {
   }
 }
 
+// Whether its client is to learn only later that its token is wrong, as with a connection of its
+// own.
+bool dispatch::is_slowed(time_point now, connection_id id, line& on) {
+  if (core_.logic().wrong_token(id) == nullptr) return false;
+  auto& since = on.route->slowed;
+  if (since && now >= *since + slowed_max) return false;
+  auto const& peer = lines_.find(on.route->trunk)->trunk->peer;
+  auto const when = wrong_tokens_.begin(now, strangers::host_of(peer));
+  if (when <= now) return false;
+  if (!since) since = now;
+  slowed_.emplace(when, id);
+  return true;
+}
+
+void dispatch::go_on_slowed(time_point now) {
+  while (!slowed_.empty() && slowed_.begin()->first <= now) {
+    auto const id = slowed_.extract(slowed_.begin()).mapped();
+    if (auto* const on = lines_.find(id)) lines_.changed(now, id, *on);
+  }
+}
+
+// Passes a reply to a trunk without a detour, with a body for all of its routes that get the same.
+// False if it must wait for what the route has, or is to be its last.
+bool dispatch::share(time_point now, core::outgoing const& what, line& on) {
+  if (!on.out.empty() || on.out.holds() || on.out.ends() ||
+      std::holds_alternative<core::goodbye>(what.what->value)) {
+    return false;
+  }
+  line& carrier = *lines_.find(on.route->trunk);
+  if (carrier.out.ends() || carrier.out.queued_bytes() >= trunk_queued_max) return false;
+  auto const& reply = encoder_.encode(what.what);
+  auto const bytes = wire::shared_frame_bytes(what.in_reply_to, reply.size());
+  if (reply.size() != reply.copied.size() || bytes > on.route->room) return false;
+  auto& all = carrier.trunk->shared;
+  if (all.empty() || all.back().what != what.what) all.push_back({what.what, {}});
+  wire::append_receiver(all.back().to, {on.route->number, what.in_reply_to});
+  on.route->room -= bytes;
+  ++replies_shared_;
+  lines_.changed(now, on.route->trunk, carrier);
+  return true;
+}
+
 // Moves the output of its routes to a trunk, in turn, as far as the relay takes it.
 void dispatch::pump_routes(time_point now, line& on) {
+  for (auto const& one : std::exchange(on.trunk->shared, {})) {
+    if (on.out.ends()) break;
+    on.out.append([&](std::string& to) {
+      wire::append_shared(to, encoder_.encode(one.what).copied, one.to);
+    });
+  }
   auto& waiting = on.trunk->to_send;
   while (!waiting.empty() && on.out.queued_bytes() < trunk_queued_max && !on.out.is_abandoned()) {
     auto const next = waiting.front();
@@ -174,6 +243,7 @@ void dispatch::pump_routes(time_point now, line& on) {
     auto* const one = lines_.find(next);
     if (one == nullptr) continue;
     one->dirty = false;
+    if (one->out.ends() && is_slowed(now, next, *one)) continue;
     if (one->grpc) grpc_.pump(now, next, *one);
     hold_back(next, *one);
     carry(now, next, *one, on.out);
@@ -216,7 +286,7 @@ void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
 
 void dispatch::end_route(time_point now, connection_id id, line& on) {
   lines_.find(on.route->trunk)->trunk->routes.erase(on.route->number);
-  lost(now, id, core::loss::closed);
+  lost(now, id, on.route->ended.value_or(core::loss::closed));
 }
 
 }  // namespace coxswain::server

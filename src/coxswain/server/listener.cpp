@@ -168,8 +168,9 @@ int listener::listen_on(net::socket_address const& at, net::endpoint const& wher
   if (int const error = bind_to(at, socket.value(), where.path()); error != 0) return error;
   if (where.is_unix()) file_.emplace(where.path());
   // Before it listens: nobody can connect until then.
-  if (where.is_unix() && terms_.is_for_owner && ::chmod(where.path().c_str(), S_IRWXU) != 0) {
-    return errno;
+  if (where.is_unix() && (terms_.is_for_owner || terms_.is_for_all)) {
+    mode_t const mode = terms_.is_for_all ? S_IRWXU | S_IRWXG | S_IRWXO : S_IRWXU;
+    if (::chmod(where.path().c_str(), mode) != 0) return errno;
   }
   if (::listen(socket.value(), SOMAXCONN) != 0) return errno;
   address_ = net::socket_address::local(socket.value()).value().text();

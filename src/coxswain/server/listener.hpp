@@ -50,6 +50,7 @@ class listener {
   struct terms {
     bool must_be_private{};  // only processes of this host may reach it
     bool is_for_owner{};     // only this user may connect to its file
+    bool is_for_all{};       // every user may; else as the umask says
     protocols speaks{protocols::both};
   };
 

@@ -289,6 +289,13 @@ void add_connections(page& to, server::statistics const& from) {
              from.connections_refused);
   to.gauge("tls_handshakes", "TLS handshakes in progress.", from.handshakes);
   to.counter("tls_handshakes_failed_total", "Failed TLS handshakes.", from.handshakes_failed);
+  to.gauge("relays", "Relays that are connected.", from.relays);
+  to.gauge("routes", "Connections that relays carry.", from.routes);
+  to.counter("routes_opened_total", "Connections that relays have carried.", from.routes_opened);
+  to.counter("relay_exits_total", "Ends of client processes that relays have reported.",
+             from.exits_reported);
+  to.counter("shared_replies_total", "Replies sent to relays with one body for several routes.",
+             from.replies_shared);
   to.counter("received_bytes_total", "Bytes read from connections.", from.bytes_received);
   to.counter("sent_bytes_total", "Bytes written to connections.", from.bytes_sent);
   to.counter("received_messages_total", "Messages received.", from.frames_received);

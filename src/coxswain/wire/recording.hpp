@@ -51,6 +51,9 @@ enum class record_kind : std::uint8_t {
   suspended,
   restarted,
   storing_refused,
+  exited,
+  trunk_closed,
+  vouched,
 };
 
 struct record {

@@ -68,6 +68,7 @@ class Coordinator:
     ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
+        ``relay_grace``: the same if its relay is lost (5 s).
     ``progress_timeout``: a task whose step does not advance for this long is logged (0: off),
         and fails with ``fail_without_progress``.
     ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
@@ -124,7 +125,8 @@ class Coordinator:
                  leave_timeout_max: Timeout = None,
                  leave_together: bool | None = None,
                  return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
-                 reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
+                 reconnect_grace: Timeout = None, relay_grace: Timeout = None,
+                 progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None,
                  journal: str | os.PathLike[str] | None = None,

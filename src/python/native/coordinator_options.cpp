@@ -69,6 +69,7 @@ void bind_rules(py::class_<options>& to) {
   add(to, "fail_without_progress", core_of, &core::config::fail_without_progress);
   add(to, "heartbeat_timeout", core_of, &core::config::heartbeat_timeout);
   add(to, "reconnect_grace", core_of, &core::config::reconnect_grace);
+  add(to, "relay_grace", core_of, &core::config::relay_grace);
   add(to, "hello_timeout", core_of, &core::config::hello_timeout);
   add(to, "stalled_reader_timeout", core_of, &core::config::stalled_reader_timeout);
   add(to, "progress_timeout", core_of, &core::config::progress_timeout);

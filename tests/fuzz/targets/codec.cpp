@@ -11,6 +11,7 @@ namespace coxswain::test {
 void try_input(std::string_view input) {
   static quiet_protobuf const quiet;
   wire::survives_in_some_direction(std::string{input});
+  wire::survives_as_routed(input);
 }
 
 }  // namespace coxswain::test

@@ -84,6 +84,8 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "Fail a task after this long without a heartbeat", {.least = 10ms});
   add_duration(to, "--reconnect-grace", core.reconnect_grace,
                "Grace period before the tasks of a lost connection fail; 0: none");
+  add_duration(to, "--relay-grace", core.relay_grace,
+               "Grace period before the tasks of a lost relay fail; 0: none");
   add_duration(to, "--coordinator-return", core.coordinator_return,
                "Clients give up an address that refuses connections for this long; 0: after "
                "--heartbeat-timeout");

@@ -149,7 +149,8 @@ void agent::malformed(time_point now, status const& why) {
 }
 
 void agent::went_up(time_point now) {
-  life_.watch_relay(candidates_.are_several() && candidates_.is_local(current_));
+  bool const is_behind_relay = candidates_.are_several() && candidates_.is_local(current_);
+  life_.watch_closely(is_behind_relay || options_.hello.relay);
   phase_ = phase::up;
   up_at_ = now;
   rounds_ = 0;

@@ -17,7 +17,7 @@ time_point heartbeats::next_at() const {
 
 time_point heartbeats::silent_at() const {
   if (!unanswered_since_ || period_ == without_limit) return time_point::max();
-  return deadline_after(*unanswered_since_, watches_relay_ ? pace() : period_ + period_ / 2);
+  return deadline_after(*unanswered_since_, watches_closely_ ? pace() : period_ + period_ / 2);
 }
 
 }  // namespace coxswain::detail

@@ -15,8 +15,9 @@ class heartbeats {
   // The session's terms: the heartbeat period, or none at all if the coordinator wants none.
   void use(core::hello_answer const& terms);
 
-  // The connection is one of several ways, through a relay: its silence is detected earlier.
-  void watch_relay(bool yes) noexcept { watches_relay_ = yes; }
+  // The connection is one of several ways, through a relay, or the one of a relay, on whose signs
+  // of life others depend: its silence is detected earlier.
+  void watch_closely(bool yes) noexcept { watches_closely_ = yes; }
 
   // Something was sent.
   void sent(time_point now) noexcept { sent_at_ = now; }
@@ -53,10 +54,10 @@ class heartbeats {
   }
 
  private:
-  [[nodiscard]] duration pace() const noexcept { return watches_relay_ ? period_ / 2 : period_; }
+  [[nodiscard]] duration pace() const noexcept { return watches_closely_ ? period_ / 2 : period_; }
 
   duration period_{without_limit};
-  bool watches_relay_{};
+  bool watches_closely_{};
   time_point heard_at_{};
   time_point sent_at_{};
   time_point heartbeat_sent_at_{};

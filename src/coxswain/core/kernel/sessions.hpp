@@ -69,10 +69,11 @@ struct session {
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   bool wrote_since_heartbeat{};
-  bool has_said_bye{};  // without leaving; its grace runs
-  bool is_restored{};   // by a restart of the coordinator, and not resumed yet
-  bool produces{};      // keys or items, without having a task
-  bool names_job{};     // else it accepts any job, as an observer; for a task it means "default"
+  bool has_said_bye{};    // without leaving; its grace runs
+  bool is_restored{};     // by a restart of the coordinator, and not resumed yet
+  bool lost_its_trunk{};  // the grace is that of a relay
+  bool produces{};        // keys or items, without having a task
+  bool names_job{};       // else it accepts any job, as an observer; for a task it means "default"
 
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again

@@ -97,8 +97,9 @@ void connection_verbs::note_life(time_point now, session& s) {
 
 time_point connection_verbs::expiry_of(session const& s) const {
   if (!s.grace) return kernel_.credited(s.heard, options_.heartbeat_timeout);
-  return kernel_.credited(*s.grace,
-                          s.is_restored ? options_.restart_grace : options_.reconnect_grace);
+  return kernel_.credited(*s.grace, s.is_restored      ? options_.restart_grace
+                                    : s.lost_its_trunk ? options_.relay_grace
+                                                       : options_.reconnect_grace);
 }
 
 void connection_verbs::arm_expiry(session_id id, session& s) {
@@ -135,6 +136,10 @@ std::string connection_verbs::expiry_text(time_point now, session const& s) cons
     return "the coordinator was restarted at " + at + ", and " + kernel_.whose(s) +
            " has not resumed its session within " + in_words(options_.restart_grace);
   }
+  if (s.lost_its_trunk) {
+    return "the relay of " + kernel_.whose(s) + " was lost at " + at +
+           ", and the session was not resumed within " + in_words(options_.relay_grace);
+  }
   return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and not resumed";
 }
 
@@ -163,6 +168,13 @@ void connection_verbs::heard(time_point now, connection_id from) {
   connection const* const c = sessions_.find(from);
   if (!c || c->closing || c->session == session_id{}) return;
   note_life(now, *sessions_.find(c->session));
+}
+
+void connection_verbs::vouched(time_point now, connection_id from) {
+  kernel_.observe(now);
+  connection const* const c = sessions_.find(from);
+  if (!c || c->session == session_id{}) return;
+  sessions_.find(c->session)->heard = kernel_.alive_since(now);
 }
 
 void connection_verbs::prefetch_session(connection_id from) const {
@@ -196,8 +208,15 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
   session* const s = sessions_.find(id);
   if (!s) return;
   s->attached = {};
-  if (how == loss::closed) s->grace = kernel_.alive_since(now);
-  suspect(now, id, "its connection was lost");
+  // The exit code, which the owner reports, says more.
+  if (how == loss::exited && !options_.reports_ends) {
+    return end_session(
+        now, id,
+        {errc::unavailable, "the process of " + kernel_.whose(*s) + " ended without leaving"});
+  }
+  if (how != loss::unreachable) s->grace = kernel_.alive_since(now);
+  s->lost_its_trunk = how == loss::trunk_closed;
+  suspect(now, id, s->lost_its_trunk ? "its relay was lost" : "its connection was lost");
 }
 
 void connection_verbs::forget_connections() {

@@ -18,6 +18,7 @@ class connection_verbs final : public concern {
   // See the functions of coordinator.
   connection_id connected(time_point now, std::string peer, session_secret secret);
   void heard(time_point now, connection_id from);
+  void vouched(time_point now, connection_id from);
   void malformed(time_point now, connection_id from, std::string why);
   void lost(time_point now, connection_id from, loss how);
   void write_blocked(time_point now, connection_id to);

@@ -61,7 +61,8 @@ inline constexpr std::tuple decisive_options{
     std::pair{"page_entries_max", &config::page_entries_max},
     std::pair{"page_bytes_max", &config::page_bytes_max},
     std::pair{"participants_per_picture_max", &config::participants_per_picture_max},
-    std::pair{"restart_grace", &config::restart_grace}};
+    std::pair{"restart_grace", &config::restart_grace},
+    std::pair{"relay_grace", &config::relay_grace}};
 
 // `use(number, name, member)` for each.
 template <class Use>

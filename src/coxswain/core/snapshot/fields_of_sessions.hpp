@@ -101,6 +101,7 @@ void fields(auto& a, maybe_const<session> auto& x) {
   a(22, x.replies_sent);
   a(23, x.answered_through);
   a(24, x.is_restored);
+  a(25, x.lost_its_trunk);
 }
 void fields(auto& a, maybe_const<join_args> auto& x) {
   a(1, x.self);

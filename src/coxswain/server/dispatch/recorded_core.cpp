@@ -13,6 +13,16 @@ namespace {
 constexpr std::size_t reserve_bytes = 64 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
+record_kind recorded(core::loss how) noexcept {
+  switch (how) {
+    case core::loss::closed: return record_kind::closed;
+    case core::loss::unreachable: return record_kind::unreachable;
+    case core::loss::exited: return record_kind::exited;
+    case core::loss::trunk_closed: break;
+  }
+  return record_kind::trunk_closed;
+}
+
 }  // namespace
 
 recorded_core::recorded_core(options const& o, core_origin from)
@@ -65,8 +75,7 @@ void recorded_core::malformed(time_point now, connection_id from, std::string wh
 }
 
 void recorded_core::lost(time_point now, connection_id from, core::loss how) {
-  recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
-                  from);
+  recorder_.write(now, recorded(how), from);
   core_.lost(now, from, how);
 }
 

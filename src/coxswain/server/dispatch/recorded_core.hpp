@@ -45,6 +45,10 @@ class recorded_core final : public xla::core_port {
     recorder_.write(now, wire::record_kind::heard, from);
     core_.heard(now, from);
   }
+  void vouched(time_point now, connection_id from) {
+    recorder_.write(now, wire::record_kind::vouched, from);
+    core_.vouched(now, from);
+  }
   void session_lost(time_point now, connection_id from, core::loss how) override {
     lost(now, from, how);
   }

@@ -4,14 +4,19 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/model/loss.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/wire/routed.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace coxswain::server {
 
@@ -23,6 +28,13 @@ struct trunk_line {
   std::unordered_map<std::uint32_t, connection_id> routes;  // by number
   std::uint32_t last_opened{};
   std::deque<connection_id> to_send;  // routes whose lines are dirty, in turn
+
+  // Replies that go before the output of those, in order.
+  struct shared_reply {
+    core::answer_ptr what;
+    std::string to;  // wire::append_receiver
+  };
+  std::vector<shared_reply> shared;
 };
 
 // A connection that is carried by a trunk.
@@ -37,7 +49,8 @@ struct route_line {
   std::string unread;                      // received, and not fed to the decoder
   transit_bytes counted;                   // of `unread`
   bool goes_on{};                          // is in the list of the line_table
-  bool is_closed{};                        // by the relay: its client is gone
+  std::optional<time_point> slowed;        // since when its goodbye waits
+  std::optional<core::loss> ended;         // its client is gone
 };
 
 }  // namespace coxswain::server

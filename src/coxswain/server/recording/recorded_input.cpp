@@ -82,6 +82,9 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::malformed: return into.malformed(now, from, std::move(content));
     case kind::closed: return into.lost(now, from, core::loss::closed);
     case kind::unreachable: return into.lost(now, from, core::loss::unreachable);
+    case kind::exited: return into.lost(now, from, core::loss::exited);
+    case kind::trunk_closed: return into.lost(now, from, core::loss::trunk_closed);
+    case kind::vouched: return into.vouched(now, from);
     case kind::write_blocked: return into.write_blocked(now, from);
     case kind::write_progressed: return into.write_progressed(now, from);
     case kind::task_ended:
