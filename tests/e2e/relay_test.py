@@ -1,12 +1,14 @@
 """coxswain relay: tasks behind relays, which are killed, stopped and started again."""
 
 import json
+import os
 import random
 import signal
+import subprocess
 import time
 import unittest
 
-from programs import BIN, EndToEnd, REFUSED, USAGE
+from programs import BIN, PATH, REFUSED, SLOWNESS, USAGE
 
 from restart_test import WithJournal
 
@@ -89,6 +91,83 @@ class Relay(WithJournal):
         self.assertLess(time.monotonic() - began, 30)
         relay.signal(signal.SIGCONT)
 
+    def raw(self, task, relay, then):
+        """A task of few words, without a client's library, which then does as it is told."""
+        script = f"""
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect({relay.address.removeprefix("unix:")!r})
+hello = b"\\x22\\x02\\x08\\x02"
+join = b"\\x08\\x01\\x18" + bytes([{task}]) + b"\\x42\\x09\\x09" + bytes(7) + b"\\x01"
+for payload in hello, join:
+    s.sendall(len(payload).to_bytes(4, "big") + payload)
+print("joined", flush=True)
+{then}
+"""
+        child = subprocess.Popen(["python3", "-c", script], stdout=subprocess.PIPE)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), b"joined\n")
+        return child
+
+    def test_the_end_of_a_process_needs_no_grace(self):
+        in_child = "os.fork() or (time.sleep(5), os._exit(0)); time.sleep(100)"
+        for name, then in (("alone", "time.sleep(100)"), ("parent", in_child)):
+            with self.subTest(name):
+                coordinator = self.serve(1, "--reconnect-grace", "60s")
+                child = self.raw(0, self.relay(coordinator, name=name), then)
+                coordinator.line("all 1 tasks have joined", "err")
+                began = time.monotonic()
+                child.kill()
+                coordinator.line("the process of task 0 ended without leaving", "err")
+                self.assertLess(time.monotonic() - began, 4 * SLOWNESS)
+
+    def test_a_process_that_closes_its_connection_and_lives_has_its_grace(self):
+        coordinator = self.serve(1, "--reconnect-grace", "1s")
+        self.raw(0, self.relay(coordinator), "s.close(); time.sleep(100)")
+        coordinator.line("and not resumed", "err")
+        self.assertNotIn("ended without leaving", coordinator.err)
+
+    @unittest.skipIf(os.getuid() != 0, "needs another user")
+    def test_other_users_need_permission(self):
+        coordinator = self.serve(1)
+        os.chmod(self.directory, 0o755)
+        for arguments, code in (([], 1), (["--all-users"], 0)):
+            name = "-".join(["relay", *arguments])
+            relay = self.relay(coordinator, *arguments, name=name)
+            connect = ("import socket; socket.socket(socket.AF_UNIX)"
+                       f".connect({relay.address.removeprefix('unix:')!r})")
+            done = subprocess.run(["python3", "-c", connect], user=65534, stderr=subprocess.PIPE,
+                                  check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+
+    def test_a_relay_that_is_lost_has_a_grace_of_its_own(self):
+        coordinator = self.serve(1, "--relay-grace", "1s", "--reconnect-grace", "60s")
+        relay = self.relay(coordinator)
+        self.raw(0, relay, "time.sleep(100)")
+        coordinator.line("all 1 tasks have joined", "err")
+        self.kill(relay)
+        coordinator.line("the relay of task 0 was lost", "err")
+
+    def test_a_relay_replies_to_heartbeats_and_reports_who_is_silent(self):
+        coordinator = self.serve(2, "--heartbeat-timeout", "1500ms")
+        relay = self.relay(coordinator)
+        self.at = {"COXSWAIN_ADDRESS": relay.address}
+        program = BIN / "coxswain"
+        live, hung = (self.start("coxswain", "task", "--task-id", number, "--", "sh", "-c",
+                                 f"{program} get --wait 300s never", env=self.at)
+                      for number in range(2))
+        coordinator.line("all 2 tasks have joined", "err")
+        time.sleep(4)
+        self.assertNotIn("failed", coordinator.err)
+        hung.signal(signal.SIGSTOP)
+        coordinator.line("no heartbeat from task 1", "err")
+        hung.signal(signal.SIGCONT)
+        self.assertNotIn("no heartbeat from task 0", coordinator.err)
+        for one in live, hung:
+            one.wait()
+
     def test_a_relays_token_is_for_relays_only(self):
         tokens = self.directory / "tokens"
         tokens.write_text("worker w\nrelay r\nreader l\n")
@@ -103,6 +182,48 @@ class Relay(WithJournal):
             one = self.start("coxswain", "status", "--address", relay.address,
                              env={"COXSWAIN_TOKEN": token})
             self.assertEqual(one.wait(), code, one.said())
+
+    def trunks(self, state):
+        """Of the tasks, each once."""
+        peers = [task["peer"] for task in state["tasks"]]
+        for peer in peers:
+            self.assertIn(" via relay, ", peer)
+        return {peer.split(" via ")[0] for peer in peers}
+
+    def test_run_starts_a_relay(self):
+        script = "coxswain barrier all && coxswain status --json; coxswain barrier told"
+        run = self.start("coxswain", "run", "-n", 3, "--relay", "--", BIN / "coxswain", "task", "--",
+                         "sh", "-c", script, env=PATH)
+        self.assertEqual(run.wait(), 0, run.said())
+        told = [json.loads(line.split("] ", 1)[1]) for line in run.lines["out"]
+                if "{" in line]
+        self.assertEqual(len(told), 3)
+        self.assertEqual(len(self.trunks(told[0])), 1)
+
+    def test_the_tasks_of_a_host_share_a_relay(self):
+        coordinator = self.serve(3)
+        runtime = self.directory / "runtime"
+        runtime.mkdir(mode=0o700)
+        env = {"COXSWAIN_ADDRESS": coordinator.addresses[0], "XDG_RUNTIME_DIR": str(runtime)}
+        tasks = [self.start("coxswain", "task", "--relay", "--task-id", number, "--", BIN / "coxswain",
+                            "barrier", "all", env=env) for number in range(2)]
+        self.wait_for_status("two tasks", lambda state: sum(
+            task["state"] == "joining" for task in state["tasks"]) == 2)
+        tasks.append(self.start("coxswain", "task", "--relay", "--task-id", 2, "--", BIN / "coxswain",
+                                "barrier", "all", env=env))
+        for one in tasks:
+            self.assertEqual(one.wait(), 0, one.said())
+        self.assertEqual(len(self.trunks(self.status())), 1)
+        self.assertEqual(len(list((runtime / "coxswain").glob("relay-*"))), 1)
+        self.stop(coordinator)
+        until = time.monotonic() + 30
+        while list((runtime / "coxswain").glob("relay-*")):
+            self.assertLess(time.monotonic(), until, "the relay goes on")
+            time.sleep(0.05)
+
+    def test_an_idle_relay_ends_if_it_is_to(self):
+        relay = self.relay(self.serve(1), "--until-idle", "100ms")
+        self.assertEqual(relay.wait(), 0, relay.said())
 
     def test_usage(self):
         one = self.start("coxswain", "relay", "--listen", "unix:/tmp/x")

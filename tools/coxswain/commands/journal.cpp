@@ -41,14 +41,14 @@ struct journal_command {
 };
 
 // In the order of wire::record_kind.
-constexpr std::array<char const*, 21> kinds{
+constexpr std::array<char const*, 24> kinds{
     "event",           "connected",       "message",        "heard",           "malformed",
     "closed",          "unreachable",     "write blocked",  "write resumed",   "task ended",
     "stopped",         "time passed",     "reading paused", "reading resumed", "preempted",
     "tokens replaced", "round cancelled", "sent",           "suspended",       "restarted",
-    "storing refused",
+    "storing refused", "process ended",   "relay lost",     "vouched for",
 };
-static_assert(kinds.size() == static_cast<std::size_t>(wire::record_kind::storing_refused) + 1);
+static_assert(kinds.size() == static_cast<std::size_t>(wire::record_kind::vouched) + 1);
 
 std::string file_name(std::string const& path) { return fs::path{path}.filename().string(); }
 

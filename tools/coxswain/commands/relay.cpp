@@ -38,6 +38,7 @@ struct relay_command {
   tls_options tls;
   duration connect_timeout{300s};
   bool admits_all_users{};
+  duration until_idle{};
   log_options log;
 };
 
@@ -58,6 +59,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   relay::relay_options made{std::move(upstream)};
   made.listen = given.listen;
   made.admits_all_users = given.admits_all_users;
+  made.idle_max = given.until_idle;
   made.log = [write = lines.sink()](core::severity level, std::string const& text) {
     write({level, text});
   };
@@ -148,6 +150,8 @@ void add_relay(CLI::App& program, action& chosen) {
   add_token_file(command, given->token_file);
   command.add_flag("--all-users", given->admits_all_users,
                    "Let all users of this machine connect to its Unix sockets");
+  add_duration(command, "--until-idle", given->until_idle,
+               "End after this long without a client; 0: never");
   add_tls_options(command, given->tls);
   add_duration(command, "--connect-timeout", given->connect_timeout,
                "Time limit for reaching the coordinator at the start");

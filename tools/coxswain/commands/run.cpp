@@ -47,6 +47,7 @@ struct run_command {
   local_job_options job;
   log_options log{.level = "warning"};
   duration linger{};  // after a failure
+  bool has_relay{};
 };
 
 // The job, and the signals that end it.
@@ -239,6 +240,8 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.server = given.coordinator.server;
   given.job.server.log = lines.sink();
   auto const jax_socket = add_jax_socket(given.job.server);
+  std::optional<private_directory> relay_directory;
+  if (given.has_relay) given.job.relay = "unix:" + relay_directory.emplace().path() + "/relay";
 
   asio::io_context io{1};
   std::optional<local_run> all;
@@ -332,6 +335,8 @@ void add_run(CLI::App& program, action& chosen) {
   add_timeout(command, "--linger", given->linger,
               "Keep the coordinator and its page for this long after a failure, or until Ctrl-C")
       ->default_str("forever on a terminal with --http, else 0");
+  command.add_flag("--relay", given->has_relay,
+                   "Let the processes reach the coordinator through a relay, as on many hosts");
   add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);

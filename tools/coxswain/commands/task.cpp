@@ -5,6 +5,7 @@
 #include "options/exit_code.hpp"
 #include "options/launcher.hpp"
 #include "options/remote.hpp"
+#include "process/host_relay.hpp"
 #include "process/log.hpp"
 #include "process/machine.hpp"
 #include "process/task_host.hpp"
@@ -41,6 +42,7 @@ struct task_command {
   duration kill_grace{5s};
   bool joins_itself{};
   bool hosts_if_task_0{};
+  bool has_relay{};
   coordinator_options coordinator;  // the part that the command line can set
   log_options log{.level = "warning"};
 };
@@ -146,8 +148,11 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context io{1};
   auto options = options_of(given, std::move(command));
+  // The coordinator's own process needs none, and starts it only now.
+  bool const hosts = given.hosts_if_task_0 && options.client.task == task_id{0};
+  if (given.has_relay && !hosts) options.client.address = start_host_relay(options.client);
   std::optional<hosting> coordinator;
-  if (given.hosts_if_task_0 && options.client.task == task_id{0}) {
+  if (hosts) {
     options.descriptors = raise_descriptor_limit();
     coordinator.emplace(io, given, options.client);
   }
@@ -188,6 +193,9 @@ void add_membership_options(CLI::App& to, task_command& into) {
               "instead of failing");
   to.add_flag("--jax", into.joins_itself,
               "Run an unmodified JAX program, which joins and leaves as this task by itself");
+  to.add_flag("--relay", into.has_relay,
+              "Share one connection to the coordinator with this user's other tasks of the job "
+              "on this host, through a relay that the first of them starts");
   add_timeout(to, "--join-timeout", into.join_timeout, "Time limit for all tasks to join");
   add_timeout(to, "--leave-timeout", into.leave_timeout, "Time limit for all tasks to leave");
   add_timeout(to, "--kill-grace", into.kill_grace,

@@ -65,6 +65,24 @@ local_job::local_job(asio::io_context& io, local_job_options options)
     if (coordinator_problem_) signal_all(SIGKILL);
   };
   asio::co_spawn(io, coordinator_.run(), note_end);
+  if (!options_.relay.empty()) start_relay(io);
+}
+
+void local_job::start_relay(asio::io_context& io) {
+  listening const at{options_.server, coordinator_.addresses()};
+  client_options upstream{reachable(at.own.front())};
+  upstream.pass.reset();
+  upstream.job = options_.server.core.job;
+  upstream.token = worker_token(options_.server.core.credentials);
+  upstream.tls = options_.server.tls;
+  upstream.label = "coxswain run";
+  relay::relay_options made{std::move(upstream)};
+  made.listen = {options_.relay};
+  made.log = [write = options_.server.log](core::severity level, std::string const& text) {
+    if (write) write({level, "relay: " + text});
+  };
+  relay_.emplace(io, std::move(made));
+  asio::co_spawn(io, relay_->run(), asio::detached);
 }
 
 local_job::~local_job() = default;
@@ -120,7 +138,8 @@ child_command local_job::command_of(std::uint32_t task) const {
   add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
   add(jax_process_variables(task, core.num_tasks, task));
   add({
-      {"COXSWAIN_ADDRESS", reachable(at.own.front())},
+      {"COXSWAIN_ADDRESS",
+       (options_.relay.empty() ? "" : options_.relay + ',') + reachable(at.own.front())},
       {"COXSWAIN_TASK_ID", std::to_string(task)},
       {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
       {"COXSWAIN_JOB", core.job},

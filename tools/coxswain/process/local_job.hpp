@@ -9,6 +9,7 @@
 #include "process/output_relay.hpp"
 
 #include "coxswain/net/asio.hpp"
+#include "coxswain/relay/relay.hpp"
 #include "coxswain/server/server.hpp"
 
 #include <boost/asio/signal_set.hpp>
@@ -25,6 +26,7 @@ struct local_job_options {
   server::options server;
   std::vector<std::string> command;  // what each task runs
   rlimit descriptors{};              // the children's limits of open files; zero: as ours
+  std::string relay;                 // where a relay for them listens; empty: none
 
   // Time from SIGTERM to SIGKILL.
   duration kill_grace{10s};
@@ -70,6 +72,7 @@ class local_job {
   [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
 
  private:
+  void start_relay(asio::io_context& io);
   [[nodiscard]] child_command command_of(std::uint32_t task) const;
   void look_at_all();
   void tell_ended(std::uint32_t task, status why);
@@ -81,6 +84,7 @@ class local_job {
 
   local_job_options options_;
   server::server coordinator_;
+  std::optional<relay::relay> relay_;
   asio::signal_set child_ended_;
   asio::steady_timer timer_;
   asio::steady_timer coordinator_ended_;

@@ -1,0 +1,113 @@
+#include "process/host_relay.hpp"
+
+#include "options/tls.hpp"
+#include "process/user_directory.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+// FNV-1a: the same for all versions of the program.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (char const one : text) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100'0000'01b3;
+  return hash;
+}
+
+std::string socket_path(client_options const& to) {
+  for (auto const& directory : runtime_directories()) {
+    if (!open_private(directory, if_missing::make)) continue;
+    auto const name = fmt::format("relay-{:016x}", hash_of(to.job + '\n' + to.address));
+    auto path = (directory / name).string();
+    if (path.size() < sizeof(sockaddr_un::sun_path)) return path;
+  }
+  return {};
+}
+
+// Null-terminated, as exec takes it.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (auto& one : texts) all.push_back(one.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+std::vector<std::string> environment_with(client_options const& to) {
+  auto added = tls_variables(to.tls);
+  added.emplace_back("COXSWAIN_TOKEN", to.token);
+  added.emplace_back("COXSWAIN_TOKEN_FILE", "");
+  std::vector<std::string> all;
+  for (char** one = environ; *one != nullptr; ++one) {
+    // Its other options are its own.
+    if (!std::string_view{*one}.starts_with("COXSWAIN_")) all.emplace_back(*one);
+  }
+  for (auto const& [name, value] : added) {
+    if (!value.empty()) all.push_back(name + '=' + value);
+  }
+  return all;
+}
+
+// Starts it in a session of its own; its standard output is `out`. Zero, or an errno.
+int spawn(std::vector<std::string> arguments, std::vector<std::string> environment, int out,
+          pid_t& child) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t how;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawnattr_init(&how);
+  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  int const problem = ::posix_spawn(&child, "/proc/self/exe", &files, &how,
+                                    pointers_to(arguments).data(), pointers_to(environment).data());
+  ::posix_spawnattr_destroy(&how);
+  ::posix_spawn_file_actions_destroy(&files);
+  return problem;
+}
+
+}  // namespace
+
+std::string start_host_relay(client_options const& to) {
+  auto const path = socket_path(to);
+  if (path.empty()) {
+    spdlog::warn("no directory for the socket of a relay: going on without");
+    return to.address;
+  }
+  auto const address = "unix:" + path;
+  std::vector<std::string> arguments{"coxswain",    "relay", "--upstream",   to.address,
+                                     "--listen",    address, "--until-idle", "30s",
+                                     "--log-level", "error"};
+  if (!to.job.empty()) arguments.insert(arguments.end(), {"--job", to.job});
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return to.address;
+  net::descriptor const from{ends[0]};
+  net::descriptor out{ends[1]};
+  pid_t child{};
+  int const problem = spawn(std::move(arguments), environment_with(to), out.value(), child);
+  out.close();
+  if (problem != 0) {
+    spdlog::warn("cannot start a relay: {}", std::strerror(problem));
+    return to.address;
+  }
+  // It says that it is ready, or ends because another one is.
+  char first{};
+  if (::read(from.value(), &first, 1) <= 0) ::waitpid(child, nullptr, 0);
+  return address + ',' + to.address;
+}
+
+}  // namespace coxswain::tools
