@@ -141,6 +141,17 @@ def start_with_engine(stage, at, tasks):
         raise
 
 
+def start_relay(stage, upstream, path):
+    """A relay, whose address is its attribute ``at``."""
+    at = f"unix:{path}"
+    command = [Path(stage.roles.program).with_name("coxswain"), "relay", "--upstream", upstream,
+               "--listen", at, "--log-level", "error"]
+    child = Child("a relay process", command, stage.cpus.server)
+    child.receive()
+    child.at = at
+    return child
+
+
 def need_rival(kind, is_unix):
     if kind == "etcd" and is_unix:
         refuse("--vs etcd: only --transport tcp")

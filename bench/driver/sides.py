@@ -11,7 +11,7 @@ from driver.figures import Histogram
 from driver.machine import BenchError, cpu_time_of, memory_of
 from driver.processes import (
     OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival,
-    start_server, start_with_engine)
+    start_relay, start_server, start_with_engine)
 
 DESCRIPTORS_BESIDES = 128  # and what the server keeps for itself
 
@@ -38,6 +38,7 @@ class Side:
     def __init__(self, stage, plan, kind):
         self.stage, self.plan, self.kind = stage, plan, kind
         self.server = self.load = self.bytes_connected = None
+        self.relays = []
         self.first_bytes = 0
         if kind in ("coxswain", "xla") and stage.address:
             self.at, self.server_pid = stage.address, stage.server_pid
@@ -60,6 +61,9 @@ class Side:
                    **self.plan.job, **self._of_ours(), **self._journal()}
         self.server, self.at, self.first_bytes = start_server(stage.roles, self.kind, options,
                                                               stage.cpus.server)
+        if self.kind == "coxswain":
+            self.relays = [start_relay(stage, self.at, f"{stage.directory}/{stage.added}.relay{i}")
+                           for i in range(self.plan.relays)]
 
     def _of_ours(self):
         if self.kind not in OURS:
@@ -85,6 +89,8 @@ class Side:
             options = {"workload": load, "kind": self.kind, "address": self.at,
                        "connections": extent.connections, "tasks": extent.tasks,
                        **plan.options, **self._of_ours()}
+            if self.kind == "coxswain":
+                options |= {"trunks": self.plan.trunks, "relays": [one.at for one in self.relays]}
             if self.server_pid:
                 options["server_pid"] = self.server_pid
             self.load = Load(stage.roles, self.kind, options, stage.cpus.load)
@@ -132,12 +138,14 @@ class Side:
 
     def kill(self):
         """The server first: it need not see its clients vanish."""
-        for one in (self.server, self.load):
+        for one in (*self.relays, self.server, self.load):
             if one:
                 one.kill()
 
     def _server_cpu(self):
-        return cpu_time_of(self.server_pid) if self.server_pid else None
+        if not self.server_pid:
+            return None
+        return sum(map(cpu_time_of, [self.server_pid, *(one.pid for one in self.relays)]))
 
     def _load_cpu(self):
         return sum(map(cpu_time_of, self.load.pids)) if self.load else 0

@@ -56,6 +56,8 @@ class Plan:
     conclude: Callable[[dict], tuple] | None = None  # what the load has seen: as Report.shown
     compares_recordings: bool = False
     others_load: str | None = None  # of the other side, if it is another one
+    trunks: int = 0  # of our side: so many relays, which the load plays
+    relays: int = 0  # of our side: so many relays, each a process
 
     def extent(self, kind):
         return self.ours if kind in OURS else self.others
@@ -407,6 +409,7 @@ class Failure(Workload):
     def add_options(self, parser):
         parser.add_argument("--tasks", type=number(2, 1_000_000), required=True, metavar="N",
                             help="Tasks, one of which is the process that is killed")
+        add_number(parser, "--relays", 0, 0, 1_000, "Relays that they are behind, each a process")
         add_number(parser, "--reconnect-grace", 0, 0, 50,
                    "Seconds that the coordinator spares a task whose connection is lost", float)
 
@@ -419,7 +422,8 @@ class Failure(Workload):
         # The baseline's figure is the release of a plain barrier: telling something to all takes so long.
         return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER,
                     job={"num_tasks": given.tasks, **grace},
-                    parameters={"tasks": given.tasks, **grace}, fails=True,
+                    parameters={"tasks": given.tasks, "relays": given.relays, **grace}, fails=True,
+                    relays=given.relays,
                     answers_together=given.tasks)
 
 
@@ -527,5 +531,32 @@ class Check(Workload):
         return plan
 
 
+class Relay(Workload):
+    name = "relay"
+    help = ("The same barriers behind relays, and with a connection to the coordinator for each task")
+    beside = "native"
+
+    def add_options(self, parser):
+        parser.add_argument("--tasks", type=number(1, 1_000_000), required=True, metavar="N",
+                            help="Simulated tasks")
+        add_number(parser, "--relays", 8, 1, 20_000, "Relays, each with as many of the tasks")
+        parser.add_argument("--processes", action="store_true",
+                            help="Start coxswain relay for each, reached by Unix sockets, whose CPU time "
+                                 "is added to the coordinator's (default: the load plays the relays)")
+
+    def plan(self, given):
+        plan = barrier_plan(Population(*(given.tasks,) * 4), name=self.name)
+        plan.words.title = (f"barrier over {counted(given.tasks, 'task')} behind "
+                            f"{counted(given.relays, 'relay')}, and without")
+        plan.measured = "relays"
+        plan.parameters = {"tasks": given.tasks, "relays": given.relays,
+                           "processes": int(given.processes)}
+        if given.processes:
+            plan.relays = given.relays
+        else:
+            plan.trunks = given.relays
+        return plan
+
+
 ALL = [one() for one in (Barrier, BarrierData, Join, Churn, Keys, DirGet, FanOut, Heartbeat, Failure,
-                         Deadlines, Mixed, Check)]
+                         Deadlines, Mixed, Check, Relay)]

@@ -5,12 +5,14 @@
 #include "load/address.hpp"
 #include "load/frames.hpp"
 #include "load/peer.hpp"
+#include "load/trunk.hpp"
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/spin.hpp"
 #include "coxswain/net/tls_stream.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +45,12 @@ class wire_stream {
   std::unique_ptr<net::tls_stream> tls_;  // on the same socket
 };
 
+// How connections reach their server.
+struct ways {
+  std::size_t trunks{};         // as routes of so many relays, which the load plays; zero: none
+  std::vector<address> relays;  // through these, in turn; none: directly
+};
+
 class connections {
  public:
   class listener {
@@ -56,7 +64,7 @@ class connections {
   };
 
   // All functions throw bench_error if the server refuses or closes a connection.
-  connections(address server, std::unique_ptr<peer> speaks);
+  connections(address server, std::unique_ptr<peer> speaks, ways how = {});
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
   [[nodiscard]] peer& speaks() const noexcept { return *peer_; }
@@ -69,6 +77,8 @@ class connections {
 
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
+  // What trunks have collected so far; also done before each wait.
+  void flush();
 
   // Sends the calls that clients leave open once all tasks have joined. Returns when the server has
   // read them.
@@ -87,20 +97,31 @@ class connections {
 
  private:
   struct one {
-    wire_stream stream;
+    wire_stream stream;  // none: it is a route
     std::shared_ptr<frame_source> frames;
+  };
+  struct carrier {
+    wire_stream stream;
+    trunk routes;
   };
 
   [[nodiscard]] one connect(std::size_t number);
-  void watch(std::size_t connection);
+  [[nodiscard]] carrier& carrier_of(std::size_t connection);
+  void watch(int fd, std::uint64_t number);
+  void write(wire_stream& to, std::string_view bytes, std::size_t connection);
+  void flush(carrier& one);
+  [[nodiscard]] std::size_t read_some(wire_stream& from, std::size_t connection);
+  void read_trunk(std::size_t number, listener& to);
   void read(std::size_t connection, listener& to);
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
   std::unique_ptr<peer> peer_;
   std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
   net::spin spin_;
-  connector connector_;
+  std::vector<connector> connectors_;
+  std::size_t trunks_max_;
   net::descriptor epoll_;
+  std::vector<carrier> trunks_;
   std::vector<one> all_;
   std::vector<char> buffer_;
 };

@@ -19,10 +19,10 @@ constexpr std::size_t connect_batch = 128;
 
 }  // namespace
 
-crowd::crowd(address server, std::unique_ptr<peer> speaks, extent size)
+crowd::crowd(address server, std::unique_ptr<peer> speaks, extent size, ways how)
     : sessions_{size.connections},
       tasks_{size.tasks},
-      wires_{std::move(server), std::move(speaks)},
+      wires_{std::move(server), std::move(speaks), std::move(how)},
       asked_(sessions_) {}
 
 void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
@@ -155,8 +155,13 @@ time_point crowd::send(arrivals how) {
 
 // The prepared requests of one session, with one call.
 void crowd::send_one(std::size_t first, std::size_t end) {
-  if (end == prepared_.size()) last_sent_ = now();
+  bool const is_last = end == prepared_.size();
+  if (is_last) {
+    wires_.flush();
+    last_sent_ = now();
+  }
   wires_.send(prepared_.connection(first), prepared_.slice(first, end));
+  if (is_last) wires_.flush();
 }
 
 // The order of a session's requests stays, as their ids must rise.

@@ -32,7 +32,7 @@ class crowd final : public connections::listener {
   // The connections are sessions for its tasks, of which each session has as many as the others;
   // for none, if they are observers. All that follow throw bench_error: the server refuses, closes
   // a connection, or is silent too long.
-  crowd(address server, std::unique_ptr<peer> speaks, extent size);
+  crowd(address server, std::unique_ptr<peer> speaks, extent size, ways how = {});
 
   // A server without either gets the requests too, for equal bytes.
   void pretend_sessions() noexcept { pretends_ = true; }
@@ -93,7 +93,7 @@ class crowd final : public connections::listener {
 
 // A crowd that speaks to the plan's server.
 [[nodiscard]] inline crowd crowd_of(load_plan const& plan, rival_plan const& rival = {}) {
-  return crowd{plan.server, make_peer(plan, rival), plan.size};
+  return crowd{plan.server, make_peer(plan, rival), plan.size, plan.how};
 }
 
 // A load that is a crowd, which connects, joins and leaves.

@@ -22,9 +22,9 @@ namespace {
 // The last task, in its own process, until it is killed.
 class victim {
  public:
-  victim(address const& server, std::uint32_t tasks) : pid_{::fork()} {
+  victim(address const& server, std::uint32_t tasks, ways const& how) : pid_{::fork()} {
     if (pid_ < 0) throw system_failure("cannot start the victim");
-    if (pid_ == 0) live(server, tasks);
+    if (pid_ == 0) live(server, tasks, how);
   }
   ~victim() { kill(); }
   victim(victim const&) = delete;
@@ -38,10 +38,10 @@ class victim {
 
  private:
   // Never returns and never unwinds: the stack above belongs to the parent.
-  [[noreturn]] static void live(address const& server, std::uint32_t tasks) {
+  [[noreturn]] static void live(address const& server, std::uint32_t tasks, ways const& how) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
-      crowd alone{server, make_coxswain_peer(tasks), {1, 0}};
+      crowd alone{server, make_coxswain_peer(tasks), {1, 0}, how};
       alone.connect([](std::uint64_t) {});
       alone.speaks().expect({join_answer()});
       alone.ask(0, task_id{tasks - 1}, core::join_args{incarnation{1}});
@@ -58,9 +58,9 @@ class victim {
 
 class failure_load final : public crowd_load, public connections::listener {
  public:
-  failure_load(address const& server, std::uint32_t tasks)
-      : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}}},
-        victim_{server, tasks} {}
+  failure_load(address const& server, std::uint32_t tasks, ways const& how)
+      : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}, how}},
+        victim_{server, tasks, how} {}
 
   // One failure, whatever the number, because the job has then failed.
   tally measure(std::uint64_t /*steps*/) override {
@@ -96,7 +96,7 @@ class failure_load final : public crowd_load, public connections::listener {
 }  // namespace
 
 std::unique_ptr<load> make_failure(load_plan const& plan) {
-  return std::make_unique<failure_load>(plan.server, plan.size.tasks);
+  return std::make_unique<failure_load>(plan.server, plan.size.tasks, plan.how);
 }
 
 }  // namespace coxswain::bench

@@ -29,6 +29,20 @@ address address_of(json::object const& given) {
   return server;
 }
 
+// Unless it says so, directly.
+ways ways_of(json::object const& given) {
+  ways how;
+  if (auto const* const trunks = given.if_contains("trunks")) {
+    how.trunks = json::value_to<std::size_t>(*trunks);
+  }
+  if (auto const* const relays = given.if_contains("relays")) {
+    for (auto const& one : relays->as_array()) {
+      how.relays.emplace_back(json::value_to<std::string>(one));
+    }
+  }
+  return how;
+}
+
 }  // namespace
 
 load_plan::load_plan(json::object given)
@@ -36,6 +50,7 @@ load_plan::load_plan(json::object given)
       server{address_of(given)},
       size{json::value_to<std::size_t>(given.at("connections")),
            json::value_to<std::uint32_t>(given.at("tasks"))},
+      how{ways_of(given)},
       options{std::move(given)} {
   if (auto const* const pid = options.if_contains("server_pid")) {
     server_pid = json::value_to<pid_t>(*pid);

@@ -4,6 +4,7 @@
 
 #include "bench_error.hpp"
 #include "load/address.hpp"
+#include "load/connections.hpp"
 #include "load/peer.hpp"
 #include "load/tally.hpp"
 
@@ -47,6 +48,7 @@ struct load_plan {
   address server;
   extent size;
   std::optional<pid_t> server_pid;
+  ways how;
   boost::json::object options;
 };
 
