@@ -248,7 +248,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_whose_process_has_ended_has_no_grace, world) {
 
   BOOST_TEST((task(0).state == task_state::failed));
   BOOST_TEST(std::any_of(log.begin(), log.end(), [](std::string const& one) {
-    return contains(one, "the process of task 0 ended without leaving");
+    return contains(one, "the process of task 0 (test:1) ended without leaving");
   }));
   BOOST_TEST((task(1).state == task_state::connected));
   BOOST_TEST(d().look(now).keys == 1u);
