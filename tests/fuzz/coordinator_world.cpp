@@ -123,7 +123,9 @@ class world {
     if (!c.unknown.empty()) return send_again(c);
     switch (rng_.upto(11)) {
       case 0: return say(c, {});
-      case 1: return logic_->heard(now_, c.connection);
+      case 1:
+        if (rng_.one_in(4)) return logic_->vouched(now_, c.connection);
+        return logic_->heard(now_, c.connection);
       case 2: return cancel(c);
       case 3: c.deaf = c.deaf || rng_.one_in(4); return;
       case 4:
@@ -226,7 +228,8 @@ class world {
     if (c.connection == connection_id{}) return;
     by_connection_.erase(c.connection);
     logic_->lost(now_, std::exchange(c.connection, {}),
-                 rng_.one_in(4) ? loss::unreachable : loss::closed);
+                 rng_.one_of(std::array{loss::closed, loss::closed, loss::closed, loss::unreachable,
+                                        loss::exited, loss::trunk_closed}));
     c.greeted = false;
     c.deaf = false;
   }
