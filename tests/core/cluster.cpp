@@ -83,6 +83,7 @@ cluster::~cluster() {
   BOOST_TEST(end.waiting_pops == 0u);
   BOOST_TEST(end.waiting_key_watches == 0u);
   BOOST_TEST(end.locks_held + end.waiting_locks == 0u);
+  BOOST_TEST(end.spares_waiting == 0u);
   if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(logic_->memory()->used() == 0u);
 }
 

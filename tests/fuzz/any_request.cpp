@@ -53,6 +53,9 @@ join_args any_join(maker& m) {
   join_args args{m.self(), m.timeout()};
   if (m.one_in(2)) args.recoverable = m.one_in(2);
   args.take_over = m.one_in(8);
+  args.any = m.one_in(3);
+  if (m.one_in(2)) args.member = std::string(1, m.rng.one_of(std::string{"abc"}));
+  if (m.one_in(4)) args.placement = {"pod", std::string(1, m.rng.one_of(std::string{"xy"}))};
   return args;
 }
 

@@ -86,6 +86,10 @@ class world {
       o.credentials = {
           {role::worker, "sesame"}, {role::operator_, "barley"}, {role::reader, "oat"}};
     }
+    o.spares = static_cast<std::uint32_t>(rng_.upto(2));
+    o.assign = static_cast<assignment>(rng_.upto(2));
+    o.last_call = rng_.one_of(std::vector<duration>{0s, 5s});
+    o.come_back = rng_.one_of(std::vector<duration>{0s, 5s});
     logic_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
     clients_.resize(2 + rng_.upto(6));
   }

@@ -105,6 +105,16 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
     of.recoverable = true;
   else if (option == "return")
     of.return_timeout = duration_of(value);
+  else if (option == "spares")
+    of.spares = static_cast<std::uint32_t>(std::stoul(value));
+  else if (option == "last-call")
+    of.last_call = duration_of(value);
+  else if (option == "come-back")
+    of.come_back = duration_of(value);
+  else if (option == "assign")
+    of.assign = value == "order"    ? core::assignment::order
+                : value == "member" ? core::assignment::member
+                                    : core::assignment::placement;
   else if (option == "progress-timeout")
     of.progress_timeout = duration_of(value);
   else if (option == "fail-without-progress")
@@ -144,6 +154,13 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "joins") {
     std::uint64_t const self = words.size() > 1 ? std::stoull(words[1]) : 100;
     return core::join_args{incarnation{self}, timeout(words, 2)};
+  }
+  if (verb == "enrols") {
+    core::join_args args{incarnation{std::stoull(word(words, 1))}, without_limit};
+    args.any = true;
+    args.member = name.substr(0, name.find('\''));
+    args.placement.assign(words.begin() + 2, words.end());
+    return args;
   }
   if (verb == "takes-over") {
     return core::join_args{incarnation{std::stoull(word(words, 1))}, core::timeout_default, true,

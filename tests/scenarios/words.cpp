@@ -16,7 +16,8 @@ std::string words(core::resume_answer const& a) {
   return a.unknown.empty() ? "resumed" : text;
 }
 std::string words(core::join_answer const& a) {
-  return a.already_started ? "joined a running job" : "joined";
+  std::string const as = a.task ? " as task " + std::to_string(a.task->value) : "";
+  return (a.already_started ? "joined a running job" : "joined") + as;
 }
 std::string words(core::barrier_answer const& a) {
   std::string text = "round " + std::to_string(a.round.value);

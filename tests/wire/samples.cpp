@@ -155,6 +155,8 @@ core::snapshot whole_job() {
   made.rounds = {finished_round(), {}};
   made.stragglers = {{task_id{3}, 17, 400us, 3s, 200}, {}};
   made.leader = {"a:8476", 3, 2, 4'096, 20ms};
+  made.spares = {{"b17/0", "b17:3391", "10.0.0.3:9", 3s, true}, {}};
+  made.spares_waiting = 40;
   return made;
 }
 
@@ -268,7 +270,9 @@ std::vector<core::client_message> sample_requests() {
       core::bye_args{true}, core::cancel_args{request_id{largest}},
       core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
       core::join_args{incarnation{1}, 30s, false, true},
-      core::join_args{incarnation{2}, 30s, true, false}, core::leave_args{31s, true},
+      core::join_args{incarnation{2}, 30s, true, false},
+      core::join_args{incarnation{3}, without_limit, true, false, true, "b17/0", {"pod", "b17"}},
+      core::leave_args{31s, true},
       core::report_error_args{status{errc::data_loss, "The disk is full."}}, barrier(),
       reduction(core::reduction::sum_int64), reduction(core::reduction::all_equal),
       core::cancel_barrier_args{"epoch-7", round_number{3}},
@@ -308,6 +312,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, hello_reply());
   add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}, 3});
   add(made, {}, core::join_answer{true});
+  add(made, {}, core::join_answer{true, task_id{3}});
   add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});
   add(made, status{errc::deadline_exceeded, "Barrier timed out."}, failed_barrier());
   add(made, {}, core::value_answer{bytes{std::string{"10.0.0.3\0\xff", 10}}, 4});

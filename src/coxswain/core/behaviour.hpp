@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 3;
+inline constexpr std::uint32_t behaviour = 4;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 3;
+inline constexpr std::uint32_t behaviour_reading = 4;
 
 }  // namespace coxswain::core

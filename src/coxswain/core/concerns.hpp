@@ -10,6 +10,7 @@
 #include "coxswain/core/keyspace/multi_get_verbs.hpp"
 #include "coxswain/core/keyspace/queue_verbs.hpp"
 #include "coxswain/core/membership/connection_verbs.hpp"
+#include "coxswain/core/membership/enrolment.hpp"
 #include "coxswain/core/membership/failure_verbs.hpp"
 #include "coxswain/core/membership/guest_verbs.hpp"
 #include "coxswain/core/membership/handshake_verbs.hpp"
@@ -64,6 +65,7 @@ struct concerns {
   why_verbs why{*this};
   restart_verbs restarts{*this};
   handshake_verbs handshakes{*this};
+  core::enrolment enrolment{*this};
   connection_verbs connections{*this};
 
   // All concerns, in the order in which they are notified of a failure of the job and of a stop.
@@ -71,7 +73,7 @@ struct concerns {
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
         keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
-        why, restarts, handshakes, connections);
+        why, restarts, handshakes, enrolment, connections);
   }
   std::vector<concern*> all;
 };

@@ -16,6 +16,10 @@
 
 namespace coxswain::core {
 
+// Which processes that ask for a number get one at the start, and which number: in the order in
+// which they asked, or sorted by member name or by placement.
+enum class assignment : std::uint8_t { order, member, placement };
+
 // The default job name.
 inline constexpr auto job_default = "default";
 
@@ -74,6 +78,14 @@ struct config {
   // Whether tasks that do not state it when they join are recoverable: the failure of one does not
   // fail the job, and it may join again (semantics D12).
   bool recoverable{false};
+  // How many processes may wait for a number beyond those that will get one, how long the start
+  // waits for them once there are enough for all tasks, and how numbers are assigned then.
+  std::uint32_t spares{};
+  time_limit last_call{15s};
+  assignment assign{assignment::member};
+  // How long the number of a task that has failed is kept for its own next process before it is
+  // given to another. Zero: not at all.
+  time_limit come_back{15s};
   // A barrier that waits longer is logged each time this passes. Zero: never.
   time_limit waiting_log_period{10s};
   // Warn when a task that has reported a step reports no further one for this long, not counting

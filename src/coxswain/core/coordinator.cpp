@@ -37,11 +37,13 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
     case due::wrong_tokens: return all.handshakes.wrong_tokens_due(now);
     case due::restart_grace: return all.restarts.grace_due(now);
     case due::task_return: return all.leaves.return_due(now, task);
+    case due::enrolment: return all.enrolment.time_due(now);
   }
 }
 
 // After each input that can change something: sends what must be sent at once.
 void follow_up(concerns& all) {
+  all.enrolment.follow_up(all.kernel.observed());
   all.failures.tell_job_error();
   if (all.task_watches.follow_up()) {
     all.alive.look_at_queries_again();
@@ -319,14 +321,7 @@ bytes coordinator::exchange_value(std::string_view key, bytes by) {
 barrier_history coordinator::history(time_point now, std::string_view barrier) const {
   return all_->barriers.history(now, barrier);
 }
-bool coordinator::done() const {
-  roster const& tasks = all_->kernel.roster;
-  bool const nobody_is_here =
-      tasks.count(task_state::connected) == 0 && tasks.count(task_state::joining) == 0;
-  bool const somebody_comes =
-      tasks.count(task_state::never_connected) + tasks.count(task_state::returning) > 0;
-  return nobody_is_here && (all_->kernel.error || !somebody_comes);
-}
+bool coordinator::done() const { return all_->enrolment.job_is_over(); }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
 std::uint64_t coordinator::term() const { return all_->kernel.term; }

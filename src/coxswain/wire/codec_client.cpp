@@ -92,23 +92,6 @@ void encode(core::ask_waiting_args const& from, v1::ClientMessage& message) {
 
 core::ask_waiting_args decode(v1::AskWaiting& from) { return {request_id{from.request()}}; }
 
-void encode(core::join_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_join();
-  to.set_incarnation(from.self.value);
-  to.set_timeout_ms(timeout_to_wire(from.timeout));
-  if (from.recoverable) to.set_recoverable(*from.recoverable);
-  to.set_take_over(from.take_over);
-}
-
-core::join_args decode(v1::Join& from) {
-  core::join_args to;
-  to.self = incarnation{from.incarnation()};
-  to.timeout = timeout_of(from);
-  if (from.has_recoverable()) to.recoverable = from.recoverable();
-  to.take_over = from.take_over();
-  return to;
-}
-
 void encode(core::reset_args const& from, v1::ClientMessage& message) {
   message.mutable_reset()->set_incarnation(from.self.value);
 }

@@ -84,6 +84,8 @@ void encode(status const& from, v1::Status& to);
 [[nodiscard]] status decode(v1::Status& from);
 void encode(job_error const& from, v1::JobError& to);
 [[nodiscard]] job_error decode(v1::JobError& from);
+void encode(core::join_args const& from, v1::ClientMessage& message);
+[[nodiscard]] core::join_args decode(v1::Join& from);
 void encode(core::snapshot const& from, v1::JobStatus& to);
 [[nodiscard]] core::snapshot decode(v1::JobStatus& from);
 void encode(core::snapshot::task const& from, v1::JobStatus::Task& to);

@@ -1,4 +1,4 @@
-// The state of the job: states, outcomes, failures and the snapshot <-> v1::JobStatus.
+// Joining, and the state of the job: states, outcomes, failures and the snapshot <-> v1::JobStatus.
 
 #include "coxswain/wire/codec_fields.hpp"
 
@@ -203,6 +203,19 @@ core::snapshot::leadership decode(v1::JobStatus::Leader& from) {
           from_milliseconds(from.lag_ms())};
 }
 
+void encode(core::snapshot::spare const& from, v1::JobStatus::Spare& to) {
+  to.set_member(from.member);
+  to.set_label(text(from.label));
+  to.set_peer(text(from.peer));
+  to.set_age_ms(to_milliseconds(from.age));
+  to.set_suspect(from.suspect);
+}
+
+core::snapshot::spare decode(v1::JobStatus::Spare& from) {
+  return {std::move(*from.mutable_member()), std::move(*from.mutable_label()),
+          std::move(*from.mutable_peer()), from_milliseconds(from.age_ms()), from.suspect()};
+}
+
 void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_job(text(from.job));
   to.set_coordinator_incarnation(from.coordinator.value);
@@ -231,6 +244,8 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   for (auto const& straggler : from.stragglers) encode(straggler, *to.add_stragglers());
   if (from.next_task) to.set_next_task(from.next_task->value);
   if (from.leader) encode(*from.leader, *to.mutable_leader());
+  for (auto const& spare : from.spares) encode(spare, *to.add_spares());
+  to.set_spares_waiting(from.spares_waiting);
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -262,6 +277,31 @@ core::snapshot decode(v1::JobStatus& from) {
   for (auto& straggler : *from.mutable_stragglers()) to.stragglers.push_back(decode(straggler));
   if (from.has_next_task()) to.next_task = task_id{from.next_task()};
   if (from.has_leader()) to.leader = decode(*from.mutable_leader());
+  for (auto& spare : *from.mutable_spares()) to.spares.push_back(decode(spare));
+  to.spares_waiting = from.spares_waiting();
+  return to;
+}
+
+void encode(core::join_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_join();
+  to.set_incarnation(from.self.value);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+  if (from.recoverable) to.set_recoverable(*from.recoverable);
+  to.set_take_over(from.take_over);
+  to.set_any(from.any);
+  to.set_member(from.member);
+  for (auto const& part : from.placement) to.add_placement(part);
+}
+
+core::join_args decode(v1::Join& from) {
+  core::join_args to;
+  to.self = incarnation{from.incarnation()};
+  to.timeout = timeout_of(from, from.any() ? without_limit : core::timeout_default);
+  if (from.has_recoverable()) to.recoverable = from.recoverable();
+  to.take_over = from.take_over();
+  to.any = from.any();
+  to.member = std::move(*from.mutable_member());
+  for (auto& part : *from.mutable_placement()) to.placement.push_back(std::move(part));
   return to;
 }
 

@@ -107,10 +107,16 @@ core::resume_answer decode(v1::ResumeReply& from) {
 }
 
 void encode(core::join_answer const& from, v1::ServerMessage& message) {
-  message.mutable_join()->set_already_started(from.already_started);
+  auto& to = *message.mutable_join();
+  to.set_already_started(from.already_started);
+  if (from.task) to.set_task(from.task->value);
 }
 
-core::join_answer decode(v1::JoinReply& from) { return {from.already_started()}; }
+core::join_answer decode(v1::JoinReply& from) {
+  core::join_answer to{from.already_started()};
+  if (from.has_task()) to.task = task_id{from.task()};
+  return to;
+}
 
 void encode(core::barrier_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_barrier();

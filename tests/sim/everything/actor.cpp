@@ -18,6 +18,7 @@ process_record& actor::record() { return in.seen.processes[body.number]; }
 
 void actor::start() {
   auto const& tasks = record().tasks;
+  if (record().is_spare) return start_script(be_spare(*this));
   for (task_id const task : tasks) start_script(do_everything(*this, task));
   if (tasks.empty()) start_script(run_side_script(*this, std::nullopt));
 }
@@ -88,6 +89,9 @@ void actor::answered(process const&, request_id id, core::answer const& what) {
   call_record& c = in.seen.calls[calls_.at(id)];
   c.answered = in.w.now;
   c.got = what;
+  if (auto const* const joined = c.gave<core::join_answer>(); joined && joined->task) {
+    c.task = joined->task;
+  }
 }
 
 void actor::cancelled(process const&, request_id id) {

@@ -55,6 +55,7 @@ struct process_record {
   std::string secret;               // which its host granted
   bool is_brief{};                  // a guest that takes part only in the leave
   bool recoverable{};
+  bool is_spare{};  // it joins without a number
   time_point born;
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed

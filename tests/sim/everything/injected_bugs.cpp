@@ -214,6 +214,10 @@ void ignored_error(bug_injector&, std::size_t, client_messages& sent) {
   if (body<core::report_error_args>(sent)) sent.front().what = core::inspect_args{};
 }
 
+void other_number(bug_injector&, std::size_t, server_messages& sent) {
+  auto* const joined = body<core::join_answer>(sent);
+  if (joined && joined->task) ++joined->task->value;
+}
 void forgotten_return(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const args = body<core::leave_args>(sent)) args->returning = false;
 }
@@ -274,6 +278,8 @@ void deaf_to_silence(core::config& c) { c.heartbeat_timeout *= 3; }
 void no_memory_limit(core::config& c) { c.memory_bytes_max *= 64; }
 void forgotten_debts(core::config& c) { c.owed_outcomes_max = 0; }
 void short_change_log(core::config& c) { c.changes_max = 2; }
+void hasty_spare(core::config& c) { c.come_back = 0s; }
+void patient_spare(core::config& c) { c.come_back = c.come_back * 4 + 2s; }
 void patient_return(core::config& c) { c.return_timeout *= 4; }
 void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
 
@@ -325,6 +331,9 @@ std::vector<injected_bug> const& all_bugs() {
       {"forgotten_freeze", "some sessions are not asked to freeze", nullptr, &forgotten_freeze},
       {"other_topology", "some tasks get another topology", nullptr, &other_topology},
       {"ignored_error", "a reported error has no effect", &ignored_error},
+      {"other_number", "a spare is told another number", nullptr, &other_number},
+      {"hasty_spare", "a failed task has no time to come back", nullptr, nullptr, &hasty_spare},
+      {"patient_spare", "a spare waits for too long", nullptr, nullptr, &patient_spare},
       {"forgotten_return", "a task that is to return has finished", &forgotten_return},
       {"kept_grant", "a grant is not taken back", &kept_grant},
       {"hasty_guest", "a guest leaves without waiting", &hasty_guest},

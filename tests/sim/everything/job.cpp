@@ -100,6 +100,12 @@ actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after)
   return *actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)));
 }
 
+void job::add_spare() {
+  actor& one = add({});
+  one.record().is_spare = one.record().recoverable = true;
+  one.start();
+}
+
 // The process may have ended meanwhile.
 void job::add_guest(std::size_t host, task_id task, std::string secret, bool is_brief) {
   process_record about;
@@ -151,6 +157,9 @@ void job::begin() {
     start_soon(std::move(tasks));
   }
   for (std::uint32_t i = 0; i < decided.observers; ++i) start_soon({});
+  for (std::uint32_t i = 0; i < decided.spares; ++i) {
+    w.at(w.now + 1ms + between(w.random, 0ns, 2s), [this] { add_spare(); });
+  }
 }
 
 // Not the auditor, once another process exists.
@@ -386,6 +395,7 @@ void job::check_end() {
   expect(left.waiting_key_watches, "waiting watches of keys");
   expect(left.waiting_locks, "calls that wait for a lock");
   expect(left.locks_held, "locks");
+  expect(left.spares_waiting, "processes that wait for a number");
   expect(left.queued_items, "items in queues");
   expect(left.keys, "keys");
   w.coordinator.check_invariants();

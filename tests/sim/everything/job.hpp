@@ -50,6 +50,7 @@ class job {
 
  private:
   actor& add(std::vector<task_id> tasks, std::optional<duration> fence_after = std::nullopt);
+  void add_spare();
   void add_guest(std::size_t host, task_id task, std::string secret, bool is_brief);
   [[nodiscard]] actor& any();
   [[nodiscard]] time_point soon();

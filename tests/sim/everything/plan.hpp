@@ -42,6 +42,7 @@ struct plan {
   std::uint32_t faults{};             // that sessions mostly survive
   std::uint32_t deaths{};
   std::uint32_t restarts{};  // clean exits
+  std::uint32_t spares{};    // processes that join without a number
   bool checks_recording{};
   std::uint32_t crashes{};  // of the coordinator, which has a journal
   std::uint32_t disk_failures{};

@@ -69,6 +69,30 @@ script do_everything(actor& me, task_id task) {
   }
   me.joined(task);
   if (me.hosts(task)) co_return;
+  me.body.work.push_back(take_part(me, task));
+  me.body.work.back().start();
+}
+
+script be_spare(actor& me) {
+  core::join_args args;
+  args.self = me.record().self;
+  args.recoverable = true;
+  args.any = true;
+  args.member = "spare " + me.unique_text();
+  core::request join = std::move(args);
+  duration const patience = 1s + short_time(me, 8s);
+  core::answer const a = co_await me.ask(std::move(join), patience, std::nullopt);
+  auto const* const joined = std::get_if<core::join_answer>(&a.value);
+  if (!joined || !joined->task || me.is_over()) co_return;
+  task_id const task = *joined->task;
+  me.record().tasks = {task};
+  me.joined(task);
+  me.body.work.push_back(take_part(me, task));
+  me.body.work.back().start();
+}
+
+script take_part(actor& me, task_id task) {
+  core::answer a;
   auto const& all = me.in.decided.gatherings;
   bool const is_brief = me.record().is_brief;
   if (is_brief) co_await me.sleep(short_time(me, 2s));

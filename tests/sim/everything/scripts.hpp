@@ -14,6 +14,12 @@ class actor;
 // Joins, takes part in the planned meetings, and leaves.
 script do_everything(actor& me, task_id task);
 
+// What it does once it has joined.
+script take_part(actor& me, task_id task);
+
+// The same as any task, or none: it waits for a number for a while.
+script be_spare(actor& me);
+
 // Hosts the task while guests act for it, like `coxswain task`.
 script host_programs(actor& me, task_id task);
 

@@ -47,7 +47,8 @@ void agent::cancel(time_point now, request_id call) {
 status agent::refusal(open_call const& call) const {
   if (phase_ == phase::over) return end_;
   auto const& message = call.message;
-  if (needs_task(message.what) && !message.task) {
+  auto const* const join = std::get_if<core::join_args>(&message.what);
+  if (needs_task(message.what) && !message.task && !(join && join->any)) {
     return {errc::failed_precondition,
             text_of(message.what) + ": this client is an observer; the call needs a task id"};
   }

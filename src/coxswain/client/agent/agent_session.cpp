@@ -95,7 +95,12 @@ void agent::incoming(time_point now, wire::server_message message) {
   auto const call = requests_.answered(message.id);
   if (!call) return;
   joined_.note(*call, message.what);
+  auto const* const joined = std::get_if<core::join_answer>(&message.what.value);
+  bool const has_number = joined && joined->task;
+  if (has_number) options_.task = joined->task;
   requests_.complete(message.id, std::move(message.what));
+  // Acknowledges it at once: until then the number could go to another process.
+  if (has_number) send_heartbeat(now);
 }
 
 void agent::pushed(time_point now, core::answer what) {

@@ -14,6 +14,8 @@ class joined_tasks {
   // The call was answered.
   void note(open_call const& call, core::answer const& reply) {
     auto const& message = call.message;
+    auto const* const joined = std::get_if<core::join_answer>(&reply.value);
+    if (joined && joined->task) all_.insert(*joined->task);
     if (!message.task) return;
     if (std::holds_alternative<core::join_args>(message.what) && reply.outcome.ok()) {
       all_.insert(*message.task);

@@ -120,6 +120,9 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.entries; }) bytes += bytes_of_all(args.entries);
     if constexpr (requires { args.expected; }) bytes += bytes_of_expected(args.expected);
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
+    if constexpr (requires { args.placement; }) {
+      bytes += args.member.size() + bytes_of_all(args.placement);
+    }
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
     if constexpr (requires { args.tasks; }) bytes += 5 * args.tasks.size();
     if constexpr (requires { args.mine; }) bytes += args.platform.size() + bytes_of(args.mine);

@@ -31,6 +31,7 @@ enum class due : std::uint8_t {
   wrong_tokens,    // report the ones that were tried
   task_return,     // task: its next process has not joined
   restart_grace,   // sessions must have resumed since a restart
+  enrolment,       // the last call, or a failed task's time to come back, is over
 };
 
 // Refers to an armed deadline, or to none.

@@ -38,6 +38,7 @@ void failure_verbs::handle(call const& c, reset_args& args) {
   }
   roster_.set_state(*c.task, task_state::never_connected);
   t.last->failure = {};
+  concerns_.enrolment.vacated(c.now, *c.task);
   kernel_.log(severity::info, event_kind::reset,
               kernel_.who(*c.task) + " was reset and may join again", c.task);
   calls_.answer_now(c, calls_.share(status{}), true);
@@ -93,6 +94,7 @@ void failure_verbs::go_on_without(time_point now, task_id id) {
   concerns_.barriers.forget_owed_to(id);
   concerns_.barriers.fail_rounds_of(now, id);
   concerns_.preemptions.forget(now, id);
+  concerns_.enrolment.vacated(now, id);
   concerns_.joins.admit_challenger(now, id);
   concerns_.leaves.release_if_complete(now);
 }

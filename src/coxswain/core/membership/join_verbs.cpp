@@ -108,11 +108,18 @@ std::size_t join_verbs::armed() const {
 }
 
 void join_verbs::handle(call const& c, join_args& args) {
-  if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Join must name its task"});
+  if (!c.task && !args.any) {
+    return calls_.refuse(c, {errc::invalid_argument, "a Join must name its task"});
+  }
   bool const names_job = sessions_.find(c.from.session)->names_job;
   if (!names_job && options_.job != job_default) {
     return calls_.refuse(c, {errc::failed_precondition, another_job(job_default, options_.job)});
   }
+  if (args.any) return concerns_.enrolment.enrol(c, args);
+  join(c, args);
+}
+
+void join_verbs::join(call const& c, join_args& args) {
   args.timeout = std::min<duration>(args.timeout, options_.join_timeout_max);
   task& t = roster_.at(*c.task);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
@@ -146,7 +153,9 @@ void join_verbs::handle(call const& c, join_args& args) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
     if (t.held_by != c.from.session) move_holder(c, args);
-    calls_.answer_now(c, calls_.share(join_answer{true}), true);
+    join_answer joined{true};
+    if (args.any) joined.task = c.task;
+    calls_.answer_now(c, calls_.share(joined), true);
     return concerns_.preemptions.tell_agreement(c.now, c.by);
   }
   if (t.state == task_state::joining) {
@@ -206,6 +215,7 @@ bool join_verbs::is_recoverable(join_args const& args) const {
 
 void join_verbs::enter(call const& c, join_args const& args) {
   hold(c, args);
+  concerns_.enrolment.entered(*c.task, args, c.by.guest_of != nullptr);
   task& t = roster_.at(*c.task);
   roster_.set_recoverable(*c.task, is_recoverable(args));
   t.came_late = job_started_;
@@ -214,7 +224,11 @@ void join_verbs::enter(call const& c, join_args const& args) {
     connect(*c.task);
     kernel_.log(severity::info, event_kind::joined,
                 concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " has joined"}), c.task);
-    calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
+    if (args.any) {
+      concerns_.enrolment.tell_number(c.from, *c.task, job_started_);
+    } else {
+      calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
+    }
     concerns_.preemptions.tell_agreement(c.now, *sessions_.find(t.held_by));
     concerns_.preemptions.plan_agreement(c.now);
     // It may have been the last one that was not recoverable.
@@ -245,12 +259,19 @@ void join_verbs::connect(task_id id) { roster_.set_state(id, task_state::connect
 
 void join_verbs::release_join(time_point now) {
   std::vector<task_id> const joined = join_.in_order();
-  std::vector<ticket> const tickets = join_.tickets();
+  std::vector<ticket> tickets = join_.tickets();
   close_join();
   job_started_ = true;
   for (task_id const id : joined) connect(id);
   kernel_.log(severity::info, event_kind::joined,
               "all " + std::to_string(roster_.size()) + " tasks have joined");
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    if (!concerns_.enrolment.has_enrolled(joined[i])) continue;
+    calls_.unpark(tickets[i]);
+    concerns_.enrolment.tell_number(tickets[i], joined[i], false);
+    tickets[i] = {};
+  }
+  std::erase(tickets, ticket{});
   calls_.answer_all(tickets, calls_.share(join_answer{false}));
   concerns_.preemptions.plan_agreement(now);
 }

@@ -17,6 +17,10 @@ class join_verbs final : public waiting_concern, public timed_concern {
   explicit join_verbs(concerns& all);
 
   void handle(call const& c, join_args& args);
+  // As the task of the call.
+  void join(call const& c, join_args& args);
+  // The task is free: the caller holds it from now on.
+  void enter(call const& c, join_args const& args);
   void join_due(time_point now, due_item const& item);
   void log_due(time_point now, due_item const& item);
   void probe_due(time_point now, task_id id);
@@ -62,7 +66,6 @@ class join_verbs final : public waiting_concern, public timed_concern {
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);
-  void enter(call const& c, join_args const& args);
   void connect(task_id id);
   void release_join(time_point now);
   void fail_join(answer_ptr const& what);

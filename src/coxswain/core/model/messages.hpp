@@ -100,6 +100,9 @@ struct join_args {
   duration timeout{timeout_default};
   std::optional<bool> recoverable{};  // none: as config::recoverable says
   bool take_over{};
+  bool any{};  // as any task: the coordinator assigns a number
+  std::string member{};
+  std::vector<std::string> placement{};
   friend bool operator==(join_args const&, join_args const&) = default;
 };
 
@@ -426,6 +429,7 @@ struct resume_answer {
 
 struct join_answer {
   bool already_started{};
+  std::optional<task_id> task{};  // if the Join asked for any
   friend bool operator==(join_answer const&, join_answer const&) = default;
 };
 

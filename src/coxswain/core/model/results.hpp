@@ -54,6 +54,15 @@ struct snapshot {
     std::optional<wall_time> returns_by{};    // of one that left to return, if there is a limit
     friend bool operator==(task const&, task const&) = default;
   };
+  // A process that has asked for a task's number and waits for one.
+  struct spare {
+    std::string member;
+    std::string label;
+    std::string peer;
+    duration age{};
+    bool suspect{};
+    friend bool operator==(spare const&, spare const&) = default;
+  };
   enum class kind : std::uint8_t { tasks, count, join, leave, topology };
   struct barrier {
     std::string name;
@@ -127,6 +136,8 @@ struct snapshot {
   std::vector<straggler> stragglers;   // in those; most often last first
   std::optional<task_id> next_task{};  // the first one of the next page, if there is one
   std::optional<leadership> leader{};  // none: the job has no standbys
+  std::vector<spare> spares{};         // the first ones, in the order in which they asked
+  std::uint64_t spares_waiting{};      // all of them
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

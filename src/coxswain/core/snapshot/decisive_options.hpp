@@ -62,7 +62,11 @@ inline constexpr std::tuple decisive_options{
     std::pair{"page_bytes_max", &config::page_bytes_max},
     std::pair{"participants_per_picture_max", &config::participants_per_picture_max},
     std::pair{"restart_grace", &config::restart_grace},
-    std::pair{"relay_grace", &config::relay_grace}};
+    std::pair{"relay_grace", &config::relay_grace},
+    std::pair{"spares", &config::spares},
+    std::pair{"last_call", &config::last_call},
+    std::pair{"assign", &config::assign},
+    std::pair{"come_back", &config::come_back}};
 
 // `use(number, name, member)` for each.
 template <class Use>

@@ -10,6 +10,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/access/role.hpp"
+#include "coxswain/core/config.hpp"
 #include "coxswain/core/kernel/deadlines.hpp"
 #include "coxswain/core/kernel/roster.hpp"
 #include "coxswain/core/kernel/shares.hpp"
@@ -53,7 +54,9 @@ inline constexpr auto last_of<event_kind> = event_kind::restarted;
 template <>
 inline constexpr auto last_of<reduction> = reduction::all_equal;
 template <>
-inline constexpr auto last_of<due> = due::restart_grace;
+inline constexpr auto last_of<due> = due::enrolment;
+template <>
+inline constexpr auto last_of<assignment> = assignment::placement;
 template <>
 inline constexpr auto last_of<parting> = parting::returning;
 template <>

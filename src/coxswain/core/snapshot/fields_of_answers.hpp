@@ -117,6 +117,13 @@ void fields(auto& a, maybe_const<snapshot::straggler> auto& x) {
   a(4, x.lag_max);
   a(5, x.of);
 }
+void fields(auto& a, maybe_const<snapshot::spare> auto& x) {
+  a(1, x.member);
+  a(2, x.label);
+  a(3, x.peer);
+  a(4, x.age);
+  a(5, x.suspect);
+}
 void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(1, x.job);
   a(2, x.coordinator);
@@ -144,6 +151,8 @@ void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(24, x.rounds);
   a(25, x.stragglers);
   a(26, x.next_task);
+  a(27, x.spares);
+  a(28, x.spares_waiting);
 }
 void fields(auto& a, maybe_const<alive_answer::task> auto& x) {
   a(1, x.id);
@@ -211,7 +220,10 @@ void fields(auto& a, maybe_const<resume_answer> auto& x) {
   a(1, x.unknown);
   a(2, x.term);
 }
-void fields(auto& a, maybe_const<join_answer> auto& x) { a(1, x.already_started); }
+void fields(auto& a, maybe_const<join_answer> auto& x) {
+  a(1, x.already_started);
+  a(2, x.task);
+}
 void fields(auto& a, maybe_const<barrier_answer> auto& x) {
   a(1, x.round);
   a(2, x.data);

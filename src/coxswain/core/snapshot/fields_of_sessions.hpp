@@ -108,6 +108,9 @@ void fields(auto& a, maybe_const<join_args> auto& x) {
   a(2, x.timeout);
   a(3, x.recoverable);
   a(4, x.take_over);
+  a(5, x.any);
+  a(6, x.member);
+  a(7, x.placement);
 }
 void fields(auto& a, maybe_const<challenger> auto& x) {
   a(1, x.who);

@@ -5,11 +5,24 @@
 #include "coxswain/core/snapshot/state_reader.hpp"
 #include "coxswain/core/snapshot/state_writer.hpp"
 
+#include <utility>
+
 namespace coxswain::core {
 
 void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) {
   a(1, x.step);
   a(2, x.who);
+}
+
+void enrolment::save(state_writer& to) const { fields(to, *this); }
+void enrolment::load(state_reader& from) {
+  if (!from.is_next(1)) return;  // a snapshot before behaviour 4
+  fields(from, *this);
+  for (auto& [number, one] : std::exchange(waiting_, {})) add(number, std::move(one));
+  for (auto const& [id, one] : members_) {
+    memory_.add(cost(one));
+    if (!one.name.empty()) numbers_.emplace(one.name, id);
+  }
 }
 
 void failure_verbs::save(state_writer& to) const { fields(to, *this); }

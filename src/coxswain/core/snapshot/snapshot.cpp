@@ -42,6 +42,14 @@ void fields(auto& a, maybe_const<head> auto& x) {
   a(5, x.started);
   each_decisive_option(
       [&](std::uint32_t number, char const*, auto member) { a(10 + number, x.options.*member); });
+  if constexpr (is_loading<decltype(a)>) {
+    config const unknown_then;
+    if (x.behaves < 3) x.options.relay_grace = unknown_then.relay_grace;
+    if (x.behaves > 3) return;
+    x.options.last_call = unknown_then.last_call;
+    x.options.assign = unknown_then.assign;
+    x.options.come_back = unknown_then.come_back;
+  }
 }
 
 // Recomputed while loading, and compared with what was saved.
@@ -92,7 +100,12 @@ void load_all(concerns& all, state_reader& reader, bool is_same_behaviour) {
     reader.item(1, [&] { core::load(all.kernel, reader); });
     reader(2, all.missing);
     std::uint32_t number = 10;
-    for (concern* const one : all.all) reader.item(++number, [&] { one->load(reader); });
+    for (concern* const one : all.all) {
+      // One before behaviour 4 has a concern less.
+      if (is_same_behaviour || reader.is_next(number + 1)) {
+        reader.item(++number, [&] { one->load(reader); });
+      }
+    }
     memory_use then;
     reader(1000, then);
     bool const is_same = !is_same_behaviour || then == memory_of(all);

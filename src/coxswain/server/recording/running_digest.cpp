@@ -125,7 +125,10 @@ class content_digest {
     add(2, a.unknown);
     if (a.term > 1) add(a.term);
   }
-  void of(core::join_answer const& a) { add(3, a.already_started); }
+  void of(core::join_answer const& a) {
+    add(3, a.already_started);
+    if (a.task) add(*a.task);
+  }
   void of(core::barrier_answer const& a) { add(4, a.round, a.data); }
   void of(barrier_failure const& a) {
     add(5, a.round, a.arrived, a.expected, a.missing, a.missing_cut, a.known);

@@ -33,6 +33,7 @@ std::string text_of(std::optional<Number> value) {
   return value ? std::to_string(*value) : "";
 }
 std::string text_of(std::vector<core::credential> const& value) { return recorded(value); }
+std::string text_of(core::assignment value) { return std::to_string(static_cast<unsigned>(value)); }
 template <class Number>
 std::string text_of(Number value) {
   return std::to_string(value);
@@ -56,6 +57,12 @@ bool read(std::string const& text, std::vector<core::credential>& into) {
 bool read(std::string const& text, bool& into) {
   into = text == "1";
   return into || text == "0";
+}
+bool read(std::string const& text, core::assignment& into) {
+  std::uint8_t number{};
+  if (!read(text, number)) return false;
+  into = static_cast<core::assignment>(number);
+  return into <= core::assignment::placement;
 }
 bool read(std::string const& text, time_limit& into) {
   duration::rep count{};

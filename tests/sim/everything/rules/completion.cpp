@@ -19,8 +19,10 @@ constexpr bool is_meeting = is_one_of<Args, core::barrier_args, core::join_args,
 
 using enum errc;
 
-codes allowed(core::join_args const&) {
-  return {deadline_exceeded, already_exists, aborted, cancelled, invalid_argument};
+codes allowed(core::join_args const& a) {
+  codes all{deadline_exceeded, already_exists, aborted, cancelled, invalid_argument};
+  if (a.any) all.push_back(resource_exhausted);
+  return all;
 }
 codes allowed(core::leave_args const&) {
   return {deadline_exceeded, internal, failed_precondition, cancelled, aborted};

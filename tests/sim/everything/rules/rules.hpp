@@ -35,6 +35,9 @@ void check_locks(history const& h, violations& found);
 // Alive queries return the live tasks; joins and leaves are visible.
 void check_tasks(history const& h, violations& found);
 
+// A number is given to one spare, not before its own process had time to come back, and then soon.
+void check_spares(history const& h, violations& found);
+
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
@@ -56,6 +59,6 @@ inline constexpr std::array all_rules{
     rule{&check_watches, true},         rule{&check_queues, false},
     rule{&check_tasks, true},           rule{&check_preemption, false},
     rule{&check_topologies, false},     rule{&check_guests, true},
-    rule{&check_locks, false}};
+    rule{&check_locks, false},          rule{&check_spares, true}};
 
 }  // namespace coxswain::sim

@@ -1,0 +1,390 @@
+#include "coxswain/core/membership/enrolment.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/kernel/text.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+constexpr std::size_t placement_parts_max = 8;
+constexpr std::size_t shown_max = 64;
+
+std::size_t bytes_of(std::vector<std::string> const& parts) {
+  std::size_t bytes = 0;
+  for (std::string const& one : parts) bytes += one.size();
+  return bytes;
+}
+
+// How many first parts they have in common.
+std::size_t common_parts(std::vector<std::string> const& a, std::vector<std::string> const& b) {
+  auto const [end, _] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::size_t>(end - a.begin());
+}
+
+}  // namespace
+
+enrolment::enrolment(concerns& all)
+    : waiting_concern{all, {operation_of<join_args>, std::nullopt, wait_traits::party::session}} {}
+
+enrolment::~enrolment() {
+  for (auto const& [_, one] : waiting_) memory_.subtract(cost(one.asked));
+  for (auto const& [_, one] : members_) memory_.subtract(cost(one));
+}
+
+std::size_t enrolment::cost(join_args const& asked) {
+  return asked.member.size() + bytes_of(asked.placement) + 512;
+}
+
+std::size_t enrolment::cost(member const& one) {
+  return 2 * one.name.size() + bytes_of(one.placement) + 512;
+}
+
+void enrolment::job_failed(time_point, status const& why, barrier_failure const*) {
+  coming_back_.clear();
+  full_since_.reset();
+  arm();
+  end_all(calls_.share(status{errc::aborted, why.message()}));
+}
+
+void enrolment::stopping(time_point now, status const& why) {
+  job_failed(now, why, nullptr);
+  while (!members_.empty()) forget_member(members_.begin()->first);
+}
+
+void enrolment::cancel(ticket, parked const& p) {
+  forget(waiting_.find(p.number));
+  look_again_ = true;
+}
+
+void enrolment::add(std::uint64_t number, applicant one) {
+  memory_.add(cost(one.asked));
+  if (!one.asked.member.empty()) names_.emplace(one.asked.member, number);
+  waiting_.emplace(number, std::move(one));
+}
+
+void enrolment::forget(by_arrival::iterator one) {
+  memory_.subtract(cost(one->second.asked));
+  names_.erase(one->second.asked.member);
+  waiting_.erase(one);
+}
+
+// The session has ended without acknowledging its number, or does not want it.
+void enrolment::put_back(std::vector<undelivered> numbers) {
+  for (undelivered const& one : numbers) {
+    task_id const id = *std::get<join_answer>(one.what->value).task;
+    task const& t = roster_.at(id);
+    bool const is_held = t.held_by != session_id{};
+    if (is_held && std::to_string(t.held_by.value) != one.name) continue;
+    not_received_.insert(id);
+    if (!is_held) continue;
+    concerns_.failures.fail_task(kernel_.observed(), id,
+                                 {errc::cancelled, "its Join was cancelled"});
+  }
+}
+
+answer_ptr enrolment::overdue(time_point now, parked const& p) {
+  return calls_.share(
+      status{errc::deadline_exceeded,
+             "no number was assigned within " + in_words(now - p.since) + ": " + waiting_text()});
+}
+
+std::string enrolment::missing_text(time_point, ticket, parked const&) { return waiting_text(); }
+
+std::string enrolment::waiting_text() const {
+  if (!is_before_start()) return "it is a spare: all tasks have a process, or expect their own";
+  std::string const asked = std::to_string(waiting_.size());
+  std::string const needed = std::to_string(vacant());
+  if (full_since_) {
+    return "the last call for spares is open for " + in_words(options_.last_call) + "; so far " +
+           asked + " processes have asked for " + needed + " numbers";
+  }
+  return asked + " of " + needed + " processes have asked for a number";
+}
+
+void enrolment::check(ticket who, parked const& p) const {
+  invariant(waiting_.at(p.number).who == who, "who waits for a number has asked for one");
+}
+
+void enrolment::check_invariants() const {
+  invariant(!alarm_.armed() || full_since_ || !coming_back_.empty(),
+            "the enrolment waits for something");
+  invariant(waiting_.empty() || (!error_ && !kernel_.stopping),
+            "nobody waits for a number once the job has failed");
+  invariant(!full_since_ || is_before_start(), "the last call precedes the start");
+  for (auto const& [id, _] : coming_back_) {
+    auto const state = roster_.at(id).state;
+    invariant(state == task_state::failed || state == task_state::never_connected,
+              "only the number of a task that has failed is kept");
+  }
+  std::size_t named = 0;
+  for (auto const& [id, one] : members_) {
+    if (one.name.empty()) continue;
+    ++named;
+    auto const at = numbers_.find(one.name);
+    invariant(at != numbers_.end() && at->second == id, "a member has one number");
+  }
+  invariant(named == numbers_.size(), "a number of a member is known");
+}
+
+status enrolment::admissible(call const& c, join_args const& args) const {
+  if (c.by.guest_of) {
+    return {errc::invalid_argument, "a guest acts for the task of its host: join as that task"};
+  }
+  if (args.member.size() > options_.label_bytes_max) {
+    return {errc::invalid_argument, "the member's name is " + std::to_string(args.member.size()) +
+                                        " bytes long; the limit label_bytes_max is " +
+                                        std::to_string(options_.label_bytes_max)};
+  }
+  if (args.placement.size() > placement_parts_max ||
+      bytes_of(args.placement) > options_.label_bytes_max) {
+    return {errc::invalid_argument,
+            "a placement has at most " + std::to_string(placement_parts_max) + " parts with " +
+                std::to_string(options_.label_bytes_max) + " bytes together (label_bytes_max)"};
+  }
+  return {};
+}
+
+void enrolment::enrol(call const& c, join_args& args) {
+  if (status why = admissible(c, args); !why.ok()) return calls_.refuse(c, std::move(why));
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
+  if (auto const at = numbers_.find(args.member); at != numbers_.end()) {
+    return concerns_.joins.join({c.now, c.from, c.by, at->second, c.what}, args);
+  }
+  if (job_is_over()) return calls_.refuse(c, {errc::cancelled, "the job is over"});
+  replace_older(args);
+  if (waiting_.size() >= std::size_t{vacant()} + options_.spares) {
+    return calls_.refuse(c, {errc::resource_exhausted,
+                             "all tasks have a process, and the job has as many spares as it may "
+                             "have: " +
+                                 std::to_string(options_.spares)});
+  }
+  if (status why = kernel_.room_to_wait(c.by, kernel::memory_per_request); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  duration const timeout = args.timeout;
+  add(++last_, {c.from, std::move(args), c.now});
+  calls_.park(c, *this, {last_, {}}, timeout);
+  look_again_ = true;
+  kernel_.log(severity::info, event_kind::joining,
+              kernel_.whose(c.by) + " asks for a number: " + waiting_text());
+}
+
+// One process that asks as a member replaces another that waits as the same.
+void enrolment::replace_older(join_args const& by) {
+  auto const at = names_.find(by.member);
+  if (at == names_.end()) return;
+  applicant const& older = waiting_.at(at->second);
+  bool const is_newer = older.asked.self != by.self;
+  calls_.answer_parked(
+      ticket{older.who},
+      calls_.share(
+          is_newer ? status{errc::already_exists,
+                            "a newer incarnation of member " + quoted(by.member) + " is joining"}
+                   : status{errc::cancelled, "replaced by a newer request of the same member"}));
+}
+
+void enrolment::forget_member(task_id id) {
+  auto const at = members_.find(id);
+  if (at == members_.end()) return;
+  memory_.subtract(cost(at->second));
+  if (!at->second.name.empty()) numbers_.erase(at->second.name);
+  members_.erase(at);
+}
+
+void enrolment::entered(task_id id, join_args const& args, bool is_guest) {
+  coming_back_.erase(id);
+  arm();
+  if (is_guest) return;
+  forget_member(id);
+  if (!args.any && args.member.empty()) return;
+  if (auto const at = numbers_.find(args.member); at != numbers_.end()) {
+    forget_member(at->second);
+  }
+  member one{args.member, args.placement, args.any};
+  memory_.add(cost(one));
+  if (!one.name.empty()) numbers_.emplace(one.name, id);
+  members_.emplace(id, std::move(one));
+}
+
+bool enrolment::has_enrolled(task_id id) const {
+  auto const at = members_.find(id);
+  return at != members_.end() && at->second.enrolled;
+}
+
+void enrolment::tell_number(ticket who, task_id id, bool already_started) {
+  kernel_.tally.count_request(operation_of<join_args>, errc::ok);
+  sessions_.hand_over(who, calls_.share(join_answer{already_started, id}), index(),
+                      std::to_string(who.session.value));
+}
+
+void enrolment::vacated(time_point now, task_id id) {
+  bool const is_used = options_.spares > 0 || members_.contains(id) || !waiting_.empty();
+  if (!is_used || not_received_.contains(id) || options_.come_back <= 0s) return;
+  coming_back_.insert_or_assign(id, kernel_.alive_since(now));
+  arm();
+}
+
+void enrolment::time_due(time_point now) {
+  std::erase_if(coming_back_, [&](auto const& one) {
+    return kernel_.credited(one.second, options_.come_back) <= now;
+  });
+  arm();
+  look_again_ = true;
+  follow_up(now);
+}
+
+void enrolment::arm() {
+  auto next = time_point::max();
+  if (full_since_) next = kernel_.credited(*full_since_, options_.last_call);
+  // Once it is over, only the connections of those that have asked are missing.
+  if (next <= kernel_.observed()) next = time_point::max();
+  for (auto const& [_, since] : coming_back_) {
+    next = std::min(next, kernel_.credited(since, options_.come_back));
+  }
+  deadlines_.disarm(alarm_);
+  if (next != time_point::max()) deadlines_.arm(alarm_, {next, due::enrolment});
+}
+
+bool enrolment::is_before_start() const {
+  return !has_begun_ && !concerns_.joins.job_has_started() &&
+         roster_.count(task_state::never_connected) > 0;
+}
+
+std::uint32_t enrolment::vacant() const {
+  return roster_.count(task_state::never_connected) + roster_.count(task_state::failed);
+}
+
+// What has failed is to be done by another process. After the shutdown barrier nothing is.
+bool enrolment::fills_numbers() const {
+  if (roster_.count(task_state::left) > 0 && concerns_.leaves.leaves_together()) return false;
+  return !coming_back_.empty() || (!waiting_.empty() && roster_.count(task_state::failed) > 0);
+}
+
+bool enrolment::job_is_over() const {
+  bool const is_anybody_here =
+      roster_.count(task_state::connected) + roster_.count(task_state::joining) > 0;
+  if (is_anybody_here || error_) return !is_anybody_here;
+  return roster_.count(task_state::never_connected) + roster_.count(task_state::returning) == 0 &&
+         !fills_numbers();
+}
+
+void enrolment::follow_up(time_point now) {
+  not_received_.clear();
+  bool const is_new = std::exchange(seen_, roster_.version()) != roster_.version();
+  if (!std::exchange(look_again_, false) && !is_new) return;
+  if (job_is_over()) {
+    end_all(calls_.share(status{errc::cancelled, "the job is over"}));
+  } else if (is_before_start()) {
+    start(now);
+  } else {
+    if (std::exchange(full_since_, std::nullopt)) arm();
+    promote(now);
+  }
+  seen_ = roster_.version();
+  look_again_ = false;
+}
+
+enrolment::numbers enrolment::connected() const {
+  numbers found;
+  for (auto const& [number, one] : waiting_) {
+    if (sessions_.find(one.who.session)->attached != connection_id{}) found.push_back(number);
+  }
+  return found;
+}
+
+// Gives all vacant numbers, once there are enough processes and the last call is over.
+void enrolment::start(time_point now) {
+  std::size_t const needed = vacant();
+  if (waiting_.size() < needed) {
+    if (std::exchange(full_since_, std::nullopt)) arm();
+    return;
+  }
+  if (!full_since_) full_since_ = kernel_.alive_since(now);
+  numbers all = connected();
+  bool const is_over = kernel_.credited(*full_since_, options_.last_call) <= now;
+  if (all.size() < needed + (is_over ? 0 : options_.spares)) return arm();
+  full_since_.reset();
+  has_begun_ = true;
+  arm();
+  auto const key = [this](std::uint64_t number) {
+    join_args const& asked = waiting_.at(number).asked;
+    bool const by_placement = options_.assign == assignment::placement;
+    bool const by_member = options_.assign != assignment::order;
+    return std::tuple{by_placement ? asked.placement : std::vector<std::string>{},
+                      by_member ? asked.member : std::string{}, number};
+  };
+  std::sort(all.begin(), all.end(),
+            [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+  auto next = all.begin();
+  for (std::uint32_t i = 0; i < roster_.size() && next != all.end(); ++i) {
+    auto const state = roster_.at(task_id{i}).state;
+    bool const is_vacant = state == task_state::never_connected || state == task_state::failed;
+    if (is_vacant) give(now, *next++, task_id{i});
+  }
+}
+
+// Gives the numbers of tasks that have failed and do not come back.
+void enrolment::promote(time_point now) {
+  if (waiting_.empty() || vacant() <= coming_back_.size()) return;
+  numbers among = connected();
+  for (std::uint32_t i = 0; i < roster_.size() && !among.empty(); ++i) {
+    task_id const id{i};
+    auto const state = roster_.at(id).state;
+    bool const is_vacant = state == task_state::never_connected || state == task_state::failed;
+    if (!is_vacant || coming_back_.contains(id)) continue;
+    std::uint64_t const best = best_for(id, among);
+    std::erase(among, best);
+    give(now, best, id);
+  }
+}
+
+// Of those that run nearest to the last process of the task, the one that waits longest.
+std::uint64_t enrolment::best_for(task_id id, numbers const& among) const {
+  auto const last = members_.find(id);
+  if (last == members_.end()) return among.front();
+  auto const nearness = [&](std::uint64_t number) {
+    return common_parts(last->second.placement, waiting_.at(number).asked.placement);
+  };
+  return *std::max_element(among.begin(), among.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return nearness(a) < nearness(b);
+  });
+}
+
+void enrolment::give(time_point now, std::uint64_t number, task_id id) {
+  applicant const one = waiting_.at(number);
+  calls_.release(one.who);
+  session& by = *sessions_.find(one.who.session);
+  if (concerns_.joins.job_has_started()) {
+    kernel_.log(severity::warning, event_kind::joining,
+                "a spare, " + kernel_.whose(by) + ", becomes task " + std::to_string(id.value), id);
+  }
+  concerns_.joins.enter({now, one.who, by, id, operation_of<join_args>}, one.asked);
+}
+
+// The coordinator waits a moment for their acknowledgement, as for that of a leave.
+void enrolment::end_all(answer_ptr const& what) {
+  while (!waiting_.empty()) {
+    ticket const who = waiting_.begin()->second.who;
+    forget(waiting_.begin());
+    calls_.unpark(who);
+    kernel_.tally.count_request(operation_of<join_args>, what->outcome.code());
+    sessions_.reply(who, what, true, true);
+  }
+}
+
+void enrolment::show(time_point now, snapshot& in) const {
+  in.spares_waiting = waiting_.size();
+  for (auto const& [_, one] : waiting_) {
+    if (in.spares.size() == shown_max) break;
+    session const& by = *sessions_.find(one.who.session);
+    in.spares.push_back({one.asked.member, by.from.label(), by.from.peer(), now - one.since,
+                         by.attached == connection_id{}});
+  }
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,137 @@
+#pragma once
+// Enrolment: processes that join without a number, and which number each gets (semantics D42). Not
+// here: what follows once a process has its number (join_verbs).
+
+#include "coxswain/core/kernel/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/kernel/liveness.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class enrolment final : public waiting_concern, public timed_concern {
+ public:
+  explicit enrolment(concerns& all);
+  ~enrolment() override;
+
+  // A Join without a number: that of its member, or it waits for one.
+  void enrol(call const& c, join_args& args);
+
+  // A process joins as the task, or a guest of the one that did.
+  void entered(task_id id, join_args const& args, bool is_guest);
+  // Whether the process of the task got its number here; else it has named it.
+  [[nodiscard]] bool has_enrolled(task_id id) const;
+  // Answers the Join of one that has enrolled, which does not wait any more.
+  void tell_number(ticket who, task_id id, bool already_started);
+
+  // A task has failed without failing the job, or was reset: its number is kept for its own next
+  // process for a while.
+  void vacated(time_point now, task_id id);
+
+  // A session has resumed.
+  void look_again() noexcept { look_again_ = true; }
+  // After each input: gives numbers, or ends all waiting Joins when the job is over.
+  void follow_up(time_point now);
+  void time_due(time_point now);
+
+  // All tasks have gone, and none comes.
+  [[nodiscard]] bool job_is_over() const;
+
+  void show(time_point now, snapshot& in) const;
+
+  void save(state_writer& to) const override;
+  void load(state_reader& from) override;
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override { return alarm_.armed() ? 1 : 0; }
+
+  void cancel(ticket who, parked const& p) override;
+  void put_back(std::vector<undelivered> numbers) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::size_t waiting() const override { return waiting_.size(); }
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  static void fields(auto& a, auto& s) {
+    a(1, s.alarm_);
+    a(2, s.waiting_);
+    a(3, s.last_);
+    a(4, s.members_);
+    a(5, s.coming_back_);
+    a(6, s.full_since_);
+    a(7, s.has_begun_);
+    a(8, s.seen_);
+  }
+
+  // A process that waits.
+  struct applicant {
+    ticket who;
+    join_args asked;
+    time_point since;
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.who);
+      a(2, s.asked);
+      a(3, s.since);
+    }
+  };
+  // What is known of the process that holds a number or held it last.
+  struct member {
+    std::string name;  // empty: it has none
+    std::vector<std::string> placement;
+    bool enrolled{};  // else it has named its number
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.name);
+      a(2, s.placement);
+      a(3, s.enrolled);
+    }
+  };
+  using by_arrival = std::map<std::uint64_t, applicant>;
+  using by_name = std::map<std::string, std::uint64_t>;
+  using numbers = std::vector<std::uint64_t>;
+
+  void add(std::uint64_t number, applicant one);
+  void forget(by_arrival::iterator one);
+  [[nodiscard]] status admissible(call const& c, join_args const& args) const;
+  void replace_older(join_args const& by);
+  void forget_member(task_id id);
+  [[nodiscard]] bool is_before_start() const;
+  [[nodiscard]] std::uint32_t vacant() const;
+  [[nodiscard]] bool fills_numbers() const;
+  // Those with a connection, oldest first.
+  [[nodiscard]] numbers connected() const;
+  void start(time_point now);
+  void promote(time_point now);
+  [[nodiscard]] std::uint64_t best_for(task_id id, numbers const& among) const;
+  void give(time_point now, std::uint64_t number, task_id id);
+  void end_all(answer_ptr const& what);
+  void arm();
+  [[nodiscard]] std::string waiting_text() const;
+  [[nodiscard]] static std::size_t cost(join_args const& asked);
+  [[nodiscard]] static std::size_t cost(member const& one);
+
+  by_arrival waiting_;
+  by_name names_;  // of these, as far as they have one
+  std::uint64_t last_{};
+  std::map<task_id, member> members_;
+  std::map<std::string, task_id> numbers_;   // the same, by name
+  std::map<task_id, liveness> coming_back_;  // since when; others are not given these numbers
+  std::optional<liveness> full_since_;       // the last call
+  bool has_begun_{};                         // numbers were given at the start
+  alarm alarm_;
+  std::uint64_t seen_{};            // the roster's version at the last look
+  std::set<task_id> not_received_;  // numbers that were taken back during this input
+  bool look_again_{};               // during this input
+};
+
+}  // namespace coxswain::core
