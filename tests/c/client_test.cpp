@@ -47,6 +47,24 @@ BOOST_AUTO_TEST_CASE(a_c_program_runs_as_a_task) {
   small.wait_done();
 }
 
+BOOST_AUTO_TEST_CASE(a_client_without_a_number_gets_one) {
+  auto how = options();
+  how.any = true;
+  how.member = c_string("b17/0");
+  how.placement = c_string("pod/b17");
+  auto const c = connected(how);
+  std::uint32_t task = 9;
+  BOOST_TEST(!coxswain_client_task(c.get(), &task));
+  auto const other = connected(options(1));
+  auto const joins = std::async(
+      std::launch::async, [&] { return told(coxswain_join(other.get(), long_enough, nullptr)); });
+
+  BOOST_TEST(told(coxswain_join(c.get(), COXSWAIN_TIMEOUT_DEFAULT_MS, nullptr)) == "OK");
+
+  BOOST_TEST(coxswain_client_task(c.get(), &task));
+  BOOST_TEST(task == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_knows_its_task) {
   auto how = options(1);
   how.incarnation = 77;

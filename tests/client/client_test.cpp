@@ -27,6 +27,32 @@ BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(clients_without_a_number_get_one) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    a = co_await client::connect(options().with_member("b"));
+    b = co_await client::connect(options().with_member("a"));
+    BOOST_TEST(!a.task());
+    co_await (a.join() && b.join());
+    BOOST_TEST((a.task() == task_id{1}));
+    BOOST_TEST((b.task() == task_id{0}));
+    auto third = co_await client::connect(options().with_member("c"));
+    auto const refused = co_await outcome_of(third.join());
+    BOOST_TEST(refused.code() == errc::resource_exhausted);
+    co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+    co_await (a.leave() && b.leave());
+    co_await coordinator.job_done();
+    auto const late = co_await outcome_of(third.join());
+    BOOST_TEST(late.code() == errc::cancelled);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_placement_has_parts) {
+  BOOST_TEST((placement_of("pod/rack/b17") == std::vector<std::string>{"pod", "rack", "b17"}));
+  BOOST_TEST(placement_of("").empty());
+  BOOST_TEST((placement_of("b17") == std::vector<std::string>{"b17"}));
+}
+
 // Before and after the time in which they poll.
 BOOST_AUTO_TEST_CASE(a_job_of_clients_that_spin) {
   auto const test = [this]() -> asio::awaitable<void> {

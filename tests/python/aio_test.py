@@ -49,6 +49,16 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answers, [(1, [b"0", b"1"], 2, 2, "worker")] * 2)
         self.assertTrue(at.wait_done(LIMIT))
 
+    async def test_processes_without_a_number_get_one(self):
+        at = self.coordinator(2)
+
+        async def work(member):
+            async with coxswain.AsyncClient(at.address, any=True, member=member) as job:
+                await job.barrier("b")
+                return job.task
+
+        self.assertEqual(await asyncio.gather(work("b"), work("a")), [1, 0])
+
     async def test_no_call_has_a_thread_of_its_own(self):
         job = await self.client(self.coordinator())
         before = threading.active_count()

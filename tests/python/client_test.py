@@ -353,6 +353,23 @@ class Job(PythonTest):
         self.assertTrue(at.wait_done(LIMIT))
         self.assertIsNone(at.error)
 
+    def test_processes_without_a_number_get_one_and_spares_end_with_the_job(self):
+        at = self.coordinator(2, recoverable=True, spares=1, assign="member", last_call=LIMIT)
+        waiting = self.client(at, member="c", placement="pod1/b17")
+        self.assertIsNone(waiting.task)
+
+        def work(member):
+            with coxswain.Client(at.address, member=member) as job:
+                job.barrier("both")
+                return job.task
+
+        def spare():
+            with self.assertRaisesRegex(coxswain.Cancelled, "the job is over"):
+                waiting.join()
+
+        self.assertEqual(together(lambda: work("b"), lambda: work("a"), spare), [1, 0, None])
+        self.assertIsNone(waiting.task)
+
     def test_an_exception_fails_the_job_with_its_text(self):
         at = self.coordinator(2)
         told = []

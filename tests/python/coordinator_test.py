@@ -22,7 +22,7 @@ EVERY_OPTION = {
     "join_barrier": False, "join_timeout_max": 20.0, "leave_barrier": False,
     "leave_timeout_max": 5.0, "leave_together": True,
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "relay_grace": 2.0,
-    "progress_timeout": 60,
+    "spares": 1, "assign": "order", "last_call": 5.0, "come_back": 5.0, "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
     "durability": "disk", "journal_bytes_max": 1 << 30, "restart_grace": 20, "restart_within": 60,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
@@ -56,7 +56,7 @@ class Options(PythonTest):
 
     def test_invalid_options_have_a_readable_error(self):
         for name, value in {**EVERY_OPTION, "num_tasks": 1}.items():
-            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow", "durability"):
+            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow", "durability", "assign"):
                 continue
             with self.subTest(name), self.assertRaises(TypeError) as caught:
                 coxswain.Coordinator(**{"num_tasks": 1, name: object()})
@@ -67,6 +67,8 @@ class Options(PythonTest):
             coxswain.Coordinator(1, tls_min="1.1")
         with self.assertRaisesRegex(ValueError, "durability is 'process' or 'disk', not 'none'"):
             coxswain.Coordinator(1, durability="none")
+        with self.assertRaisesRegex(ValueError, "assign is 'order', 'member' or 'placement', not 'x'"):
+            coxswain.Coordinator(1, assign="x")
 
 
 class Page(PythonTest):

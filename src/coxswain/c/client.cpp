@@ -75,6 +75,9 @@ client_options options_of(coxswain_client_options const* given) {
   }
   if (told.connect_timeout_ms != 0) options.connect_timeout = timeout_of(told.connect_timeout_ms);
   options.spin = std::chrono::microseconds{told.spin_us};
+  options.any = told.any;
+  options.member = view_of(told.member);
+  options.placement = placement_of(view_of(told.placement));
   return options;
 }
 

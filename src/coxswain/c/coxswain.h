@@ -137,6 +137,12 @@ typedef struct coxswain_client_options {
   void* log_user_data;
 
   int64_t spin_us;  // how long to poll for replies before sleeping; see client_options::spin
+
+  // Without a task: join as any, see client_options::any. The parts of a placement are separated by
+  // slashes. A join then waits without limit with COXSWAIN_TIMEOUT_DEFAULT_MS.
+  bool any;
+  coxswain_string member;
+  coxswain_string placement;
 } coxswain_client_options;
 
 // Opens a session, retrying while the coordinator is unreachable. If `options` is NULL they are
@@ -158,7 +164,8 @@ void coxswain_client_close(coxswain_client* client);
 // still be stopped. May be NULL.
 void coxswain_client_destroy(coxswain_client* client);
 
-// Known without a request. The first returns false if the client is an observer.
+// Known without a request. The first returns false if the client is an observer, or has no number
+// yet.
 bool coxswain_client_task(coxswain_client const* client, uint32_t* task);
 uint32_t coxswain_client_num_tasks(coxswain_client const* client);
 uint64_t coxswain_client_incarnation(coxswain_client const* client);

@@ -244,7 +244,7 @@ std::optional<job_error> blocking_client::failure(time_limit timeout) {
 std::uint64_t blocking_client::reconnects() const { return worker_->reconnects(); }
 role blocking_client::role() const { return worker_->facts().role; }
 std::uint32_t blocking_client::num_tasks() const { return worker_->facts().num_tasks; }
-std::optional<task_id> blocking_client::task() const { return worker_->facts().task; }
+std::optional<task_id> blocking_client::task() const { return worker_->task(); }
 coxswain::incarnation blocking_client::incarnation() const { return worker_->facts().self; }
 
 }  // namespace coxswain

@@ -56,7 +56,6 @@ class fulfil {
 struct client_facts {
   std::uint32_t num_tasks{};
   coxswain::role role{};
-  std::optional<task_id> task;
   coxswain::incarnation self{};
 };
 
@@ -163,7 +162,6 @@ class client_worker {
     auto opened = co_await client::connect(std::move(options));
     facts_.num_tasks = opened.num_tasks();
     facts_.role = opened.role();
-    facts_.task = opened.task();
     facts_.self = opened.incarnation();
     calls_ = client_calls{connection_of(opened)};
     client_ = std::move(opened);
@@ -208,6 +206,10 @@ class client_worker {
   // Constant. Not before `connect`.
   [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
   [[nodiscard]] client_calls const& calls() const noexcept { return calls_; }
+  // Also by other threads.
+  [[nodiscard]] std::optional<task_id> task() const noexcept {
+    return calls_.at() ? calls_.at()->task() : std::nullopt;
+  }
 
  private:
   // Begins a call on the client's thread.

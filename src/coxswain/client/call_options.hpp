@@ -90,6 +90,7 @@ class events_options : public watch_options {
 
 class join_options : public call_options {
  public:
+  // With client_options::any the default timeout is no limit.
   using call_options::call_options;
 
   // Replace another incarnation that holds the task, at once, without probing whether it is alive.

@@ -76,8 +76,13 @@ asio::awaitable<bool> client_calls::join(join_options const& options) const {
   core::join_args args;
   args.self = at_->incarnation();
   args.take_over = options.take_over;
-  args.recoverable = at_->options().recoverable;
-  question q{std::move(args), options.timeout};
+  auto const& as = at_->options();
+  args.recoverable = as.recoverable;
+  args.any = as.any && !at_->task();
+  args.member = as.member;
+  args.placement = as.placement;
+  bool const is_patient = args.any && options.timeout == core::timeout_default;
+  question q{std::move(args), is_patient ? without_limit : duration{options.timeout}};
   return joined(at_, std::move(q));
 }
 
@@ -119,7 +124,7 @@ std::uint64_t client::reconnects() const { return calls_.at() ? calls_.at()->rec
 role client::role() const { return calls_.at() ? calls_.at()->role() : role::worker; }
 std::uint32_t client::num_tasks() const { return calls_.at() ? calls_.at()->num_tasks() : 0; }
 std::optional<task_id> client::task() const {
-  return calls_.at() ? calls_.at()->options().task : std::nullopt;
+  return calls_.at() ? calls_.at()->task() : std::nullopt;
 }
 coxswain::incarnation client::incarnation() const {
   return calls_.at() ? calls_.at()->incarnation() : coxswain::incarnation{};

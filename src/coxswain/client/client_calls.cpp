@@ -192,7 +192,7 @@ call<void> client_calls::report_error(errc code, std::string_view message,
 call<void> client_calls::preempt(time_limit in, std::optional<task_id> who,
                                  call_options const& options) const {
   need_session(at_);
-  if (!who) who = at_->options().task;
+  if (!who) who = at_->task();
   if (!who) {
     status why{errc::invalid_argument, "preempt: an observer must name a task"};
     return std::make_unique<refused<void>>(at_, std::move(why));

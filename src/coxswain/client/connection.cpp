@@ -26,7 +26,8 @@ agent_options for_agent(client_options const& from, std::vector<net::endpoint> c
   // A task of another job is refused at once; an observer need not know the job's name.
   options.hello.job = from.job;
   // The grant knows a guest's job.
-  if (from.job.empty() && from.task && !from.is_guest()) options.hello.job = "default";
+  if (from.job.empty() && (from.task || from.any) && !from.is_guest())
+    options.hello.job = "default";
   options.hello.attempt = from.attempt;
   options.hello.token = from.token;
   options.hello.label = from.label;
@@ -62,6 +63,7 @@ connection::connection(asio::any_io_executor executor, client_options options,
                        std::vector<net::endpoint> const& to)
     : executor_{std::move(executor)},
       options_{std::move(options)},
+      task_{options_.task ? std::int64_t{options_.task->value} : -1},
       certificates_{certificates_for(options_, to)},
       agent_{for_agent(options_, to, certificates_ != nullptr)},
       spin_{options_.spin} {
@@ -186,6 +188,9 @@ void connection::reload_certificates() noexcept {
 
 void connection::complete(agent_completion one) {
   if (one.call.value == freezing_) return agreed(one.what);
+  if (auto const* const joined = std::get_if<core::join_answer>(&one.what.value)) {
+    if (joined->task) task_ = joined->task->value;
+  }
   auto const at = calls_.find(one.call.value);
   if (at == calls_.end()) return;
   auto const who = std::move(at->second.who);

@@ -17,6 +17,7 @@
 #include "coxswain/net/spin.hpp"
 #include "coxswain/net/transport.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -82,6 +83,12 @@ class connection : public std::enable_shared_from_this<connection> {
   // Whether the task may have joined the job, and so must leave.
   void may_be_member(bool yes) noexcept { may_be_member_ = yes; }
   [[nodiscard]] bool may_be_member() const noexcept { return may_be_member_; }
+
+  // The task of this process, also from other threads; none: an observer, or it has no number yet.
+  [[nodiscard]] std::optional<task_id> task() const noexcept {
+    std::int64_t const number = task_;
+    return number < 0 ? std::nullopt : std::optional{task_id{number}};
+  }
 
   [[nodiscard]] client_options const& options() const noexcept { return options_; }
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
@@ -149,6 +156,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   asio::any_io_executor executor_;
   client_options options_;
+  std::atomic<std::int64_t> task_;                        // -1: none
   std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   agent agent_;
 

@@ -169,6 +169,15 @@ std::optional<task_pass> task_pass::from_environment() {
   return pass;
 }
 
+std::vector<std::string> placement_of(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    parts.emplace_back(text.substr(0, text.find('/')));
+    text.remove_prefix(std::min(text.size(), parts.back().size() + 1));
+  }
+  return parts;
+}
+
 client_options::client_options(std::string address_of_coordinator)
     : pass{task_pass::from_environment()}, address{std::move(address_of_coordinator)} {
   auto const named = variable("COXSWAIN_ADDRESS");
@@ -191,7 +200,14 @@ client_options client_options::from_environment(std::string address) {
     address = *found.address.value();
   }
   client_options options{std::move(address)};
-  if (auto const task = found.task.value()) options.task = task_id{*task};
+  auto const member = variable("COXSWAIN_TASK_ID") ? std::nullopt : variable("COXSWAIN_MEMBER");
+  if (member) {
+    options.any = true;
+    options.member = *member;
+    options.placement = placement_of(variable("COXSWAIN_PLACEMENT").value_or(""));
+  } else if (auto const task = found.task.value()) {
+    options.task = task_id{*task};
+  }
   options.num_tasks = found.num_tasks.value();
   options.job = found.job.value().value_or("");
   options.attempt = found.attempt.value();

@@ -13,7 +13,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace coxswain {
 
@@ -51,6 +53,9 @@ struct task_pass {
   static std::optional<task_pass> from_environment();
 };
 
+// The parts of a placement that are separated by slashes: "pod1/rack7/b17".
+[[nodiscard]] std::vector<std::string> placement_of(std::string_view text);
+
 struct client_options {
   // `address`: "host:port", "[v6]:port" or "unix:/path", or several of them, separated by commas:
   // the client uses whichever serves the job, and tries them in random order at first. Without a
@@ -63,8 +68,9 @@ struct client_options {
       : client_options{std::move(address_of_coordinator), task_id{acting_task}} {}
 
   // Reads COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _JOB, _ATTEMPT, and _TOKEN or _TOKEN_FILE (space
-  // around that token is dropped), and _TLS_CA, _TLS_CERT, _TLS_KEY and _TLS_PEER_URI_PREFIX. Those
-  // of the first three that are not set come from JAX's variables or the launcher's: see
+  // around that token is dropped), without _TASK_ID also _MEMBER, which sets `any`, and _PLACEMENT
+  // (its parts separated by slashes), and _TLS_CA, _TLS_CERT, _TLS_KEY and _TLS_PEER_URI_PREFIX.
+  // Those of the first three that are not set come from JAX's variables or the launcher's: see
   // launch/detection.hpp. Empty counts as not set. Throws INVALID_ARGUMENT: no address, or a
   // variable that is malformed or contradicts another; the text names it, its value and the
   // expected one. An `address` argument takes precedence. Not while another thread changes the
@@ -82,6 +88,15 @@ struct client_options {
 
   // The task of this process; none: an observer.
   std::optional<task_id> task;
+
+  // Without a task: the process joins as any, and `client::task` has the number that it gets. Its
+  // join waits for one, as a spare while there is none, by default without limit. `member` names
+  // the process, such as "b17/0": the next one of that name gets the same number. `placement` is
+  // where it runs, from the largest unit to the smallest, such as pod, rack and host: a spare
+  // replaces a task nearby.
+  bool any{};
+  std::string member;
+  std::vector<std::string> placement;
 
   // Whether the task is recoverable: its failure does not fail the job, and it may join again.
   // None: the coordinator's option decides.
@@ -150,6 +165,9 @@ struct client_options {
   client_options with_num_tasks(std::uint32_t n) && { return num_tasks = n, std::move(*this); }
   client_options with_recoverable(bool yes = true) && {
     return recoverable = yes, std::move(*this);
+  }
+  client_options with_member(std::string name, std::vector<std::string> where = {}) && {
+    return any = true, member = std::move(name), placement = std::move(where), std::move(*this);
   }
   client_options with_connect_timeout(time_limit time) && {
     return connect_timeout = time, std::move(*this);

@@ -58,7 +58,7 @@ class Session:
 
     @property
     def task(self) -> int | None:
-        """This process's task; None: an observer."""
+        """This process's task; None: an observer, or it has no number yet."""
         return self._native.task
 
     @property
@@ -122,14 +122,23 @@ class Client(Session, KeyCalls):
                  recoverable: bool | None = None, incarnation: int | None = None,
                  connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
                  spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
-                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
+                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
+                 any: bool | None = None, member: str | None = None,
+                 placement: str | Sequence[str] | None = None):
         """Connects; retries until the coordinator is reachable.
 
         ``address`` is "host:port", "[v6]:port" or "unix:/path", or several of them, separated by
         commas: the client uses whichever serves the job. Without it, values not given here come
         from the environment, see :meth:`from_environment`. Without a ``task`` the client is an
         observer: it can read the status, use keys and count barriers, but neither join nor take
-        part in barriers. DeadlineExceeded: not within ``connect_timeout``; the text has the number
+        part in barriers, unless ``any`` is set, or ``member``, which implies it: then it joins
+        without a number, and :attr:`task` is the one that the coordinator assigns. The join waits
+        for a number, without limit by default; while all are taken the process is a spare, which
+        replaces a recoverable task that fails. ``member`` names the process, such as "b17/0": the
+        next one of that name gets the same number. ``placement`` is where it runs, such as
+        "pod1/rack7/b17": a spare replaces a task nearby. Cancelled: the job is over.
+
+        DeadlineExceeded: not within ``connect_timeout``; the text has the number
         of attempts. FailedPrecondition (another job, attempt or number of tasks) and
         Unauthenticated (the token, a certificate) are raised at once. ``spin``: how long its
         thread polls for replies before sleeping, which costs a core; at most 1 s.
@@ -143,9 +152,10 @@ class Client(Session, KeyCalls):
     @classmethod
     def from_environment(cls, **settings) -> Self:
         """Connects to the coordinator named by the environment: ``COXSWAIN_ADDRESS``,
-        ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
-        of the launcher; ``coxswain detect`` shows their values. Below ``coxswain task`` a client of
-        its task acts for the already joined task. InvalidArgument: no address, or a malformed
+        ``_TASK_ID`` or ``_MEMBER`` and ``_PLACEMENT``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``,
+        ``_TOKEN``; JAX's variables; or those of the launcher; ``coxswain detect`` shows their
+        values. Below ``coxswain task`` a client of its task acts for the already joined task.
+        InvalidArgument: no address, or a malformed
         value. If nothing else starts a coordinator, the process of task 0 can: see
         :meth:`Coordinator.of_task_0`.
         """
@@ -155,6 +165,7 @@ class Client(Session, KeyCalls):
 
     def _open(self, options: _native.Options) -> None:
         self._native = _native.Session()
+        self._joins = options.task is not None or options.any
         try:
             self._native.connect(options)
         except BaseException:
@@ -163,7 +174,7 @@ class Client(Session, KeyCalls):
 
     def __enter__(self) -> Self:
         """Joins, unless this is an observer."""
-        if self.task is not None:
+        if self._joins:
             try:
                 self.join()
             except BaseException:

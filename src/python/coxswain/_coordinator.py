@@ -66,6 +66,11 @@ class Coordinator:
     ``leave_timeout_max``: a leave waits at most this long, even if its caller would wait longer (no
         limit; 0: each task leaves alone).
     ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
+    ``spares``: how many processes may wait to replace a recoverable task that fails (0). They join
+        without a number, see ``Client``; ``assign``: how these get theirs at the start: by "order",
+        "member" or "placement" ("member"), ``last_call``: how long the start waits for spares (15
+        s), ``come_back``: how long the number of a failed task is kept for its own next process
+        (15 s).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
         ``relay_grace``: the same if its relay is lost (5 s).
@@ -124,8 +129,11 @@ class Coordinator:
                  join_timeout_max: Timeout = None, leave_barrier: bool | None = None,
                  leave_timeout_max: Timeout = None,
                  leave_together: bool | None = None,
-                 return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
-                 reconnect_grace: Timeout = None, relay_grace: Timeout = None,
+                 return_timeout: Timeout = None, spares: int | None = None,
+                 assign: Literal["order", "member", "placement"] | None = None,
+                 last_call: Timeout = None, come_back: Timeout = None,
+                 heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
+                 relay_grace: Timeout = None,
                  progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None,
@@ -263,6 +271,10 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
     if durability not in ("process", "disk"):
         raise ValueError(f"durability is 'process' or 'disk', not {durability!r}")
     options.use_durability(durability)
+    assign = given.pop("assign", "member")
+    if assign not in ("order", "member", "placement"):
+        raise ValueError(f"assign is 'order', 'member' or 'placement', not {assign!r}")
+    options.use_assignment(assign)
     for name, value in given.items():
         setattr(options, name, value)
     return options

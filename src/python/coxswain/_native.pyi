@@ -27,6 +27,9 @@ class Options:
     attempt: int | None
     token: str
     label: str
+    any: bool
+    member: str
+    placement: list[str]
     incarnation: int | None
     connect_timeout: Any
     fence_after: Any
@@ -59,6 +62,7 @@ class CoordinatorOptions:
     def add_token(self, role: str, token: str) -> None: ...
     def use_tls(self, ca: str, cert: str, key: str, peer_uri_prefix: str,
                 allows_tls_1_2: bool) -> None: ...
+    def use_assignment(self, how: str) -> None: ...
     def __setattr__(self, name: str, value: Any) -> None: ...
 
 class Coordinator:

@@ -14,11 +14,17 @@ __all__ = ["detect"]
 
 # Options for which None means the default.
 _PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
-          "connect_timeout", "spin")
+          "connect_timeout", "spin", "any", "member", "placement")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
 
 
 def _apply(options: _native.Options, settings: dict) -> _native.Options:
+    if isinstance(settings.get("placement"), str):
+        settings["placement"] = settings["placement"].split("/")
+    if settings.get("member") is not None and settings.get("task") is None:
+        settings.setdefault("any", True)
+    if settings.get("any"):
+        options.task = settings.get("task")
     for name in ("address", *_PLAIN):
         if settings.get(name) is not None:
             setattr(options, name, settings[name])

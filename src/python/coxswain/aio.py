@@ -170,7 +170,9 @@ class AsyncClient(Session, AsyncKeyCalls):
                  recoverable: bool | None = None, incarnation: int | None = None,
                  connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
                  spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
-                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
+                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
+                 any: bool | None = None, member: str | None = None,
+                 placement: str | Sequence[str] | None = None):
         settings = {name: value for name, value in locals().items()
                     if name not in ("self", "address") and value is not _UNSET}
         if connect_timeout is None:
@@ -209,7 +211,7 @@ class AsyncClient(Session, AsyncKeyCalls):
     async def __aenter__(self) -> Self:
         if self._opened is None:
             await self.connect()
-        if self.task is not None:
+        if self._options.task is not None or self._options.any:
             try:
                 await self.join()
             except BaseException:

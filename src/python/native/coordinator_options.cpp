@@ -66,6 +66,14 @@ void bind_rules(py::class_<options>& to) {
   add(to, "leave_timeout_max", core_of, &core::config::leave_timeout_max);
   add(to, "leave_together", core_of, &core::config::leave_together);
   add(to, "return_timeout", core_of, &core::config::return_timeout);
+  add(to, "spares", core_of, &core::config::spares);
+  define(to, "use_assignment", [](options& o, std::string const& how) {
+    o.server.core.assign = how == "order"    ? core::assignment::order
+                           : how == "member" ? core::assignment::member
+                                             : core::assignment::placement;
+  });
+  add(to, "last_call", core_of, &core::config::last_call);
+  add(to, "come_back", core_of, &core::config::come_back);
   add(to, "fail_without_progress", core_of, &core::config::fail_without_progress);
   add(to, "heartbeat_timeout", core_of, &core::config::heartbeat_timeout);
   add(to, "reconnect_grace", core_of, &core::config::reconnect_grace);

@@ -21,7 +21,7 @@ session_class bind_session(py::module_& into) {
       .def_property_readonly("reconnects", &session::reconnects)
       .def_property_readonly("num_tasks",
                              [](session const& self) { return self.facts().num_tasks; })
-      .def_property_readonly("task", [](session const& self) { return self.facts().task; })
+      .def_property_readonly("task", [](session const& self) { return self.task(); })
       .def_property_readonly("role", [](session const& self) { return name(self.facts().role); })
       .def_property_readonly("incarnation",
                              [](session const& self) { return self.facts().self.value; });

@@ -69,6 +69,11 @@ void bind_options(py::module_& into) {
   setting(one, "job", [](o& of, std::string value) { of.job = std::move(value); });
   setting(one, "attempt", [](o& of, std::optional<std::uint64_t> value) { of.attempt = value; });
   setting(one, "token", [](o& of, std::string value) { of.token = std::move(value); });
+  setting(
+      one, "any", [](o& of, bool value) { of.any = value; }, [](o const& of) { return of.any; });
+  setting(one, "member", [](o& of, std::string value) { of.member = std::move(value); });
+  setting(one, "placement",
+          [](o& of, std::vector<std::string> value) { of.placement = std::move(value); });
   setting(one, "label", [](o& of, std::string value) { of.label = std::move(value); });
   setting(one, "incarnation",
           [](o& of, std::optional<incarnation> value) { of.incarnation = value; });

@@ -85,6 +85,7 @@ class session : public std::enable_shared_from_this<session> {
   void close();
 
   [[nodiscard]] detail::client_facts const& facts() const noexcept { return worker_->facts(); }
+  [[nodiscard]] std::optional<task_id> task() const noexcept { return worker_->task(); }
   [[nodiscard]] std::uint64_t reconnects();
 
   // Closes all sessions and waits until no thread is in a call; for interpreter exit.
