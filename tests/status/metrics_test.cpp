@@ -66,6 +66,7 @@ core::snapshot some_job() {
   job.waiting_key_watches = 9;
   job.locks_held = 10;
   job.waiting_locks = 11;
+  job.spares_waiting = 12;
   job.stuck_tasks = 2;
   job.tasks[0].progress = core::task_progress{7, 90s, true};
   job.tasks[2].progress = core::task_progress{7, 1s, false};
@@ -285,6 +286,7 @@ BOOST_AUTO_TEST_CASE(every_counter_is_reported) {
                                  "waiting_key_watches 9",
                                  "locks_held 10",
                                  "waiting_locks 11",
+                                 "spares 12",
                                  "keys 3",
                                  "key_bytes 4096",
                                  "queue_items 7",

@@ -206,6 +206,14 @@ json::value object_of(core::snapshot::straggler const& s) {
   };
 }
 
+json::value object_of(core::snapshot::spare const& s) {
+  return json::object{
+      {"member", s.member},   {"label", s.label},
+      {"peer", s.peer},       {"age_ms", milliseconds_of(s.age)},
+      {"suspect", s.suspect},
+  };
+}
+
 json::value object_of(core::why_answer const& answer) {
   json::array waits;
   for (auto const& w : answer.waits) waits.push_back(object_of(w));
@@ -261,6 +269,7 @@ json::object summary_of(core::snapshot const& picture) {
       {"waiting_key_watches", picture.waiting_key_watches},
       {"locks_held", picture.locks_held},
       {"waiting_locks", picture.waiting_locks},
+      {"spares_waiting", picture.spares_waiting},
       {"stuck_tasks", picture.stuck_tasks},
       {"memory_bytes", picture.memory_bytes},
       {"memory_bytes_max", picture.memory_bytes_max},
@@ -285,6 +294,7 @@ json::object state_of(core::snapshot const& picture) {
   all["barriers_more"] = picture.more_barriers;
   all["rounds"] = array_of(picture.rounds);
   all["stragglers"] = array_of(picture.stragglers);
+  all["spares"] = array_of(picture.spares);
   return all;
 }
 

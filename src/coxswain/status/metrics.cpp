@@ -169,6 +169,7 @@ void add_job(page& to, core::snapshot const& job) {
   to.gauge("waiting_key_watches", "Calls that wait for changes of keys.", job.waiting_key_watches);
   to.gauge("locks_held", "Locks that a session holds.", job.locks_held);
   to.gauge("waiting_locks", "Calls that wait for a lock.", job.waiting_locks);
+  to.gauge("spares", "Processes that wait for a task's number.", job.spares_waiting);
   to.gauge("keys", "Keys that have a value.", job.keys);
   to.gauge("key_bytes", "Bytes of the values of keys.", job.key_bytes);
   to.gauge("queue_items", "Items in queues.", job.queued_items);

@@ -32,6 +32,9 @@ namespace {
 struct task_command {
   remote_options remote;
   std::optional<task_id> task;
+  bool any{};
+  std::string member;
+  std::string placement;
   std::optional<std::uint32_t> num_tasks;
   std::optional<std::uint64_t> attempt;
   bool recoverable{};
@@ -59,11 +62,14 @@ program_error no_task() {
 client_options member(task_command const& given) {
   auto as = observer(given.remote);
   auto const& launcher = launched();
-  as.task = given.task;
-  if (auto const number = launcher.task; !as.task && number.value()) {
+  as.any = given.any || !given.member.empty();
+  as.member = given.member;
+  as.placement = placement_of(given.placement);
+  if (!as.any) as.task = given.task;
+  if (auto const number = launcher.task; !as.any && !as.task && number.value()) {
     as.task = task_id{*number.value()};
   }
-  if (!as.task) throw no_task();
+  if (!as.any && !as.task) throw no_task();
   as.num_tasks = given.num_tasks ? given.num_tasks : launcher.num_tasks.value();
   as.attempt = given.attempt;
   if (!as.attempt && given.remote.address.empty()) as.attempt = launcher.attempt.value();
@@ -101,6 +107,11 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   options.joins_itself = given.joins_itself;
   options.jax_address = jax_address_for(given, options.client);
   options.local_task = launched().local_task.value().value_or(0);
+  if (given.joins_itself && options.client.any) {
+    throw program_error{exit_code::usage,
+                        "--jax: a JAX program needs the number of its task; "
+                        "--any and --member have none"};
+  }
   auto const* const inherited = std::getenv("JAX_COORDINATOR_ADDRESS");
   if (given.joins_itself && options.jax_address.empty() && inherited == nullptr) {
     throw program_error{exit_code::usage,
@@ -182,6 +193,15 @@ void add_membership_options(CLI::App& to, task_command& into) {
   add_number(to, "--task-id", into.task, 0,
              "Number of this task (set by coxswain run and by launchers)",
              std::numeric_limits<std::uint32_t>::max());
+  to.add_flag("--any", into.any,
+              "Join without a number: get one at the start, or wait as a spare for that of a task "
+              "that fails");
+  to.add_option("--member", into.member,
+                "The same, with a name for which the next process gets the same number")
+      ->type_name("NAME");
+  to.add_option("--placement", into.placement,
+                "Where this runs, such as pod1/rack7/b17: a spare replaces a task nearby")
+      ->type_name("PARTS");
   add_number(to, "--num-tasks", into.num_tasks, 1,
              "Expected number of tasks of the job (set by coxswain run and by launchers)",
              std::numeric_limits<std::uint32_t>::max());
@@ -221,6 +241,9 @@ constexpr auto task_footer =
     R"help(Joins the job, waits until all tasks have joined, runs the command, and leaves with the
 others when it exits with 0: the task has finished, unless --returning says that its launcher starts
 it again. With any other exit code the task has failed: all others learn at once which one, and how.
+With --any or --member the coordinator assigns the number, in COXSWAIN_TASK_ID of the command. While
+all numbers are taken this waits as a spare; it exits with 0 when the job ends well without it. See
+coxswain serve --spares.
 When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
 passed on to it. It inherits standard input (unless that is a terminal), output and error. Processes
 that it leaves running are killed when it ends.

@@ -17,6 +17,30 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::int64_t tasks_max = 1'000'000;
+
+void add_spare_options(CLI::App& to, core::config& core) {
+  to.option_defaults()->group("Processes without a number");
+  add_number(to, "--spares", core.spares, 0, tasks_max,
+             "How many processes may wait to replace a recoverable task that fails");
+  to.add_option_function<std::string>(
+        "--assign",
+        [&core](std::string const& how) {
+          core.assign = how == "order"    ? core::assignment::order
+                        : how == "member" ? core::assignment::member
+                                          : core::assignment::placement;
+        },
+        "How they get numbers at the start: in the order in which they ask, or sorted by member "
+        "name or placement")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"order", "member", "placement"}))
+      ->default_str("member");
+  add_duration(to, "--last-call", core.last_call,
+               "At the start, wait this long for spares once there are enough for all tasks");
+  add_duration(to, "--come-back", core.come_back,
+               "Keep the number of a failed task this long for its own next process; 0: give it "
+               "to a spare at once");
+}
+
 // A port without a host is on this machine only, if nothing protects it.
 void keep_private(coordinator_options& given) {
   auto& server = given.server;
@@ -124,6 +148,7 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
   add_duration(to, "--return-timeout", core.return_timeout,
                "Fail a task that left to return and has not joined after this long",
                {.least = 1ms, .may_be_forever = true});
+  add_spare_options(to, core);
   to.option_defaults()->group("Options");
 }
 

@@ -57,7 +57,7 @@ asio::awaitable<void> task_run::run() {
   as.on_event = std::move(follow);
   job_ = co_await connect(std::move(as));
   if (!options_.joins_itself) {
-    co_await job_.join(options_.join);
+    if (!co_await has_joined()) co_return;
     co_await let_programs_act();
   }
 
@@ -82,6 +82,20 @@ asio::awaitable<void> task_run::run() {
   } else {
     co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
   }
+}
+
+// False: the job is over, and has not needed this spare.
+asio::awaitable<bool> task_run::has_joined() {
+  bool const is_any = options_.client.any;
+  try {
+    co_await job_.join(options_.join);
+  } catch (error const& why) {
+    if (!is_any || why.code() != errc::cancelled) throw;
+    code_ = 0;
+    co_return false;
+  }
+  options_.client.task = job_.task();
+  co_return true;
 }
 
 void task_run::end() noexcept {
@@ -137,6 +151,9 @@ child_command task_run::command() const {
                          {"COXSWAIN_TOKEN", as.token},
                          {"COXSWAIN_TOKEN_FILE", ""},
                          {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
+                         {"COXSWAIN_ANY", ""},
+                         {"COXSWAIN_MEMBER", ""},
+                         {"COXSWAIN_PLACEMENT", ""},
                          {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())}};
   auto& variables = command.environment;
   auto const add = [&](environment_variables more) {

@@ -23,7 +23,7 @@ namespace coxswain::tools {
 struct task_run_options {
   explicit task_run_options(client_options as) : client{std::move(as)} {}
 
-  client_options client;  // has a task
+  client_options client;  // has a task, or gets one
   join_options join;
   leave_options leave;
   std::vector<std::string> command;
@@ -60,6 +60,7 @@ class task_run {
 
  private:
   void await_signal();
+  asio::awaitable<bool> has_joined();
   asio::awaitable<void> let_programs_act();
   [[nodiscard]] child_command command() const;
   void start_command();

@@ -80,6 +80,20 @@ std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
   return shown.text();
 }
 
+// "2 spares: b17/0 (b17:3391) for 3 min, b18:77, suspect, for 5 s".
+std::string spares_text(core::snapshot const& picture) {
+  auto text = fmt::format(
+      "{} {}:", picture.spares_waiting,
+      picture.spares_waiting == 1 ? "process waits for a number" : "processes wait for a number");
+  for (auto const& one : picture.spares) {
+    text += &one == &picture.spares.front() ? " " : ", ";
+    text += one.member.empty() ? one.label : fmt::format("{} ({})", one.member, one.label);
+    text += fmt::format("{} for {}", one.suspect ? ", suspect," : "", text_of(one.age));
+  }
+  if (picture.spares.size() < picture.spares_waiting) text += " ...";
+  return text + "\n";
+}
+
 std::string status_text(core::snapshot const& picture) {
   auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
                           tally(picture.tasks));
@@ -98,6 +112,7 @@ std::string status_text(core::snapshot const& picture) {
     text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
                         picture.waiting_locks);
   }
+  if (picture.spares_waiting > 0) text += spares_text(picture);
   if (picture.deadlines_answered > 0) {
     text +=
         fmt::format("{} timeout replies, late by {} (p99), {} (max)\n", picture.deadlines_answered,
