@@ -238,6 +238,7 @@ int run(run_command& given, std::vector<std::string> command) {
   log const lines{given.log, "coxswain run: %l: %v"};
   given.job.command = std::move(command);
   given.job.server = given.coordinator.server;
+  given.job.spares = given.job.server.core.spares;
   given.job.server.log = lines.sink();
   auto const jax_socket = add_jax_socket(given.job.server);
   std::optional<private_directory> relay_directory;
@@ -287,7 +288,13 @@ A recoverable task (--recoverable, or as its program states when it joins) that 
 alone: the others are not notified, and continue. The processes end with this one, so it has no
 --journal; see coxswain serve and coxswain task for that.
 
+With --spares further processes of the command run, without a number: COXSWAIN_MEMBER is set instead
+of COXSWAIN_TASK_ID. A Coxswain client from the environment, and coxswain task, then wait for the
+number of a recoverable task that fails; they get it at once, unless --max-restarts or --come-back
+keep it for the next process of the task. They end when the job does.
+
 EXAMPLES
+  coxswain run -n 8 --recoverable --spares 2 -- coxswain task -- ./train
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
 
@@ -321,6 +328,10 @@ void add_run(CLI::App& program, action& chosen) {
       program, "run", "Runs a job of N processes on this machine", chosen, [given, &program] {
         auto const* const app = program.get_subcommand("run");
         bool const is_said = app->get_option("--linger")->count() > 0;
+        // Without restarts nobody comes back.
+        auto& core = given->coordinator.server.core;
+        bool const keeps_numbers = given->job.restarts_max > 0;
+        if (!keeps_numbers && app->get_option("--come-back")->count() == 0) core.come_back = 0s;
         bool const is_watched = given->coordinator.has_page && ::isatty(STDERR_FILENO) == 1;
         if (!is_said && is_watched) given->linger = without_limit;
         return run(*given, command_in(*app));
@@ -329,6 +340,14 @@ void add_run(CLI::App& program, action& chosen) {
   command.prefix_command();
   add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
+  add_number(command, "--max-restarts", given->job.restarts_max, 0, 1'000'000,
+             "Start the process of a recoverable task that fails again, so many times each; it "
+             "waits 1 s before, doubled each time, up to 10 s");
+  command
+      .add_option("--log-dir", given->job.log_directory,
+                  "Also append the output of each process to a file in this directory: 3.log, "
+                  "spare-0.log")
+      ->type_name("DIR");
   add_timeout(command, "--failure-grace", given->job.failure_grace,
               "Time for other tasks to end by themselves after a failure");
   add_timeout(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL");

@@ -1,21 +1,27 @@
 #include "process/local_job.hpp"
 
+#include "options/exit_code.hpp"
 #include "options/tls.hpp"
 #include "options/units.hpp"
 #include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace coxswain::tools {
@@ -24,6 +30,10 @@ namespace {
 // When the job cannot begin any more: those that connect too late find no coordinator, and would
 // wait for one.
 constexpr duration hopeless_grace = 5s;
+
+// Before a process is started again. Its number is kept for it longer (config::come_back).
+constexpr duration pause_min = 1s;
+constexpr duration pause_max = 10s;
 
 // What the launchers of JAX jobs set (semantics 7.1 to 7.4). Programs that are started without such
 // a launcher find the coordinator the same way.
@@ -47,6 +57,18 @@ environment_variables launcher_variables(std::vector<std::string> const& listene
 local_job_options with_reported_ends(local_job_options options) {
   options.server.core.reports_ends = true;
   return options;
+}
+
+std::shared_ptr<net::descriptor const> log_file(std::string const& directory,
+                                                std::string const& name) {
+  if (directory.empty()) return nullptr;
+  auto const path = directory + "/" + name + ".log";
+  std::error_code problem;
+  std::filesystem::create_directories(directory, problem);
+  int const opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (opened >= 0) return std::make_shared<net::descriptor const>(opened);
+  throw program_error{exit_code::failed, fmt::format("--log-dir: cannot write '{}': {}", path,
+                                                     std::generic_category().message(errno))};
 }
 
 }  // namespace
@@ -88,19 +110,23 @@ void local_job::start_relay(asio::io_context& io) {
 local_job::~local_job() = default;
 
 asio::awaitable<void> local_job::run() {
-  for (std::uint32_t task = 0; task < endings_.size() && interrupts_ == 0; ++task) {
-    processes_.push_back(std::make_unique<child_process>(command_of(task)));
-    auto& process = *processes_.back();
+  auto const count = static_cast<std::uint32_t>(endings_.size()) + options_.spares;
+  members_.reserve(count);
+  for (std::uint32_t i = 0; i < count && interrupts_ == 0; ++i) {
+    members_.emplace_back();
+    start(i, is_spare(i));
     ++running_;
-    output_.pass_on(process.take_output(), STDOUT_FILENO, fmt::format("[{}] ", task));
-    output_.pass_on(process.take_errors(), STDERR_FILENO, fmt::format("[{}] ", task));
     // Those that run already are served while the others start.
     co_await asio::post(asio::use_awaitable);
   }
+  auto ignore = [](std::exception_ptr) {};
+  if (options_.spares > 0) asio::co_spawn(timer_.get_executor(), end_spares(), ignore);
+  boost::system::error_code ignored;  // a process was not started again
   for (look_at_all(); running_ > 0; look_at_all()) {
-    co_await child_ended_.async_wait(asio::use_awaitable);
+    co_await child_ended_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
   timer_.cancel();
+  forgive_replaced();
   if (coordinator_problem_) std::rethrow_exception(coordinator_problem_);
 }
 
@@ -124,23 +150,48 @@ void local_job::end_processes() {
   if (interrupts_ == 1) end_processes_after(options_.kill_grace);
 }
 
-child_command local_job::command_of(std::uint32_t task) const {
+std::string local_job::name_of(std::uint32_t process) const {
+  return is_spare(process) ? fmt::format("spare-{}", process - endings_.size())
+                           : std::to_string(process);
+}
+
+void local_job::start(std::uint32_t process, bool as_spare) {
+  auto const name = name_of(process);
+  auto const copy = log_file(options_.log_directory, name);
+  member& one = members_[process];
+  one.process = std::make_unique<child_process>(command_of(process, as_spare));
+  one.runs = true;
+  auto const prefix = fmt::format("[{}] ", name);
+  output_.pass_on(one.process->take_output(), STDOUT_FILENO, prefix, copy);
+  output_.pass_on(one.process->take_errors(), STDERR_FILENO, prefix, copy);
+}
+
+// Those that the job has not needed should end by themselves.
+asio::awaitable<void> local_job::end_spares() {
+  co_await coordinator_.job_done();
+  if (running_ > 0 && interrupts_ == 0 && !is_failing_) end_processes_after(options_.kill_grace);
+}
+
+child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
   auto const& core = options_.server.core;
   listening const at{options_.server, coordinator_.addresses()};
   child_command command;
   command.arguments = options_.command;
   command.descriptors = options_.descriptors;
   command.environment = launcher_variables(at.own, core.num_tasks, task);
+  if (as_spare) command.environment[1].second.clear();
   auto const add = [&](environment_variables more) {
     std::move(more.begin(), more.end(), std::back_inserter(command.environment));
   };
   auto const jax = jax_address(options_.server, at);
   add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
-  add(jax_process_variables(task, core.num_tasks, task));
+  if (!as_spare) add(jax_process_variables(task, core.num_tasks, task));
   add({
       {"COXSWAIN_ADDRESS",
        (options_.relay.empty() ? "" : options_.relay + ',') + reachable(at.own.front())},
-      {"COXSWAIN_TASK_ID", std::to_string(task)},
+      {"COXSWAIN_TASK_ID", as_spare ? "" : std::to_string(task)},
+      {"COXSWAIN_MEMBER", as_spare ? name_of(task) : ""},
+      {"COXSWAIN_RESTARTS", std::to_string(members_[task].restarts)},
       {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
       {"COXSWAIN_JOB", core.job},
       {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
@@ -154,9 +205,44 @@ child_command local_job::command_of(std::uint32_t task) const {
 
 // Signals merge: one may stand for many that have ended.
 void local_job::look_at_all() {
-  for (std::uint32_t task = 0; task < processes_.size(); ++task) {
-    if (endings_[task]) continue;
-    if (auto const how = processes_[task]->look()) has_ended(task, *how);
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].runs) continue;
+    if (auto const how = members_[i].process->look()) has_ended(i, *how);
+  }
+}
+
+bool local_job::start_later(std::uint32_t process) {
+  member& one = members_[process];
+  bool const may = one.restarts < options_.restarts_max && interrupts_ == 0 && !is_failing_ &&
+                   !coordinator_.error();
+  if (!may) return false;
+  auto const wait = std::min(pause_max, pause_min * (1 << std::min(one.restarts, 4U)));
+  ++one.restarts;
+  ++running_;
+  if (!is_spare(process)) endings_[process].reset();
+  spdlog::warn("process {} will be started again in {} (restart {} of {})", name_of(process),
+               text_of(wait), one.restarts, options_.restarts_max);
+  one.pause.emplace(timer_.get_executor(), wait);
+  one.pause->async_wait([this, process](boost::system::error_code problem) {
+    members_[process].pause.reset();
+    if (problem || interrupts_ > 0 || is_failing_ || coordinator_.error()) {
+      --running_;
+    } else {
+      start_again(process);
+    }
+    child_ended_.cancel();
+  });
+  return true;
+}
+
+// Without its number if a spare has it meanwhile.
+void local_job::start_again(std::uint32_t process) {
+  bool const as_spare = is_spare(process) || state_of(process) == task_state::connected;
+  try {
+    start(process, as_spare);
+  } catch (program_error const& problem) {
+    --running_;
+    spdlog::error("process {} cannot be started again: {}", name_of(process), problem.what());
   }
 }
 
@@ -165,16 +251,24 @@ void local_job::tell_ended(std::uint32_t task, status why) {
 }
 
 void local_job::has_ended(std::uint32_t task, ending how) {
-  endings_[task] = how;
+  members_[task].runs = false;
   --running_;
+  if (is_spare(task)) {
+    if (!how.is_good() && !was_interrupted()) static_cast<void>(start_later(task));
+    return;
+  }
+  endings_[task] = how;
   if (how.is_good()) return tell_ended(task, {errc::ok, how.text()});
   if (was_interrupted()) return coordinator_.stop(interruption_);
-  if (!first_bad_) first_bad_ = task_id{task};
   tell_ended(task, {errc::aborted, how.text()});
   auto const state = state_of(task);
-  // Only a recoverable task fails without the job.
-  if (state == task_state::failed && !coordinator_.error()) return;
   bool const is_hopeless = state == task_state::never_connected || state == task_state::joining;
+  // Only a recoverable task fails without the job.
+  bool const is_recoverable = (state == task_state::failed && !coordinator_.error()) ||
+                              (is_hopeless && options_.server.core.recoverable);
+  if (is_recoverable && start_later(task)) return;
+  if (!first_bad_) first_bad_ = task_id{task};
+  if (state == task_state::failed && !coordinator_.error()) return;
   // A task that never joined cannot fail for the coordinator: another process might take its place.
   // None does here, so the others would wait until their deadline.
   if (is_hopeless)
@@ -191,8 +285,26 @@ task_state local_job::state_of(std::uint32_t task) const {
   return coordinator_.look().tasks.at(task).state;
 }
 
+// Another process has finished these tasks.
+void local_job::forgive_replaced() {
+  if (!first_bad_ || options_.spares == 0 || coordinator_.error()) return;
+  auto const tasks = coordinator_.look().tasks;
+  first_bad_.reset();
+  for (std::uint32_t task = 0; task < endings_.size(); ++task) {
+    if (!endings_[task] || endings_[task]->is_good()) continue;
+    if (tasks[task].state == task_state::left) {
+      endings_[task] = ending{};
+    } else if (!first_bad_) {
+      first_bad_ = task_id{task};
+    }
+  }
+}
+
 void local_job::signal_all(int number) {
-  for (auto const& process : processes_) process->signal(number);
+  for (auto& one : members_) {
+    if (one.process) one.process->signal(number);
+    if (one.pause) one.pause->cancel();
+  }
 }
 
 void local_job::end_processes_after(duration grace) {

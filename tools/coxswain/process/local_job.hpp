@@ -1,7 +1,8 @@
 #pragma once
-// A whole job on this machine: a coordinator on the caller's io_context and one child process for
-// each task. How a process ends is reported to the coordinator at once: the task has finished, or
-// the others learn the true cause of its failure. Not here: its presentation.
+// A whole job on this machine: a coordinator on the caller's io_context, one child process for each
+// task, and one for each spare. A process of a recoverable task that has failed is started again,
+// if that was asked for. How a process ends is reported to the coordinator at once: the task has
+// finished, or the others learn the true cause of its failure. Not here: its presentation.
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD.
 
@@ -27,6 +28,10 @@ struct local_job_options {
   std::vector<std::string> command;  // what each task runs
   rlimit descriptors{};              // the children's limits of open files; zero: as ours
   std::string relay;                 // where a relay for them listens; empty: none
+
+  std::uint32_t spares{};        // further processes, which join without a number
+  std::uint32_t restarts_max{};  // of each process of a recoverable task
+  std::string log_directory;     // which also gets the output of each process; empty: none
 
   // Time from SIGTERM to SIGKILL.
   duration kill_grace{10s};
@@ -63,20 +68,31 @@ class local_job {
   [[nodiscard]] std::vector<std::optional<ending>> const& endings() const noexcept {
     return endings_;
   }
-  [[nodiscard]] pid_t pid(std::uint32_t task) const { return processes_.at(task)->pid(); }
+  [[nodiscard]] pid_t pid(std::uint32_t task) const { return members_.at(task).process->pid(); }
 
   [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
 
   // The first process that ended badly, in the order in which we saw it. None if that was because
   // the job was interrupted.
+  // Nor if another process has finished its task.
   [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
 
  private:
   void start_relay(asio::io_context& io);
-  [[nodiscard]] child_command command_of(std::uint32_t task) const;
+  // Processes are numbered like their tasks; those of spares follow.
+  [[nodiscard]] bool is_spare(std::uint32_t process) const { return process >= endings_.size(); }
+  // "3", or "spare-0".
+  [[nodiscard]] std::string name_of(std::uint32_t process) const;
+  [[nodiscard]] child_command command_of(std::uint32_t process, bool as_spare) const;
+  void start(std::uint32_t process, bool as_spare);
+  // If it may have another process. After a pause, which doubles each time.
+  [[nodiscard]] bool start_later(std::uint32_t process);
+  void start_again(std::uint32_t process);
+  asio::awaitable<void> end_spares();
   void look_at_all();
   void tell_ended(std::uint32_t task, status why);
-  void has_ended(std::uint32_t task, ending how);
+  void has_ended(std::uint32_t process, ending how);
+  void forgive_replaced();
   [[nodiscard]] task_state state_of(std::uint32_t task) const;
   void signal_all(int number);
   void end_processes();
@@ -92,9 +108,15 @@ class local_job {
   bool coordinator_runs_{true};
   int interrupts_{};
   output_relay output_;
-  std::vector<std::unique_ptr<child_process>> processes_;
-  std::vector<std::optional<ending>> endings_;
-  std::size_t running_{};
+  struct member {
+    std::unique_ptr<child_process> process;
+    bool runs{};
+    std::uint32_t restarts{};
+    std::optional<asio::steady_timer> pause;  // until it is started again
+  };
+  std::vector<member> members_;
+  std::vector<std::optional<ending>> endings_;  // of tasks
+  std::size_t running_{};                       // or to be started again
   std::optional<task_id> first_bad_;
   bool is_failing_{};         // the others are to end
   std::string interruption_;  // why, if the job had not failed before

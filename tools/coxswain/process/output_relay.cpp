@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -38,8 +39,8 @@ std::thread start_without_signals(asio::io_context& io) {
 }  // namespace
 
 output_relay::stream::stream(asio::io_context& io, net::descriptor from, int into,
-                             std::string prefix)
-    : pipe{io, from.release()}, to{into}, lines{std::move(prefix)} {
+                             std::string prefix, std::shared_ptr<net::descriptor const> second)
+    : pipe{io, from.release()}, to{into}, lines{std::move(prefix)}, copy{std::move(second)} {
   pipe.native_non_blocking(true);
 }
 
@@ -50,10 +51,11 @@ output_relay::~output_relay() {
   if (thread_.joinable()) thread_.join();
 }
 
-void output_relay::pass_on(net::descriptor from, int to, std::string prefix) {
+void output_relay::pass_on(net::descriptor from, int to, std::string prefix,
+                           std::shared_ptr<net::descriptor const> copy) {
   auto begin = [this, from = std::make_shared<net::descriptor>(std::move(from)), to,
-                prefix = std::move(prefix)] {
-    streams_.emplace_front(io_, std::move(*from), to, prefix);
+                prefix = std::move(prefix), copy = std::move(copy)] {
+    streams_.emplace_front(io_, std::move(*from), to, prefix, copy);
     asio::co_spawn(io_, relay(streams_.begin()), asio::detached);
   };
   asio::post(io_, std::move(begin));
@@ -85,6 +87,7 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
     if (is_empty ? is_finishing_ : count <= 0) break;
     if (is_empty) continue;
     lines.clear();
+    write_copy(*s, {bytes.data(), static_cast<std::size_t>(count)});
     s->lines.feed({bytes.data(), static_cast<std::size_t>(count)}, lines);
     write(*s, lines);
   }
@@ -92,6 +95,15 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
   s->lines.finish(lines);
   write(*s, lines);
   streams_.erase(s);
+}
+
+// Whatever becomes of it: a full disk does not end the job.
+void output_relay::write_copy(stream const& s, std::string_view bytes) {
+  while (s.copy && !bytes.empty()) {
+    auto const count = ::write(s.copy->value(), bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return;
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
 }
 
 void output_relay::write(stream& s, std::string const& lines) {

@@ -8,7 +8,9 @@
 #include "coxswain/net/descriptor.hpp"
 
 #include <list>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace coxswain::tools {
@@ -21,25 +23,30 @@ class output_relay {
   output_relay(output_relay const&) = delete;
   output_relay& operator=(output_relay const&) = delete;
 
-  // From a pipe's reading end to one of our own descriptors, which stays the caller's.
-  void pass_on(net::descriptor from, int to, std::string prefix);
+  // From a pipe's reading end to one of our own descriptors, which stays the caller's. `copy` gets
+  // the same bytes without the prefix, unless it is null.
+  void pass_on(net::descriptor from, int to, std::string prefix,
+               std::shared_ptr<net::descriptor const> copy = nullptr);
 
   // Passes on the remaining output, and ends. Once. Blocks as long as our output does.
   void finish();
 
  private:
   struct stream {
-    stream(asio::io_context& io, net::descriptor from, int into, std::string prefix);
+    stream(asio::io_context& io, net::descriptor from, int into, std::string prefix,
+           std::shared_ptr<net::descriptor const> copy);
 
     asio::posix::stream_descriptor pipe;
     int to;
     line_prefixer lines;
+    std::shared_ptr<net::descriptor const> copy;
     // `to` has no reader any more. The pipe is closed then, as if the child wrote there itself.
     bool is_broken{};
   };
 
   asio::awaitable<void> relay(std::list<stream>::iterator s);
   static void write(stream& s, std::string const& lines);
+  static void write_copy(stream const& s, std::string_view bytes);
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
