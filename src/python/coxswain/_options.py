@@ -22,7 +22,7 @@ def _apply(options: _native.Options, settings: dict) -> _native.Options:
     if isinstance(settings.get("placement"), str):
         settings["placement"] = settings["placement"].split("/")
     if settings.get("member") is not None and settings.get("task") is None:
-        settings.setdefault("any", True)
+        settings["any"] = True
     if settings.get("any"):
         options.task = settings.get("task")
     for name in ("address", *_PLAIN):
