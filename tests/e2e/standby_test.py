@@ -287,6 +287,25 @@ class Standby(EndToEnd):
             self.assertEqual(one.wait(), 0, one.said())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
 
+    def test_large_values_are_refused_or_volatile(self):
+        large = bytes(range(256)) * 8192
+        leader, standby = self.pair("--large-values", "volatile")
+        stored = self.succeed("put", "large", "-", input=large)
+        self.assertIn("the value of key 'large' is volatile", stored.err)
+        self.succeed("put", "small", "1")
+        self.assertEqual(self.coxswain("get", "large").stdout, large)
+        since = time.monotonic()
+        leader.signal(signal.SIGKILL)
+
+        self.await_leader(standby, since, 2)
+        standby.line("1 volatile value is lost", "err")
+        waiting = self.start("coxswain", "get", "large", "--wait", "60s", env=self.at)
+        self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
+        self.assertEqual(self.succeed("get", "small").out, "1")
+        self.succeed("put", "large", "again")
+        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.out, "again")
+
     def test_without_a_quorum_the_job_waits_and_goes_on(self):
         leader, standby = self.pair(tasks=1)
         worker = self.start("coxswain", "task", "--task-id", 0, "--", "sh", "-c",

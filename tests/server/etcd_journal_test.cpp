@@ -46,7 +46,8 @@ options options_of_job() {
 
 // A leader with its core, and a standby.
 struct job_in_etcd {
-  job_in_etcd() { lead(std::nullopt, {}); }
+  job_in_etcd() : job_in_etcd{options_of_job()} {}
+  explicit job_in_etcd(options given) : o{std::move(given)} { lead(std::nullopt, {}); }
   ~job_in_etcd() {
     if (following) following->stop();
     alive->stop();
@@ -62,6 +63,7 @@ struct job_in_etcd {
     BOOST_TEST_REQUIRE(won.is_won);
     revision = won.who.revision;
     log = etcd_journal::make(by, keys, revision, from);
+    log->leave_out_above(o.core.volatile_above);
     core_origin origin{.self = incarnation{77}, .now = clock_now(), .log = log.get()};
     bool const is_restored = restored.has_value();
     origin.restored = std::move(restored);
@@ -128,7 +130,7 @@ struct job_in_etcd {
   std::shared_ptr<etcd::client> by{server.make_client(100ms)};
   std::shared_ptr<etcd::client> by_standby{server.make_client(100ms)};
   etcd::job_keys keys{"job"};
-  options o{options_of_job()};
+  options o;
   std::int64_t last_lease{16};
   std::shared_ptr<etcd::lease> alive;
   std::int64_t revision{};
@@ -140,6 +142,15 @@ struct job_in_etcd {
   std::string said;
   std::unique_ptr<replica> standby;
   std::shared_ptr<etcd::follower> following;
+};
+
+struct job_with_volatile_values : job_in_etcd {
+  job_with_volatile_values() : job_in_etcd{with_volatile_values()} {}
+  static options with_volatile_values() {
+    auto made = options_of_job();
+    made.core.volatile_above = etcd::value_bytes_max;
+    return made;
+  }
 };
 
 // A server that leads it, instead of the core alone.
@@ -257,6 +268,26 @@ BOOST_AUTO_TEST_CASE(a_standby_has_the_state_of_the_leader) {
   BOOST_TEST(value(taken->logic, "b") == "2");
   BOOST_TEST(taken->logic.digest() == leader->logic().digest());
   BOOST_TEST((taken->downtime < 1s));
+}
+
+BOOST_FIXTURE_TEST_CASE(volatile_values_are_not_in_etcd, job_with_volatile_values) {
+  std::string const large(etcd::value_bytes_max + 1, 'v');
+  put("large", large);
+  put("a", "1");
+  BOOST_TEST(is_durable());
+  BOOST_TEST(value(leader->logic(), "large") == large);
+  std::size_t bytes = 0;
+  for (auto const& key : server.keys("")) bytes += server.value(key).size();
+  BOOST_TEST(bytes < 64u * 1024);
+  follow();
+  BOOST_TEST(follows());
+
+  auto taken = standby->take(clock_now());
+  BOOST_TEST_REQUIRE(taken.has_value());
+  BOOST_TEST(taken->logic.digest() == leader->logic().digest());
+  BOOST_TEST(taken->logic.put_in(clock_now(), core::restarted{}).ok());
+  BOOST_TEST(value(taken->logic, "large") == "none");
+  BOOST_TEST(value(taken->logic, "a") == "1");
 }
 
 BOOST_AUTO_TEST_CASE(inputs_gather_while_two_entries_are_under_way) {

@@ -223,6 +223,9 @@ void connection::happened(agent_event& what) {
                    tell(client_event::kind::waiting, status{errc::ok, std::move(e.text)},
                         e.idle ? core::severity::info : core::severity::warning);
                  },
+                 [this](agent_events::notice& e) {
+                   tell(client_event::kind::notice, status{errc::ok, std::move(e.text)});
+                 },
                  [this](agent_events::freeze& e) { begins_ = e.agreement; },
                  [this](agent_events::ended& e) {
                    if (!agent_.session()) return;

@@ -139,6 +139,7 @@ std::string_view name_of(client_event::kind what) {
     case client_event::kind::goodbye: return "goodbye";
     case client_event::kind::lost: return "lost";
     case client_event::kind::waiting: return "waiting";
+    case client_event::kind::notice: return "notice";
   }
   return "event";
 }
@@ -148,7 +149,7 @@ std::string_view name_of(client_event::kind what) {
 std::string client_event::text() const {
   std::string text{name_of(what)};
   if (!why.ok()) return text.append(": ").append(why.text());
-  if (what == kind::waiting) return text.append(": ").append(why.message());
+  if (what == kind::waiting || what == kind::notice) return text.append(": ").append(why.message());
   if (!why.message().empty()) text.append(" after ").append(why.message());
   return text;
 }

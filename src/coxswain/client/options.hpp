@@ -27,6 +27,7 @@ struct client_event {
     reconnected,   // the session continues, nothing was lost
     goodbye,       // the coordinator closed the connection and gave a reason
     lost,          // the coordinator is lost for good: all calls fail, `failure()` completes
+    notice,        // what the caller of a call should know: `why` has the text
     waiting,       // a call, or the connection to the coordinator, takes more than 2 s: for what
   };
 

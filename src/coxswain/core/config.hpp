@@ -100,6 +100,9 @@ struct config {
 
   std::size_t key_bytes_max{4 * 1024};
   std::size_t value_bytes_max{1024 * 1024 * 1024};
+  // A longer value of a Put is volatile: a restart does not restore it, but removes its key. Zero:
+  // none is.
+  std::size_t volatile_above{};
   std::size_t label_bytes_max{256};
   // The length of a task's error message; a longer one is cut.
   std::size_t error_bytes_max{8 * 1024};
@@ -155,6 +158,11 @@ struct config {
   // The largest value: it must fit into the quarter of the memory that the core leaves for transit.
   [[nodiscard]] std::size_t largest_value() const noexcept {
     return std::min(value_bytes_max, std::max(memory_bytes_max / 5, std::size_t{1024} * 1024));
+  }
+
+  // The largest value that is not volatile.
+  [[nodiscard]] std::size_t largest_lasting_value() const noexcept {
+    return volatile_above == 0 ? largest_value() : std::min(volatile_above, largest_value());
   }
 
   // The largest frame: a value and its envelope.

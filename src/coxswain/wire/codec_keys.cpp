@@ -241,9 +241,10 @@ core::listing_answer decode(v1::Listing& from) {
 
 void encode(core::stored_answer const& from, v1::ServerMessage& message) {
   message.mutable_stored()->set_version(from.version);
+  message.mutable_stored()->set_is_volatile(from.is_volatile);
 }
 
-core::stored_answer decode(v1::Stored& from) { return {from.version()}; }
+core::stored_answer decode(v1::Stored& from) { return {from.version(), from.is_volatile()}; }
 
 void encode(core::count_answer const& from, v1::ServerMessage& message) {
   message.mutable_count()->set_count(from.count);

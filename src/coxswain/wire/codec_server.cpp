@@ -343,9 +343,10 @@ void append_quickly(std::string& head, bytes&, core::counter_answer const& from)
 }
 
 void append_quickly(std::string& head, bytes&, core::stored_answer const& from) {
-  std::array<char, number_field_bytes_max> room;
+  std::array<char, 2 * number_field_bytes_max> room;
   field_writer fields{room.data()};
   fields.put_number(v1::Stored::kVersionFieldNumber, from.version);
+  fields.put_number(v1::Stored::kIsVolatileFieldNumber, from.is_volatile ? 1 : 0);
   append_body(head, v1::ServerMessage::kStoredFieldNumber, fields.written());
 }
 

@@ -57,6 +57,62 @@ BOOST_AUTO_TEST_CASE(deadlines_of_calls_run_on) {
   BOOST_TEST(c.pass(1ms).code(waits) == "DEADLINE_EXCEEDED");
 }
 
+core::config with_volatile_values() {
+  auto made = restarting();
+  made.volatile_above = 100;
+  return made;
+}
+
+BOOST_AUTO_TEST_CASE(volatile_values_are_told_and_gone_after_a_restart) {
+  cluster c{3, with_volatile_values()};
+  std::string const large(101, '7');
+  auto const put = c.put(0, "large", large);
+  c.put(0, "small", std::string(100, 's'));
+  auto const version_of_large = c.version(put);
+  BOOST_TEST(std::get<core::stored_answer>(c.answer_to(put)->value).is_volatile);
+  BOOST_TEST(c.value(c.get(1, "large")) == large);
+  auto const watch = c.watch_keys(1, "", std::nullopt, 300s);
+
+  restart(c, 1s);
+  c.resume(0).resume(1).resume(2);
+
+  auto const waits = c.get(0, "large", 30s);
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.code(watch) != "waits");
+  BOOST_TEST(c.value(c.get(1, "small")) == std::string(100, 's'));
+  expect_words(c.log(), {"1 volatile value is lost with the process of the coordinator"});
+  c.put(2, "large", "new");
+  BOOST_TEST(c.value(waits) == "new");
+  BOOST_TEST(version_of_large == "1");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_depends_on_a_volatile_value) {
+  cluster c{1, with_volatile_values()};
+  std::string const large(101, '7');
+  c.put(0, "large", large);
+
+  BOOST_TEST(c.code(c.increment(0, "large", 1)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.compare_and_set(0, "large", core::expected_value{large}, "x")) ==
+             "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.push(0, "queue", large)) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(c.append(0, "small", large)) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(c.put_all(0, {{"a", large}})) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(c.barrier(0, "b", 30s, {.gather = large})) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(c.compare_and_set(0, "large", core::expected_value{std::uint64_t{1}}, "x")) ==
+             "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_snapshot_has_no_volatile_values) {
+  cluster c{1, with_volatile_values()};
+  c.put(0, "large", std::string(5000, '7'));
+  BOOST_TEST(c.snapshot().size() < 5000u);
+  BOOST_TEST(c.snapshot().find("777777") == std::string::npos);
+  auto const loaded = core::coordinator::load(c.logic().options(), c.snapshot(), t0);
+  BOOST_TEST_REQUIRE(loaded.has_value());
+  BOOST_TEST(loaded->digest() == c.logic().digest());
+  BOOST_TEST(loaded->value("large")->value.size() == 5000u);
+}
+
 BOOST_AUTO_TEST_CASE(a_suspended_coordinator_sends_everyone_away_to_come_back) {
   cluster c{3, restarting()};
   BOOST_TEST(c.logic().put_in(t0 + c.now(), core::suspended{"upgrade"}).ok());

@@ -53,6 +53,11 @@ void add_engine_options(CLI::App& to, engine_options& into) {
                 "Where clients reach this coordinator, for the others (default: --listen)")
       ->type_name("ADDRESS")
       ->check(address_check());
+  to.add_option("--large-values", into.large_values,
+                "What to do with values above 1 MiB, which etcd does not take: refuse them, or "
+                "keep them until another coordinator takes over (volatile)")
+      ->capture_default_str()
+      ->check(one_of({"refuse", "volatile"}));
   to.add_option("--engine-login", into.login_file,
                 "File with the user of etcd and its password: one line 'USER PASSWORD'")
       ->type_name("FILE");

@@ -13,6 +13,7 @@ namespace coxswain::tools {
 struct engine_options {
   std::vector<std::string> members;  // empty: no engine
   std::string login_file;
+  std::string large_values{"refuse"};  // or "volatile": those that etcd does not take
   server::standby_options standby;
 
   [[nodiscard]] bool is_wanted() const noexcept { return !members.empty(); }

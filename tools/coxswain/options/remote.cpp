@@ -192,7 +192,9 @@ client_options observer(remote_options const& with) {
 
 std::function<void(client_event const&)> say_waits(std::string name) {
   return [name = std::move(name)](client_event const& happened) {
-    if (happened.what != client_event::kind::waiting) return;
+    bool const is_said =
+        happened.what == client_event::kind::waiting || happened.what == client_event::kind::notice;
+    if (!is_said) return;
     fmt::print(stderr, "{}: {}\n", name, harmless_lines(happened.why.message()));
   };
 }

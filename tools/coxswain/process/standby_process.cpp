@@ -122,8 +122,12 @@ void announce(coordinator_options const& given, server::standby const& waiting,
 
 int stand_by(asio::io_context& io, coordinator_options& given, engine_options const& engine,
              std::function<int(server::shared_job)> const& lead) {
-  auto& value_bytes_max = given.server.core.value_bytes_max;
-  value_bytes_max = std::min(value_bytes_max, etcd::value_bytes_max);
+  auto& core = given.server.core;
+  if (engine.large_values == "volatile") {
+    core.volatile_above = etcd::value_bytes_max;
+  } else {
+    core.value_bytes_max = std::min(core.value_bytes_max, etcd::value_bytes_max);
+  }
   // Between two roles SIGHUP has no effect, instead of its default one.
   asio::signal_set between{io};
   if (!is_ignored(SIGHUP)) between.add(SIGHUP);

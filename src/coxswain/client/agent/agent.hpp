@@ -157,6 +157,7 @@ class agent {
   // The session (agent_session.cpp).
   void greeted(time_point now, wire::server_message message);
   void hello_answered(time_point now, core::hello_answer answer);
+  void note_volatile(open_call const& call, core::answer const& reply);
   void resume_answered(time_point now, core::resume_answer const& answer);
   void refused(time_point now, core::goodbye const& what);
   void incoming(time_point now, wire::server_message message);

@@ -89,6 +89,12 @@ struct freeze {
   friend bool operator==(freeze const&, freeze const&) = default;
 };
 
+// For the caller of a call that has succeeded.
+struct notice {
+  std::string text;
+  friend bool operator==(notice const&, notice const&) = default;
+};
+
 // A call has waited for long, or the coordinator has been unreachable for long; says for what.
 // `idle`: the call can normally wait for hours, as a pop does.
 struct waiting {
@@ -108,6 +114,7 @@ struct ended {
 using agent_event =
     std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
                  agent_events::parted, agent_events::job_failed, agent_events::progressed,
-                 agent_events::freeze, agent_events::waiting, agent_events::ended>;
+                 agent_events::freeze, agent_events::waiting, agent_events::notice,
+                 agent_events::ended>;
 
 }  // namespace coxswain::detail

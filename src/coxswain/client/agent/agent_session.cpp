@@ -98,9 +98,19 @@ void agent::incoming(time_point now, wire::server_message message) {
   auto const* const joined = std::get_if<core::join_answer>(&message.what.value);
   bool const has_number = joined && joined->task;
   if (has_number) options_.task = joined->task;
+  note_volatile(*call, message.what);
   requests_.complete(message.id, std::move(message.what));
   // Acknowledges it at once: until then the number could go to another process.
   if (has_number) send_heartbeat(now);
+}
+
+void agent::note_volatile(open_call const& call, core::answer const& reply) {
+  auto const* const stored = std::get_if<core::stored_answer>(&reply.value);
+  auto const* const put = std::get_if<core::put_args>(&call.message.what);
+  if (stored == nullptr || put == nullptr || !stored->is_volatile) return;
+  events_.emplace_back(
+      agent_events::notice{"the value of key '" + put->key +
+                           "' is volatile: the key is gone when another coordinator takes over"});
 }
 
 void agent::pushed(time_point now, core::answer what) {

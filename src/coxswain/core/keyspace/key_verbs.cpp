@@ -33,6 +33,11 @@ status mismatch(std::string const& key, kv_store::entry const* held,
   return {errc::failed_precondition, name + " has another value" + now};
 }
 
+std::string volatile_text(std::string const& key) {
+  return "the value of key " + shortened(key, 800) +
+         " is volatile: it can be read, replaced and removed, but nothing may depend on it";
+}
+
 }  // namespace
 
 key_verbs::key_verbs(concerns& all)
@@ -101,9 +106,16 @@ status key_verbs::checked_key(std::string& key, std::string_view what) const {
   return why;
 }
 
-status key_verbs::checked_value(std::size_t bytes) const {
-  std::size_t const most = options_.largest_value();
+status key_verbs::checked_value(std::size_t bytes, bool may_be_volatile) const {
+  std::size_t const lasting = options_.largest_lasting_value();
+  std::size_t const most = may_be_volatile ? options_.largest_value() : lasting;
   if (bytes <= most) return {};
+  if (bytes <= options_.largest_value()) {
+    return {errc::resource_exhausted, "the value is " + std::to_string(bytes) +
+                                          " bytes long; the limit for all but volatile "
+                                          "values, which only a put stores, is " +
+                                          std::to_string(most)};
+  }
   bool const is_given = most == options_.value_bytes_max;
   return {errc::resource_exhausted,
           "the value is " + std::to_string(bytes) + " bytes long; the limit " +
@@ -126,7 +138,7 @@ void key_verbs::handle(call const& c, put_args& args) {
   if (args.ephemeral && !c.task) return calls_.refuse(c, kernel_.not_joined());
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
-  if (status why = checked_value(args.value.size()); !why.ok())
+  if (status why = checked_value(args.value.size(), true); !why.ok())
     return calls_.refuse(c, std::move(why));
   auto const owner = args.ephemeral ? c.task : std::nullopt;
   stored(c, args.key, keys_.put(args.key, std::move(args.value), args.overwrite, owner));
@@ -137,8 +149,9 @@ void key_verbs::handle(call const& c, append_args& args) {
   remove_if_ended(args.key);
   auto const* const held = keys_.find(args.key);
   std::size_t const bytes = args.value.size() + (held ? held->value.size() : 0);
-  if (status why = checked_value(bytes); !why.ok())
-    return calls_.answer_now(c, calls_.share(why), true);
+  status why = checked_value(args.value.size());
+  if (why.ok()) why = checked_value(bytes, is_volatile(held));
+  if (!why.ok()) return calls_.answer_now(c, calls_.share(why), true);
   stored(c, args.key, keys_.append(args.key, args.value));
 }
 
@@ -153,9 +166,14 @@ void key_verbs::handle(call const& c, compare_and_set_args& args) {
   if (status why = checked_value(args.value.size()); !why.ok())
     return calls_.refuse(c, std::move(why));
   auto const* const held = keys_.find(args.key);
+  bool const expects_value = std::holds_alternative<std::string>(args.expected);
+  if (expects_value && is_volatile(held)) {
+    return calls_.answer_now(
+        c, calls_.share(status{errc::failed_precondition, volatile_text(args.key)}), true);
+  }
   if (status why = mismatch(args.key, held, args.expected); !why.ok()) {
     answer refusal{std::move(why), {}};
-    if (held) refusal.value = value_answer{held->value, held->version};
+    if (held && !is_volatile(held)) refusal.value = value_answer{held->value, held->version};
     return calls_.answer_now(c, make_answer(std::move(refusal)), true);
   }
   auto const owner = args.ephemeral ? c.task : std::nullopt;
@@ -166,7 +184,8 @@ void key_verbs::handle(call const& c, compare_and_set_args& args) {
 void key_verbs::stored(call const& c, std::string const& key,
                        result<kv_store::changed> const& made) {
   if (!made) return calls_.answer_now(c, calls_.share(made.error()), true);
-  calls_.answer_now(c, calls_.share(stored_answer{made->version}), true);
+  bool const is_large = options_.volatile_above != 0 && is_volatile(keys_.find(key));
+  calls_.answer_now(c, calls_.share(stored_answer{made->version, is_large}), true);
   wake(key);
   concerns_.key_watches.tell(made->version - 1);
 }
@@ -239,11 +258,32 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
 void key_verbs::handle(call const& c, increment_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
+  if (is_volatile(keys_.find(args.key))) {
+    return calls_.answer_now(
+        c, calls_.share(status{errc::failed_precondition, volatile_text(args.key)}), true);
+  }
   auto const sum = keys_.increment(args.key, args.by);
   if (!sum) return calls_.answer_now(c, calls_.share(sum.error()), true);
   calls_.answer_now(c, calls_.share(counter_answer{sum->value, sum->version}), true);
   wake(args.key);
   concerns_.key_watches.tell(sum->version - 1);
+}
+
+bool key_verbs::is_volatile(kv_store::entry const* held) const {
+  return options_.volatile_above != 0 && held && held->value.size() > options_.volatile_above;
+}
+
+void key_verbs::forget_volatile_values() {
+  if (options_.volatile_above == 0) return;
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
+  std::uint64_t const before = keys_.version();
+  std::size_t const count = keys_.remove_larger(options_.volatile_above);
+  keys_.forget_changes();  // they had volatile values
+  if (count == 0) return;
+  kernel_.log(severity::warning, event_kind::restarted,
+              std::to_string(count) + (count == 1 ? " volatile value is" : " volatile values are") +
+                  " lost with the process of the coordinator that had them");
+  concerns_.key_watches.tell(before);
 }
 
 void key_verbs::remove_keys_of(task_id owner) {

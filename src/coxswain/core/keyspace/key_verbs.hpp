@@ -46,7 +46,10 @@ class key_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] kv_store const& store() const noexcept { return keys_; }
   // Normalizes the key.
   [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
-  [[nodiscard]] status checked_value(std::size_t bytes) const;
+  // OK: a value may be that long, and `may_be_volatile`.
+  [[nodiscard]] status checked_value(std::size_t bytes, bool may_be_volatile = false) const;
+  // The coordinator was restarted: its volatile values are gone.
+  void forget_volatile_values();
   [[nodiscard]] status checked_count(session const& by, std::size_t keys) const;
   // OK if one reply may have this encoded size and hold this many bytes of keys; else the text
   // names the limit.
@@ -68,6 +71,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  [[nodiscard]] bool is_volatile(kv_store::entry const* held) const;
   static void fields(auto& a, auto& s) {
     a(1, s.keys_);
     a(2, s.removals_left_);

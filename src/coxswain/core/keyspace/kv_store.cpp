@@ -159,6 +159,16 @@ kv_store::removal kv_store::remove_tree(std::string const& directory, std::strin
   return made;
 }
 
+std::size_t kv_store::remove_larger(std::size_t than) {
+  std::size_t count = 0;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    bool const is_one = at->second.value.size() > than;
+    count += is_one ? 1 : 0;
+    at = is_one ? erase(at) : std::next(at);
+  }
+  return count;
+}
+
 void kv_store::end_owner(task_id owner) {
   auto const of_task = owned_.extract(owner);
   if (!of_task) return;

@@ -113,6 +113,9 @@ class kv_store {
   // directory is the root. To continue, pass the `last` of the previous removal as `after`.
   removal remove_tree(std::string const& directory, std::string const& after, std::size_t most);
 
+  // Removes all keys with longer values. Returns how many.
+  std::size_t remove_larger(std::size_t than);
+
   // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
   void end_owner(task_id owner);
   [[nodiscard]] bool has_ended_keys() const noexcept { return !ended_.empty(); }

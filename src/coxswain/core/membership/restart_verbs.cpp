@@ -36,6 +36,7 @@ void restart_verbs::restart(time_point now, restarted const& what) {
   });
   awaited_ = restored_;
   roster_.changed();
+  concerns_.keys.forget_volatile_values();
   kernel_.log(severity::warning, event_kind::restarted,
               "the coordinator was restarted after " + in_words(what.downtime) + "; " +
                   std::to_string(restored_) +

@@ -472,6 +472,7 @@ struct listing_answer {
 
 struct stored_answer {
   std::uint64_t version{};
+  bool is_volatile{};
   friend bool operator==(stored_answer const&, stored_answer const&) = default;
 };
 

@@ -152,7 +152,8 @@ status barrier_verbs::checked_kind(barrier_args const& args) const {
     if (args.gather) return {errc::invalid_argument, "a barrier cannot both gather and reduce"};
     return checked_operand(args.reduce, args.data);
   }
-  if (args.gather || args.data.empty()) return {};
+  if (args.gather) return concerns_.keys.checked_value(args.data.size());
+  if (args.data.empty()) return {};
   return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
 }
 

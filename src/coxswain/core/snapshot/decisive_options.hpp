@@ -38,6 +38,7 @@ inline constexpr std::tuple decisive_options{
     std::pair{"preemption_timeout", &config::preemption_timeout},
     std::pair{"key_bytes_max", &config::key_bytes_max},
     std::pair{"value_bytes_max", &config::value_bytes_max},
+    std::pair{"volatile_above", &config::volatile_above},
     std::pair{"label_bytes_max", &config::label_bytes_max},
     std::pair{"error_bytes_max", &config::error_bytes_max},
     std::pair{"gather_bytes_max", &config::gather_bytes_max},

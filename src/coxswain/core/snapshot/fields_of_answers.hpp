@@ -250,7 +250,10 @@ void fields(auto& a, maybe_const<listing_answer> auto& x) {
   a(2, x.version);
   a(3, x.more);
 }
-void fields(auto& a, maybe_const<stored_answer> auto& x) { a(1, x.version); }
+void fields(auto& a, maybe_const<stored_answer> auto& x) {
+  a(1, x.version);
+  a(2, x.is_volatile);
+}
 void fields(auto& a, maybe_const<count_answer> auto& x) { a(1, x.count); }
 void fields(auto& a, maybe_const<key_change> auto& x) {
   a(1, x.key);

@@ -82,6 +82,7 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
   kernel const& k = all.kernel;
   state_writer writer{k.started, to};
   know_objects(all, writer);
+  writer.omit_above(k.options.volatile_above);
   writer(1, head{format, behaviour, behaviour_reading, k.self, k.options.started, k.options});
   writer.item(2, [&] {
     writer.item(1, [&] { core::save(k, writer); });
@@ -94,7 +95,9 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
 }
 
 void load_all(concerns& all, state_reader& reader, bool is_same_behaviour) {
-  reader.belong_to(all.kernel.memory, all.kernel.options.num_tasks);
+  auto const& options = all.kernel.options;
+  reader.belong_to(all.kernel.memory, options.num_tasks,
+                   options.volatile_above == 0 ? 0 : options.largest_value());
   know_objects(all, reader);
   reader.item(2, [&] {
     reader.item(1, [&] { core::load(all.kernel, reader); });

@@ -17,9 +17,15 @@ void state_reader::share(std::uint32_t number, bytes& value) {
   begin(number);
   std::string content;
   bool is_unmetered{};
+  std::size_t omitted{};
   (*this)(1, content);
   (*this)(2, is_unmetered);
+  (*this)(3, omitted);
   end(number);
+  if (omitted != 0) {
+    check(content.empty() && omitted <= omitted_max_, "an omitted value is too long");
+    content.assign(omitted, '\0');
+  }
   value = bytes{std::move(content), is_unmetered ? nullptr : memory_};
   contents_.push_back(value);
 }

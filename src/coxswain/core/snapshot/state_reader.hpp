@@ -33,10 +33,13 @@ class state_reader {
   state_reader(state_reader const&) = delete;
   state_reader& operator=(state_reader const&) = delete;
 
-  // The meter of the values that are read, and the number of tasks.
-  void belong_to(std::shared_ptr<memory_meter> memory, std::uint32_t num_tasks) {
+  // The meter of the values that are read, the number of tasks, and the most bytes of a value that
+  // was omitted.
+  void belong_to(std::shared_ptr<memory_meter> memory, std::uint32_t num_tasks,
+                 std::size_t omitted_max) {
     memory_ = std::move(memory);
     num_tasks_ = num_tasks;
+    omitted_max_ = omitted_max;
   }
   [[nodiscard]] std::uint32_t num_tasks() const noexcept { return num_tasks_; }
 
@@ -231,6 +234,7 @@ class state_reader {
   std::uint64_t tag_{};  // that was read and not taken; zero: none
   std::shared_ptr<memory_meter> memory_;
   std::uint32_t num_tasks_{};
+  std::size_t omitted_max_{};
   std::vector<object> objects_;
   std::vector<bytes> contents_;
 };

@@ -44,9 +44,11 @@ void state_writer::share(std::uint32_t number, bytes const& value) {
     if (!is_new) return reference(number, at->second);
   }
   ++contents_;
+  bool const is_volatile = volatile_above_ != 0 && value.size() > volatile_above_;
   begin(number);
-  if (value.size() != 0) text(1, value.view());
+  if (value.size() != 0 && !is_volatile) text(1, value.view());
   (*this)(2, !value.is_metered());
+  if (is_volatile) (*this)(3, value.size());
   end(number);
 }
 

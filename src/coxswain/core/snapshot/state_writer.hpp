@@ -68,6 +68,9 @@ class state_writer {
     numbers_.emplace(one.get(), ++objects_);
   }
 
+  // Of longer shared values only the size is written; zero: all are written.
+  void omit_above(std::size_t bytes) noexcept { volatile_above_ = bytes; }
+
   // Passes the rest to the sink, and returns the digest of all bytes.
   std::uint64_t finish();
 
@@ -178,6 +181,7 @@ class state_writer {
   std::unordered_map<void const*, std::uint64_t> numbers_;  // of objects that may occur again
   std::uint64_t objects_{};
   std::uint64_t contents_{};
+  std::size_t volatile_above_{};
 };
 
 // The digest of a snapshot's bytes, as state_writer computes it.

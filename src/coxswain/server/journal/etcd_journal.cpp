@@ -1,10 +1,14 @@
 #include "coxswain/server/journal/etcd_journal.hpp"
 
 #include "coxswain/server/journal/batch.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 namespace coxswain::server {
 namespace {
@@ -28,6 +32,22 @@ constexpr std::uint64_t log_entries_min = 100;
 constexpr std::size_t snapshot_bytes_max = 256 * 1024 * 1024;
 
 constexpr duration look_again = 5ms;
+
+// Appends a Put without its value, if that is longer than `most`. False, and nothing is appended,
+// for all else.
+bool append_without_value(std::string& out, wire::record const& input, std::size_t most) {
+  if (input.kind != wire::record_kind::message) return false;
+  auto message = wire::decode_client(input.content);
+  auto* const put = message ? std::get_if<core::put_args>(&message->what) : nullptr;
+  if (put == nullptr || put->value.size() <= most) return false;
+  auto shortened = input;
+  shortened.number = std::exchange(put->value, {}).size();
+  std::string frame;
+  wire::append_frame(frame, *message);
+  shortened.content = std::string_view{frame}.substr(wire::length_bytes);
+  wire::append(out, shortened);
+  return true;
+}
 
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
@@ -73,7 +93,10 @@ asio::awaitable<void> etcd_journal::begin_log(std::shared_ptr<etcd_journal> self
 
 void etcd_journal::append(wire::record const& input) {
   if (pending_.empty()) pending_.resize(batch_head_bytes);
-  wire::append(pending_, input);
+  bool const may_be_volatile = volatile_above_ != 0 && input.content.size() > volatile_above_;
+  if (!may_be_volatile || !append_without_value(pending_, input, volatile_above_)) {
+    wire::append(pending_, input);
+  }
   end_.at = std::max(end_.at, input.at);
   has_uncommitted_ = true;
 }

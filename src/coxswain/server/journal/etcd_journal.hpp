@@ -58,6 +58,9 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   status write_snapshot(core::coordinator const& core, bool may_fork) override;
   [[nodiscard]] bool finish_snapshot(status& outcome) override;
 
+  // Longer values of Puts are left out, as core::config::volatile_above; zero: none are.
+  void leave_out_above(std::size_t bytes) noexcept { volatile_above_ = bytes; }
+
   // The leader that writes it, as shown to operators.
   void name_leader(std::string address, std::uint64_t term);
 
@@ -119,6 +122,7 @@ class etcd_journal final : public journal, public std::enable_shared_from_this<e
   bool has_uncommitted_{};
   bool is_awaited_{};
   bool needs_space_{};
+  std::size_t volatile_above_{};
   std::string leader_;
   std::uint64_t term_{};
   status failure_;

@@ -203,6 +203,7 @@ std::shared_ptr<leadership> standby::taken_over(std::shared_ptr<leadership> made
   }
   made->job = job_->take(clock_now());
   made->log = etcd_journal::make(by_, keys_, made->revision(), end);
+  made->log->leave_out_above(options_.core.volatile_above);
   made->log->name_leader(settings_.address, made->term());
   made->watch();
   report_(core::severity::info, "leads the job, with term " + std::to_string(made->term()));
