@@ -56,6 +56,7 @@ void add_engine_options(CLI::App& to, engine_options& into) {
   to.add_option("--large-values", into.large_values,
                 "What to do with values above 1 MiB, which etcd does not take: refuse them, or "
                 "keep them until another coordinator takes over (volatile)")
+      ->type_name("HOW")
       ->capture_default_str()
       ->check(one_of({"refuse", "volatile"}));
   to.add_option("--engine-login", into.login_file,
