@@ -65,6 +65,7 @@ cluster::~cluster() {
     if (clients_[i]->connection != connection_id{} && !clients_[i]->deaf) listening.push_back(i);
   }
   if (expects_answers && !listening.empty() && look().keys > 0) {
+    clients_[listening.front()]->epoch = 0;
     remove_tree(static_cast<int>(listening.front()), "", true);
   }
   if (expects_answers) stop("end of the test");
@@ -285,6 +286,7 @@ call cluster::send(caller who, core::request what, duration timeout) {
   o.message.id = request_id{++c.last_id.value};
   o.message.task = who.task;
   o.message.what = std::move(what);
+  o.message.epoch = c.epoch;
   o.deadline = deadline_after(now_, timeout);
   request_id const id = o.message.id;
   auto const at = c.open.emplace(id, std::move(o)).first;
@@ -517,12 +519,20 @@ void cluster::reply_to(client& c, std::size_t index, core::outgoing const& one) 
   BOOST_TEST((!c.answers.contains(one.in_reply_to)), "a second reply to " << one.in_reply_to);
   c.open.erase(one.in_reply_to);
   c.answers.emplace(one.in_reply_to, one.what);
+  note_epoch(c, *one.what);
   ++c.answered;
   if (!transcript_.empty()) transcript_ += ' ';
   transcript_ += std::to_string(index) + ':' + std::string{name(one.what->outcome.code())};
 }
 
+void cluster::note_epoch(client& c, core::answer const& what) {
+  if (auto const* const e = std::get_if<core::epoch_answer>(&what.value)) c.epoch = e->number;
+  auto const* const joined = std::get_if<core::join_answer>(&what.value);
+  if (joined && joined->epoch) c.epoch = joined->epoch->number;
+}
+
 void cluster::push_to(client& c, core::answer_ptr const& what) {
+  note_epoch(c, *what);
   if (auto const* const h = std::get_if<core::hello_answer>(&what->value)) {
     BOOST_TEST(!c.hello.has_value());
     c.hello = *h;

@@ -90,6 +90,7 @@ class cluster {
     std::vector<core::answer_ptr> pushes;  // since the last look; including replies to heartbeats
     bool beats{true};                      // sends heartbeats and answers probes
     bool deaf{};                           // messages to it are lost in transit
+    std::uint64_t epoch{};                 // the last one that it was given
   };
 
   // n tasks have joined, each with its own client: client i is task i, incarnation 100 + i.
@@ -243,6 +244,7 @@ class cluster {
   cluster& settle();  // delivers messages until the coordinator sends no more
   void deliver(core::outgoing const& one);
   void reply_to(client& c, std::size_t index, core::outgoing const& one);
+  static void note_epoch(client& c, core::answer const& what);
   void push_to(client& c, core::answer_ptr const& what);
   void transmit(client& c, client::open_call& what);
   void resumed(std::size_t index);

@@ -35,7 +35,8 @@ struct client {
   connection_id connection{};
   bool deaf{};  // the connection is broken, though the coordinator does not know it yet
   std::optional<hello_answer> session;
-  bool greeted{};  // the handshake on this connection was answered
+  std::uint64_t epoch{};  // that it was given last
+  bool greeted{};         // the handshake on this connection was answered
   bool has_asked_to_join{};
   request_id last_id{};
   std::uint64_t answered{};
@@ -90,6 +91,13 @@ class world {
     o.assign = static_cast<assignment>(rng_.upto(2));
     o.last_call = rng_.one_of(std::vector<duration>{0s, 5s});
     o.come_back = rng_.one_of(std::vector<duration>{0s, 5s});
+    o.elastic = rng_.one_in(3);
+    o.min_tasks = 1 + static_cast<std::uint32_t>(rng_.upto(o.num_tasks - 1));
+    o.grow = static_cast<growth>(rng_.upto(2));
+    o.ranks = static_cast<rank_order>(rng_.upto(1));
+    o.epoch_timeout = rng_.one_of(std::vector<duration>{0s, 3s, 600s});
+    o.min_wait = rng_.one_of(std::vector<duration>{0s, 60s});
+    o.epochs_max = rng_.one_in(4) ? 2 : 0;
     logic_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
     clients_.resize(2 + rng_.upto(6));
   }
@@ -369,6 +377,7 @@ class world {
                       : any_request(rng_, logic_->options().num_tasks, home(c), is_calm_);
     one.message.task = wanted.task;
     one.message.what = std::move(wanted.what);
+    if (logic_->options().elastic && !rng_.one_in(6)) one.message.epoch = c.epoch;
     one.is_counted = wanted.is_counted;
     std::visit(
         [&](auto const& args) {
@@ -384,7 +393,9 @@ class world {
   // Each client has its own task, so that jobs make progress.
   random_request join_home(client& c) {
     c.has_asked_to_join = true;
-    return {home(c), join_args{incarnation{home(c).value}, without_limit}};
+    join_args args{incarnation{home(c).value}, without_limit};
+    args.any = logic_->options().elastic;
+    return {home(c), std::move(args)};
   }
 
   [[nodiscard]] task_id home(client const& c) const {
@@ -460,6 +471,9 @@ class world {
     }
     if (c.deaf) return;
     if (c.must_be_over) report_violation("an item was taken from a session that goes on");
+    if (auto const* const e = std::get_if<epoch_answer>(&one.what->value)) c.epoch = e->number;
+    auto const* const joined = std::get_if<join_answer>(&one.what->value);
+    if (joined && joined->epoch) c.epoch = joined->epoch->number;
     if (one.in_reply_to != request_id{}) return answered(c, one);
     if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
       if (c.session) report_violation("a second session");

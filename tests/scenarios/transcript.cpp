@@ -107,6 +107,13 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
     of.return_timeout = duration_of(value);
   else if (option == "spares")
     of.spares = static_cast<std::uint32_t>(std::stoul(value));
+  else if (option == "elastic") {
+    of.elastic = true;
+    of.min_tasks = static_cast<std::uint32_t>(std::stoul(value));
+  } else if (option == "epoch-timeout")
+    of.epoch_timeout = duration_of(value);
+  else if (option == "min-wait")
+    of.min_wait = duration_of(value);
   else if (option == "last-call")
     of.last_call = duration_of(value);
   else if (option == "come-back")
@@ -161,6 +168,13 @@ core::request transcript::request_of(std::string const& name,
     args.member = name.substr(0, name.find('\''));
     args.placement.assign(words.begin() + 2, words.end());
     return args;
+  }
+  if (verb == "next-epoch") {
+    return core::next_epoch_args{timeout(words, 1), clients_.at(name).epoch};
+  }
+  if (verb == "members") return core::epoch_members_args{};
+  if (verb == "resizes") {
+    return core::resize_args{static_cast<std::uint32_t>(std::stoul(word(words, 1)))};
   }
   if (verb == "takes-over") {
     return core::join_args{incarnation{std::stoull(word(words, 1))}, core::timeout_default, true,
@@ -309,6 +323,7 @@ void transcript::send(client& c, core::request what) {
     m.id = request_id{++c.last.value};
     c.open.insert(m.id);
     m.task = c.task;
+    m.epoch = c.epoch;
   }
   if (auto const* const w = std::get_if<core::cancel_args>(&what)) c.open.erase(w->request);
   m.answered_through = c.answered;
@@ -342,6 +357,10 @@ void transcript::take_outputs() {
       c.session = *hello;
       continue;
     }
+    auto const* epoch = std::get_if<core::epoch_answer>(&o.what->value);
+    auto const* const joined = std::get_if<core::join_answer>(&o.what->value);
+    if (joined && joined->epoch) epoch = &*joined->epoch;
+    if (epoch) c.epoch = epoch->number;
     std::string line = name;
     if (o.in_reply_to == request_id{}) {
       line += " is told";

@@ -37,6 +37,7 @@ class transcript {
     request_id last{};
     std::set<request_id> open;
     std::uint64_t answered{};
+    std::uint64_t epoch{};  // the last one that it was given
     bool is_connected{};
     bool is_deaf{};  // messages to it are lost
   };

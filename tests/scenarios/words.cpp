@@ -15,8 +15,10 @@ std::string words(core::resume_answer const& a) {
   for (request_id const id : a.unknown) text += " #" + std::to_string(id.value);
   return a.unknown.empty() ? "resumed" : text;
 }
+std::string words(core::epoch_answer const& e);
 std::string words(core::join_answer const& a) {
   std::string const as = a.task ? " as task " + std::to_string(a.task->value) : "";
+  if (a.epoch) return "joined " + words(*a.epoch);
   return (a.already_started ? "joined a running job" : "joined") + as;
 }
 std::string words(core::barrier_answer const& a) {
@@ -62,6 +64,19 @@ std::string words(core::barrier_progress const& p) {
 }
 std::string words(core::waiting const& w) {
   return "#" + std::to_string(w.request.value) + " waits: " + w.text;
+}
+std::string words(core::epoch_answer const& e) {
+  return "epoch " + std::to_string(e.number) + ": t" + std::to_string(e.rank.value) + " of " +
+         std::to_string(e.size) + ", " + std::to_string(e.lost) + " lost, " +
+         std::to_string(e.joined) + " joined";
+}
+std::string words(core::epoch_members_answer const& a) {
+  std::string text = "members of epoch " + std::to_string(a.epoch) + ":";
+  for (auto const& one : a.members) text += " " + one.name + (one.survivor ? "" : "(new)");
+  return text;
+}
+std::string words(core::epoch_ends const& e) {
+  return "epoch " + std::to_string(e.epoch) + " ends: " + e.text;
 }
 std::string words(core::probe const&) { return "to give a sign of life"; }
 std::string words(core::freeze_request const& f) {

@@ -157,6 +157,7 @@ core::snapshot whole_job() {
   made.leader = {"a:8476", 3, 2, 4'096, 20ms};
   made.spares = {{"b17/0", "b17:3391", "10.0.0.3:9", 3s, true}, {}};
   made.spares_waiting = 40;
+  made.elastic = core::snapshot::elastic_state{7, 2, 5, 4, "task 2 failed", true, 3, 8s};
   return made;
 }
 
@@ -263,7 +264,7 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 }  // namespace
 
 std::vector<core::client_message> sample_requests() {
-  return messages(
+  auto made = messages(
       core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(), relay(),
       core::resume_args{
           session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}, largest},
@@ -302,7 +303,15 @@ std::vector<core::client_message> sample_requests() {
       core::exchange_topology_args{"gpu\xff", local_topology(), 34s},
       core::report_progress_args{largest}, core::why_args{},
       core::grant_args{std::string{"sixteen bytes \0\xff", 16}}, core::lock_args{"ckpt", 37s},
-      core::try_lock_args{"ckpt"}, core::unlock_args{"ckpt", largest});
+      core::try_lock_args{"ckpt"}, core::unlock_args{"ckpt", largest},
+      core::next_epoch_args{38s, largest, true}, core::epoch_members_args{},
+      core::resize_args{4'000'000'000});
+  auto in_epoch = made;
+  for (auto& one : in_epoch) {
+    one.epoch = largest;
+    made.push_back(std::move(one));
+  }
+  return made;
 }
 
 std::vector<wire::server_message> sample_answers() {
@@ -313,6 +322,14 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}, 3});
   add(made, {}, core::join_answer{true});
   add(made, {}, core::join_answer{true, task_id{3}});
+  core::epoch_answer const epoch{7, 3, task_id{2}, "10.0.0.3:8476", 1, 2};
+  add(made, {}, core::join_answer{true, task_id{2}, epoch});
+  add(made, {}, epoch);
+  add(made, {},
+      core::epoch_members_answer{
+          7, {{"b17/0", incarnation{largest}, "b17:9", "10.0.0.3:1", true}, {}}});
+  add(made, {},
+      core::epoch_ends{7, core::epoch_ends::cause::asked, "task 2 has called next_epoch", 3});
   add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});
   add(made, status{errc::deadline_exceeded, "Barrier timed out."}, failed_barrier());
   add(made, {}, core::value_answer{bytes{std::string{"10.0.0.3\0\xff", 10}}, 4});

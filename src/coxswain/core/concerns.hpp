@@ -11,6 +11,7 @@
 #include "coxswain/core/keyspace/queue_verbs.hpp"
 #include "coxswain/core/membership/connection_verbs.hpp"
 #include "coxswain/core/membership/enrolment.hpp"
+#include "coxswain/core/membership/epochs.hpp"
 #include "coxswain/core/membership/failure_verbs.hpp"
 #include "coxswain/core/membership/guest_verbs.hpp"
 #include "coxswain/core/membership/handshake_verbs.hpp"
@@ -66,6 +67,7 @@ struct concerns {
   restart_verbs restarts{*this};
   handshake_verbs handshakes{*this};
   core::enrolment enrolment{*this};
+  core::epochs epochs{*this};
   connection_verbs connections{*this};
 
   // All concerns, in the order in which they are notified of a failure of the job and of a stop.
@@ -73,7 +75,7 @@ struct concerns {
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
         keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
-        why, restarts, handshakes, enrolment, connections);
+        why, restarts, handshakes, enrolment, epochs, connections);
   }
   std::vector<concern*> all;
 };

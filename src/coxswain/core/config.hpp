@@ -20,6 +20,11 @@ namespace coxswain::core {
 // which they asked, or sorted by member name or by placement.
 enum class assignment : std::uint8_t { order, member, placement };
 
+// When processes that wait join an elastic job: when its members call next_epoch, at once, or not
+// at all; and who gets which number: members keep theirs, or all are sorted by member name.
+enum class growth : std::uint8_t { boundary, now, never };
+enum class rank_order : std::uint8_t { keep, member };
+
 // The default job name.
 inline constexpr auto job_default = "default";
 
@@ -86,6 +91,19 @@ struct config {
   // How long the number of a task that has failed is kept for its own next process before it is
   // given to another. Zero: not at all.
   time_limit come_back{15s};
+  // The number of tasks changes from epoch to epoch, between `min_tasks` and `num_tasks` (semantics
+  // D43).
+  bool elastic{false};
+  std::uint32_t min_tasks{1};
+  growth grow{growth::boundary};
+  rank_order ranks{rank_order::keep};
+  // A member that does not call next_epoch within this time since another one did has failed. Zero:
+  // never.
+  time_limit epoch_timeout{10min};
+  // How long a job waits for processes while it has fewer than `min_tasks`.
+  time_limit min_wait{10min};
+  // The job fails instead of beginning more epochs. Zero: without limit.
+  std::uint64_t epochs_max{};
   // A barrier that waits longer is logged each time this passes. Zero: never.
   time_limit waiting_log_period{10s};
   // Warn when a task that has reported a step reports no further one for this long, not counting

@@ -38,12 +38,14 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
     case due::restart_grace: return all.restarts.grace_due(now);
     case due::task_return: return all.leaves.return_due(now, task);
     case due::enrolment: return all.enrolment.time_due(now);
+    case due::epoch: return all.epochs.time_due(now);
   }
 }
 
 // After each input that can change something: sends what must be sent at once.
 void follow_up(concerns& all) {
   all.enrolment.follow_up(all.kernel.observed());
+  all.epochs.follow_up(all.kernel.observed());
   all.failures.tell_job_error();
   if (all.task_watches.follow_up()) {
     all.alive.look_at_queries_again();

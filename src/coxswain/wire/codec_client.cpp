@@ -1,6 +1,7 @@
 // Requests: client_message <-> v1::ClientMessage.
 
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/codec_epochs.hpp"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/codec_keys.hpp"
 #include "coxswain/wire/codec_quick.hpp"
@@ -367,7 +368,10 @@ using all_kinds =
           kind<v1::ClientMessage::kLock, &v1::ClientMessage::mutable_lock>,
           kind<v1::ClientMessage::kTryLock, &v1::ClientMessage::mutable_try_lock>,
           kind<v1::ClientMessage::kUnlock, &v1::ClientMessage::mutable_unlock>,
-          kind<v1::ClientMessage::kGrant, &v1::ClientMessage::mutable_grant>>;
+          kind<v1::ClientMessage::kGrant, &v1::ClientMessage::mutable_grant>,
+          kind<v1::ClientMessage::kNextEpoch, &v1::ClientMessage::mutable_next_epoch>,
+          kind<v1::ClientMessage::kEpochMembers, &v1::ClientMessage::mutable_epoch_members>,
+          kind<v1::ClientMessage::kResize, &v1::ClientMessage::mutable_resize>>;
 
 // A request that no kind becomes does not compile, nor one that two become.
 static_assert(all_kinds::are_all(std::type_identity<core::request>{}));
@@ -376,6 +380,7 @@ void encode_head(core::client_message const& from, v1::ClientMessage& to) {
   to.set_id(from.id.value);
   to.set_answered_through(from.answered_through);
   if (from.task) to.set_task(from.task->value);
+  to.set_epoch(from.epoch);
 }
 
 // A Put whose value goes straight into the frame: in Protobuf's own way it would be there twice.
@@ -467,6 +472,7 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
   to.id = request_id{from.id()};
   to.answered_through = from.answered_through();
   if (from.has_task()) to.task = task_id{from.task()};
+  to.epoch = from.epoch();
   return to;
 }
 

@@ -216,6 +216,28 @@ core::snapshot::spare decode(v1::JobStatus::Spare& from) {
           std::move(*from.mutable_peer()), from_milliseconds(from.age_ms()), from.suspect()};
 }
 
+void encode(core::snapshot::elastic_state const& from, v1::JobStatus::ElasticState& to) {
+  to.set_epoch(from.epoch);
+  to.set_tasks_min(from.tasks_min);
+  to.set_tasks_max(from.tasks_max);
+  to.set_tasks_wanted(from.tasks_wanted);
+  to.set_ending(text(from.ending));
+  to.set_over(from.over);
+  to.set_ready(from.ready);
+  to.set_age_ms(to_milliseconds(from.age));
+}
+
+core::snapshot::elastic_state decode(v1::JobStatus::ElasticState& from) {
+  return {from.epoch(),
+          from.tasks_min(),
+          from.tasks_max(),
+          from.tasks_wanted(),
+          std::move(*from.mutable_ending()),
+          from.over(),
+          from.ready(),
+          from_milliseconds(from.age_ms())};
+}
+
 void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_job(text(from.job));
   to.set_coordinator_incarnation(from.coordinator.value);
@@ -246,6 +268,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   if (from.leader) encode(*from.leader, *to.mutable_leader());
   for (auto const& spare : from.spares) encode(spare, *to.add_spares());
   to.set_spares_waiting(from.spares_waiting);
+  if (from.elastic) encode(*from.elastic, *to.mutable_elastic());
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -279,6 +302,7 @@ core::snapshot decode(v1::JobStatus& from) {
   if (from.has_leader()) to.leader = decode(*from.mutable_leader());
   for (auto& spare : *from.mutable_spares()) to.spares.push_back(decode(spare));
   to.spares_waiting = from.spares_waiting();
+  if (from.has_elastic()) to.elastic = decode(*from.mutable_elastic());
   return to;
 }
 

@@ -351,8 +351,14 @@ bool append_frame_quickly(std::string& out, core::client_message const& message)
   auto const rest = last.written();
   first.put_head(request->number, content_field_bytes(name.size()) + rest.size());
   if (!name.empty()) first.put_head(name_field, name.size());
-  auto const prefix = length_prefix(first.written().size() + name.size() + rest.size());
+  // Its number is above that of any request here.
+  std::array<char, number_field_bytes_max> end;
+  field_writer epoch{end.data()};
+  epoch.put_number(fields::kEpochFieldNumber, message.epoch);
+  auto const prefix =
+      length_prefix(first.written().size() + name.size() + rest.size() + epoch.written().size());
   out.append(prefix.data(), prefix.size()).append(first.written()).append(name).append(rest);
+  out.append(epoch.written());
   return true;
 }
 
@@ -361,6 +367,7 @@ bool decode_quickly(std::string_view payload, core::client_message& to) {
   to.id = {};
   to.answered_through = 0;
   to.task.reset();
+  to.epoch = 0;
   bool has_request = false;
   field_reader from{payload};
   while (auto const tag = from.next_tag()) {
@@ -373,6 +380,9 @@ bool decode_quickly(std::string_view payload, core::client_message& to) {
         break;
       case tag_of(fields::kTaskFieldNumber, wire_type::varint):
         to.task = task_id{from.take_number32()};
+        break;
+      case tag_of(fields::kEpochFieldNumber, wire_type::varint):
+        to.epoch = from.take_number();
         break;
       default:
         // A second request would replace the first one, or be merged with it.

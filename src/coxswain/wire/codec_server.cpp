@@ -1,6 +1,7 @@
 // Answers: answer <-> v1::ServerMessage.
 
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/codec_epochs.hpp"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/codec_keys.hpp"
 #include "coxswain/wire/field_writer.hpp"
@@ -110,11 +111,13 @@ void encode(core::join_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_join();
   to.set_already_started(from.already_started);
   if (from.task) to.set_task(from.task->value);
+  if (from.epoch) encode(*from.epoch, *to.mutable_epoch());
 }
 
 core::join_answer decode(v1::JoinReply& from) {
   core::join_answer to{from.already_started()};
   if (from.has_task()) to.task = task_id{from.task()};
+  if (from.has_epoch()) to.epoch = decode(*from.mutable_epoch());
   return to;
 }
 
@@ -259,6 +262,9 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kEvents: return decode(*from.mutable_events());
     case v1::ServerMessage::kWhy: return decode(*from.mutable_why());
     case v1::ServerMessage::kGlobalTopology: return decode(*from.mutable_global_topology());
+    case v1::ServerMessage::kEpoch: return decode(*from.mutable_epoch());
+    case v1::ServerMessage::kEpochMembers: return decode(*from.mutable_epoch_members());
+    case v1::ServerMessage::kEpochEnds: return decode(*from.mutable_epoch_ends());
   }
   return answer_value{};
 }

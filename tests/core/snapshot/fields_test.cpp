@@ -44,13 +44,14 @@ BOOST_AUTO_TEST_SUITE(fields_test)
 BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
   expect_all_of<wall_time, missing_task, barrier_failure, failure, job_error>();
   expect_all_of<event, task_progress, barrier_progress, snapshot::task, snapshot::barrier,
-                snapshot::finished_round, snapshot::straggler, snapshot::spare, alive_answer::task,
-                alive_answer, tasks_answer, events_answer::entry, events_answer, why_answer::wait,
-                why_answer>();
+                snapshot::finished_round, snapshot::straggler, snapshot::spare,
+                snapshot::elastic_state, alive_answer::task, alive_answer, tasks_answer,
+                events_answer::entry, events_answer, why_answer::wait, why_answer>();
   expect_all_of<hello_answer, resume_answer, join_answer, barrier_answer, value_answer,
                 counter_answer, removed_answer, listing_answer::entry, listing_answer,
                 stored_answer, count_answer, key_change, key_changes_answer, goodbye, waiting,
-                freeze_request, sync_point, outgoing>();
+                freeze_request, sync_point, outgoing, epoch_answer, epoch_members_answer::member,
+                epoch_members_answer, epoch_ends>();
   expect_all_of<ticket, alarms, liveness, due_item, parked, host, guest, grant, kept_reply,
                 connection, session, join_args, challenger, progress, challenge, last_holder,
                 task>();

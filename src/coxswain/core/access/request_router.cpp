@@ -134,7 +134,11 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   }
   sessions_.classify(s);
   if (status why = admissible(s, message); !why.ok()) return calls_.refuse(c, std::move(why));
-  auto const task = acting_task(by, s, message);
+  if (status why = concerns_.epochs.checked(message); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  auto task = acting_task(by, s, message);
+  if (task && options_.elastic) task = concerns_.epochs.acting(message, s, *task);
   if (!task) return calls_.refuse(c, task.error());
   c.task = *task;
   if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
@@ -150,6 +154,8 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
                                                            client_message const& message) const {
   bool const joins = std::holds_alternative<join_args>(message.what) ||
                      std::holds_alternative<reset_args>(message.what);
+  auto const* const join = std::get_if<join_args>(&message.what);
+  if (join && join->any && !s.guest_of) return std::optional<task_id>{};
   auto const replaced = [&](task_id id) {
     return status{errc::aborted,
                   kernel_.who(id) + " is held by another session, which replaced this one"};

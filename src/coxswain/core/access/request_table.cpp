@@ -110,6 +110,15 @@ constexpr request_row row_of(of<grant_args>) {
 constexpr request_row row_of(of<frozen_args>) {
   return {"frozen", "agree on a step", role::worker};
 }
+constexpr request_row row_of(of<next_epoch_args>) {
+  return {"next_epoch", "wait for the next epoch", role::worker, together};
+}
+constexpr request_row row_of(of<epoch_members_args>) {
+  return {"epoch_members", "look at the job", role::reader};
+}
+constexpr request_row row_of(of<resize_args>) {
+  return {"resize", "resize the job", role::operator_};
+}
 constexpr request_row row_of(of<exchange_topology_args>) {
   return {"exchange_topology", "exchange topologies", role::worker, needs_memory | together};
 }

@@ -151,6 +151,12 @@ void calls::end_waits(task_id id, waiting_concern const& in, status const& why) 
       id, [&](parked const& p) { return p.at == in.index(); }, why);
 }
 
+void calls::end_waits_except(task_id id, waiting_concern const& in, status const& why) {
+  leave_count_barriers(id);
+  answer_waits(
+      id, [&](parked const& p) { return p.at != in.index(); }, why);
+}
+
 void calls::end_own_waits(task_id id) {
   leave_count_barriers(id);
   answer_waits(id, [this](parked const& p) { return at(p).traits().ends_with_task; },

@@ -74,6 +74,8 @@ class calls {
   // Answers all waiting requests of the task, or those in one concern.
   void end_waits(task_id id, status const& why);
   void end_waits(task_id id, waiting_concern const& in, status const& why);
+  // All but those in one concern.
+  void end_waits_except(task_id id, waiting_concern const& in, status const& why);
   // Ends the waits that concern this task only, such as its gets and pops.
   void end_own_waits(task_id id);
 
@@ -89,7 +91,7 @@ class calls {
                     status const& why);
 
   concerns& concerns_;
-  std::array<waiting_concern*, 16> waiting_{};
+  std::array<waiting_concern*, 24> waiting_{};
   std::uint8_t waiting_count_{};
   answer_ptr const plain_ok_ = make_answer({});
 };

@@ -32,6 +32,7 @@ enum class due : std::uint8_t {
   task_return,     // task: its next process has not joined
   restart_grace,   // sessions must have resumed since a restart
   enrolment,       // the last call, or a failed task's time to come back, is over
+  epoch,           // the next epoch may begin, or waits no longer for somebody
 };
 
 // Refers to an armed deadline, or to none.

@@ -181,6 +181,10 @@ status kernel::not_joined() const {
           "the call must name a task: this session has joined as none, or as several"};
 }
 
+void kernel::resize_everyone() {
+  everyone = boost::make_local_shared<task_set const>(roster.size());
+}
+
 void kernel::note_lateness(duration late) {
   lateness.record(late);
   tally.lateness.record(late);

@@ -38,7 +38,7 @@ class kernel {
   core::deadlines deadlines;
   core::sessions sessions;
   core::roster roster;
-  task_set_ptr const everyone;
+  task_set_ptr everyone;      // the tasks of the roster
   std::vector<event> events;  // since they were taken
   core::event_log event_log;
   statistics tally;
@@ -102,6 +102,9 @@ class kernel {
 
   // OK unless requests that store something are refused (storing_refused).
   [[nodiscard]] status room_to_store() const;
+
+  // The roster has another size.
+  void resize_everyone();
 
   static void fields(auto& a, auto& s);
 

@@ -31,4 +31,29 @@ void roster::set_recoverable(task_id id, bool recoverable) {
   unrecoverable_ -= recoverable ? 1 : 0;
 }
 
+void roster::rearrange(std::vector<std::optional<task_id>> const& from) {
+  std::vector<task> all(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i]) {
+      all[i] = std::move(at(*from[i]));
+    } else {
+      all[i].recoverable = true;
+    }
+  }
+  tasks_ = std::move(all);
+  count_all();
+  changed();
+}
+
+void roster::count_all() {
+  counts_ = {};
+  parted_ = 0;
+  unrecoverable_ = 0;
+  for (task const& one : tasks_) {
+    ++counts_[static_cast<std::size_t>(one.state)];
+    parted_ += one.parted == parting::finished ? 1 : 0;
+    unrecoverable_ += one.recoverable ? 0 : 1;
+  }
+}
+
 }  // namespace coxswain::core

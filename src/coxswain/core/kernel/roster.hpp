@@ -115,6 +115,9 @@ class roster {
   void set_recoverable(task_id id, bool recoverable);
   [[nodiscard]] bool all_recoverable() const noexcept { return unrecoverable_ == 0; }
 
+  // Another set of tasks: task i was `from[i]`, or is new. The others are forgotten.
+  void rearrange(std::vector<std::optional<task_id>> const& from);
+
   // Rises with every visible change of a task. Callers that change anything but the state must call
   // `changed`.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -128,6 +131,8 @@ class roster {
   static void fields(auto& a, auto& s);
 
  private:
+  void count_all();
+
   std::vector<task> tasks_;
   std::array<std::uint32_t, 6> counts_{};
   std::uint32_t parted_{};

@@ -297,9 +297,20 @@ void key_verbs::remove_page_of_ended_keys() {
   remove_ended_keys();
 }
 
+void key_verbs::remove_directory(std::string directory) {
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);
+  ended_directories_.push_back(std::move(directory));
+  remove_ended_keys();
+}
+
 void key_verbs::remove_ended_keys() {
   std::uint64_t const before = keys_.version();
-  std::size_t const removed = keys_.remove_ended(removals_left_);
+  std::size_t removed = keys_.remove_ended(removals_left_);
+  while (!ended_directories_.empty() && removed < removals_left_) {
+    auto const some = keys_.remove_tree(ended_directories_.front(), {}, removals_left_ - removed);
+    removed += some.count;
+    if (some.last.empty()) ended_directories_.pop_front();
+  }
   removals_left_ -= removed;
   kernel_.tally.steps += removed;
   if (removed > 0) concerns_.key_watches.tell(before);

@@ -38,7 +38,13 @@ class key_verbs final : public blocking_concern, public timed_concern {
   // page at a time between two advances.
   void remove_keys_of(task_id owner);
   void remove_page_of_ended_keys();
-  [[nodiscard]] bool has_ended_keys() const noexcept { return keys_.has_ended_keys(); }
+  [[nodiscard]] bool has_ended_keys() const noexcept {
+    return keys_.has_ended_keys() || !ended_directories_.empty();
+  }
+  // Removes the directory likewise; its keys are there until then.
+  void remove_directory(std::string directory);
+  // The tasks have other numbers.
+  void renumber(std::map<task_id, task_id> const& moved) { keys_.renumber_owners(moved); }
   // Before a call looks at the key, so that no client sees it after its removal was announced.
   void remove_if_ended(std::string const& key);
 
@@ -75,6 +81,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   static void fields(auto& a, auto& s) {
     a(1, s.keys_);
     a(2, s.removals_left_);
+    a(3, s.ended_directories_);
   }
 
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
@@ -85,6 +92,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
 
   kv_store keys_;
   std::size_t removals_left_;
+  fifo<std::string> ended_directories_;
 };
 
 }  // namespace coxswain::core

@@ -176,6 +176,13 @@ void kv_store::end_owner(task_id owner) {
   ended_.push_back(std::move(of_task.mapped()));
 }
 
+void kv_store::renumber_owners(std::map<task_id, task_id> const& moved) {
+  for (auto& [owner, keys] : std::exchange(owned_, {})) {
+    keys->owner = moved.at(owner);
+    owned_.emplace(keys->owner, std::move(keys));
+  }
+}
+
 std::size_t kv_store::remove_ended(std::size_t most) {
   std::size_t count = 0;
   while (!ended_.empty()) {

@@ -26,6 +26,13 @@ std::size_t common_parts(std::vector<std::string> const& a, std::vector<std::str
   return static_cast<std::size_t>(end - a.begin());
 }
 
+// As its placement says, or its label, or its connection.
+std::string host_in(std::vector<std::string> const& placement, origin const& from) {
+  if (!placement.empty()) return placement.back();
+  std::string const& text = from.label().empty() ? from.peer() : from.label();
+  return text.substr(0, text.rfind(':'));
+}
+
 }  // namespace
 
 enrolment::enrolment(concerns& all)
@@ -77,6 +84,7 @@ void enrolment::forget(by_arrival::iterator one) {
 void enrolment::put_back(std::vector<undelivered> numbers) {
   for (undelivered const& one : numbers) {
     task_id const id = *std::get<join_answer>(one.what->value).task;
+    if (!roster_.has(id)) continue;
     task const& t = roster_.at(id);
     bool const is_held = t.held_by != session_id{};
     if (is_held && std::to_string(t.held_by.value) != one.name) continue;
@@ -96,6 +104,9 @@ answer_ptr enrolment::overdue(time_point now, parked const& p) {
 std::string enrolment::missing_text(time_point, ticket, parked const&) { return waiting_text(); }
 
 std::string enrolment::waiting_text() const {
+  if (options_.elastic) {
+    return std::to_string(waiting_.size()) + " processes wait for an epoch with room for them";
+  }
   if (!is_before_start()) return "it is a spare: all tasks have a process, or expect their own";
   std::string const asked = std::to_string(waiting_.size());
   std::string const needed = std::to_string(vacant());
@@ -152,9 +163,16 @@ status enrolment::admissible(call const& c, join_args const& args) const {
 void enrolment::enrol(call const& c, join_args& args) {
   if (status why = admissible(c, args); !why.ok()) return calls_.refuse(c, std::move(why));
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
-  if (auto const at = numbers_.find(args.member); at != numbers_.end()) {
+  for (task_id const id : c.by.tasks) {
+    bool const is_same = options_.elastic && roster_.at(id).self == args.self;
+    if (is_same) return concerns_.joins.join({c.now, c.from, c.by, id, c.what}, args);
+  }
+  auto const at = numbers_.find(args.member);
+  bool const is_known = at != numbers_.end();
+  if (is_known && (!options_.elastic || roster_.at(at->second).is_connected())) {
     return concerns_.joins.join({c.now, c.from, c.by, at->second, c.what}, args);
   }
+  if (is_known && coming_back_.erase(at->second) > 0) arm();
   if (job_is_over()) return calls_.refuse(c, {errc::cancelled, "the job is over"});
   replace_older(args);
   if (waiting_.size() >= std::size_t{vacant()} + options_.spares) {
@@ -218,7 +236,9 @@ bool enrolment::has_enrolled(task_id id) const {
 
 void enrolment::tell_number(ticket who, task_id id, bool already_started) {
   kernel_.tally.count_request(operation_of<join_args>, errc::ok);
-  sessions_.hand_over(who, calls_.share(join_answer{already_started, id}), index(),
+  join_answer joined{already_started, id, {}};
+  if (options_.elastic) joined.epoch = concerns_.epochs.told(id);
+  sessions_.hand_over(who, calls_.share(std::move(joined)), index(),
                       std::to_string(who.session.value));
 }
 
@@ -251,11 +271,12 @@ void enrolment::arm() {
 }
 
 bool enrolment::is_before_start() const {
-  return !has_begun_ && !concerns_.joins.job_has_started() &&
+  return !options_.elastic && !has_begun_ && !concerns_.joins.job_has_started() &&
          roster_.count(task_state::never_connected) > 0;
 }
 
 std::uint32_t enrolment::vacant() const {
+  if (options_.elastic) return options_.num_tasks - roster_.count(task_state::connected);
   return roster_.count(task_state::never_connected) + roster_.count(task_state::failed);
 }
 
@@ -269,6 +290,7 @@ bool enrolment::job_is_over() const {
   bool const is_anybody_here =
       roster_.count(task_state::connected) + roster_.count(task_state::joining) > 0;
   if (is_anybody_here || error_) return !is_anybody_here;
+  if (options_.elastic) return roster_.count(task_state::left) == roster_.size();
   return roster_.count(task_state::never_connected) + roster_.count(task_state::returning) == 0 &&
          !fills_numbers();
 }
@@ -279,6 +301,8 @@ void enrolment::follow_up(time_point now) {
   if (!std::exchange(look_again_, false) && !is_new) return;
   if (job_is_over()) {
     end_all(calls_.share(status{errc::cancelled, "the job is over"}));
+  } else if (options_.elastic) {
+    concerns_.epochs.look_again();
   } else if (is_before_start()) {
     start(now);
   } else {
@@ -297,6 +321,19 @@ enrolment::numbers enrolment::connected() const {
   return found;
 }
 
+// As numbers are assigned at the start.
+void enrolment::sort(numbers& all) const {
+  auto const key = [this](std::uint64_t number) {
+    join_args const& asked = waiting_.at(number).asked;
+    bool const by_placement = options_.assign == assignment::placement;
+    bool const by_member = options_.assign != assignment::order;
+    return std::tuple{by_placement ? asked.placement : std::vector<std::string>{},
+                      by_member ? asked.member : std::string{}, number};
+  };
+  std::sort(all.begin(), all.end(),
+            [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+}
+
 // Gives all vacant numbers, once there are enough processes and the last call is over.
 void enrolment::start(time_point now) {
   std::size_t const needed = vacant();
@@ -311,15 +348,7 @@ void enrolment::start(time_point now) {
   full_since_.reset();
   has_begun_ = true;
   arm();
-  auto const key = [this](std::uint64_t number) {
-    join_args const& asked = waiting_.at(number).asked;
-    bool const by_placement = options_.assign == assignment::placement;
-    bool const by_member = options_.assign != assignment::order;
-    return std::tuple{by_placement ? asked.placement : std::vector<std::string>{},
-                      by_member ? asked.member : std::string{}, number};
-  };
-  std::sort(all.begin(), all.end(),
-            [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+  sort(all);
   auto next = all.begin();
   for (std::uint32_t i = 0; i < roster_.size() && next != all.end(); ++i) {
     auto const state = roster_.at(task_id{i}).state;
@@ -359,11 +388,61 @@ void enrolment::give(time_point now, std::uint64_t number, task_id id) {
   applicant const one = waiting_.at(number);
   calls_.release(one.who);
   session& by = *sessions_.find(one.who.session);
-  if (concerns_.joins.job_has_started()) {
+  if (concerns_.joins.job_has_started() && !options_.elastic) {
     kernel_.log(severity::warning, event_kind::joining,
                 "a spare, " + kernel_.whose(by) + ", becomes task " + std::to_string(id.value), id);
   }
   concerns_.joins.enter({now, one.who, by, id, operation_of<join_args>}, one.asked);
+}
+
+std::string enrolment::member_of(task_id id) const {
+  auto const at = members_.find(id);
+  return at == members_.end() ? std::string{} : at->second.name;
+}
+
+std::string enrolment::host_of(task_id id, origin const& from) const {
+  auto const at = members_.find(id);
+  return host_in(at == members_.end() ? std::vector<std::string>{} : at->second.placement, from);
+}
+
+std::string const& enrolment::name_of(std::uint64_t number) const {
+  return waiting_.at(number).asked.member;
+}
+
+std::string enrolment::host_of(std::uint64_t number) const {
+  applicant const& one = waiting_.at(number);
+  return host_in(one.asked.placement, sessions_.find(one.who.session)->from);
+}
+
+std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
+  numbers all = connected();
+  if (at_start) {
+    sort(all);
+  } else {
+    std::stable_partition(all.begin(), all.end(),
+                          [this](std::uint64_t one) { return numbers_.contains(name_of(one)); });
+  }
+  return all;
+}
+
+bool enrolment::expects_anybody() const {
+  return !coming_back_.empty() || connected().size() < waiting_.size();
+}
+
+void enrolment::renumber(std::map<task_id, task_id> const& moved) {
+  coming_back_.clear();
+  arm();
+  std::map<task_id, member> all;
+  for (auto& [id, one] : std::exchange(members_, {})) {
+    if (auto const at = moved.find(id); at != moved.end()) {
+      if (!one.name.empty()) numbers_.at(one.name) = at->second;
+      all.emplace(at->second, std::move(one));
+    } else {
+      memory_.subtract(cost(one));
+      if (!one.name.empty()) numbers_.erase(one.name);
+    }
+  }
+  members_ = std::move(all);
 }
 
 // The coordinator waits a moment for their acknowledgement, as for that of a leave.

@@ -35,6 +35,22 @@ class enrolment final : public waiting_concern, public timed_concern {
   // process for a while.
   void vacated(time_point now, task_id id);
 
+  // For epochs: the name of the member and its host, as known from `from` if it does not say; and
+  // the same of a process that waits.
+  [[nodiscard]] std::string member_of(task_id id) const;
+  [[nodiscard]] std::string host_of(task_id id, origin const& from) const;
+  [[nodiscard]] std::string const& name_of(std::uint64_t number) const;
+  [[nodiscard]] std::string host_of(std::uint64_t number) const;
+  // Those that wait and are connected: as numbers are assigned at the start, else first the next
+  // processes of members that are gone, then the others as they asked.
+  [[nodiscard]] std::vector<std::uint64_t> in_order(bool at_start) const;
+  // The next process of a member may come, or one that waits be connected again.
+  [[nodiscard]] bool expects_anybody() const;
+  // One that waits becomes the task.
+  void give(time_point now, std::uint64_t number, task_id id);
+  // The tasks have other numbers, and some are gone.
+  void renumber(std::map<task_id, task_id> const& moved);
+
   // A session has resumed.
   void look_again() noexcept { look_again_ = true; }
   // After each input: gives numbers, or ends all waiting Joins when the job is over.
@@ -110,10 +126,10 @@ class enrolment final : public waiting_concern, public timed_concern {
   [[nodiscard]] bool fills_numbers() const;
   // Those with a connection, oldest first.
   [[nodiscard]] numbers connected() const;
+  void sort(numbers& all) const;
   void start(time_point now);
   void promote(time_point now);
   [[nodiscard]] std::uint64_t best_for(task_id id, numbers const& among) const;
-  void give(time_point now, std::uint64_t number, task_id id);
   void end_all(answer_ptr const& what);
   void arm();
   [[nodiscard]] std::string waiting_text() const;

@@ -26,6 +26,10 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
 void failure_verbs::handle(call const& c, reset_args& args) {
   if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Reset must name its task"});
   if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  if (options_.elastic) {
+    return calls_.refuse(c, {errc::failed_precondition,
+                             "in an elastic job a task is not reset: its process joins again"});
+  }
   task& t = roster_.at(*c.task);
   if (t.state != task_state::failed) {
     return calls_.refuse(
@@ -91,12 +95,13 @@ void failure_verbs::fail_task(time_point now, task_id id, status why) {
 // A recoverable task has failed, and the others continue (semantics D12): rounds wait for its
 // return, unless they have fail_when_lost; the leave does not.
 void failure_verbs::go_on_without(time_point now, task_id id) {
+  if (options_.elastic) concerns_.epochs.failed(now, id, roster_.at(id).error());
   concerns_.barriers.forget_owed_to(id);
-  concerns_.barriers.fail_rounds_of(now, id);
+  if (!options_.elastic) concerns_.barriers.fail_rounds_of(now, id);
   concerns_.preemptions.forget(now, id);
   concerns_.enrolment.vacated(now, id);
   concerns_.joins.admit_challenger(now, id);
-  concerns_.leaves.release_if_complete(now);
+  if (!options_.elastic) concerns_.leaves.release_if_complete(now);
 }
 
 // The first failure is the cause and stays; later ones are listed with it (semantics D19).

@@ -173,6 +173,21 @@ void guest_verbs::dismiss(time_point now, std::vector<session_id> guests, status
   }
 }
 
+void guest_verbs::renumber(time_point now, std::map<task_id, task_id> const& moved) {
+  std::vector<session_id> gone;
+  for (auto& [by, g] : std::exchange(grants_, {})) {
+    auto const at = moved.find(by.task);
+    if (at == moved.end() || roster_.at(at->second).held_by != by.holder) {
+      gone.insert(gone.end(), g.guests.begin(), g.guests.end());
+      continue;
+    }
+    host const renamed{by.holder, at->second};
+    for (session_id const id : g.guests) sessions_.find(id)->guest_of->of = renamed;
+    grants_.emplace(renamed, std::move(g));
+  }
+  dismiss(now, std::move(gone), {errc::aborted, "its task is not in the new epoch"});
+}
+
 // The task itself leaves when its holder does. But others need not wait for it to leave, unless it
 // waits to leave itself, or another of its guests has joined and is still there.
 void guest_verbs::part(session& by, bool returning) {

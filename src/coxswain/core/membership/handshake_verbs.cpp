@@ -250,6 +250,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   if (!s.tasks.empty()) concerns_.preemptions.tell_agreement(now, s);
   // Not before, since these can answer requests of this session.
   calls_.put_back(std::move(unreceived));
+  concerns_.epochs.tell_ending(s);
   concerns_.enrolment.look_again();
   concerns_.connections.note_life(now, s);
   concerns_.connections.arm_expiry(args.session, s);

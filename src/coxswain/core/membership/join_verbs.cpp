@@ -116,6 +116,11 @@ void join_verbs::handle(call const& c, join_args& args) {
     return calls_.refuse(c, {errc::failed_precondition, another_job(job_default, options_.job)});
   }
   if (args.any) return concerns_.enrolment.enrol(c, args);
+  bool const is_guest = c.by.guest_of && roster_.at(*c.task).is_connected();
+  if (options_.elastic && !is_guest) {
+    return calls_.refuse(
+        c, {errc::failed_precondition, "this job is elastic: it assigns the numbers of its tasks"});
+  }
   join(c, args);
 }
 
@@ -155,6 +160,7 @@ void join_verbs::join(call const& c, join_args& args) {
     if (t.held_by != c.from.session) move_holder(c, args);
     join_answer joined{true};
     if (args.any) joined.task = c.task;
+    if (options_.elastic) joined.epoch = concerns_.epochs.told(*c.task);
     calls_.answer_now(c, calls_.share(joined), true);
     return concerns_.preemptions.tell_agreement(c.now, c.by);
   }
@@ -210,7 +216,7 @@ bool join_verbs::is_ending_for(task_id newcomer) const {
 }
 
 bool join_verbs::is_recoverable(join_args const& args) const {
-  return args.recoverable.value_or(options_.recoverable);
+  return options_.elastic || args.recoverable.value_or(options_.recoverable);
 }
 
 void join_verbs::enter(call const& c, join_args const& args) {
@@ -220,6 +226,7 @@ void join_verbs::enter(call const& c, join_args const& args) {
   roster_.set_recoverable(*c.task, is_recoverable(args));
   t.came_late = job_started_;
   if (c.by.guest_of) c.by.guest_of->is_member = true;
+  job_started_ = job_started_ || options_.elastic;
   if (job_started_ || !options_.join_barrier) {
     connect(*c.task);
     kernel_.log(severity::info, event_kind::joined,
@@ -364,6 +371,10 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
       id, calls_.share(status{errc::already_exists, "a newer incarnation of task " +
                                                         std::to_string(id.value) + " is joining"}));
   session& by = *sessions_.find(newest.who.session);
+  if (options_.elastic) {
+    join_args asked = newest.asked;
+    return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_of<join_args>}, asked);
+  }
   enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
 }
 
@@ -378,6 +389,7 @@ void join_verbs::holder_lives(task_id id) {
 void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
   task const& t = roster_.at(id);
   if (!t.challenge) return;
+  concerns_.epochs.look_again();
   end_probe(id);
   std::vector<ticket> asking;
   for (challenger const& one : t.challenge->by) asking.push_back(one.who);

@@ -81,6 +81,11 @@ std::size_t leave_verbs::armed() const { return leave_alarms_.armed(); }
 void leave_verbs::handle(call const& c, leave_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   task const& t = roster_.at(*c.task);
+  if (args.returning && options_.elastic) {
+    return calls_.refuse(c, {errc::invalid_argument,
+                             "a task of an elastic job cannot leave to return: leave, and join "
+                             "again"});
+  }
   if (args.returning && !t.recoverable) {
     return calls_.refuse(
         c, {errc::invalid_argument,
@@ -120,7 +125,8 @@ void leave_verbs::arrive(call const& c, leave_args const& args) {
 
 // A task that can return at any time harms no other by leaving, so no task needs to wait for it.
 bool leave_verbs::leaves_together() const {
-  return options_.leave_barrier && (options_.leave_together || !roster_.all_recoverable());
+  return options_.leave_barrier &&
+         (options_.leave_together || options_.elastic || !roster_.all_recoverable());
 }
 
 // Without the barrier; it may be the last one for which others wait.
@@ -190,9 +196,16 @@ void leave_verbs::fail_leave(time_point now, answer_ptr const& what) {
   calls_.answer_all(tickets, what);
 }
 
+void leave_verbs::end_open(status const& why) {
+  if (!leave_.is_open()) return;
+  for (task_id const id : leave_.present()) calls_.end_waits(id, *this, why);
+}
+
 void leave_verbs::depart(time_point now, task_id id, bool returning) {
   calls_.end_own_waits(id);
   calls_.end_waits(id, concerns_.alive,
+                   {errc::cancelled, kernel_.who(id) + " is no longer in the job"});
+  calls_.end_waits(id, concerns_.epochs,
                    {errc::cancelled, kernel_.who(id) + " is no longer in the job"});
   concerns_.joins.end_challenge(
       id, calls_.share(status{errc::aborted, kernel_.who(id) + " has just left; join again"}));
@@ -207,6 +220,7 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   concerns_.preemptions.forget(now, id);
   if (returns) return await_return(now, id);
   kernel_.log(severity::info, event_kind::left, kernel_.who(id) + " has left", id);
+  concerns_.epochs.left(id);
   concerns_.why.plan_review();
   if (error_) return;
   concerns_.barriers.fail_rounds_of(now, id);

@@ -27,6 +27,8 @@ class leave_verbs final : public blocking_concern {
   // Releases the shutdown barrier: answers all tasks that wait in it.
   void release_if_complete(time_point now);
   void release_leave(time_point now);
+  // Ends the shutdown barrier: those that wait stay.
+  void end_open(status const& why);
   // The effects of a task's leaving, in order.
   void depart(time_point now, task_id id, bool returning = false);
 

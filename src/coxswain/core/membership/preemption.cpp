@@ -49,6 +49,17 @@ void preemption::forget(task_id task) {
   if (!open_) notices_.erase(task);
 }
 
+void preemption::renumber(std::map<task_id, task_id> const& moved) {
+  open_ = false;
+  answers_.clear();
+  abstentions_.clear();
+  auto notices = std::exchange(notices_, {});
+  notices.merge(std::exchange(later_, {}));
+  for (auto const& [task, death] : notices) {
+    if (auto const at = moved.find(task); at != moved.end()) notices_.emplace(at->second, death);
+  }
+}
+
 std::optional<std::uint64_t> preemption::step() const {
   std::uint64_t largest = 0;
   for (auto const& [_, how] : answers_) largest = std::max(largest, how.step);

@@ -45,6 +45,10 @@ class preemption {
   void cancel(task_id task);
   void forget(task_id task);
 
+  // The tasks have other numbers, and some are gone. Ends an open agreement, which nobody has
+  // answered; its notices are those of the next one.
+  void renumber(std::map<task_id, task_id> const& moved);
+
   // By task.
   [[nodiscard]] std::map<task_id, answer_of_task> const& answers() const noexcept {
     return answers_;

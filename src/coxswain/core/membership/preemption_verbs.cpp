@@ -70,6 +70,7 @@ status preemption_verbs::post_preemption(time_point now, task_id id, duration in
     return {errc::failed_precondition, kernel_.who(id) + " has already left or failed"};
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
+  concerns_.epochs.preempted(id);
   kernel_.log(severity::warning, event_kind::preemption,
               kernel_.who(id) + " will be preempted in " + in_words(std::max(in, 0ns)), id);
   return {};
@@ -190,6 +191,14 @@ void preemption_verbs::preemption_due(time_point now) {
 void preemption_verbs::forget(time_point now, task_id id) {
   preemption_.forget(id);
   if (preemption_.is_open()) return review_agreement();
+  plan_agreement(now);
+}
+
+void preemption_verbs::renumber(time_point now, std::map<task_id, task_id> const& moved) {
+  bool const was_open = preemption_.is_open();
+  deadlines_.disarm(preemption_alarm_);
+  preemption_.renumber(moved);
+  if (was_open) concerns_.guests.end_sync_points(std::nullopt);
   plan_agreement(now);
 }
 

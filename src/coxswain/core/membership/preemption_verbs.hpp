@@ -6,6 +6,7 @@
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/membership/preemption.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class preemption_verbs final : public waiting_concern {
   void tell_agreement(time_point now, session& s);
   // The task has gone: it takes no part in the agreement, and its notice is dropped.
   void forget(time_point now, task_id id);
+  // The tasks have other numbers, and some are gone.
+  void renumber(time_point now, std::map<task_id, task_id> const& moved);
   [[nodiscard]] preemption const& agreement() const noexcept { return preemption_; }
   [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
   // The remaining time of an open agreement.

@@ -113,6 +113,25 @@ struct leave_args {
   friend bool operator==(leave_args const&, leave_args const&) = default;
 };
 
+struct next_epoch_args {
+  static constexpr std::string_view words = "next_epoch";
+  duration timeout{timeout_default};
+  std::uint64_t after{};  // the epoch that the caller was given
+  bool shrink_only{};
+  friend bool operator==(next_epoch_args const&, next_epoch_args const&) = default;
+};
+
+struct epoch_members_args {
+  static constexpr std::string_view words = "epoch_members";
+  friend bool operator==(epoch_members_args const&, epoch_members_args const&) = default;
+};
+
+struct resize_args {
+  static constexpr std::string_view words = "resize";
+  std::uint32_t num_tasks{};
+  friend bool operator==(resize_args const&, resize_args const&) = default;
+};
+
 struct report_error_args {
   static constexpr std::string_view words = "report of an error";
   status what;
@@ -388,13 +407,15 @@ using request =
                  reset_args, compare_and_set_args, append_args, get_all_args, put_all_args,
                  count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
                  watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args,
-                 why_args, grant_args, lock_args, try_lock_args, unlock_args>;
+                 why_args, grant_args, lock_args, try_lock_args, unlock_args, next_epoch_args,
+                 epoch_members_args, resize_args>;
 
 struct client_message {
   request_id id{};
   std::uint64_t answered_through{};
   std::optional<task_id> task;
   request what;
+  std::uint64_t epoch{};  // that its caller was given; zero: none
 
   friend bool operator==(client_message const&, client_message const&) = default;
 };
@@ -429,7 +450,8 @@ struct resume_answer {
 
 struct join_answer {
   bool already_started{};
-  std::optional<task_id> task{};  // if the Join asked for any
+  std::optional<task_id> task{};        // if the Join asked for any
+  std::optional<epoch_answer> epoch{};  // of an elastic job
   friend bool operator==(join_answer const&, join_answer const&) = default;
 };
 
@@ -533,7 +555,8 @@ struct answer {
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                boxed<snapshot>, goodbye, job_error, barrier_progress, probe, freeze_request,
                sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
-               tasks_answer, events_answer, global_topology, why_answer, waiting>
+               tasks_answer, events_answer, global_topology, why_answer, waiting, epoch_answer,
+               epoch_members_answer, epoch_ends>
       value;
   mutable holders held{};  // see counted_answer
 

@@ -63,6 +63,17 @@ struct snapshot {
     bool suspect{};
     friend bool operator==(spare const&, spare const&) = default;
   };
+  struct elastic_state {
+    std::uint64_t epoch{};  // zero: none has begun
+    std::uint32_t tasks_min{};
+    std::uint32_t tasks_max{};
+    std::uint32_t tasks_wanted{};
+    std::string ending;  // why the epoch is to end; empty: it is not
+    bool over{};         // the calls of its members fail
+    std::uint32_t ready{};
+    duration age{};
+    friend bool operator==(elastic_state const&, elastic_state const&) = default;
+  };
   enum class kind : std::uint8_t { tasks, count, join, leave, topology };
   struct barrier {
     std::string name;
@@ -138,7 +149,44 @@ struct snapshot {
   std::optional<leadership> leader{};  // none: the job has no standbys
   std::vector<spare> spares{};         // the first ones, in the order in which they asked
   std::uint64_t spares_waiting{};      // all of them
+  std::optional<elastic_state> elastic{};
   friend bool operator==(snapshot const&, snapshot const&) = default;
+};
+
+// An epoch of an elastic job, as one of its members is told.
+struct epoch_answer {
+  std::uint64_t number{};
+  std::uint32_t size{};    // tasks
+  task_id rank{};          // the member's number
+  std::string address;     // where the coordinator sees task 0
+  std::uint32_t lost{};    // members of the epoch before that are no longer there
+  std::uint32_t joined{};  // new ones
+  friend bool operator==(epoch_answer const&, epoch_answer const&) = default;
+};
+
+struct epoch_members_answer {
+  struct member {
+    std::string name;
+    incarnation self{};
+    std::string label;
+    std::string peer;
+    bool survivor{};  // of the epoch before
+    friend bool operator==(member const&, member const&) = default;
+  };
+  std::uint64_t epoch{};
+  std::vector<member> members;  // by task
+  friend bool operator==(epoch_members_answer const&, epoch_members_answer const&) = default;
+};
+
+// Why an epoch is to end.
+struct epoch_ends {
+  enum class cause : std::uint8_t { lost, joiners, asked };
+  static constexpr cause last_cause = cause::asked;
+  std::uint64_t epoch{};
+  cause why{};
+  std::string text;
+  std::uint32_t joiners{};
+  friend bool operator==(epoch_ends const&, epoch_ends const&) = default;
 };
 
 // Those of the members that were connected when all of these had asked.

@@ -110,6 +110,7 @@ snapshot picture_verbs::look_at_job(time_point now) const {
   s.stuck_tasks = static_cast<std::uint32_t>(concerns_.why.stuck_tasks());
   s.rounds = concerns_.barriers.ended().all();
   s.stragglers = concerns_.barriers.ended().stragglers();
+  concerns_.epochs.show(now, s);
   concerns_.enrolment.show(now, s);
   return s;
 }

@@ -81,6 +81,15 @@ void alive_verbs::handle(call const& c, alive_args& args) {
   answer_if_complete(q);
 }
 
+void alive_verbs::end_queries_awaiting(task_id id, status const& why) {
+  auto& all = queries_.all();
+  for (auto at = all.begin(); at != all.end();) {
+    auto const& q = (at++)->second;
+    if (!q.members->index_of(id) || !is_awaited(q, id)) continue;
+    calls_.answer_all(alive_queries::callers(q), calls_.share(why));
+  }
+}
+
 // A suspect task is waited for even if it has called: it may be dead already.
 bool alive_verbs::is_awaited(alive_queries::query const& q, task_id id) const {
   task const& t = roster_.at(id);

@@ -16,6 +16,8 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   explicit alive_verbs(concerns& all);
 
   void handle(call const& c, alive_args& args);
+  // Queries that wait for the task to ask end.
+  void end_queries_awaiting(task_id id, status const& why);
   // Tasks have changed: queries may be complete.
   void look_at_queries_again();
 

@@ -35,6 +35,22 @@ void barrier_verbs::job_failed(time_point now, status const& why, barrier_failur
   barriers_.forget_owed();
 }
 
+void barrier_verbs::fail_rounds_awaiting(time_point now, task_id id, status const& why) {
+  std::vector<barriers::barrier*> hit;
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    if (b->round.expected().index_of(id) && !b->round.arrival_of(id)) hit.push_back(b);
+  }
+  for (barriers::barrier* const b : hit) {
+    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
+  }
+}
+
+void barrier_verbs::end_epoch(time_point now, status const& why) {
+  fail_all_rounds(now, why);
+  barriers_.forget_all();
+  ended_.forget_tasks();
+}
+
 void barrier_verbs::cancel(ticket, parked const& p) {
   barriers::barrier* const b = barriers_.open_round(p.number);
   if (!b) return;

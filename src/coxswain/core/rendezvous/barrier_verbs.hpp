@@ -30,6 +30,10 @@ class barrier_verbs final : public blocking_concern {
 
   // A task has left or failed: rounds that need it fail.
   void fail_rounds_of(time_point now, task_id id);
+  // Those fail that it has not reached.
+  void fail_rounds_awaiting(time_point now, task_id id, status const& why);
+  // All rounds fail, and names begin at round 1.
+  void end_epoch(time_point now, status const& why);
   void forget_owed_to(task_id id) { barriers_.forget_owed_to(id); }
 
   // OK if it is a valid barrier name.

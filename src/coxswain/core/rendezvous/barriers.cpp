@@ -203,6 +203,11 @@ void barriers::forget_owed() {
   while (!debts_.empty()) settle(debts_.begin());
 }
 
+void barriers::forget_all() {
+  forget_owed();
+  while (!idle_.empty()) forget_oldest_idle();
+}
+
 // Removes the claim.
 void barriers::fulfil(claims::iterator at) {
   auto const owed = debts_.find(at->debt);
@@ -255,13 +260,15 @@ void barriers::rest(barrier& b) {
   b.idle = idle_.insert(idle_.end(), &b.name);
   memory_->subtract(b.bytes);
   idle_bytes_ += b.bytes;
-  while (idle_.size() > idle_max_ || idle_bytes_ > idle_bytes_max) {
-    auto const oldest = by_name_.find(*idle_.front());
-    idle_.pop_front();
-    idle_bytes_ -= oldest->second.bytes;
-    if (found_last_ == &oldest->second) found_last_ = nullptr;
-    by_name_.erase(oldest);
-  }
+  while (idle_.size() > idle_max_ || idle_bytes_ > idle_bytes_max) forget_oldest_idle();
+}
+
+void barriers::forget_oldest_idle() {
+  auto const oldest = by_name_.find(*idle_.front());
+  idle_.pop_front();
+  idle_bytes_ -= oldest->second.bytes;
+  if (found_last_ == &oldest->second) found_last_ = nullptr;
+  by_name_.erase(oldest);
 }
 
 }  // namespace coxswain::core

@@ -92,6 +92,8 @@ class barriers {
   // Discards the outcomes owed to this task, or all.
   void forget_owed_to(task_id task);
   void forget_owed();
+  // Discards these, and all names. No round is open.
+  void forget_all();
 
   // The open rounds in the order in which they were opened.
   [[nodiscard]] std::map<round_sequence, barrier*> const& open_rounds() const { return open_; }
@@ -149,6 +151,7 @@ class barriers {
   void recount(barrier& b);
   void close_round(barrier& b);
   void rest(barrier& b);
+  void forget_oldest_idle();
 
   std::shared_ptr<memory_meter> memory_;
   std::size_t owed_max_;

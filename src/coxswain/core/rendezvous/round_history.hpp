@@ -23,6 +23,11 @@ class round_history {
   // Numbers the round; a long name is cut.
   void add(std::string_view name, snapshot::finished_round round);
 
+  // The tasks have other numbers: those that came last are not known any more.
+  void forget_tasks() {
+    for (auto& one : last_) one.last_task.reset();
+  }
+
   // How many were added.
   [[nodiscard]] std::uint64_t added() const noexcept { return added_; }
 

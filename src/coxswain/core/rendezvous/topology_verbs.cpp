@@ -185,7 +185,6 @@ void topology_verbs::complete_exchange(std::string const& platform) {
   calls_.answer_all(exchanges_.settle(platform, outcome), outcome);
 }
 
-// Open exchanges can no longer be completed.
 void topology_verbs::fail_open_exchanges(status const& why) {
   std::vector<std::string> open;
   for (auto const& [platform, x] : exchanges_.all()) {

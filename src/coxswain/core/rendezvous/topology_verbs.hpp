@@ -17,6 +17,8 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   explicit topology_verbs(concerns& all);
 
   void handle(call const& c, exchange_topology_args& args);
+  // Open exchanges can no longer be completed.
+  void fail_open_exchanges(status const& why);
   // A task has left: open exchanges cannot be completed any more.
   void task_left(status const& why);
   // Exchanges may have waited for long.
@@ -51,7 +53,6 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] status room_for_topology(exchange_topology_args const& args) const;
   void join_exchange(call const& c, exchange_topology_args& args);
   void complete_exchange(std::string const& platform);
-  void fail_open_exchanges(status const& why);
   // The outcomes of the others are no longer needed either.
   void end_exchanges(status const& why);
   void arm_exchange_log(time_point now);

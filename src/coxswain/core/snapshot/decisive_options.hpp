@@ -67,7 +67,14 @@ inline constexpr std::tuple decisive_options{
     std::pair{"spares", &config::spares},
     std::pair{"last_call", &config::last_call},
     std::pair{"assign", &config::assign},
-    std::pair{"come_back", &config::come_back}};
+    std::pair{"come_back", &config::come_back},
+    std::pair{"elastic", &config::elastic},
+    std::pair{"min_tasks", &config::min_tasks},
+    std::pair{"grow", &config::grow},
+    std::pair{"ranks", &config::ranks},
+    std::pair{"epoch_timeout", &config::epoch_timeout},
+    std::pair{"min_wait", &config::min_wait},
+    std::pair{"epochs_max", &config::epochs_max}};
 
 // `use(number, name, member)` for each.
 template <class Use>

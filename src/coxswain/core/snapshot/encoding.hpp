@@ -54,9 +54,15 @@ inline constexpr auto last_of<event_kind> = event_kind::restarted;
 template <>
 inline constexpr auto last_of<reduction> = reduction::all_equal;
 template <>
-inline constexpr auto last_of<due> = due::enrolment;
+inline constexpr auto last_of<due> = due::epoch;
 template <>
 inline constexpr auto last_of<assignment> = assignment::placement;
+template <>
+inline constexpr auto last_of<growth> = growth::never;
+template <>
+inline constexpr auto last_of<rank_order> = rank_order::member;
+template <>
+inline constexpr auto last_of<epoch_ends::cause> = epoch_ends::last_cause;
 template <>
 inline constexpr auto last_of<parting> = parting::returning;
 template <>

@@ -124,6 +124,16 @@ void fields(auto& a, maybe_const<snapshot::spare> auto& x) {
   a(4, x.age);
   a(5, x.suspect);
 }
+void fields(auto& a, maybe_const<snapshot::elastic_state> auto& x) {
+  a(1, x.epoch);
+  a(2, x.tasks_min);
+  a(3, x.tasks_max);
+  a(4, x.tasks_wanted);
+  a(5, x.ending);
+  a(6, x.over);
+  a(7, x.ready);
+  a(8, x.age);
+}
 void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(1, x.job);
   a(2, x.coordinator);
@@ -153,6 +163,7 @@ void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(26, x.next_task);
   a(27, x.spares);
   a(28, x.spares_waiting);
+  a(29, x.elastic);
 }
 void fields(auto& a, maybe_const<alive_answer::task> auto& x) {
   a(1, x.id);
@@ -220,9 +231,35 @@ void fields(auto& a, maybe_const<resume_answer> auto& x) {
   a(1, x.unknown);
   a(2, x.term);
 }
+void fields(auto& a, maybe_const<epoch_answer> auto& x) {
+  a(1, x.number);
+  a(2, x.size);
+  a(3, x.rank);
+  a(4, x.address);
+  a(5, x.lost);
+  a(6, x.joined);
+}
+void fields(auto& a, maybe_const<epoch_members_answer::member> auto& x) {
+  a(1, x.name);
+  a(2, x.self);
+  a(3, x.label);
+  a(4, x.peer);
+  a(5, x.survivor);
+}
+void fields(auto& a, maybe_const<epoch_members_answer> auto& x) {
+  a(1, x.epoch);
+  a(2, x.members);
+}
+void fields(auto& a, maybe_const<epoch_ends> auto& x) {
+  a(1, x.epoch);
+  a(2, x.why);
+  a(3, x.text);
+  a(4, x.joiners);
+}
 void fields(auto& a, maybe_const<join_answer> auto& x) {
   a(1, x.already_started);
   a(2, x.task);
+  a(3, x.epoch);
 }
 void fields(auto& a, maybe_const<barrier_answer> auto& x) {
   a(1, x.round);

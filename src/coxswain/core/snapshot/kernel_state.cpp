@@ -91,15 +91,15 @@ void lateness::fields(auto& a, auto& s) {
 
 void roster::fields(auto& a, auto& s) {
   a(1, s.version_);
+  auto size = static_cast<std::uint32_t>(s.tasks_.size());
+  a(3, size);  // not the job's in an elastic job
+  if constexpr (is_loading<decltype(a)>) {
+    a.check(size > 0 && size <= a.num_tasks(), "there are more tasks than the job has");
+    s.tasks_ = std::vector<task>(size);
+  }
   for (auto& one : s.tasks_) a(2, one);
   if constexpr (is_loading<decltype(a)>) {
-    s.counts_ = {};
-    s.unrecoverable_ = 0;
-    for (task const& one : s.tasks_) {
-      ++s.counts_[static_cast<std::size_t>(one.state)];
-      s.parted_ += one.parted == parting::finished ? 1 : 0;
-      s.unrecoverable_ += one.recoverable ? 0 : 1;
-    }
+    s.count_all();
   }
 }
 
@@ -227,6 +227,7 @@ void kernel::fields(auto& a, auto& s) {
   a(15, s.term);
   if constexpr (is_loading<decltype(a)>) s.term = std::max<std::uint64_t>(s.term, 1);  // an old one
   a(16, s.refuses_storing);
+  if constexpr (is_loading<decltype(a)>) s.resize_everyone();
 }
 
 void save(kernel const& from, state_writer& to) { kernel::fields(to, from); }

@@ -25,6 +25,9 @@ void enrolment::load(state_reader& from) {
   }
 }
 
+void epochs::save(state_writer& to) const { fields(to, *this); }
+void epochs::load(state_reader& from) { fields(from, *this); }
+
 void failure_verbs::save(state_writer& to) const { fields(to, *this); }
 void failure_verbs::load(state_reader& from) { fields(from, *this); }
 

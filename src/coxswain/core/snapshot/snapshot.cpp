@@ -73,10 +73,7 @@ memory_use memory_of(concerns const& all) {
   return use;
 }
 
-void know_objects(concerns const& all, auto& a) {
-  a.know(all.calls.plain_ok());
-  a.know(all.kernel.everyone);
-}
+void know_objects(concerns const& all, auto& a) { a.know(all.calls.plain_ok()); }
 
 std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
   kernel const& k = all.kernel;
@@ -86,6 +83,7 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
   writer(1, head{format, behaviour, behaviour_reading, k.self, k.options.started, k.options});
   writer.item(2, [&] {
     writer.item(1, [&] { core::save(k, writer); });
+    writer.know(k.everyone);
     writer(2, all.missing);
     std::uint32_t number = 10;
     for (concern const* const one : all.all) writer.item(++number, [&] { one->save(writer); });
@@ -101,6 +99,7 @@ void load_all(concerns& all, state_reader& reader, bool is_same_behaviour) {
   know_objects(all, reader);
   reader.item(2, [&] {
     reader.item(1, [&] { core::load(all.kernel, reader); });
+    reader.know(all.kernel.everyone);
     reader(2, all.missing);
     std::uint32_t number = 10;
     for (concern* const one : all.all) {

@@ -128,7 +128,12 @@ class content_digest {
   void of(core::join_answer const& a) {
     add(3, a.already_started);
     if (a.task) add(*a.task);
+    if (a.epoch) add(*a.epoch);
   }
+  void of(core::epoch_answer const& a) { add(26, a.number, a.size, a.rank, a.lost, a.joined); }
+  void of(core::epoch_members_answer::member const& m) { add(m.name, m.self, m.survivor); }
+  void of(core::epoch_members_answer const& a) { add(27, a.epoch, a.members); }
+  void of(core::epoch_ends const& a) { add(28, a.epoch, a.why, a.joiners); }
   void of(core::barrier_answer const& a) { add(4, a.round, a.data); }
   void of(barrier_failure const& a) {
     add(5, a.round, a.arrived, a.expected, a.missing, a.missing_cut, a.known);

@@ -2,6 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/snapshot/decisive_options.hpp"
+#include "coxswain/core/snapshot/encoding.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -33,7 +34,10 @@ std::string text_of(std::optional<Number> value) {
   return value ? std::to_string(*value) : "";
 }
 std::string text_of(std::vector<core::credential> const& value) { return recorded(value); }
-std::string text_of(core::assignment value) { return std::to_string(static_cast<unsigned>(value)); }
+template <class Enum>
+requires std::is_enum_v<Enum> std::string text_of(Enum value) {
+  return std::to_string(static_cast<unsigned>(value));
+}
 template <class Number>
 std::string text_of(Number value) {
   return std::to_string(value);
@@ -58,11 +62,11 @@ bool read(std::string const& text, bool& into) {
   into = text == "1";
   return into || text == "0";
 }
-bool read(std::string const& text, core::assignment& into) {
+template <class Enum>
+requires std::is_enum_v<Enum>
+bool read(std::string const& text, Enum& into) {
   std::uint8_t number{};
-  if (!read(text, number)) return false;
-  into = static_cast<core::assignment>(number);
-  return into <= core::assignment::placement;
+  return read(text, number) && core::decode(number, into);
 }
 bool read(std::string const& text, time_limit& into) {
   duration::rep count{};

@@ -54,6 +54,11 @@ codes allowed(core::pop_args const&) { return {deadline_exceeded, cancelled, abo
 codes allowed(core::lock_args const&) { return {deadline_exceeded, cancelled, aborted}; }
 codes allowed(core::try_lock_args const&) { return {already_exists}; }
 codes allowed(core::unlock_args const&) { return {failed_precondition, permission_denied}; }
+codes allowed(core::next_epoch_args const&) {
+  return {failed_precondition, deadline_exceeded, cancelled, aborted, invalid_argument};
+}
+codes allowed(core::epoch_members_args const&) { return {failed_precondition}; }
+codes allowed(core::resize_args const&) { return {failed_precondition, invalid_argument}; }
 codes allowed(core::preempt_args const&) { return {failed_precondition}; }
 codes allowed(core::frozen_args const&) {
   return {failed_precondition, deadline_exceeded, internal, aborted, cancelled};

@@ -1,0 +1,345 @@
+#include "coxswain/core/membership/epochs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace coxswain::core {
+namespace {
+
+// How many losses of one epoch are named when the job fails.
+constexpr std::size_t losses_max = 16;
+constexpr std::size_t loss_bytes_max = 256;
+
+// Calls that need the other members, which end with their epoch.
+template <class... Args>
+bool is_any_of(request const& what) {
+  return (std::holds_alternative<Args>(what) || ...);
+}
+
+bool chooses_epoch(request const& what) { return is_any_of<join_args, next_epoch_args>(what); }
+
+bool ends_with_epoch(request const& what) {
+  if (auto const* const leave = std::get_if<leave_args>(&what)) return leave->timeout > 0s;
+  return is_any_of<barrier_args, count_barrier_args, get_args, get_all_args, pop_args, lock_args,
+                   alive_args, exchange_topology_args, frozen_args>(what);
+}
+
+// Calls that need other members, and which ones: none named means all.
+std::optional<std::vector<task_id>> needed_by(request const& what) {
+  if (auto const* const barrier = std::get_if<barrier_args>(&what)) return barrier->participants;
+  if (auto const* const alive = std::get_if<alive_args>(&what)) return alive->tasks;
+  auto const* const leave = std::get_if<leave_args>(&what);
+  bool const needs_all = is_any_of<exchange_topology_args>(what) || (leave && leave->timeout > 0s);
+  return needs_all ? std::optional{std::vector<task_id>{}} : std::nullopt;
+}
+
+}  // namespace
+
+epochs::epochs(concerns& all)
+    : blocking_concern{all, {operation_of<next_epoch_args>, blocking_calls::wait::for_tasks}},
+      target_{options_.num_tasks} {}
+
+void epochs::job_failed(time_point, status const& why, barrier_failure const*) {
+  auto const ready = ready_;
+  answer_ptr const what = calls_.share(status{errc::aborted, why.message()});
+  for (auto const& [_, one] : ready) calls_.answer_parked(one.who, what);
+  full_.reset();
+  short_.reset();
+  departed_.clear();
+  deadlines_.disarm(alarm_);
+}
+
+void epochs::cancel(ticket, parked const& p) {
+  ready_.erase(*p.task);
+  look_again_ = true;
+}
+
+answer_ptr epochs::overdue(time_point now, parked const& p) {
+  auto const missing = unready();
+  status why{errc::deadline_exceeded, "epoch " + std::to_string(number_ + 1) +
+                                          " has not begun within " + in_words(now - p.since) +
+                                          ": " + waiting_text()};
+  if (missing.empty()) return calls_.share(std::move(why));
+  return make_answer({std::move(why), concerns_.missing.describe(now, missing, roster_.size())});
+}
+
+std::string epochs::missing_text(time_point, ticket, parked const&) { return waiting_text(); }
+
+std::string epochs::goal_text(parked const&) const { return "the next epoch"; }
+
+std::string epochs::stuck_text(parked const&) const { return "in next_epoch"; }
+
+std::vector<task_id> epochs::awaited(parked const&) const { return unready(); }
+
+void epochs::add_to(wait_graph& g, picture_budget& budget) const {
+  if (ready_.empty() || !budget.take(roster_.size())) return;
+  std::vector<task_id> waiting;
+  for (auto const& [id, _] : ready_) waiting.push_back(id);
+  g.wait_for_all(std::move(waiting), unready());
+}
+
+void epochs::check(ticket who, parked const& p) const {
+  invariant(ready_.at(*p.task).who == who, "a member that waits for an epoch is ready");
+}
+
+void epochs::check_invariants() const {
+  invariant(options_.elastic || (number_ == 0 && ready_.empty() && !alarm_.armed()),
+            "only an elastic job has epochs");
+  invariant(departed_.empty(), "departures have been handled");
+  invariant(!is_over_ || !ending_.empty(), "an epoch is over for a reason");
+  invariant(!error_ || ready_.empty(), "no epoch follows once the job has failed");
+  invariant(!options_.elastic || number_ == 0 || roster_.count(task_state::never_connected) == 0,
+            "each task of an epoch is a member");
+  for (auto const& [id, _] : ready_) {
+    invariant(roster_.at(id).is_connected(), "a member that has gone is not ready");
+  }
+}
+
+std::vector<task_id> epochs::unready() const {
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    if (roster_.at(task_id{i}).is_connected() && !ready_.contains(task_id{i})) {
+      missing.push_back(task_id{i});
+    }
+  }
+  return missing;
+}
+
+std::string epochs::waiting_text() const {
+  auto const missing = unready();
+  if (!missing.empty()) {
+    return "waiting for next_epoch of " + std::to_string(missing.size()) + " of " +
+           std::to_string(roster_.count(task_state::connected)) +
+           " members: " + ranges(missing).text;
+  }
+  if (short_) {
+    return "waiting for processes to join: " + std::to_string(ready_.size()) +
+           " members are left, and min_tasks is " + std::to_string(options_.min_tasks);
+  }
+  if (full_) return "the last call is open for " + in_words(options_.last_call);
+  return "waiting for a member whose connection is lost";
+}
+
+std::string epochs::over_text() const {
+  return "epoch " + std::to_string(number_) + " is over: " + ending_ + "; call next_epoch";
+}
+
+status epochs::checked(client_message const& message) const {
+  bool const is_present = message.epoch == 0 || message.epoch == number_;
+  if (is_present || chooses_epoch(message.what)) return {};
+  if (!options_.elastic) return {errc::failed_precondition, "this job is not elastic"};
+  return {errc::aborted, "epoch " + std::to_string(message.epoch) + " is over: epoch " +
+                             std::to_string(number_) + " has begun; call next_epoch"};
+}
+
+result<std::optional<task_id>> epochs::acting(client_message const& message, session const& by,
+                                              std::optional<task_id> as) const {
+  if (chooses_epoch(message.what)) return as;
+  if (message.epoch == 0 && !by.guest_of) return std::optional<task_id>{};
+  if (message.epoch != 0 && !as) {
+    return status{errc::aborted, "this session is no longer a member of epoch " +
+                                     std::to_string(number_) + ": join again"};
+  }
+  if (!as) return as;
+  if (is_over_ && ends_with_epoch(message.what)) return status{errc::aborted, over_text()};
+  if (ready_.empty()) return as;
+  auto const needed = needed_by(message.what);
+  if (!needed) return as;
+  if (needed->empty()) return status{errc::aborted, unavailable_text(ready_.begin()->first)};
+  for (task_id const id : *needed) {
+    if (ready_.contains(id)) return status{errc::aborted, unavailable_text(id)};
+  }
+  return as;
+}
+
+epoch_answer epochs::told(task_id id) const {
+  return {number_, roster_.size(),
+          id,      kernel_.from_of(roster_.at(task_id{0})).peer(),
+          lost_,   static_cast<std::uint32_t>(newcomers_.size())};
+}
+
+void epochs::handle(call const& c, next_epoch_args& args) {
+  if (!options_.elastic) {
+    return calls_.refuse(c, {errc::failed_precondition, "this job is not elastic"});
+  }
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
+  if (!c.task) {
+    if (args.after == 0) return calls_.refuse(c, kernel_.not_joined());
+    return calls_.refuse(c, {errc::aborted, "this session is no member of epoch " +
+                                                std::to_string(number_) + ": join again"});
+  }
+  if (args.after > number_) {
+    return calls_.refuse(
+        c, {errc::invalid_argument, "there is no epoch " + std::to_string(args.after) +
+                                        " yet: this is epoch " + std::to_string(number_)});
+  }
+  // A guest need not know an epoch.
+  if (args.after < number_ && (args.after != 0 || !c.by.guest_of)) {
+    return calls_.answer_now(c, calls_.share(told(*c.task)), true);
+  }
+  calls_.park(c, *this, {}, args.timeout);
+  auto const [at, is_new] = ready_.try_emplace(*c.task);
+  ticket const older = std::exchange(at->second, {c.from, args.shrink_only}).who;
+  if (!is_new) calls_.answer_superseded(older);
+  if (!called_) called_ = kernel_.alive_since(c.now);
+  look_again_ = true;
+  wish(epoch_ends::cause::asked, kernel_.who(*c.task) + " has called next_epoch");
+  if (!is_over_) end_calls_that_need(c.now, *c.task);
+}
+
+std::string epochs::unavailable_text(task_id id) const {
+  return kernel_.who(id) + " waits for epoch " + std::to_string(number_ + 1) + "; call next_epoch";
+}
+
+// They would wait until the next epoch, which waits for their callers.
+void epochs::end_calls_that_need(time_point now, task_id id) {
+  status const why{errc::aborted, unavailable_text(id)};
+  concerns_.barriers.fail_rounds_awaiting(now, id, why);
+  concerns_.alive.end_queries_awaiting(id, why);
+  concerns_.topologies.fail_open_exchanges(why);
+  concerns_.leaves.end_open(why);
+}
+
+void epochs::handle(call const& c, epoch_members_args&) {
+  if (number_ == 0) {
+    return calls_.refuse(c, {errc::failed_precondition,
+                             options_.elastic ? "no epoch has begun" : "this job is not elastic"});
+  }
+  epoch_members_answer all;
+  all.epoch = number_;
+  all.members.reserve(roster_.size());
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    origin const& from = kernel_.from_of(t);
+    all.members.push_back({concerns_.enrolment.member_of(task_id{i}), t.self, from.label(),
+                           from.peer(), !newcomers_.contains(task_id{i})});
+  }
+  kernel_.tally.steps += roster_.size() / 16;
+  calls_.answer_now(c, calls_.share(std::move(all)), false);
+}
+
+void epochs::handle(call const& c, resize_args& args) {
+  if (!options_.elastic) {
+    return calls_.refuse(c, {errc::failed_precondition, "this job is not elastic"});
+  }
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  if (args.num_tasks < options_.min_tasks || args.num_tasks > options_.num_tasks) {
+    return calls_.refuse(
+        c, {errc::invalid_argument, "this job may have " + std::to_string(options_.min_tasks) +
+                                        " to " + std::to_string(options_.num_tasks) +
+                                        " tasks, not " + std::to_string(args.num_tasks)});
+  }
+  target_ = args.num_tasks;
+  look_again_ = true;
+  calls_.answer_now(c, calls_.share(status{}), true);
+  std::string const text = kernel_.whose(c.by) + " asks for " + std::to_string(target_) + " tasks";
+  kernel_.log(severity::info, event_kind::other, text);
+  if (number_ > 0 && target_ < roster_.size()) wish(epoch_ends::cause::asked, text);
+}
+
+void epochs::failed(time_point now, task_id id, status const& why) {
+  if (!leaves_behind_) backoff_.lost(now, host_of(id));
+  departed_.push_back(kernel_.who(id) + " failed: " + shortened(why.text(), loss_bytes_max));
+}
+
+void epochs::left(task_id id) {
+  if (options_.elastic) departed_.push_back(kernel_.who(id) + " has left");
+}
+
+void epochs::preempted(task_id id) {
+  if (!options_.elastic) return;
+  preempted_.insert(id);
+  look_again_ = true;
+}
+
+// Where the member runs: as its placement says, or its label, or its connection.
+std::string epochs::host_of(task_id id) const {
+  origin const& from = kernel_.from_of(roster_.at(id));
+  return concerns_.enrolment.host_of(id, from);
+}
+
+answer_ptr epochs::ending() const {
+  epoch_ends what;
+  what.epoch = number_;
+  what.why = why_;
+  what.text = ending_;
+  what.joiners = static_cast<std::uint32_t>(concerns_.enrolment.waiting());
+  return calls_.share(std::move(what));
+}
+
+void epochs::push_ending() const {
+  answer_ptr const what = ending();
+  sessions_.all().each([&](session_id, session& s) {
+    if (!s.tasks.empty()) sessions_.push(s, what);
+  });
+}
+
+void epochs::tell_ending(session& s) const {
+  if (!ending_.empty() && !s.tasks.empty()) sessions_.push(s, ending());
+}
+
+void epochs::wish(epoch_ends::cause why, std::string text) {
+  if (number_ == 0 || !ending_.empty()) return;
+  why_ = why;
+  ending_ = std::move(text);
+  kernel_.log(severity::info, event_kind::other,
+              "epoch " + std::to_string(number_) + " is to end: " + ending_);
+  push_ending();
+}
+
+// The present epoch can do nothing more.
+void epochs::end_over(epoch_ends::cause why, std::string text) {
+  if (is_over_) return;
+  why_ = why;
+  ending_ = std::move(text);
+  is_over_ = true;
+  kernel_.log(severity::warning, event_kind::other,
+              "epoch " + std::to_string(number_) + " is over: " + ending_);
+  push_ending();
+  end_calls();
+}
+
+// Of all members, except those that wait for the next epoch.
+void epochs::end_calls() {
+  status const why{errc::aborted, over_text()};
+  concerns_.barriers.end_epoch(kernel_.observed(), why);
+  concerns_.topologies.job_failed(kernel_.observed(), why, nullptr);
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    calls_.end_waits_except(task_id{i}, *this, why);
+  }
+}
+
+void epochs::take_departures() {
+  auto const gone = std::exchange(departed_, {});
+  if (gone.empty()) return;
+  for (std::string const& one : gone) {
+    if (losses_.size() < losses_max) {
+      losses_.push_back(one);
+    } else {
+      ++losses_left_out_;
+    }
+  }
+  bool const all_left = roster_.count(task_state::left) == roster_.size();
+  if (!all_left) end_over(epoch_ends::cause::lost, gone.front());
+}
+
+void epochs::show(time_point now, snapshot& in) const {
+  if (!options_.elastic) return;
+  in.elastic = snapshot::elastic_state{number_,
+                                       options_.min_tasks,
+                                       options_.num_tasks,
+                                       target_,
+                                       ending_,
+                                       is_over_,
+                                       static_cast<std::uint32_t>(ready_.size()),
+                                       number_ == 0 ? duration{} : now - began_};
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,519 @@
+// Elastic jobs: epochs, how one follows the other, and fencing (D43).
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+core::config elastic(std::uint32_t min_tasks, core::config options = {}) {
+  options.elastic = true;
+  options.min_tasks = min_tasks;
+  options.come_back = 0s;
+  options.last_call = 2s;
+  options.min_wait = 5s;
+  options.epoch_timeout = 6s;
+  return options;
+}
+
+call enrol(cluster& c, int who, std::string member = {}, std::vector<std::string> placement = {}) {
+  core::join_args args{incarnation{500 + static_cast<std::uint64_t>(who)}, without_limit};
+  args.any = true;
+  args.member = std::move(member);
+  args.placement = std::move(placement);
+  return c.send(who, std::move(args), without_limit);
+}
+
+// A new client that asks to join.
+call newcomer(cluster& c, std::string member = {}) {
+  return enrol(c, c.observer(), std::move(member));
+}
+
+call next(cluster& c, int who, bool shrink_only = false, duration timeout = 300s) {
+  return c.send(who, core::next_epoch_args{timeout, c[who].epoch, shrink_only}, timeout);
+}
+
+// "2: 0 of 3", with what was lost and has joined: "2: 0 of 3 -1 +2"; or the code.
+std::string epoch(cluster const& c, call of) {
+  auto const* e = c.body<core::epoch_answer>(of);
+  if (auto const* const j = c.body<core::join_answer>(of); j && j->epoch) e = &*j->epoch;
+  if (!e) return c.code(of);
+  std::string text = std::to_string(e->number) + ": " + std::to_string(e->rank.value) + " of " +
+                     std::to_string(e->size);
+  if (e->lost > 0) text += " -" + std::to_string(e->lost);
+  if (e->joined > 0) text += " +" + std::to_string(e->joined);
+  return text;
+}
+
+// The pushes of this kind that the client got since the last look.
+std::string endings(cluster& c, int who) {
+  std::string text;
+  for (auto const& one : std::exchange(c[who].pushes, {})) {
+    auto const* const e = std::get_if<core::epoch_ends>(&one->value);
+    if (!e) continue;
+    if (!text.empty()) text += "; ";
+    text += std::to_string(e->epoch) + (e->why == core::epoch_ends::cause::lost      ? " lost"
+                                        : e->why == core::epoch_ends::cause::joiners ? " joiners"
+                                                                                     : " asked");
+  }
+  return text;
+}
+
+std::string members(cluster& c) {
+  auto const of = c.send(c.observer(), core::epoch_members_args{}, without_limit);
+  auto const* const all = c.body<core::epoch_members_answer>(of);
+  if (!all) return c.code(of);
+  std::string text;
+  for (auto const& one : all->members) text += one.name + (one.survivor ? " " : "+ ");
+  return text;
+}
+
+// n of at most `most` tasks are in epoch 1: client i is task i, member m<i>.
+struct elastic_job {
+  elastic_job(std::uint32_t n, std::uint32_t most, core::config options)
+      : c{cluster::without_clients(most, options)} {
+    for (std::uint32_t i = 0; i < n; ++i) all.push_back(newcomer(c, "m" + std::to_string(i)));
+    if (n < most) c.pass(2s);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      BOOST_TEST_REQUIRE(epoch(c, all[i]) == "1: " + std::to_string(i) + " of " +
+                                                 std::to_string(n) + " +" + std::to_string(n));
+    }
+    c.replies();
+    c.log();
+  }
+
+  cluster c;
+  std::vector<call> all;
+};
+
+BOOST_AUTO_TEST_SUITE(coordinator_epochs_test)
+
+BOOST_AUTO_TEST_CASE(the_first_epoch_begins_at_once_when_all_are_there) {
+  auto c = cluster::without_clients(2, elastic(1));
+  auto const first = newcomer(c, "b");
+  BOOST_TEST(c.code(first) == "waits");
+  auto const second = newcomer(c, "a");
+  BOOST_TEST(epoch(c, first) == "1: 1 of 2 +2");
+  BOOST_TEST(epoch(c, second) == "1: 0 of 2 +2");
+  BOOST_TEST(members(c) == "a+ b+ ");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_epoch_begins_with_fewer_after_the_last_call) {
+  auto c = cluster::without_clients(4, elastic(2));
+  auto const first = newcomer(c);
+  BOOST_TEST(c.at(10s).code(first) == "waits");
+  auto const second = newcomer(c);
+  BOOST_TEST(c.at(12s - 1ns).code(second) == "waits");
+  BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
+  BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
+}
+
+BOOST_AUTO_TEST_CASE(a_joiner_breaks_nothing_and_is_taken_at_the_next_boundary) {
+  elastic_job job{3, 4, elastic(2)};
+  auto& c = job.c;
+  auto const waits = c.barrier({0, 0}, "b");
+  auto const joiner = newcomer(c, "m3");
+
+  BOOST_TEST(endings(c, 0) + ", " + endings(c, 2) == "1 joiners, 1 joiners");
+  BOOST_TEST(c.code(waits) == "waits");
+  c.barrier({1, 1}, "b");
+  c.barrier({2, 2}, "b");
+  BOOST_TEST(c.code(waits) == "OK");
+  auto const first = next(c, 0);
+  auto const second = next(c, 1);
+  BOOST_TEST(c.code(first, joiner) == "waits waits");
+  auto const third = next(c, 2);
+  BOOST_TEST(epoch(c, first) == "2: 0 of 4 +1");
+  BOOST_TEST(epoch(c, second) == "2: 1 of 4 +1");
+  BOOST_TEST(epoch(c, third) == "2: 2 of 4 +1");
+  BOOST_TEST(epoch(c, joiner) == "2: 3 of 4 +1");
+  BOOST_TEST(members(c) == "m0 m1 m2 m3+ ");
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_ends_all_calls_and_the_survivors_go_on) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  auto const at_barrier = c.barrier({0, 0}, "b", 600s);
+  auto const gets = c.send({0, 0}, core::get_args{"k", 600s}, 600s);
+
+  c.task_ended(1, {errc::aborted, "signal 9"});
+
+  BOOST_TEST(c.code(at_barrier, gets) == "ABORTED ABORTED");
+  expect_words(c.text(gets), {"epoch 1 is over", "task 1", "signal 9", "call next_epoch"});
+  BOOST_TEST(endings(c, 0) == "1 lost");
+  BOOST_TEST(c.error() == "none");
+  auto const later = c.barrier({2, 2}, "b");
+  BOOST_TEST(c.code(later) == "ABORTED");
+  auto const first = next(c, 2);
+  BOOST_TEST(c.code(first) == "waits");
+  auto const second = next(c, 0);
+  BOOST_TEST(epoch(c, first) == "2: 1 of 2 -1");
+  BOOST_TEST(epoch(c, second) == "2: 0 of 2 -1");
+  BOOST_TEST(members(c) == "m0 m2 ");
+  // Names of barriers begin at round 1.
+  auto const again = c.barrier({0, 0}, "b");
+  c.barrier({2, 1}, "b");
+  BOOST_TEST(c.body<core::barrier_answer>(again)->round.value == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_lowest_survivor_becomes_task_0_and_keys_and_locks_move_along) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  c.send({2, 2}, core::put_args{"addr", "two", false, true});
+  c.send({1, 1}, core::put_args{"addr1", "one", false, true});
+  auto const locked = c.send({2, 2}, core::lock_args{"l"});
+  BOOST_TEST(c.code(locked) == "OK");
+  c.task_ended(0, {errc::aborted, "signal 9"});
+  next(c, 1);
+  auto const moved = next(c, 2);
+  BOOST_TEST(epoch(c, moved) == "2: 1 of 2 -1");
+  auto const get = [&](std::string key) { return c.code(c.send(1, core::try_get_args{key})); };
+  BOOST_TEST(get("addr") + " " + get("addr1") == "OK OK");
+  BOOST_TEST(c.look().locks_held == 1u);
+
+  c.task_ended(1, {errc::aborted, "signal 9"});  // it was task 2
+
+  BOOST_TEST(epoch(c, next(c, 1)) == "3: 0 of 1 -1");
+  BOOST_TEST(get("addr") + " " + get("addr1") == "NOT_FOUND OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_next_process_of_a_member_is_awaited_in_the_last_call) {
+  auto options = elastic(1);
+  options.come_back = 2s;
+  elastic_job job{2, 2, options};
+  auto& c = job.c;
+  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
+  auto const waits = next(c, 0);
+  BOOST_TEST(c.at(11s).code(waits) == "waits");
+
+  auto const back = newcomer(c, "m1");
+
+  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1 +1");
+  BOOST_TEST(epoch(c, back) == "2: 1 of 2 -1 +1");
+  c.at(20s).task_ended(1, {errc::aborted, "signal 9"});
+  auto const alone = next(c, 0);
+  BOOST_TEST(c.at(22s - 1ns).code(alone) == "waits");
+  BOOST_TEST(epoch(c.at(22s), alone) == "3: 0 of 1 -1");
+}
+
+BOOST_AUTO_TEST_CASE(below_the_minimum_a_spare_makes_the_epoch_at_once) {
+  elastic_job job{2, 2, elastic(2)};
+  auto& c = job.c;
+  c.task_ended(0, {errc::aborted, "signal 9"});
+  auto const waits = next(c, 1, false, without_limit);
+  BOOST_TEST(c.pass(4s).code(waits) == "waits");
+  auto const joiner = newcomer(c);
+  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1 +1");
+  BOOST_TEST(epoch(c, joiner) == "2: 1 of 2 -1 +1");
+}
+
+BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_after_min_wait_and_names_the_lost_in_order) {
+  elastic_job job{3, 3, elastic(2)};
+  auto& c = job.c;
+  c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
+  c.task_ended(0, {errc::aborted, "signal 11"});
+  auto const waits = next(c, 1, false, without_limit);
+
+  BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.at(15s).code(waits) == "ABORTED");
+
+  expect_words(c.error(), {"fewer than 2 tasks", "5 s", "1 of the 3 of epoch 1"});
+  std::string const text = c.error();
+  BOOST_TEST(text.find("signal 9") < text.find("signal 11"));
+}
+
+BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  c.task_ended(0, {errc::aborted, "signal 9"});
+  c.task_ended(1, {errc::aborted, "signal 9"});
+  BOOST_TEST(!c.logic().done());
+  auto const joiner = newcomer(c);
+  BOOST_TEST(epoch(c, joiner) == "2: 0 of 1 -2 +1");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_dies_while_next_epoch_waits_is_not_counted) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  auto const gone = next(c, 1);
+  auto const waits = next(c, 0);
+  c.lose(1).pass(2s);
+  BOOST_TEST(c.code(waits) == "waits");
+  auto const last = next(c, 2);
+  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1");
+  BOOST_TEST(epoch(c, last) == "2: 1 of 2 -1");
+  (void)gone;
+}
+
+BOOST_AUTO_TEST_CASE(a_member_whose_connection_is_lost_is_awaited_for_its_grace) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  auto const blinks = next(c, 1);
+  c.lose(1);
+  auto const waits = next(c, 0);
+  BOOST_TEST(c.pass(1s).code(waits) == "waits");
+  c.resume(1);
+  BOOST_TEST(epoch(c, waits) == "2: 0 of 2");
+  BOOST_TEST(epoch(c, blinks) == "2: 1 of 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_joiner_that_dies_before_it_hears_ends_its_epoch_by_its_loss) {
+  elastic_job job{1, 2, elastic(1)};
+  auto& c = job.c;
+  auto const joiner = newcomer(c);
+  int const who = static_cast<int>(joiner.client);
+  c[who].deaf = true;
+  auto const first = next(c, 0);
+  BOOST_TEST(epoch(c, first) == "2: 0 of 2 +1");
+  endings(c, 0);
+  c.lose(who).pass(2s);
+  BOOST_TEST(endings(c, 0) == "2 lost");
+  BOOST_TEST(epoch(c, next(c, 0)) == "3: 0 of 1 -1");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_never_calls_is_left_behind) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  auto const waits = next(c, 0, false, without_limit);
+  auto const other = next(c, 2, false, without_limit);
+  BOOST_TEST(c.at(6s - 1ns).code(waits, other) == "waits waits");
+
+  c.at(6s);
+
+  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1");
+  BOOST_TEST(epoch(c, other) == "2: 1 of 2 -1");
+  auto const late = next(c, 1);
+  BOOST_TEST(c.code(late) == "ABORTED");
+  expect_words(c.text(late), {"no member of epoch 2", "join again"});
+  auto const put = c.send(1, core::put_args{"k", "v"});
+  BOOST_TEST(c.code(put) == "ABORTED");
+  auto const again = enrol(c, 1, "m1");
+  BOOST_TEST(c.code(again) == "waits");
+  next(c, 0);
+  next(c, 2);
+  BOOST_TEST(epoch(c, again) == "3: 2 of 3 +1");
+}
+
+BOOST_AUTO_TEST_CASE(a_wish_without_anybody_waiting_leaves_nobody_behind) {
+  elastic_job job{2, 3, elastic(1)};
+  auto& c = job.c;
+  newcomer(c);
+  BOOST_TEST(endings(c, 0) == "1 joiners");
+  BOOST_TEST(c.pass(20s).state_of(1) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(requests_of_another_epoch_are_aborted_and_those_without_act_for_no_task) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  next(c, 0);
+  next(c, 1);
+  c[0].epoch = 1;
+  auto const old = c.send(0, core::put_args{"k", "v"});
+  BOOST_TEST(c.code(old) == "ABORTED");
+  expect_words(c.text(old), {"epoch 1 is over", "epoch 2 has begun"});
+  auto const again = next(c, 0);
+  BOOST_TEST(epoch(c, again) == "2: 0 of 2");
+  c[0].epoch = 0;
+  BOOST_TEST(c.code(c.send(0, core::put_args{"k", "v"})) == "OK");
+  BOOST_TEST(c.code(c.send(0, core::barrier_args{"b"})) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_need_a_member_which_waits_for_the_next_epoch_are_aborted) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  auto const needs = c.barrier({1, 1}, "b");
+  auto const without = c.barrier({1, 1}, "c", 300s, {.among = {1, 2}});
+  auto const leaves = c.send({2, 2}, core::leave_args{}, 300s);
+
+  next(c, 0);
+
+  BOOST_TEST(c.code(needs, leaves) == "ABORTED ABORTED");
+  expect_words(c.text(needs), {"task 0", "waits for epoch 2", "call next_epoch"});
+  BOOST_TEST(c.code(without) == "waits");
+  BOOST_TEST(c.code(c.barrier({2, 2}, "d")) == "ABORTED");
+  BOOST_TEST(c.code(c.barrier({2, 2}, "c", 300s, {.among = {1, 2}}), without) == "OK OK");
+  BOOST_TEST(c.code(c.send({2, 2}, core::get_args{"k", 1s}, 1s)) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(an_ending_is_told_again_after_a_resume) {
+  elastic_job job{2, 3, elastic(1)};
+  auto& c = job.c;
+  newcomer(c);
+  BOOST_TEST(endings(c, 0) == "1 joiners");
+  c.blink(0);
+  BOOST_TEST(endings(c, 0) == "1 joiners");
+}
+
+BOOST_AUTO_TEST_CASE(resize_shrinks_at_the_boundary_and_the_highest_leave) {
+  elastic_job job{3, 4, elastic(2)};
+  auto& c = job.c;
+  int const op = c.observer();
+  BOOST_TEST(c.code(c.send(op, core::resize_args{1})) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.send(op, core::resize_args{5})) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.send(op, core::resize_args{2})) == "OK");
+  BOOST_TEST(endings(c, 0) == "1 asked");
+  auto const first = next(c, 0);
+  auto const second = next(c, 1);
+  auto const third = next(c, 2);
+  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1");
+  BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
+  BOOST_TEST(c.code(third) == "CANCELLED");
+  expect_words(c.text(third), {"has left", "resized to 2"});
+  auto const joiner = newcomer(c);
+  BOOST_TEST(endings(c, 0) == "");
+  BOOST_TEST(c.code(joiner) == "waits");
+  c.send(op, core::resize_args{3});
+  BOOST_TEST(endings(c, 0) == "2 joiners");
+}
+
+BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) {
+  elastic_job job{2, 2, elastic(1, {.spares = 1})};
+  auto& c = job.c;
+  c.send(0, core::preempt_args{task_id{1}, 3600s});
+  BOOST_TEST(endings(c, 0) == "");
+  auto const spare = newcomer(c);
+  BOOST_TEST(endings(c, 0) == "1 asked");
+  auto const first = next(c, 0);
+  auto const second = next(c, 1);
+  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1 +1");
+  BOOST_TEST(epoch(c, spare) == "2: 1 of 2 -1 +1");
+  BOOST_TEST(c.code(second) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(the_leave_is_that_of_the_present_epoch_and_ends_the_job) {
+  elastic_job job{2, 2, elastic(1, {.spares = 1})};
+  auto& c = job.c;
+  auto const spare = newcomer(c);
+  auto const first = c.send({0, 0}, core::leave_args{}, 300s);
+  BOOST_TEST(c.code(first) == "waits");
+  auto const second = c.send({1, 1}, core::leave_args{}, 300s);
+  BOOST_TEST(c.code(first, second) == "OK OK");
+  BOOST_TEST(c.code(spare) == "CANCELLED");
+  BOOST_TEST(c.logic().done());
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_ends_leaves_and_a_leave_alone_shrinks) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  auto const leaves = c.send({0, 0}, core::leave_args{}, 300s);
+  auto const alone = c.send({1, 1}, core::leave_args{0s}, 0s);
+  BOOST_TEST(c.code(alone, leaves) == "OK ABORTED");
+  BOOST_TEST(c.code(c.send({0, 0}, core::leave_args{}, 300s)) == "ABORTED");
+  next(c, 2);
+  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 2 -1");
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_an_epoch_vanish_when_the_one_after_the_next_begins) {
+  elastic_job job{1, 1, elastic(1)};
+  auto& c = job.c;
+  for (auto const* const key : {"epoch/1/a", "epoch/1/b/c", "epoch/2/a", "epoch/10", "other"}) {
+    c.send(0, core::put_args{key, "v"});
+  }
+  next(c, 0);
+  BOOST_TEST(c.look().keys == 5u);
+  next(c, 0);
+  BOOST_TEST(c.look().keys == 3u);
+  next(c, 0);
+  BOOST_TEST(c.look().keys == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_loses_members_waits_before_it_is_admitted) {
+  elastic_job job{1, 2, elastic(1)};
+  auto& c = job.c;
+  auto const lose_one = [&] {
+    auto const joiner = enrol(c, c.observer("b:9"), "x", {"rack", "bad"});
+    next(c, 0, false, without_limit);
+    BOOST_TEST_REQUIRE(c.body<core::join_answer>(joiner));
+    c.task_ended(1, {errc::aborted, "signal 9"});
+    next(c, 0, false, without_limit);
+  };
+  for (int i = 0; i < 3; ++i) lose_one();
+  auto const begun = c.now();
+  auto const late = enrol(c, c.observer("b:9"), "x", {"rack", "bad"});
+  auto const good = c.look().elastic->epoch;
+  endings(c, 0);
+  BOOST_TEST(endings(c.at(begun + 10s - 1ns), 0) == "");
+  BOOST_TEST(endings(c.at(begun + 10s), 0) == std::to_string(good) + " joiners");
+  BOOST_TEST(c.code(late) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_new_is_taken_if_a_member_or_the_job_says_so) {
+  {
+    elastic_job job{2, 3, elastic(1)};
+    auto& c = job.c;
+    auto const joiner = newcomer(c);
+    next(c, 0, true);
+    auto const second = next(c, 1);
+    BOOST_TEST(epoch(c, second) == "2: 1 of 2");
+    BOOST_TEST(c.code(joiner) == "waits");
+  }
+  elastic_job job{2, 3, elastic(1, {.grow = core::growth::never})};
+  auto& c = job.c;
+  auto const joiner = newcomer(c);
+  BOOST_TEST(endings(c, 0) == "");
+  next(c, 0);
+  next(c, 1);
+  BOOST_TEST(c.code(joiner) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_grows_at_once_ends_its_epoch_for_a_joiner) {
+  elastic_job job{2, 3, elastic(1, {.grow = core::growth::now})};
+  auto& c = job.c;
+  auto const waits = c.barrier({0, 0}, "b");
+  newcomer(c);
+  BOOST_TEST(endings(c, 0) == "1 joiners");
+  BOOST_TEST(c.code(waits) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(more_epochs_than_the_limit_fail_the_job) {
+  elastic_job job{1, 1, elastic(1, {.epochs_max = 2})};
+  auto& c = job.c;
+  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 1");
+  BOOST_TEST(c.code(next(c, 0)) == "ABORTED");
+  expect_words(c.error(), {"2 epochs", "epochs_max"});
+}
+
+BOOST_AUTO_TEST_CASE(with_ranks_by_member_all_are_sorted_anew) {
+  elastic_job job{2, 3, elastic(1, {.ranks = core::rank_order::member})};
+  auto& c = job.c;
+  auto const joiner = newcomer(c, "a");
+  auto const first = next(c, 0);
+  auto const second = next(c, 1);
+  BOOST_TEST(epoch(c, joiner) == "2: 0 of 3 +1");
+  BOOST_TEST(epoch(c, first) == "2: 1 of 3 +1");
+  BOOST_TEST(epoch(c, second) == "2: 2 of 3 +1");
+}
+
+BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_challenges_it_and_joins_the_next_epoch) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  c[1].beats = false;
+  auto const rival = newcomer(c, "m1");
+  c.pass(2s);
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.code(rival) == "waits");
+  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 2 -1 +1");
+  BOOST_TEST(epoch(c, rival) == "2: 1 of 2 -1 +1");
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  auto const waits = next(c, 0, false, 5s);
+  c.pass(5s);
+  BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(waits), {"epoch 2", "5 s", "1 of 2 members: 1"});
+}
+
+BOOST_AUTO_TEST_CASE(other_jobs_have_no_epochs_and_elastic_ones_assign_numbers) {
+  cluster c{1};
+  BOOST_TEST(c.code(next(c, 0)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.send(0, core::resize_args{1})) == "FAILED_PRECONDITION");
+  BOOST_TEST(members(c) == "FAILED_PRECONDITION");
+  auto other = cluster::without_clients(2, elastic(1));
+  BOOST_TEST(other.code(other.join({other.observer(), 0}, 7)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test
