@@ -71,6 +71,22 @@ status check_xla(options const& o) {
   return refusal("xla.listen: JAX processes are workers, and no token is a worker's.");
 }
 
+status check_elastic(options const& o) {
+  if (!o.core.elastic) return {};
+  if (o.core.min_tasks == 0 || o.core.min_tasks > o.core.num_tasks) {
+    return refusal("An elastic job has at least 1 and at most num_tasks tasks: min_tasks is " +
+                   std::to_string(o.core.min_tasks) + ", num_tasks " +
+                   std::to_string(o.core.num_tasks) + ".");
+  }
+  if (!o.xla.listen.empty()) {
+    return refusal("JAX processes cannot take part in an elastic job: their number is fixed.");
+  }
+  if (o.core.leave_barrier) return {};
+  return refusal(
+      "An elastic job needs its leave barrier: without it the first task that leaves "
+      "ends the epoch.");
+}
+
 }  // namespace
 
 options::options() { core.memory_bytes_max = memory_allowed(limits_of_this_process()) / 2; }
@@ -92,6 +108,7 @@ status check(options const& o) {
   if (status why = check_journal(o.journal); !why.ok()) return why;
   if (status why = check_sizes(o); !why.ok()) return why;
   if (status why = check_xla(o); !why.ok()) return why;
+  if (status why = check_elastic(o); !why.ok()) return why;
   return core::check(o.core.credentials);
 }
 

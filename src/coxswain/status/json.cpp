@@ -284,6 +284,13 @@ json::object summary_of(core::snapshot const& picture) {
                      {"lag_bytes", picture.leader->lag_bytes},
                      {"lag_ms", milliseconds_of(picture.leader->lag)}};
   }
+  if (picture.elastic) {
+    auto const& e = *picture.elastic;
+    all["elastic"] = {{"epoch", e.epoch},         {"tasks_min", e.tasks_min},
+                      {"tasks_max", e.tasks_max}, {"tasks_wanted", e.tasks_wanted},
+                      {"ending", e.ending},       {"over", e.over},
+                      {"ready", e.ready},         {"age_ms", milliseconds_of(e.age)}};
+  }
   return all;
 }
 

@@ -170,6 +170,12 @@ void add_job(page& to, core::snapshot const& job) {
   to.gauge("locks_held", "Locks that a session holds.", job.locks_held);
   to.gauge("waiting_locks", "Calls that wait for a lock.", job.waiting_locks);
   to.gauge("spares", "Processes that wait for a task's number.", job.spares_waiting);
+  if (job.elastic) {
+    to.gauge("epoch", "The present epoch of an elastic job.", job.elastic->epoch);
+    to.gauge("epoch_tasks_wanted", "The most tasks of an epoch.", job.elastic->tasks_wanted);
+    to.gauge("epoch_ending", "1 if the epoch is to end.", job.elastic->ending.empty() ? 0 : 1);
+    to.gauge("epoch_ready", "Members that wait for the next epoch.", job.elastic->ready);
+  }
   to.gauge("keys", "Keys that have a value.", job.keys);
   to.gauge("key_bytes", "Bytes of the values of keys.", job.key_bytes);
   to.gauge("queue_items", "Items in queues.", job.queued_items);

@@ -42,6 +42,8 @@ void add_pop(CLI::App& program, action& chosen);
 void add_lock(CLI::App& program, action& chosen);
 void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
+void add_epoch(CLI::App& program, action& chosen);
+void add_resize(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_journal(CLI::App& program, action& chosen);
 void add_completion(CLI::App& program, action& chosen);
@@ -59,7 +61,7 @@ struct command_group {
 inline std::vector<command_group> const command_groups{
     {"Job",
      {add_run, add_serve, add_task, add_relay, add_detect, add_progress, add_fail, add_reset,
-      add_leave}},
+      add_leave, add_epoch}},
     {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay, add_journal}},
     {"Barriers",
      {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
@@ -68,7 +70,7 @@ inline std::vector<command_group> const command_groups{
      {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
     {"Queues", {add_push, add_pop}},
     {"Locks", {add_lock}},
-    {"Operate", {add_cancel, add_preempt}},
+    {"Operate", {add_cancel, add_preempt, add_resize}},
     {"This program", {add_help, add_completion, add_man, add_version}},
 };
 

@@ -330,6 +330,12 @@ void add_run(CLI::App& program, action& chosen) {
         bool const is_said = app->get_option("--linger")->count() > 0;
         // Without restarts nobody comes back.
         auto& core = given->coordinator.server.core;
+        if (core.elastic) {
+          throw program_error{exit_code::usage,
+                              "the processes of coxswain run keep their numbers: start an elastic "
+                              "job with coxswain serve, and its processes with coxswain task "
+                              "--member"};
+        }
         bool const keeps_numbers = given->job.restarts_max > 0;
         if (!keeps_numbers && app->get_option("--come-back")->count() == 0) core.come_back = 0s;
         bool const is_watched = given->coordinator.has_page && ::isatty(STDERR_FILENO) == 1;

@@ -41,6 +41,48 @@ void add_spare_options(CLI::App& to, core::config& core) {
                "to a spare at once");
 }
 
+void add_elastic_options(CLI::App& to, core::config& core) {
+  to.option_defaults()->group("Elastic jobs");
+  to.add_flag("--elastic", core.elastic,
+              "The number of tasks changes from epoch to epoch, up to --num-tasks");
+  to.add_option_function<std::uint32_t>(
+        "--min-tasks", [&core](std::uint32_t n) { core.min_tasks = n; },
+        "The least number of tasks of an epoch; implies --elastic")
+      ->type_name("N")
+      ->each([&core](std::string const&) { core.elastic = true; })
+      ->check(CLI::Range(std::int64_t{1}, tasks_max))
+      ->default_str("1");
+  to.add_option_function<std::string>(
+        "--grow",
+        [&core](std::string const& when) {
+          core.grow = when == "boundary" ? core::growth::boundary
+                      : when == "now"    ? core::growth::now
+                                         : core::growth::never;
+        },
+        "When processes that wait join: when all members call next_epoch, at once, or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"boundary", "now", "never"}))
+      ->default_str("boundary");
+  to.add_option_function<std::string>(
+        "--ranks",
+        [&core](std::string const& how) {
+          core.ranks = how == "keep" ? core::rank_order::keep : core::rank_order::member;
+        },
+        "Whether members keep their numbers, or all are sorted by member name")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"keep", "member"}))
+      ->default_str("keep");
+  add_duration(to, "--epoch-timeout", core.epoch_timeout,
+               "Fail a member that has not called next_epoch this long after the first one; 0: "
+               "never");
+  add_duration(to, "--min-wait", core.min_wait,
+               "Fail the job after this long with fewer than --min-tasks");
+  to.add_option("--max-epochs", core.epochs_max,
+                "Fail the job instead of beginning more epochs; 0: without limit")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 // A port without a host is on this machine only, if nothing protects it.
 void keep_private(coordinator_options& given) {
   auto& server = given.server;
@@ -149,6 +191,7 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "Fail a task that left to return and has not joined after this long",
                {.least = 1ms, .may_be_forever = true});
   add_spare_options(to, core);
+  add_elastic_options(to, core);
   to.option_defaults()->group("Options");
 }
 

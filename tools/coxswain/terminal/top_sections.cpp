@@ -98,11 +98,12 @@ section head_section(job_view const& view, std::size_t columns) {
                                   text_of(view.lost->length), view.lost->why);
     for (auto const& part : wrapped(text, columns, 2)) all.emplace_back(part, style::alarm);
   }
+  auto const epoch = job.elastic ? fmt::format("   epoch {}", job.elastic->epoch) : std::string{};
   auto const spares = job.spares_waiting == 0 ? std::string{}
                                               : fmt::format("   {} spare{}", job.spares_waiting,
                                                             plural(job.spares_waiting));
   all.emplace_back(fmt::format("{} task{}: {}{}   {} of {} memory   {} key{}", job.tasks.size(),
-                               plural(job.tasks.size()), tally(job.tasks), spares,
+                               plural(job.tasks.size()), tally(job.tasks), epoch + spares,
                                size_text(job.memory_bytes), size_text(job.memory_bytes_max),
                                job.keys, plural(job.keys)));
   auto const size = all.size();

@@ -94,6 +94,17 @@ std::string spares_text(core::snapshot const& picture) {
   return text + "\n";
 }
 
+// "epoch 7 for 3 min, 2 to 4 tasks; 1 ready: task 2 has called next_epoch".
+std::string elastic_text(core::snapshot::elastic_state const& of) {
+  auto text = of.epoch == 0 ? std::string{"no epoch has begun"}
+                            : fmt::format("epoch {} for {}", of.epoch, text_of(of.age));
+  text += fmt::format(", {} to {} tasks", of.tasks_min, of.tasks_max);
+  if (of.tasks_wanted != of.tasks_max) text += fmt::format(", {} wanted", of.tasks_wanted);
+  if (of.ending.empty()) return text + "\n";
+  return text +
+         fmt::format("; {}: {}; {} ready\n", of.over ? "over" : "to end", of.ending, of.ready);
+}
+
 std::string status_text(core::snapshot const& picture) {
   auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
                           tally(picture.tasks));
@@ -112,6 +123,7 @@ std::string status_text(core::snapshot const& picture) {
     text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
                         picture.waiting_locks);
   }
+  if (picture.elastic) text += elastic_text(*picture.elastic);
   if (picture.spares_waiting > 0) text += spares_text(picture);
   if (picture.deadlines_answered > 0) {
     text +=

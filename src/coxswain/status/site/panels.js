@@ -10,6 +10,8 @@ function showHeader(job, now) {
   setText(byId('coordinator'), facts.coordinator ?? '–');
   setText(byId('version'), facts.version);
   setText(byId('uptime'), textOfSeconds(job.uptime(now)));
+  byId('has-epoch').hidden = !facts.elastic;
+  setText(byId('epoch'), textOfCount(facts.elastic?.epoch ?? 0));
   byId('has-spares').hidden = !facts.spares_waiting;
   setText(byId('spares'), textOfCount(facts.spares_waiting ?? 0));
   byId('leads').hidden = !facts.leader;

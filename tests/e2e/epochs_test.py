@@ -1,0 +1,77 @@
+"""Epochs: jobs whose number of tasks changes."""
+
+import os
+import signal
+import sys
+import unittest
+
+from programs import EndToEnd, PATH
+
+TRAIN = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "examples", "train_elastic.py")
+
+
+class Epochs(EndToEnd):
+
+    def member(self, name, script):
+        return self.start("coxswain", "task", "--member", name, "--", "sh", "-c", script,
+                          env=self.at | PATH)
+
+    def wait_for_epoch(self, number, size):
+        return self.wait_for_status(f"epoch {number} of {size}", lambda s: (
+            s["elastic"]["epoch"] == number and s["num_tasks"] == size))
+
+    def serve_elastic(self, *options):
+        self.serve(4, "--elastic", "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
+                   "--reconnect-grace", "100ms", *options)
+
+    def test_three_join_a_fourth_comes_and_the_job_shrinks_again(self):
+        self.serve_elastic()
+        def member(number):
+            return self.member(f"m{number}",
+                               f"while coxswain pop next-{number}; do coxswain epoch next; done")
+
+        def next_epoch():
+            for number in range(len(tasks)):
+                self.succeed("push", f"next-{number}", "x")
+
+        tasks = [member(number) for number in range(3)]
+        self.wait_for_epoch(1, 3)
+        members = self.coxswain("epoch", "members").out.splitlines()
+        self.assertEqual([one.split()[1] for one in members], ["m0", "m1", "m2"])
+        self.assertEqual(self.coxswain("epoch", "wanted").code, 1)
+
+        fourth = member(3)
+        self.wait_for_status("a joiner", lambda s: s["spares_waiting"] == 1)
+        self.assertIn("wait to join", self.coxswain("epoch", "wanted").out)
+        next_epoch()
+        for number, task in enumerate(tasks):
+            self.assertEqual(task.line("2 "), f"2 4 {number}")
+        self.wait_for_epoch(2, 4)
+        tasks.append(fourth)
+
+        self.assertEqual(self.coxswain("resize", "1").code, 1)
+        self.assertEqual(self.coxswain("resize", "2").code, 0)
+        self.assertIn("asks for 2 tasks", self.coxswain("status").out)
+        next_epoch()
+        self.assertEqual(tasks[1].line("3 "), "3 2 1")
+        self.wait_for_epoch(3, 2)
+
+    def test_training_goes_on_through_two_kills_with_the_right_sum(self):
+        self.serve_elastic()
+        env = self.at | PATH
+        def train(name):
+            return self.start(sys.executable, TRAIN, "--steps", "60", "--pause", "0.03",
+                              env=env | {"COXSWAIN_MEMBER": name, "PYTHONPATH":
+                                         os.environ.get("COXSWAIN_PYTHON", "")})
+        tasks = [train(f"m{number}") for number in range(4)]
+        self.wait_for_epoch(1, 4)
+        for killed in (3, 0):
+            tasks[killed].line("step 5" if killed == 3 else "epoch 2")
+            tasks[killed].process.send_signal(signal.SIGKILL)
+        for task in (tasks[1], tasks[2]):
+            self.assertEqual(task.wait(), 0, task.err)
+            self.assertIn("sum 1770", task.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
