@@ -222,6 +222,22 @@ coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, 
   return outcome_of([&] { job_of(client).unlock(view_of(name), token); });
 }
 
+coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms,
+                                     coxswain_epoch* epoch) {
+  return outcome_of([&] {
+    need(epoch, "where the epoch goes");
+    auto const next = job_of(client).next_epoch(timeout_of(timeout_ms));
+    *epoch = {next.number, next.size, next.rank.value, next.lost, next.joined};
+  });
+}
+
+coxswain_status* coxswain_epoch_wanted(coxswain_client* client, bool* wanted) {
+  return outcome_of([&] {
+    need(wanted, "where the answer goes");
+    *wanted = job_of(client).epoch_wanted().has_value();
+  });
+}
+
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {
   return list ? list->processes.data() : nullptr;
 }

@@ -244,6 +244,30 @@ coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name
 // holds it.
 coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token);
 
+// Elastic jobs.
+
+// A numbered membership of the job: how many tasks it has, the number of this one, and how many
+// members of the epoch before are lost and have joined.
+typedef struct coxswain_epoch {
+  uint64_t number;
+  uint32_t size;
+  uint32_t rank;
+  uint32_t lost;
+  uint32_t joined;
+} coxswain_epoch;
+
+// Waits until the next epoch begins: when all members have called this, or have failed or left, and
+// there are enough. Until then this task takes part in nothing. CANCELLED: it is not in the next
+// epoch, and has left. DEADLINE_EXCEEDED: the text names those that have not called. ABORTED: it is
+// no member any more (join again), or the job has failed. FAILED_PRECONDITION: the job is not
+// elastic.
+coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms,
+                                     coxswain_epoch* epoch);
+
+// Whether the present epoch is to end, or has ended: then call coxswain_next_epoch when possible.
+// Does not wait.
+coxswain_status* coxswain_epoch_wanted(coxswain_client* client, bool* wanted);
+
 // Processes.
 
 // A task in one of its incarnations.

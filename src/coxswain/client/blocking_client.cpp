@@ -192,6 +192,20 @@ void blocking_client::report_error(errc code, std::string_view message,
 
 void blocking_client::leave(leave_options const& options) { return run(calls().leave(options)); }
 
+coxswain::epoch blocking_client::next_epoch(epoch_options const& options) {
+  return run(calls().next_epoch(options));
+}
+
+std::optional<epoch_end> blocking_client::epoch_wanted() { return run(calls().epoch_wanted()); }
+
+coxswain::epoch_members blocking_client::epoch_members(call_options const& options) {
+  return run(calls().epoch_members(options));
+}
+
+void blocking_client::resize(std::uint32_t num_tasks, call_options const& options) {
+  run(calls().resize(num_tasks, options));
+}
+
 job_status blocking_client::inspect(call_options const& options) {
   return run(calls().inspect(options));
 }

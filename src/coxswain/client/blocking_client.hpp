@@ -107,6 +107,10 @@ class blocking_client {
   void unlock(std::string_view name, std::uint64_t token, call_options const& options = {});
   void report_error(errc code, std::string_view message, call_options const& options = {});
   void leave(leave_options const& options = {});
+  coxswain::epoch next_epoch(epoch_options const& options = {});
+  std::optional<epoch_end> epoch_wanted();
+  coxswain::epoch_members epoch_members(call_options const& options = {});
+  void resize(std::uint32_t num_tasks, call_options const& options = {});
   job_status inspect(call_options const& options = {});
   why_result why(call_options const& options = {});
   void report_progress(std::uint64_t step, call_options const& options = {});

@@ -61,6 +61,19 @@ class call_options {
   call_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
+// How to wait for the next epoch.
+class epoch_options : public call_options {
+ public:
+  using call_options::call_options;
+  epoch_options() = default;
+
+  // Nobody new joins the next epoch.
+  bool shrink_only{};
+
+  epoch_options with_shrink_only() && { return shrink_only = true, std::move(*this); }
+  epoch_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
+};
+
 // How to wait for news, by default without limit.
 class watch_options : public call_options {
  public:

@@ -45,7 +45,10 @@ asio::awaitable<void> left(connection_ptr at, question q) {
     co_return;
   }
   auto const a = co_await ask(at, std::move(q));
-  if (a.outcome.code() != errc::invalid_argument) at->close(false);
+  // ABORTED in an elastic job: the epoch is over, and the next one is to follow.
+  bool const stays = a.outcome.code() == errc::invalid_argument ||
+                     (a.outcome.code() == errc::aborted && at->epoch() > 0);
+  if (!stays) at->close(false);
   throw_unless_ok(a);
 }
 
@@ -78,7 +81,7 @@ asio::awaitable<bool> client_calls::join(join_options const& options) const {
   args.take_over = options.take_over;
   auto const& as = at_->options();
   args.recoverable = as.recoverable;
-  args.any = as.any && !at_->task();
+  args.any = as.any && (!at_->task() || at_->epoch() > 0);
   args.member = as.member;
   args.placement = as.placement;
   bool const is_patient = args.any && options.timeout == core::timeout_default;
@@ -122,6 +125,9 @@ client::executor_type client::get_executor() const {
 
 std::uint64_t client::reconnects() const { return calls_.at() ? calls_.at()->reconnects() : 0; }
 role client::role() const { return calls_.at() ? calls_.at()->role() : role::worker; }
+coxswain::epoch client::epoch() const {
+  return calls_.at() ? calls_.at()->whole_epoch() : coxswain::epoch{};
+}
 std::uint32_t client::num_tasks() const { return calls_.at() ? calls_.at()->num_tasks() : 0; }
 std::optional<task_id> client::task() const {
   return calls_.at() ? calls_.at()->task() : std::nullopt;

@@ -56,6 +56,7 @@
 // then.
 
 #include "coxswain/client/client_calls.hpp"
+#include "coxswain/client/epoch_calls.hpp"
 #include "coxswain/client/options.hpp"
 
 #include <concepts>
@@ -70,7 +71,7 @@
 
 namespace coxswain {
 
-class client {
+class client : public detail::epoch_calls<client> {
  public:
   using executor_type = asio::any_io_executor;
 
@@ -442,6 +443,9 @@ class client {
     return start<Token>(calls_.close(), nullptr, token);
   }
 
+  // The epoch that this client was told last, in an elastic job; number zero: none.
+  [[nodiscard]] coxswain::epoch epoch() const;
+
   // A snapshot of the whole job.
   template <detail::token_for<job_status> Token = use_coroutine_t>
   auto inspect(call_options const& options = {}, Token&& token = {}) {
@@ -468,6 +472,8 @@ class client {
  private:
   friend class detail::client_calls;
   friend std::shared_ptr<detail::connection> const& detail::connection_of(client const& of);
+
+  friend class detail::epoch_calls<client>;
 
   explicit client(std::shared_ptr<detail::connection> at);
 

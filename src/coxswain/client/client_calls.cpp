@@ -82,6 +82,12 @@ Value whole(core::answer& a) {
   return std::move(value_of<Value>(a));
 }
 
+std::optional<epoch_end> ending_of(core::answer& a) {
+  throw_unless_ok(a);
+  auto* const ending = std::get_if<core::epoch_ends>(&a.value);
+  return ending ? std::optional{std::move(*ending)} : std::nullopt;
+}
+
 // Page by page.
 asio::awaitable<job_status> inspect_all(connection_ptr at, duration timeout) {
   job_status all;
@@ -210,6 +216,25 @@ call<global_topology> client_calls::exchange_topology(std::string_view platform,
                                                       call_options const& options) const {
   core::exchange_topology_args args{std::string{platform}, std::move(mine), options.timeout};
   return asking(at_, question{std::move(args), options.timeout}, whole<global_topology>);
+}
+
+call<epoch> client_calls::next_epoch(epoch_options const& options) const {
+  core::next_epoch_args args;
+  args.shrink_only = options.shrink_only;
+  return asking(at_, question{args, options.timeout}, whole<epoch>);
+}
+
+call<std::optional<epoch_end>> client_calls::epoch_wanted() const {
+  return asking(at_, question{question::kind::ending}, ending_of);
+}
+
+call<coxswain::epoch_members> client_calls::epoch_members(call_options const& options) const {
+  return asking(at_, question{core::epoch_members_args{}, options.timeout},
+                whole<coxswain::epoch_members>);
+}
+
+call<void> client_calls::resize(std::uint32_t num_tasks, call_options const& options) const {
+  return asking(at_, question{core::resize_args{num_tasks}, options.timeout}, nothing);
 }
 
 asio::awaitable<job_status> client_calls::inspect(call_options const& options) const {

@@ -83,6 +83,10 @@ class client_calls {
                                    events_options const& options) const;
   call<global_topology> exchange_topology(std::string_view platform, local_topology mine,
                                           call_options const& options) const;
+  call<epoch> next_epoch(epoch_options const& options) const;
+  call<std::optional<epoch_end>> epoch_wanted() const;
+  call<coxswain::epoch_members> epoch_members(call_options const& options) const;
+  call<void> resize(std::uint32_t num_tasks, call_options const& options) const;
   asio::awaitable<job_status> inspect(call_options const& options) const;
   call<why_result> why(call_options const& options) const;
   call<job_error> failure() const;

@@ -104,6 +104,10 @@ connection::place connection::ask(question q, std::unique_ptr<waiter> who) {
     answer_waits(q.what, core::answer{{}, *failure_});
   }
   if (q.what == question::kind::stop) answer_stops();
+  if (q.what == question::kind::ending) {
+    auto const& ending = agent_.ending();
+    answer_waits(q.what, ending ? core::answer{{}, *ending} : core::answer{});
+  }
   if (agent_.over()) ended();
   return {q.what, waits_count_};
 }
@@ -137,6 +141,10 @@ void connection::close(bool abandoned) noexcept {
 
 // After each input to the agent.
 void connection::pump() {
+  if (auto const& epoch = agent_.epoch(); epoch.number != epoch_) {
+    task_ = epoch.rank.value;
+    epoch_ = epoch.number;
+  }
   agent_.take_commands(commands_);
   for (auto const what : commands_) perform(what);
   // The progress of a call comes before its end.
@@ -190,6 +198,9 @@ void connection::complete(agent_completion one) {
   if (one.call.value == freezing_) return agreed(one.what);
   if (auto const* const joined = std::get_if<core::join_answer>(&one.what.value)) {
     if (joined->task) task_ = joined->task->value;
+  }
+  if (auto const* const epoch = std::get_if<core::epoch_answer>(&one.what.value)) {
+    if (epoch->size == 0) may_be_member_ = false;
   }
   auto const at = calls_.find(one.call.value);
   if (at == calls_.end()) return;

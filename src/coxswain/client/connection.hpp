@@ -39,6 +39,7 @@ struct question {
     opened,   // the session, or why there is none
     failure,  // of the job, or the loss of the coordinator for good: a job_error
     stop,     // whether the task stops at `step`: a sync_point, or nothing
+    ending,   // why the epoch is to end: epoch_ends, or nothing
   };
 
   explicit question(kind k) : what{k} {}
@@ -90,6 +91,10 @@ class connection : public std::enable_shared_from_this<connection> {
     return number < 0 ? std::nullopt : std::optional{task_id{number}};
   }
 
+  // The epoch in which this process is a member, or was last, also from other threads; zero: none.
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+  [[nodiscard]] core::epoch_answer const& whole_epoch() const noexcept { return agent_.epoch(); }
+
   [[nodiscard]] client_options const& options() const noexcept { return options_; }
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
@@ -106,6 +111,7 @@ class connection : public std::enable_shared_from_this<connection> {
     return agent_.session() ? agent_.session()->given : core::role::worker;
   }
   [[nodiscard]] std::uint32_t num_tasks() const noexcept {
+    if (agent_.epoch().number > 0) return agent_.epoch().size;
     return agent_.session() ? agent_.session()->num_tasks : 0;
   }
 
@@ -156,7 +162,8 @@ class connection : public std::enable_shared_from_this<connection> {
 
   asio::any_io_executor executor_;
   client_options options_;
-  std::atomic<std::int64_t> task_;                        // -1: none
+  std::atomic<std::int64_t> task_;  // -1: none
+  std::atomic<std::uint64_t> epoch_{};
   std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   agent agent_;
 

@@ -48,6 +48,11 @@ using core::severity;
 using why_result = core::why_answer;
 using wait_status = core::why_answer::wait;
 
+// client::next_epoch, client::epoch_members, client::epoch_wanted.
+using epoch = core::epoch_answer;
+using epoch_members = core::epoch_members_answer;
+using epoch_end = core::epoch_ends;
+
 // client::exchange_topology: what one task brings, and what all receive.
 using core::device;
 using core::device_attribute;

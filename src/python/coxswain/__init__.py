@@ -25,9 +25,10 @@ except ModuleNotFoundError as problem:
     from coxswain._build import why_not_native
     raise ImportError(why_not_native(), name=problem.name) from None
 
-from coxswain import _client, _coordinator, _errors, _options
+from coxswain import _client, _coordinator, _epochs, _errors, _options
 from coxswain._client import *
 from coxswain._coordinator import *
+from coxswain._epochs import *
 from coxswain._errors import *
 from coxswain._options import *
 
@@ -40,15 +41,15 @@ if TYPE_CHECKING:
 # Imported on first use: asyncio and dataclasses take longer than all of our modules.
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
-    "_types": ("BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError",
-               "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "MissingTask",
-               "Problem", "Process", "ProcessChange", "Progress", "QueueItem", "Swap", "Task",
-               "TaskList", "Topology", "Wait", "Why"),
+    "_types": ("BarrierFailure", "BarrierStatus", "Device", "EpochEnd", "EpochMember", "Event",
+               "Failure", "JobError", "JobStatus", "KeyChange", "KeyValue", "LaunchParameters",
+               "MissingTask", "Problem", "Process", "ProcessChange", "Progress", "QueueItem",
+               "Swap", "Task", "TaskList", "Topology", "Wait", "Why"),
     "store": ("Store",),
 }
 
-__all__ = [*_client.__all__, *_coordinator.__all__, *_errors.__all__, *_options.__all__,
-           *(name for names in _LATER.values() for name in names)]
+__all__ = [*_client.__all__, *_coordinator.__all__, *_epochs.__all__, *_errors.__all__,
+           *_options.__all__, *(name for names in _LATER.values() for name in names)]
 __version__ = _native.version
 
 # No thread may be in a call when the interpreter ends.

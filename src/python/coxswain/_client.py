@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 
 from coxswain import _native
+from coxswain._epochs import EpochCalls
 from coxswain._errors import Cancelled, Code, Error
 from coxswain._keys import KeyCalls
 from coxswain._options import options_of
@@ -82,7 +83,7 @@ class Session:
         return self._native.reconnects
 
 
-class Client(Session, KeyCalls):
+class Client(Session, KeyCalls, EpochCalls):
     """A process's membership in a job, its barriers and its keys::
 
         with coxswain.Client("head:8476", task=3) as job:   # joins

@@ -71,6 +71,11 @@ class Coordinator:
         "member" or "placement" ("member"), ``last_call``: how long the start waits for spares (15
         s), ``come_back``: how long the number of a failed task is kept for its own next process
         (15 s).
+    ``elastic``: the number of tasks changes from epoch to epoch, between ``min_tasks`` (1) and
+        ``num_tasks``; see :meth:`Client.epochs`. ``epoch_timeout``: a member that does not call
+        ``next_epoch`` this long after another one has failed (10 min; 0: never), ``min_wait``: the
+        job fails after this long with fewer than ``min_tasks`` (10 min), ``epochs_max``: or instead
+        of beginning more epochs (0: no limit).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
         ``relay_grace``: the same if its relay is lost (5 s).
@@ -132,6 +137,9 @@ class Coordinator:
                  return_timeout: Timeout = None, spares: int | None = None,
                  assign: Literal["order", "member", "placement"] | None = None,
                  last_call: Timeout = None, come_back: Timeout = None,
+                 elastic: bool | None = None, min_tasks: int | None = None,
+                 epoch_timeout: Timeout = None, min_wait: Timeout = None,
+                 epochs_max: int | None = None,
                  heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
                  relay_grace: Timeout = None,
                  progress_timeout: Timeout = None,

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     import datetime
 
 __all__ = [
-    "BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError", "JobStatus",
-    "KeyChange", "KeyValue", "LaunchParameters", "MissingTask", "Problem", "Process",
-    "ProcessChange", "Progress", "QueueItem", "Swap", "Task", "TaskList", "Topology", "Wait", "Why",
+    "BarrierFailure", "BarrierStatus", "Device", "EpochEnd", "EpochMember", "Event", "Failure",
+    "JobError", "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "MissingTask", "Problem",
+    "Process", "ProcessChange", "Progress", "QueueItem", "Swap", "Task", "TaskList", "Topology",
+    "Wait", "Why",
 ]
 
 if TYPE_CHECKING:
@@ -240,6 +241,34 @@ class Wait:
     age: float
     remaining: float | None
     stuck: bool  # one of the tasks is deadlocked
+
+
+@dataclass(frozen=True)
+class EpochEnd:
+    """Why an epoch is to end, or has ended."""
+
+    why: str  # "lost": it is over; "joiners" or "asked": nothing is broken
+    text: str  # who failed, or who asks
+    joiners: int  # processes that wait to join
+
+
+@dataclass(frozen=True)
+class EpochMember:
+    """A member of an epoch; its task is its index in the list."""
+
+    member: str
+    incarnation: int
+    label: str
+    peer: str
+    survivor: bool  # of the epoch before
+
+
+def epoch_end_of(raw) -> EpochEnd | None:
+    return None if raw is None else EpochEnd(*raw)
+
+
+def epoch_members_of(raw) -> list[EpochMember]:
+    return [EpochMember(*one) for one in raw[1]]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from coxswain import _native
 from coxswain._client import (
     _UNSET, Client, KeyWatch, ProcessMonitor, Session, operand_of, reason_of, told_failure)
+from coxswain._epochs import AsyncEpochCalls, EpochCalls
 from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
 from coxswain._keys import AsyncKeyCalls, KeyCalls
 from coxswain._options import options_of
@@ -149,7 +150,7 @@ def _forget(loop: asyncio.AbstractEventLoop, mailbox: _native.Mailbox) -> None:
     loop.remove_reader(mailbox.fileno())
 
 
-class AsyncClient(Session, AsyncKeyCalls):
+class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
     """A process's membership in a job, for asyncio::
 
         async with coxswain.AsyncClient("head:8476", task=3) as job:   # connects and joins
@@ -406,6 +407,7 @@ def _document(here: type, there: type) -> None:
 
 
 _document(AsyncKeyCalls, KeyCalls)
+_document(AsyncEpochCalls, EpochCalls)
 _document(AsyncClient, Client)
 _document(AsyncKeyWatch, KeyWatch)
 _document(AsyncProcessMonitor, ProcessMonitor)

@@ -3,6 +3,7 @@
 #include "coxswain/status/json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -93,6 +94,26 @@ py::object given(core::why_answer::wait const& one) {
   return py::make_tuple(words(status_page::name_of(one.what)), text(one.name), text(one.waiting),
                         one.cut, one.others, one.missing ? given(*one.missing) : py::none(),
                         seconds(one.age), seconds(one.remaining), one.stuck);
+}
+
+py::object given(core::epoch_answer const& one) {
+  return py::make_tuple(one.number, one.size, one.rank.value, text(one.address), one.lost,
+                        one.joined);
+}
+
+py::object given(core::epoch_members_answer::member const& one) {
+  return py::make_tuple(text(one.name), one.self.value, text(one.label), text(one.peer),
+                        one.survivor);
+}
+
+py::object given(core::epoch_members_answer const& all) {
+  return py::make_tuple(all.epoch, tuple_of(all.members));
+}
+
+py::object given(core::epoch_ends const& what) {
+  static constexpr std::array<char const*, 3> causes{"lost", "joiners", "asked"};
+  return py::make_tuple(causes.at(static_cast<std::size_t>(what.why)), text(what.text),
+                        what.joiners);
 }
 
 py::object given(process const& one) {

@@ -26,6 +26,7 @@ inline py::object given(std::uint64_t value) { return py::int_(value); }
 inline py::object given(double value) { return py::float_(value); }
 inline py::object given(round_number value) { return py::int_(value.value); }
 inline py::object given(std::string const& value) { return py::bytes(value); }
+py::object given(core::epoch_ends const& what);
 template <class Value>
 py::object given(std::optional<Value> const& value) {
   return value ? given(*value) : py::none();
@@ -49,6 +50,9 @@ py::object given(core::snapshot::barrier const& one);
 py::object given(core::snapshot const& job);
 py::object given(core::why_answer::wait const& one);
 py::object given(core::why_answer const& why);
+py::object given(core::epoch_answer const& one);
+py::object given(core::epoch_members_answer::member const& one);
+py::object given(core::epoch_members_answer const& all);
 py::object given(process const& one);
 py::object given(core::global_topology const& whole);
 

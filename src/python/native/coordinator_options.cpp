@@ -72,6 +72,11 @@ void bind_rules(py::class_<options>& to) {
                            : how == "member" ? core::assignment::member
                                              : core::assignment::placement;
   });
+  add(to, "elastic", core_of, &core::config::elastic);
+  add(to, "min_tasks", core_of, &core::config::min_tasks);
+  add(to, "epoch_timeout", core_of, &core::config::epoch_timeout);
+  add(to, "min_wait", core_of, &core::config::min_wait);
+  add(to, "epochs_max", core_of, &core::config::epochs_max);
   add(to, "last_call", core_of, &core::config::last_call);
   add(to, "come_back", core_of, &core::config::come_back);
   add(to, "fail_without_progress", core_of, &core::config::fail_without_progress);

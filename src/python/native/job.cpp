@@ -46,6 +46,19 @@ void bind_job(session_class& of) {
             return c.watch_events(after, events_options{level, time.value}.with_last(last));
           };
         });
+  offer(of, "next_epoch", [](timeout time, bool shrink_only) {
+    return [=](client& c) {
+      epoch_options options{time.value};
+      options.shrink_only = shrink_only;
+      return c.next_epoch(options);
+    };
+  });
+  offer(of, "epoch_wanted", []() { return [](client& c) { return c.epoch_wanted(); }; });
+  offer(of, "epoch_members", []() { return [](client& c) { return c.epoch_members(); }; });
+  offer(of, "present_epoch",
+        []() { return [](client& c) -> asio::awaitable<epoch> { co_return c.epoch(); }; });
+  offer(of, "resize",
+        [](std::uint32_t num_tasks) { return [=](client& c) { return c.resize(num_tasks); }; });
   offer(of, "inspect", []() { return [](client& c) { return c.inspect(); }; });
   offer(of, "why", []() { return [](client& c) { return c.why(); }; });
   offer(of, "failure", []() { return [](client& c) { return c.failure(); }; });

@@ -135,6 +135,11 @@ class agent {
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return reconnects_; }
   [[nodiscard]] std::size_t open_calls() const noexcept { return requests_.calls().size(); }
 
+  // The epoch of an elastic job in which this process is a member, or was last; number zero: none.
+  [[nodiscard]] core::epoch_answer const& epoch() const noexcept { return epoch_; }
+  // Why it is to end; none if it is not.
+  [[nodiscard]] std::optional<core::epoch_ends> const& ending() const noexcept { return ending_; }
+
   // Why the session has ended; OK before.
   [[nodiscard]] status const& end() const noexcept { return end_; }
 
@@ -162,6 +167,7 @@ class agent {
   void refused(time_point now, core::goodbye const& what);
   void incoming(time_point now, wire::server_message message);
   void pushed(time_point now, core::answer what);
+  void note_epoch(core::answer const& what);
   void parted(time_point now, core::goodbye what);
   void malformed(time_point now, status const& why);
   void went_up(time_point now);
@@ -191,6 +197,8 @@ class agent {
   outgoing_requests requests_;
   wait_reports waits_;
   joined_tasks joined_;
+  core::epoch_answer epoch_;
+  std::optional<core::epoch_ends> ending_;
   heartbeats life_;
   outage outage_;
   std::uint64_t reconnects_{};

@@ -26,8 +26,13 @@ request_id agent::call(time_point now, core::request what, duration timeout,
   opened.deadline = deadline_after(now, opened.timeout);
   opened.bytes = bytes_of(what);
   opened.message.id = id;
-  if (task || needs_task(what)) opened.message.task = task ? task : options_.task;
+  auto const* const join = std::get_if<core::join_args>(&what);
+  bool const is_named = needs_task(what) && !(join && join->any);
+  if (task || is_named) opened.message.task = task ? task : options_.task;
   set_timeout(what, opened.timeout);
+  // Stated also when it is sent again in a later epoch.
+  opened.message.epoch = epoch_.number;
+  if (auto* const next = std::get_if<core::next_epoch_args>(&what)) next->after = epoch_.number;
   opened.message.what = std::move(what);
   if (status why = refusal(opened); !why.ok()) {
     requests_.complete(id, std::move(why));

@@ -99,6 +99,7 @@ void agent::incoming(time_point now, wire::server_message message) {
   bool const has_number = joined && joined->task;
   if (has_number) options_.task = joined->task;
   note_volatile(*call, message.what);
+  note_epoch(message.what);
   requests_.complete(message.id, std::move(message.what));
   // Acknowledges it at once: until then the number could go to another process.
   if (has_number) send_heartbeat(now);
@@ -113,7 +114,22 @@ void agent::note_volatile(open_call const& call, core::answer const& reply) {
                            "' is volatile: the key is gone when another coordinator takes over"});
 }
 
+void agent::note_epoch(core::answer const& what) {
+  auto const* epoch = std::get_if<core::epoch_answer>(&what.value);
+  auto const* const joined = std::get_if<core::join_answer>(&what.value);
+  if (joined && joined->epoch) epoch = &*joined->epoch;
+  if (!epoch) return;
+  // Without tasks: this one is not in the next epoch.
+  if (epoch->size == 0) return joined_.leave();
+  if (epoch->number <= epoch_.number) return;
+  epoch_ = *epoch;
+  ending_.reset();
+  options_.task = epoch->rank;
+  joined_.renumber(epoch->rank);
+}
+
 void agent::pushed(time_point now, core::answer what) {
+  note_epoch(what);
   if (auto* goodbye = std::get_if<core::goodbye>(&what.value)) {
     close_transport();
     parted(now, std::move(*goodbye));
@@ -126,6 +142,8 @@ void agent::pushed(time_point now, core::answer what) {
     waits_.answered(now, requests_.calls(), *waiting, events_);
   } else if (auto const* freeze = std::get_if<core::freeze_request>(&what.value)) {
     events_.emplace_back(agent_events::freeze{freeze->agreement});
+  } else if (auto* ends = std::get_if<core::epoch_ends>(&what.value)) {
+    if (ends->epoch == epoch_.number) ending_ = std::move(*ends);
   } else if (std::holds_alternative<core::probe>(what.value)) {
     send_heartbeat(now);
   } else if (std::holds_alternative<core::hello_answer>(what.value) ||

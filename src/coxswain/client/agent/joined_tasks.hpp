@@ -20,9 +20,18 @@ class joined_tasks {
     if (std::holds_alternative<core::join_args>(message.what) && reply.outcome.ok()) {
       all_.insert(*message.task);
     } else if (std::holds_alternative<core::leave_args>(message.what)) {
+      // In an elastic job: its epoch is over, and the task stays.
+      if (message.epoch > 0 && reply.outcome.code() == errc::aborted) return;
       all_.erase(*message.task);
       leave_answered_ = true;
     }
+  }
+
+  // The epoch of an elastic job has changed: the task has another number, or has left.
+  void renumber(task_id as) { all_ = {as}; }
+  void leave() {
+    all_.clear();
+    leave_answered_ = true;
   }
 
   // There was at least one, and all have left: the end of the connection is no loss.

@@ -1,0 +1,52 @@
+#pragma once
+// PUBLIC. The calls of a client in an elastic job, whose number of tasks changes from epoch to
+// epoch.
+
+#include "coxswain/client/client_calls.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace coxswain::detail {
+
+template <class Client>
+class epoch_calls {
+ public:
+  // In an elastic job: this process can go on with other members. Waits until the next epoch
+  // begins, in which its number may be another; until then it takes part in nothing. All members
+  // must call it. CANCELLED (the job is resized, or a spare takes the place of this one, which is
+  // to be preempted: it has left), DEADLINE_EXCEEDED (the text names those that have not called),
+  // ABORTED (this process is no member any more: join again; or the job has failed),
+  // FAILED_PRECONDITION (the job is not elastic).
+  template <detail::token_for<coxswain::epoch> Token = use_coroutine_t>
+  auto next_epoch(epoch_options const& options = {}, Token&& token = {}) {
+    return self().template start<Token>(self().calls_.next_epoch(options), options.details, token);
+  }
+
+  // Why the present epoch is to end, or has ended; none if it goes on. Does not wait.
+  template <detail::token_for<std::optional<epoch_end>> Token = use_coroutine_t>
+  auto epoch_wanted(Token&& token = {}) {
+    return self().template start<Token>(self().calls_.epoch_wanted(), nullptr, token);
+  }
+
+  // The members of the present epoch. FAILED_PRECONDITION: the job is not elastic, or no epoch has
+  // begun.
+  template <detail::token_for<coxswain::epoch_members> Token = use_coroutine_t>
+  auto epoch_members(call_options const& options = {}, Token&& token = {}) {
+    return self().template start<Token>(self().calls_.epoch_members(options), options.details,
+                                        token);
+  }
+
+  // The most tasks that the next epochs of an elastic job have. INVALID_ARGUMENT (fewer than its
+  // minimum, or more than its maximum), FAILED_PRECONDITION (the job is not elastic).
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto resize(std::uint32_t num_tasks, call_options const& options = {}, Token&& token = {}) {
+    return self().template start<Token>(self().calls_.resize(num_tasks, options), options.details,
+                                        token);
+  }
+
+ private:
+  Client& self() { return static_cast<Client&>(*this); }
+};
+
+}  // namespace coxswain::detail
