@@ -28,7 +28,8 @@ class Epochs(EndToEnd):
         self.serve_elastic()
         def member(number):
             return self.member(f"m{number}",
-                               f"while coxswain pop next-{number}; do coxswain epoch next; done")
+                               f"while coxswain pop next-{number} --wait 60s >/dev/null; "
+                               "do coxswain epoch next; done")
 
         def next_epoch():
             for number in range(len(tasks)):
@@ -49,7 +50,7 @@ class Epochs(EndToEnd):
         self.wait_for_epoch(2, 4)
         tasks.append(fourth)
 
-        self.assertEqual(self.coxswain("resize", "1").code, 1)
+        self.assertEqual(self.coxswain("resize", "1").code, 64)
         self.assertEqual(self.coxswain("resize", "2").code, 0)
         self.assertIn("asks for 2 tasks", self.coxswain("status").out)
         next_epoch()
