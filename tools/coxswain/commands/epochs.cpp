@@ -69,7 +69,9 @@ was there in the epoch before.
 
 EXAMPLE
   while read -r number size rank < <(coxswain epoch next); do
-    until ./finished || coxswain epoch wanted; do ./step "$rank" "$size" || break; done
+    until ./finished || coxswain epoch wanted; do
+      ./step "$rank" "$size" || break
+    done
   done
 
 )";
