@@ -66,6 +66,8 @@ if(TARGET coxswain_python)
     install(FILES ${PROJECT_SOURCE_DIR}/src/python/coxswain/${module}
       DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain/${directory} COMPONENT python)
   endforeach()
+  get_target_property(metadata coxswain_python COXSWAIN_METADATA)
+  install(DIRECTORY ${metadata} DESTINATION ${COXSWAIN_PYTHON_DIR} COMPONENT python)
 endif()
 
 # Part of no component: Debian has its own place for it.
