@@ -35,8 +35,7 @@ std::string goodbye(status const& why) {
 }  // namespace
 
 relay::relay(asio::io_context& io, relay_options o)
-    : io_{io},
-      options_{std::move(o)},
+    : options_{std::move(o)},
       poller_{io, *this},
       trunk_{
           std::make_shared<trunk_link>(io.get_executor(), options_.upstream,

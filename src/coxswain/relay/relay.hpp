@@ -97,7 +97,6 @@ class relay final : private net::iteration_owner,
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   void end();
 
-  asio::io_context& io_;
   relay_options options_;
   net::poller poller_;
   std::vector<std::unique_ptr<server::listener>> listeners_;

@@ -76,9 +76,10 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::message: {
       auto message = wire::decode_client(input.content);
       if (!message) throw error{message.error()};
-      if (auto* const put = std::get_if<core::put_args>(&message->what); put && input.number != 0) {
+      if (auto* const stores = std::get_if<core::put_args>(&message->what);
+          stores && input.number != 0) {
         if (input.number > wire::message_bytes_max) throw malformed("A value is too large.");
-        put->value.assign(input.number, '\0');
+        stores->value.assign(input.number, '\0');
       }
       return into.received(now, from, *std::move(message));
     }
