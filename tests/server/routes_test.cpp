@@ -432,7 +432,10 @@ BOOST_AUTO_TEST_CASE(no_message_of_a_relay_breaks_a_rule) {
         auto const route = 1 + upto(last);
         std::string bytes;
         switch (upto(8)) {
-          case 0: bytes = w.opened(++last) + w.content(last, hello_frame()); break;
+          case 0:
+            ++last;
+            bytes = w.opened(last) + w.content(last, hello_frame());
+            break;
           case 1: bytes = w.closed(route, upto(1) == 0); break;
           case 2: wire::append_room(bytes, route, upto(1'000)); break;
           case 3: bytes = w.living({route}); break;
@@ -475,7 +478,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_reaches_every_route, relayed) {
   static_cast<void>(d().put_in(now, core::stopped{"the end"}));
   settle();
 
-  for (std::uint32_t const one : {1, 2}) {
+  for (std::uint32_t const one : {1U, 2U}) {
     static_cast<void>(next(one));
     BOOST_TEST(contains(std::get<core::goodbye>(next(one).value).why.message(), "the end"));
     BOOST_TEST(ends[one] == 1);
