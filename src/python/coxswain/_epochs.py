@@ -68,8 +68,7 @@ class EpochCalls:
         """
         return Epoch(*self._native.next_epoch(timeout, shrink_only))
 
-    @property
-    def epoch(self) -> Epoch | None:
+    def present_epoch(self) -> Epoch | None:
         """The epoch of an elastic job that this process was given last."""
         raw = self._native.present_epoch()
         return Epoch(*raw) if raw[0] else None
@@ -99,7 +98,7 @@ class EpochCalls:
         Ends also when this process is not in the next epoch, such as after :meth:`resize`. Then it
         has left the job.
         """
-        epoch = self.epoch
+        epoch = self.present_epoch()
         while epoch is not None:
             yield epoch
             if epoch._is_finished:

@@ -158,7 +158,7 @@ class Rendezvous(api.RendezvousHandler):
                 self._check_failure()
                 if self._epoch is None:
                     self._job.join(left)
-                    self._epoch = self._job.epoch
+                    self._epoch = self._job.present_epoch()
                     self._check_elastic()
                 else:
                     self._epoch = self._job.next_epoch(left)

@@ -157,7 +157,9 @@ class content_digest {
   void of(core::probe const&) { add(14); }
   void of(core::freeze_request const& a) { add(15, a.agreement); }
   void of(core::sync_point const& a) { add(16, a.agreement, a.step); }
-  void of(core::stored_answer const& a) { add(17, a.version, a.is_volatile); }
+  void of(core::stored_answer const& a) {
+    a.is_volatile ? add(17, a.version, true) : add(17, a.version);
+  }
   void of(core::count_answer const& a) { add(18, a.count); }
   void of(core::key_changes_answer const& a) { add(19, a.changes, a.version); }
   void of(core::alive_answer const& a) { add(20, a.tasks); }
