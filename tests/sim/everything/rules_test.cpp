@@ -227,6 +227,19 @@ BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_allowed) {
          failed(errc::internal, "task 1 has left and is expected back"));
   expect_wrong(t.judged_by(check_rounds), "does not wait for the return");
 
+  // Only a caller that may have been in the round explains it.
+  core::answer lost = failed(errc::internal, "task 1 has left and is expected back");
+  lost.value = barrier_failure{.round = round_number{1}};
+  t.h.calls.clear();
+  t.call(2, minds, 1s, 4s, failed(errc::deadline_exceeded));
+  t.call(1, core::barrier_args{.name = "b"}, 2s, 3s, lost);
+  expect_right(t.judged_by(check_rounds));
+  t.h.calls.front().made = scene::at(3500ms);
+  expect_wrong(t.judged_by(check_rounds), "does not wait for the return");
+  t.h.calls.front().made = scene::at(1s);
+  t.h.calls.front().got.value = barrier_failure{.round = round_number{2}};
+  expect_wrong(t.judged_by(check_rounds), "does not wait for the return");
+
   scene u{2};
   u.call(1, core::barrier_args{}, 1s, 2s, failed(errc::internal, "task 1 has finished"));
   expect_wrong(u.judged_by(check_rounds), "makes another failure");

@@ -162,7 +162,7 @@ void check_numbers(history const& h, violations& found) {
 }
 
 // Whether a caller of the same round may have asked for it to fail with the first loss. Later
-// callers get the failure, too.
+// callers get the failure, too. One that was told of no round may have been in this one.
 bool minds_losses(history const& h, call_record const& of) {
   auto const* const failed = of.gave<barrier_failure>();
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
@@ -170,8 +170,10 @@ bool minds_losses(history const& h, call_record const& of) {
     if (!args || !args->fail_when_lost || args->name != of.asks<core::barrier_args>()->name) {
       return false;
     }
-    auto const* const same = c.gave<barrier_failure>();
-    return !c.answered || !failed || (same && same->round == failed->round);
+    if (!failed || !c.answered) return true;
+    auto const* const told = c.gave<barrier_failure>();
+    return told ? told->round == failed->round
+                : !c.gave<core::barrier_answer>() && c.made <= *of.answered;
   });
 }
 
