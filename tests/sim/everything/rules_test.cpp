@@ -673,6 +673,18 @@ BOOST_AUTO_TEST_CASE(the_last_guest_leave_must_decide_whether_its_task_returns) 
   expect_wrong(s.judged_by(check_guests), "its last program said otherwise");
 }
 
+BOOST_AUTO_TEST_CASE(a_host_that_leaves_to_return_must_override_its_guests) {
+  scene s = with_guest();
+  of_guest(s.call(1, core::join_args{}, 1s, 1s, gives(core::join_answer{})));
+  of_guest(s.call(1, core::leave_args{}, 2s, 2s));
+  s.call(1, core::leave_args{300s, true}, 3s, 3s);
+  s.tasks(3s, task_state::returning);
+  expect_right(s.judged_by(check_guests));
+
+  s.tasks(3s, task_state::left);
+  expect_wrong(s.judged_by(check_guests), "its last program said otherwise");
+}
+
 BOOST_AUTO_TEST_CASE(a_guest_must_stop_at_the_agreed_step) {
   scene s = with_guest();
   s.call(1, core::frozen_args{1, 0}, 1s, 2s, gives(core::sync_point{1, 4}));

@@ -110,7 +110,7 @@ void check_replaced(history const& h, std::size_t guest, violations& found) {
   }
 }
 
-// The last guest to leave decides whether the task returns.
+// The last guest to leave decides whether the task returns, unless its holder leaves to return.
 void check_return(history const& h, call_record const& c, violations& found) {
   auto const leaves = of_guests<core::leave_args>(h, c.process, c.task);
   if (!c.is_ok() || h.failure || leaves.empty()) return;
@@ -132,7 +132,8 @@ void check_return(history const& h, call_record const& c, violations& found) {
                    [&](auto* one) { return one->over() > last->made; }) &&
       joins.size() == leaves.size();
   if (!is_sure) return;
-  bool const is_to_return = std::get<core::leave_args>(last->asked).returning;
+  bool const is_to_return = std::get<core::leave_args>(last->asked).returning ||
+                            std::get<core::leave_args>(c.asked).returning;
   for (task_sight const& s : h.tasks) {
     auto const& one = s.what.tasks[c.task->value];
     bool const is_then = s.at >= c.made && s.at <= *c.answered + h.delay_max;
