@@ -25,12 +25,16 @@ bool history::is_calm(std::size_t process, time_point from, time_point to) const
 }
 
 time_point history::earliest(time_point at) const {
-  if (seen_within == duration{}) return at;
   constexpr duration resumes_within = 500ms;
   time_point earliest = at - seen_within;
-  for (auto one = restarts.rbegin(); one != restarts.rend(); ++one) {
-    bool const was_then = one->from <= at && earliest <= one->to + resumes_within;
-    if (was_then) earliest = std::min(earliest, one->from - seen_within);
+  for (auto one = stalls.rbegin(); one != stalls.rend(); ++one) {
+    bool const is_restart =
+        std::any_of(restarts.begin(), restarts.end(),
+                    [&](interval const& restart) { return restart.from == one->from; });
+    time_point const seen_by = one->to + (is_restart ? resumes_within : duration{});
+    if (one->from <= at && earliest < seen_by) {
+      earliest = std::min(earliest, one->from - seen_within);
+    }
   }
   return earliest;
 }

@@ -98,13 +98,13 @@ struct history {
   bool limits_are_small{};
   bool all_are_recoverable{};  // each task declares it when it joins
   duration delay_max{};
-  duration seen_within{};  // the auditor's times are at most this late, but for restarts
+  duration seen_within{};  // the auditor's times are at most this late, but for stalls
   time_point begun;
   time_point ended;
 
   std::vector<call_record> calls;  // in the order in which they were made
   std::vector<process_record> processes;
-  std::vector<interval> stalls;    // of the coordinator's loop
+  std::vector<interval> stalls;    // of the coordinator's loop, with those of restarts
   std::vector<interval> restarts;  // of the coordinator: from its end on
 
   // The auditor's observations.
@@ -119,8 +119,9 @@ struct history {
 
   // Whether the process, its connection and the coordinator had no fault during this time.
   [[nodiscard]] bool is_calm(std::size_t process, time_point from, time_point to) const;
-  // When what the auditor saw at this time may have happened, at the earliest: before an end of the
-  // coordinator it may have waited for the disk.
+  // When what the auditor saw at this time may have happened, at the earliest. Before a stall it
+  // may have waited for the disk; before an end of the coordinator it may have been lost, and have
+  // happened again; and after a restart it waits until the auditor is back.
   [[nodiscard]] time_point earliest(time_point at) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;

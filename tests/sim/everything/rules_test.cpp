@@ -542,6 +542,33 @@ BOOST_AUTO_TEST_CASE(a_returning_task_must_fail_exactly_at_its_deadline) {
   expect_right(s.judged_by(check_tasks));
 }
 
+BOOST_AUTO_TEST_CASE(a_deadline_before_or_during_a_restart_may_be_seen_once_the_auditor_is_back) {
+  scene s{1};
+  s.h.options.return_timeout = 5s;
+  s.h.restarts = s.h.stalls = {interval{scene::at(5900ms), scene::at(8s)}};
+  s.call(1, core::leave_args{300s, true}, 1s, 1s);
+  s.tasks(1s, task_state::returning);
+  s.tasks(8400ms, task_state::failed);
+  expect_right(s.judged_by(check_tasks));
+
+  s.h.tasks.back().at = scene::at(8600ms);
+  expect_wrong(s.judged_by(check_tasks), "for too long");
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_the_disk_may_be_seen_after_a_stall) {
+  scene s{1};
+  s.h.stalls = {interval{scene::at(1020ms), scene::at(2s)}};
+  s.tasks(0s, task_state::connected);
+  s.call(1, core::leave_args{}, 1s, 1s + 5ms);
+  s.tasks(2s, task_state::left);
+  expect_wrong(s.judged_by(check_tasks), "not seen so");
+
+  s.h.seen_within = 40ms;
+  expect_right(s.judged_by(check_tasks));
+  s.h.tasks.back().at = scene::at(2050ms);
+  expect_wrong(s.judged_by(check_tasks), "not seen so");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_preemption)

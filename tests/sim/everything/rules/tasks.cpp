@@ -79,7 +79,9 @@ void check_return(history const& h, call_record const& c, violations& found) {
   auto const ends = std::find_if_not(begins, h.tasks.end(), returns);
   time_point const due = *c.answered + h.options.return_timeout;
   time_point const over = ends == h.tasks.end() ? h.ended : ends->at;
-  if (over > due + h.stalled() + 1ms) found.push_back("is returning for too long: " + h.text(c));
+  if (h.earliest(over) > due + h.stalled() + 1ms) {
+    found.push_back("is returning for too long: " + h.text(c));
+  }
   if (ends == h.tasks.end()) return;
   task_state const then = ends->what.tasks[c.task->value].state;
   bool const is_early = ends->at < c.made + h.options.return_timeout;
