@@ -8,6 +8,7 @@
 #include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/journal/restore.hpp"
 #include "coxswain/server/recording/replay.hpp"
+#include "coxswain/server/recording/settings.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "tests/server/messages.hpp"
 
@@ -574,6 +575,15 @@ BOOST_AUTO_TEST_CASE(other_options_are_refused_by_name) {
   BOOST_TEST(why ==
              "INVALID_ARGUMENT: the journal's job has num_tasks '1', and this coordinator '7': "
              "start it with the same options, or with another journal");
+}
+
+BOOST_AUTO_TEST_CASE(options_that_an_older_program_did_not_know_had_their_defaults) {
+  core::config now;
+  wire::recording_head then{.settings = settings_of(now)};
+  std::erase_if(then.settings, [](auto const& one) { return one.first == "spares"; });
+  BOOST_TEST(check_options(now, then).ok());
+  now.spares = 1;
+  BOOST_TEST(contains(check_options(now, then).message(), "the journal's job has spares '0', and"));
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_is_over_is_set_aside) {

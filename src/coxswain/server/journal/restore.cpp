@@ -76,17 +76,23 @@ core::coordinator from_snapshot(file_journal& in, time_point started) {
 }  // namespace
 
 status check_options(core::config const& now, wire::recording_head const& then) {
+  // The program that began the job may not have known them: it had the defaults.
+  auto const defaults = settings_of(core::config{});
+  auto const value_in = [](auto const& settings, std::string const& name) {
+    auto const at = std::find_if(settings.begin(), settings.end(),
+                                 [&](auto const& one) { return one.first == name; });
+    return at == settings.end() ? std::optional<std::string>{} : at->second;
+  };
   for (auto const& setting : settings_of(now)) {
     auto const& name = setting.first;
     auto const& value = setting.second;
     if (std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end()) continue;
-    auto const old = std::find_if(then.settings.begin(), then.settings.end(),
-                                  [&](auto const& one) { return one.first == name; });
-    if (old != then.settings.end() && old->second == value) continue;
+    auto old = value_in(then.settings, name);
+    if (!old) old = value_in(defaults, name);
+    if (old == value) continue;
     return {errc::invalid_argument,
-            "the journal's job has " + name + " " +
-                (old == then.settings.end() ? "unset" : "'" + old->second + "'") +
-                ", and this coordinator '" + value +
+            "the journal's job has " + name + " '" + old.value_or("") +
+                "', and this coordinator '" + value +
                 "': start it with the same options, or with another journal"};
   }
   return {};
