@@ -38,7 +38,6 @@ inline constexpr std::tuple decisive_options{
     std::pair{"preemption_timeout", &config::preemption_timeout},
     std::pair{"key_bytes_max", &config::key_bytes_max},
     std::pair{"value_bytes_max", &config::value_bytes_max},
-    std::pair{"volatile_above", &config::volatile_above},
     std::pair{"label_bytes_max", &config::label_bytes_max},
     std::pair{"error_bytes_max", &config::error_bytes_max},
     std::pair{"gather_bytes_max", &config::gather_bytes_max},
@@ -74,7 +73,8 @@ inline constexpr std::tuple decisive_options{
     std::pair{"ranks", &config::ranks},
     std::pair{"epoch_timeout", &config::epoch_timeout},
     std::pair{"min_wait", &config::min_wait},
-    std::pair{"epochs_max", &config::epochs_max}};
+    std::pair{"epochs_max", &config::epochs_max},
+    std::pair{"volatile_above", &config::volatile_above}};
 
 // `use(number, name, member)` for each.
 template <class Use>

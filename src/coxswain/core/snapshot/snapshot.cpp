@@ -49,6 +49,12 @@ void fields(auto& a, maybe_const<head> auto& x) {
     x.options.last_call = unknown_then.last_call;
     x.options.assign = unknown_then.assign;
     x.options.come_back = unknown_then.come_back;
+    x.options.min_tasks = unknown_then.min_tasks;
+    x.options.grow = unknown_then.grow;
+    x.options.ranks = unknown_then.ranks;
+    x.options.epoch_timeout = unknown_then.epoch_timeout;
+    x.options.min_wait = unknown_then.min_wait;
+    x.options.epochs_max = unknown_then.epochs_max;
   }
 }
 
