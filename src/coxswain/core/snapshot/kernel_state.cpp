@@ -94,7 +94,8 @@ void roster::fields(auto& a, auto& s) {
   auto size = static_cast<std::uint32_t>(s.tasks_.size());
   a(3, size);  // not the job's in an elastic job
   if constexpr (is_loading<decltype(a)>) {
-    a.check(size > 0 && size <= a.num_tasks(), "there are more tasks than the job has");
+    if (size == 0) size = a.num_tasks();  // before there were elastic jobs
+    a.check(size <= a.num_tasks(), "there are more tasks than the job has");
     s.tasks_ = std::vector<task>(size);
   }
   for (auto& one : s.tasks_) a(2, one);
