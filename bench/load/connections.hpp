@@ -77,7 +77,7 @@ class connections {
 
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
-  // What trunks have collected so far; also done before each wait.
+  // Writes what the trunks have gathered so far. Waiting does this first, too.
   void flush();
 
   // Sends the calls that clients leave open once all tasks have joined. Returns when the server has

@@ -1,5 +1,5 @@
 #pragma once
-// What a relay says and hears on its connection to a coordinator: connections of a load as routes.
+// A relay's side of its connection to a coordinator: the load's connections are its routes.
 // Not here: its socket (connections).
 
 #include "coxswain/wire/frame.hpp"

@@ -294,7 +294,7 @@ class TorchElastic(PythonTest):
         self.serve()
         ended = self.agent("n0", join_timeout=0.2).outcome()
         self.assertIsInstance(ended, self.api.RendezvousTimeoutError)
-        self.assertIn("1 processes wait", str(ended))
+        self.assertIn("room for them: 1", str(ended))
         self.assertIn("--nnodes=2:4", str(ended))
         two = self.agents(2)
         self.assert_one_epoch(two, 2)

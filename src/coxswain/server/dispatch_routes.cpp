@@ -18,7 +18,7 @@ namespace {
 // Routes add no more to a trunk's queue that has this much.
 constexpr std::size_t trunk_queued_max = 256 * 1024;
 
-// After this many bytes of a route its relay is told that there is room again.
+// The relay is granted more room on a route each time this many bytes of it have been taken.
 constexpr std::size_t unreported_max = wire::route_room_max / 2;
 
 constexpr std::size_t pieces_max = 16;

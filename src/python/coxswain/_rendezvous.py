@@ -266,8 +266,9 @@ class Rendezvous(api.RendezvousHandler):
         if ending.why != "joiners":
             return max(ending.joiners, 1)
         is_early = time.monotonic() - self._began_at < self._settings.min_epoch
-        is_ending = self._store.check([END_KEY])
-        return 0 if is_early or is_ending or not self._settings.grows_now else ending.joiners
+        if is_early or not self._settings.grows_now or self._store.check([END_KEY]):
+            return 0
+        return ending.joiners
 
     def is_closed(self):
         return self._job is None and self._epoch is not None

@@ -43,7 +43,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   }
   // Removes the directory likewise; its keys are there until then.
   void remove_directory(std::string directory);
-  // The tasks have other numbers.
+  // Each task in `moved` has its new number.
   void renumber(std::map<task_id, task_id> const& moved) { keys_.renumber_owners(moved); }
   // Before a call looks at the key, so that no client sees it after its removal was announced.
   void remove_if_ended(std::string const& key);

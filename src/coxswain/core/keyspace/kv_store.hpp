@@ -118,7 +118,7 @@ class kv_store {
 
   // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
   void end_owner(task_id owner);
-  // The tasks have other numbers.
+  // Each task in `moved` has its new number.
   void renumber_owners(std::map<task_id, task_id> const& moved);
   [[nodiscard]] bool has_ended_keys() const noexcept { return !ended_.empty(); }
   // Removes keys of tasks that have ended, in the order of their ends and in byte order, up to a

@@ -105,16 +105,13 @@ std::string enrolment::missing_text(time_point, ticket, parked const&) { return 
 
 std::string enrolment::waiting_text() const {
   if (options_.elastic) {
-    return std::to_string(waiting_.size()) + " processes wait for an epoch with room for them";
+    return "processes waiting for an epoch with room for them: " + std::to_string(waiting_.size());
   }
   if (!is_before_start()) return "it is a spare: all tasks have a process, or expect their own";
-  std::string const asked = std::to_string(waiting_.size());
-  std::string const needed = std::to_string(vacant());
-  if (full_since_) {
-    return "the last call for spares is open for " + in_words(options_.last_call) + "; so far " +
-           asked + " processes have asked for " + needed + " numbers";
-  }
-  return asked + " of " + needed + " processes have asked for a number";
+  std::string const asking = "processes asking for a number: " + std::to_string(waiting_.size()) +
+                             ", needed: " + std::to_string(vacant());
+  if (!full_since_) return asking;
+  return "the last call for spares is open for " + in_words(options_.last_call) + "; " + asking;
 }
 
 void enrolment::check(ticket who, parked const& p) const {
@@ -280,7 +277,7 @@ std::uint32_t enrolment::vacant() const {
   return roster_.count(task_state::never_connected) + roster_.count(task_state::failed);
 }
 
-// What has failed is to be done by another process. After the shutdown barrier nothing is.
+// Whether failed tasks get another process. Not after the shutdown barrier.
 bool enrolment::fills_numbers() const {
   if (roster_.count(task_state::left) > 0 && concerns_.leaves.leaves_together()) return false;
   return !coming_back_.empty() || (!waiting_.empty() && roster_.count(task_state::failed) > 0);

@@ -48,7 +48,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   [[nodiscard]] bool expects_anybody() const;
   // One that waits becomes the task.
   void give(time_point now, std::uint64_t number, task_id id);
-  // The tasks have other numbers, and some are gone.
+  // An epoch begins: each task in `moved` has its new number, and all others are gone.
   void renumber(std::map<task_id, task_id> const& moved);
 
   // A session has resumed.
@@ -100,7 +100,7 @@ class enrolment final : public waiting_concern, public timed_concern {
       a(3, s.since);
     }
   };
-  // What is known of the process that holds a number or held it last.
+  // The process that holds a number, or was the last one to hold it.
   struct member {
     std::string name;  // empty: it has none
     std::vector<std::string> placement;

@@ -49,11 +49,12 @@ void epochs::notice_wishes(time_point now) {
   if (joining.empty()) return;
   bool const has_room = roster_.size() < target_;
   if (has_room && options_.grow == growth::now) {
-    return end_over(epoch_ends::cause::joiners, std::to_string(joining.size()) + " processes join");
+    return end_over(epoch_ends::cause::joiners,
+                    "processes joining: " + std::to_string(joining.size()));
   }
   if (has_room) {
     return wish(epoch_ends::cause::joiners,
-                std::to_string(joining.size()) + " processes wait to join");
+                "processes waiting to join: " + std::to_string(joining.size()));
   }
   if (!preempted_.empty()) {
     wish(epoch_ends::cause::asked,

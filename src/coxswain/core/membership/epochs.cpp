@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t losses_max = 16;
 constexpr std::size_t loss_bytes_max = 256;
 
+status const not_elastic{errc::failed_precondition, "this job is not elastic"};
+
 // Calls that need the other members, which end with their epoch.
 template <class... Args>
 bool is_any_of(request const& what) {
@@ -131,10 +133,15 @@ std::string epochs::over_text() const {
   return "epoch " + std::to_string(number_) + " is over: " + ending_ + "; call next_epoch";
 }
 
+status epochs::no_member() const {
+  return {errc::aborted,
+          "this session is no member of epoch " + std::to_string(number_) + ": join again"};
+}
+
 status epochs::checked(client_message const& message) const {
   bool const is_present = message.epoch == 0 || message.epoch == number_;
   if (is_present || chooses_epoch(message.what)) return {};
-  if (!options_.elastic) return {errc::failed_precondition, "this job is not elastic"};
+  if (!options_.elastic) return not_elastic;
   return {errc::aborted, "epoch " + std::to_string(message.epoch) + " is over: epoch " +
                              std::to_string(number_) + " has begun; call next_epoch"};
 }
@@ -144,8 +151,7 @@ result<std::optional<task_id>> epochs::acting(client_message const& message, ses
   if (chooses_epoch(message.what)) return as;
   if (message.epoch == 0 && !by.guest_of) return std::optional<task_id>{};
   if (message.epoch != 0 && !as) {
-    return status{errc::aborted, "this session is no longer a member of epoch " +
-                                     std::to_string(number_) + ": join again"};
+    return no_member();
   }
   if (!as) return as;
   if (is_over_ && ends_with_epoch(message.what)) return status{errc::aborted, over_text()};
@@ -166,14 +172,11 @@ epoch_answer epochs::told(task_id id) const {
 }
 
 void epochs::handle(call const& c, next_epoch_args& args) {
-  if (!options_.elastic) {
-    return calls_.refuse(c, {errc::failed_precondition, "this job is not elastic"});
-  }
+  if (!options_.elastic) return calls_.refuse(c, not_elastic);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
   if (!c.task) {
     if (args.after == 0) return calls_.refuse(c, kernel_.not_joined());
-    return calls_.refuse(c, {errc::aborted, "this session is no member of epoch " +
-                                                std::to_string(number_) + ": join again"});
+    return calls_.refuse(c, no_member());
   }
   if (args.after > number_) {
     return calls_.refuse(
@@ -208,9 +211,9 @@ void epochs::end_calls_that_need(time_point now, task_id id) {
 }
 
 void epochs::handle(call const& c, epoch_members_args&) {
+  if (!options_.elastic) return calls_.refuse(c, not_elastic);
   if (number_ == 0) {
-    return calls_.refuse(c, {errc::failed_precondition,
-                             options_.elastic ? "no epoch has begun" : "this job is not elastic"});
+    return calls_.refuse(c, {errc::failed_precondition, "no epoch has begun"});
   }
   epoch_members_answer all;
   all.epoch = number_;
@@ -226,9 +229,7 @@ void epochs::handle(call const& c, epoch_members_args&) {
 }
 
 void epochs::handle(call const& c, resize_args& args) {
-  if (!options_.elastic) {
-    return calls_.refuse(c, {errc::failed_precondition, "this job is not elastic"});
-  }
+  if (!options_.elastic) return calls_.refuse(c, not_elastic);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   if (args.num_tasks < options_.min_tasks || args.num_tasks > options_.num_tasks) {
     return calls_.refuse(

@@ -33,7 +33,7 @@ class epochs final : public blocking_concern, public timed_concern {
                                                       session const& by,
                                                       std::optional<task_id> as) const;
 
-  // As the task is told that is a member of this epoch.
+  // The present epoch, from the view of this task.
   [[nodiscard]] epoch_answer told(task_id id) const;
 
   // Members have gone; `why` is none if it left.
@@ -113,6 +113,7 @@ class epochs final : public blocking_concern, public timed_concern {
   };
 
   [[nodiscard]] std::string over_text() const;
+  [[nodiscard]] status no_member() const;
   void end_over(epoch_ends::cause why, std::string text);
   void wish(epoch_ends::cause why, std::string text);
   void push_ending() const;

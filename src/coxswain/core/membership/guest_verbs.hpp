@@ -36,7 +36,8 @@ class guest_verbs final : public waiting_concern {
   void take_leaving_guests(task_id id, std::vector<ticket>& into);
   // A guest reports its step.
   void reach_sync_point(call const& c, frozen_args const& args);
-  // The tasks have other numbers, and some are gone, with their guests.
+  // An epoch begins: each task in `moved` has its new number, and all others are gone with their
+  // guests.
   void renumber(time_point now, std::map<task_id, task_id> const& moved);
   // An agreement has ended, with the step at which all stop, or without one.
   void end_sync_points(std::optional<std::uint64_t> step);

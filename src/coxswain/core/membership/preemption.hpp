@@ -45,8 +45,8 @@ class preemption {
   void cancel(task_id task);
   void forget(task_id task);
 
-  // The tasks have other numbers, and some are gone. Ends an open agreement, which nobody has
-  // answered; its notices are those of the next one.
+  // Each task in `moved` has its new number, and all others are gone. Ends an open agreement, which
+  // nobody has answered; its notices are those of the next one.
   void renumber(std::map<task_id, task_id> const& moved);
 
   // By task.

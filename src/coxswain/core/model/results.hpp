@@ -153,7 +153,7 @@ struct snapshot {
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
-// An epoch of an elastic job, as one of its members is told.
+// An epoch of an elastic job, from the view of one of its members.
 struct epoch_answer {
   std::uint64_t number{};
   std::uint32_t size{};    // tasks

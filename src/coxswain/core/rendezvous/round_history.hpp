@@ -23,7 +23,7 @@ class round_history {
   // Numbers the round; a long name is cut.
   void add(std::string_view name, snapshot::finished_round round);
 
-  // The tasks have other numbers: those that came last are not known any more.
+  // The tasks get new numbers, so which ones came last is forgotten.
   void forget_tasks() {
     for (auto& one : last_) one.last_task.reset();
   }

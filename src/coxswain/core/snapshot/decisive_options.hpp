@@ -1,7 +1,6 @@
 #pragma once
 // The options that affect decisions: those of a snapshot must be those of the coordinator that
-// loads it. All but the tokens, the version of the program
-// and the first term.
+// loads it. All but the tokens, the program's version and the first term.
 
 #include "coxswain/core/config.hpp"
 
