@@ -277,15 +277,15 @@ class TorchElastic(PythonTest):
         four[1].tell(Lost())
         rest = [four[0], four[2], four[3], spare]
         self.assert_one_epoch(rest, 4, first)
-        unneeded = self.waiting_agent("s1")
+        unneeded = self.waiting_agent("s1", join_timeout=0.1)  # no limit for a spare
         self.end_well(rest)
         ended = unneeded.outcome()
         self.assertIsInstance(ended, SystemExit)
         self.assertEqual(ended.code, 0)
 
-    def waiting_agent(self, name):
+    def waiting_agent(self, name, **conf):
         """It has connected, and asks to join."""
-        made = self.agent(name)
+        made = self.agent(name, **conf)
         eventually(lambda: made.handler._job is not None)
         time.sleep(0.2)
         return made

@@ -138,6 +138,8 @@ class Rendezvous(api.RendezvousHandler):
                 self._job.barrier("torch/epoch", self._settings.join_timeout)
             except (coxswain.Aborted, coxswain.Internal):
                 continue
+            except coxswain.Error as problem:
+                raise self._as_torch_error(problem) from problem
             self._store = store
             self._began_at = time.monotonic()
             self._waiting = 0
@@ -179,17 +181,21 @@ class Rendezvous(api.RendezvousHandler):
                 _log.warning("this node is not needed: %s", problem)
                 self._forget_job()
                 raise SystemExit(0) from None
-            except coxswain.DeadlineExceeded as problem:
-                if self._is_spare():
+            except coxswain.Error as problem:
+                is_late = isinstance(problem, coxswain.DeadlineExceeded)
+                if is_late and self._job is not None and self._is_spare():
                     give_up_at = float("inf")
                     continue
-                one = self._settings
-                raise api.RendezvousTimeoutError(
-                    f"{problem}; --nnodes={one.min_nodes}:{one.max_nodes}") from problem
-            except coxswain.Unavailable as problem:
-                raise api.RendezvousConnectionError(str(problem)) from problem
-            except coxswain.Error as problem:
-                raise api.RendezvousStateError(str(problem)) from problem
+                raise self._as_torch_error(problem) from problem
+
+    def _as_torch_error(self, problem):
+        if isinstance(problem, coxswain.DeadlineExceeded):
+            one = self._settings
+            return api.RendezvousTimeoutError(
+                f"{problem}; --nnodes={one.min_nodes}:{one.max_nodes}")
+        if isinstance(problem, coxswain.Unavailable):
+            return api.RendezvousConnectionError(str(problem))
+        return api.RendezvousStateError(str(problem))
 
     def _connect(self, timeout):
         one = self._settings
@@ -232,8 +238,8 @@ class Rendezvous(api.RendezvousHandler):
         return info(store, epoch.rank, epoch.size, api.RendezvousStoreInfo(address, port))
 
     def _workers_store(self, epoch, store):
-        """The address of a store for the workers, which is new in each epoch: keys of workers
-        before are not met again."""
+        """The address of a store for the workers, which is new in each epoch: they find no keys of
+        earlier ones."""
         if epoch.rank == 0:
             host = self._settings.local_addr or epoch.address.rpartition(":")[0] or socket.getfqdn()
             if self.use_agent_store:

@@ -19,7 +19,7 @@ SETTINGS = {
                   "sees",
     "join_timeout": "seconds to wait until there are enough nodes; default 600",
     "close_timeout": "seconds to wait for the others to end; default 30",
-    "min_epoch": "seconds from the begin of an epoch until workers are stopped for a new node; "
+    "min_epoch": "seconds from the start of an epoch until workers are stopped for a new node; "
                  "default 30",
     "grow": "now: workers are stopped when a node joins; boundary: they go on until they end or "
             "restart; default now",
