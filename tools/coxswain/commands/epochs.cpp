@@ -94,7 +94,7 @@ void add_epoch(CLI::App& program, action& chosen) {
   auto& given = command.given;
   command.add_option("WHAT", given.what, "next, wanted or members")
       ->required()
-      ->check(CLI::IsMember({"next", "wanted", "members"}));
+      ->check(one_of({"next", "wanted", "members"}));
   add_timeout(command, "--timeout", given.timeout, "Time limit for the next epoch");
   command.add_flag("--shrink-only", given.shrink_only, "Nobody new joins the next epoch");
   add_remote_options(command, given.remote);

@@ -32,7 +32,7 @@ void add_spare_options(CLI::App& to, core::config& core) {
         "How they get numbers at the start: in the order in which they ask, or sorted by member "
         "name or placement")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"order", "member", "placement"}))
+      ->check(one_of({"order", "member", "placement"}))
       ->default_str("member");
   add_duration(to, "--last-call", core.last_call,
                "At the start, wait this long for spares once there are enough for all tasks");
@@ -61,7 +61,7 @@ void add_elastic_options(CLI::App& to, core::config& core) {
         },
         "When processes that wait join: when all members call next_epoch, at once, or never")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"boundary", "now", "never"}))
+      ->check(one_of({"boundary", "now", "never"}))
       ->default_str("boundary");
   to.add_option_function<std::string>(
         "--ranks",
@@ -70,7 +70,7 @@ void add_elastic_options(CLI::App& to, core::config& core) {
         },
         "Whether members keep their numbers, or all are sorted by member name")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"keep", "member"}))
+      ->check(one_of({"keep", "member"}))
       ->default_str("keep");
   add_duration(to, "--epoch-timeout", core.epoch_timeout,
                "Fail a member that has not called next_epoch this long after the first one; 0: "
@@ -246,7 +246,7 @@ void add_journal_options(CLI::App& to, coordinator_options& into) {
         "What the journal survives: the end of the process, or that of the machine, for which each "
         "reply waits until the disk has it")
       ->type_name("LEVEL")
-      ->check(CLI::IsMember({"process", "disk"}))
+      ->check(one_of({"process", "disk"}))
       ->default_str("process");
   add_size(to, "--journal-max", journal.bytes_max,
            "Refuse to store more while the journal's files are larger; 0: no limit", 0);

@@ -43,7 +43,7 @@ void add_tls_listener_options(CLI::App& to, tls_options& into) {
         },
         "Oldest TLS version to accept")
       ->type_name("VERSION")
-      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->check(one_of({"1.2", "1.3"}))
       ->default_str("1.3");
   add_duration(to, "--tls-reload-period", into.reload_period,
                "How often to check the files for changes", {.least = 1s});

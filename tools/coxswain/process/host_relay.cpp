@@ -50,7 +50,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 std::vector<std::string> environment_with(client_options const& to) {
   auto added = tls_variables(to.tls);
   added.emplace_back("COXSWAIN_TOKEN", to.token);
-  added.emplace_back("COXSWAIN_TOKEN_FILE", "");
   std::vector<std::string> all;
   for (char** one = environ; *one != nullptr; ++one) {
     // Its other options are its own.
