@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -504,7 +505,8 @@ class world {
       }
       return;
     }
-    auto const& what = at->second.message.what;
+    auto const& asked = at->second.message;
+    auto const& what = asked.what;
     if (code == errc::ok && std::holds_alternative<grant_args>(what)) granted_.insert(home(c));
     bool const is_alone =
         std::holds_alternative<get_args>(what) || std::holds_alternative<get_all_args>(what) ||
@@ -523,7 +525,7 @@ class world {
       if (t->version < c.version_seen) report_violation("an older snapshot came after a newer one");
       c.version_seen = t->version;
     }
-    if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
+    if (std::holds_alternative<barrier_args>(what)) check_round(asked, one);
     c.open.erase(at);
   }
 
@@ -546,16 +548,19 @@ class world {
     by.items.insert(number);
   }
 
-  // All receivers of a round's outcome get the same.
-  void check_round(barrier_args const& asked, outgoing const& one) {
+  // All receivers of a round's outcome get the same. Rounds begin at 1 in each epoch, which guests'
+  // requests do not state.
+  void check_round(client_message const& asked, outgoing const& one) {
     std::optional<round_number> number;
     if (auto const* const b = std::get_if<barrier_answer>(&one.what->value)) number = b->round;
     if (auto const* const f = std::get_if<barrier_failure>(&one.what->value)) number = f->round;
     if (!number || !names_last_) return;
+    if (logic_->options().elastic && asked.epoch == 0) return;
+    auto const& name = std::get<barrier_args>(asked.what).name;
     auto const [at, is_first] =
-        outcomes_.emplace(std::pair{asked.name, *number}, one.what->outcome);
+        outcomes_.emplace(std::tuple{asked.epoch, name, *number}, one.what->outcome);
     if (!is_first && at->second != one.what->outcome) {
-      report_violation("round ", *number, " of '", asked.name, "' ended twice: ", at->second, "; ",
+      report_violation("round ", *number, " of '", name, "' ended twice: ", at->second, "; ",
                        one.what->outcome);
     }
   }
@@ -671,7 +676,7 @@ class world {
   std::set<std::int64_t> sums_;
   std::uint64_t uncertain_{};
   request_id cancelled_{};
-  std::map<std::pair<std::string, round_number>, status> outcomes_;
+  std::map<std::tuple<std::uint64_t, std::string, round_number>, status> outcomes_;
   std::string transcript_;
 };
 
