@@ -552,6 +552,21 @@ class Distributed(JaxTest):
         self.assertIsNotNone(state.service)
         state.shutdown()
 
+    def test_a_coordinator_that_ends_before_it_is_joined_is_replaced(self):
+        client = jax_compat.get_distributed_runtime_client(a_free_address(), 0, init_timeout=LIMIT)
+        calls = []
+
+        def host():
+            calls.append(None)
+            if len(calls) == 2:
+                service = jax_compat.get_distributed_runtime_service(client._address, 1)
+                self.addCleanup(service.shutdown)
+
+        client.connect_with(host)
+
+        self.assertEqual(len(calls), 2)
+        client.shutdown()
+
     def test_initialize_times_out_with_the_last_error(self):
         there = self.coordinator(1)
         self.client(there, 0).join()

@@ -128,18 +128,21 @@ class DistributedRuntimeClient:
         """Waits until all tasks have connected, at most the init timeout. Until then it retries
         after a lost connection, ABORTED and INTERNAL: a restarted task may first reach the
         coordinator of the job's previous attempt."""
-        self.connect_with(lambda: None)
+        self.connect_with(None)
 
-    def connect_with(self, prepare: Callable[[], object]) -> None:
-        """As connect(), but calls ``prepare`` before each attempt. Not in jaxlib."""
+    def connect_with(self, prepare: Callable[[], object] | None) -> None:
+        """As connect(), but calls ``prepare`` before each attempt, again if no coordinator can be
+        reached for some seconds after it. Not in jaxlib."""
         if self._native is not None:
             raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
         until = time.monotonic() + self._init_timeout
         pause = 0.01
+        reach = self._init_timeout if prepare is None else _REACH_TIMEOUT
         while True:
-            prepare()
+            if prepare is not None:
+                prepare()
             try:
-                self._native = self._joined(until)
+                self._native = self._joined(until, reach)
                 break
             except (Aborted, Internal, Unavailable) as problem:
                 if time.monotonic() + pause > until:
@@ -153,8 +156,14 @@ class DistributedRuntimeClient:
         if self._shuts_down_alone:
             _to_shut_down.add(self)
 
-    def _joined(self, until: float) -> _native.Session:
-        session = self._opened(max(0.0, until - time.monotonic()), task=self._node_id)
+    def _joined(self, until: float, reach: float) -> _native.Session:
+        left = max(0.0, until - time.monotonic())
+        try:
+            session = self._opened(min(left, reach), task=self._node_id)
+        except DeadlineExceeded as problem:
+            if left <= reach:
+                raise
+            raise Unavailable(problem.message) from problem
         try:
             session.join(max(0.0, until - time.monotonic()), False)
         except BaseException:
