@@ -301,6 +301,37 @@ BOOST_AUTO_TEST_CASE(without_spares_the_job_is_over_when_nobody_has_come_back) {
   BOOST_TEST(job.c.at(15s).logic().done());
 }
 
+BOOST_AUTO_TEST_CASE(a_number_is_kept_although_nobody_else_had_asked_for_one_when_its_task_failed) {
+  cluster c{2, with_spares(0)};
+  c.task_ended(1, {errc::aborted, "signal 9"});
+
+  auto const other = enrol(c.at(5s), c.observer());
+
+  BOOST_TEST(c.at(15s - 1ns).code(other) == "waits");
+  BOOST_TEST(number(c.at(15s), other) == "task 1, later");
+}
+
+BOOST_AUTO_TEST_CASE(a_kept_number_of_a_task_that_named_it_does_not_keep_the_job_from_being_over) {
+  cluster c{2, with_spares(0)};
+  c.leave({0, 0});
+
+  c.task_ended(1, {errc::aborted, "signal 9"});
+
+  BOOST_TEST(c.logic().done());
+}
+
+BOOST_AUTO_TEST_CASE(numbers_kept_since_different_times_are_given_one_after_the_other) {
+  cluster c{3, with_spares(2)};
+  auto const first = enrol(c, c.observer());
+  auto const second = enrol(c, c.observer());
+  c.task_ended(1, {errc::aborted, "signal 9"});
+  c.at(5s).heartbeat(0).task_ended(2, {errc::aborted, "signal 9"});
+
+  BOOST_TEST(number(c.at(15s), first) == "task 1, later");
+  BOOST_TEST(c.at(20s - 1ns).code(second) == "waits");
+  BOOST_TEST(number(c.at(20s), second) == "task 2, later");
+}
+
 BOOST_AUTO_TEST_CASE(after_the_shutdown_barrier_no_spare_is_promoted) {
   auto options = with_spares(1);
   options.leave_together = true;

@@ -212,8 +212,7 @@ void enrolment::forget_member(task_id id) {
 }
 
 void enrolment::entered(task_id id, join_args const& args, bool is_guest) {
-  coming_back_.erase(id);
-  arm();
+  if (coming_back_.erase(id) > 0 && coming_back_.empty()) arm();
   if (is_guest) return;
   forget_member(id);
   if (!args.any && args.member.empty()) return;
@@ -240,10 +239,10 @@ void enrolment::tell_number(ticket who, task_id id, bool already_started) {
 }
 
 void enrolment::vacated(time_point now, task_id id) {
-  bool const is_used = options_.spares > 0 || members_.contains(id) || !waiting_.empty();
-  if (!is_used || not_received_.contains(id) || options_.come_back <= 0s) return;
+  if (not_received_.contains(id) || options_.come_back <= 0s) return;
   coming_back_.insert_or_assign(id, kernel_.alive_since(now));
-  arm();
+  // Later ones have later deadlines.
+  if (full_since_ || !alarm_.armed()) arm();
 }
 
 void enrolment::time_due(time_point now) {
@@ -277,10 +276,14 @@ std::uint32_t enrolment::vacant() const {
   return roster_.count(task_state::never_connected) + roster_.count(task_state::failed);
 }
 
-// Whether failed tasks get another process. Not after the shutdown barrier.
+// Whether failed tasks get another process. Not after the shutdown barrier. A task that named its
+// number, in a job without spares, may come back, but the job does not wait for it.
 bool enrolment::fills_numbers() const {
   if (roster_.count(task_state::left) > 0 && concerns_.leaves.leaves_together()) return false;
-  return !coming_back_.empty() || (!waiting_.empty() && roster_.count(task_state::failed) > 0);
+  if (!waiting_.empty() && roster_.count(task_state::failed) > 0) return true;
+  return std::any_of(coming_back_.begin(), coming_back_.end(), [this](auto const& one) {
+    return options_.spares > 0 || members_.contains(one.first);
+  });
 }
 
 bool enrolment::job_is_over() const {
