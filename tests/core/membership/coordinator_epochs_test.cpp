@@ -221,6 +221,27 @@ BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_after_min_wait_and_names_th
   BOOST_TEST(text.find("signal 9") < text.find("signal 11"));
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_expire_and_come_again_do_not_prolong_min_wait) {
+  elastic_job job{2, 2, elastic(2)};
+  auto& c = job.c;
+  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
+  next(c, 0, false, 3s);
+  auto const again = next(c.at(13s), 0, false, without_limit);
+
+  BOOST_TEST(c.at(15s - 1ns).code(again) == "waits");
+  BOOST_TEST(c.at(15s).code(again) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_although_no_call_waits_at_that_moment) {
+  elastic_job job{2, 2, elastic(2)};
+  auto& c = job.c;
+  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
+  next(c, 0, false, 3s);
+
+  BOOST_TEST(c.at(15s - 1ns).error() == "none");
+  expect_words(c.at(15s).error(), {"fewer than 2 tasks", "1 of the 2 of epoch 1"});
+}
+
 BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;

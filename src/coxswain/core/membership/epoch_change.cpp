@@ -105,21 +105,22 @@ bool epochs::is_anybody_on_the_way() const {
 
 void epochs::form(time_point now) {
   if (number_ > 0 && ending_.empty()) return;
-  if (!is_settled()) {
-    full_.reset();
-    short_.reset();
-    return;
-  }
+  bool const settled = is_settled();
+  if (!settled) full_.reset();
+  if (!settled && !short_) return;
   applicants joining = admissible(now);
-  auto const size = std::min<std::size_t>(target_, ready_.size() + joining.size());
+  std::size_t const members = roster_.count(task_state::connected);
+  auto const size = std::min<std::size_t>(target_, members + joining.size());
   if (size < options_.min_tasks) {
     full_.reset();
     if (number_ == 0) return;
+    // Members whose call expires and that call again do not prolong it.
     if (!short_) short_ = kernel_.alive_since(now);
     if (kernel_.credited(*short_, options_.min_wait) <= now) fail_short(now);
     return;
   }
   short_.reset();
+  if (!settled) return;
   if (size < target_ && is_anybody_on_the_way()) {
     if (!full_) full_ = kernel_.alive_since(now);
     if (kernel_.credited(*full_, options_.last_call) > now) return;
@@ -130,8 +131,9 @@ void epochs::form(time_point now) {
 void epochs::fail_short(time_point now) {
   std::string text = "fewer than " + std::to_string(options_.min_tasks) +
                      " tasks (min_tasks) for " + in_words(options_.min_wait) + ": " +
-                     std::to_string(ready_.size()) + " of the " + std::to_string(roster_.size()) +
-                     " of epoch " + std::to_string(number_) + " are left";
+                     std::to_string(roster_.count(task_state::connected)) + " of the " +
+                     std::to_string(roster_.size()) + " of epoch " + std::to_string(number_) +
+                     " are left";
   for (std::string const& one : losses_) text += "; " + one;
   if (losses_left_out_ > 0) text += "; and " + std::to_string(losses_left_out_) + " more";
   concerns_.failures.fail_job(now, {std::nullopt, {errc::unavailable, std::move(text)}});
