@@ -189,9 +189,52 @@ BOOST_FIXTURE_TEST_CASE(a_release_is_one_frame_for_all_routes_of_a_trunk, world)
   }
 }
 
+BOOST_FIXTURE_TEST_CASE(news_of_a_death_is_one_frame_for_all_routes_of_a_trunk, world) {
+  o.core.num_tasks = 100;
+  begin();
+  for (std::uint32_t i = 0; i < 100; ++i) join(i + 1, i);
+  std::string waits;
+  for (std::uint32_t i = 0; i < 99; ++i) {
+    waits += content(i + 1, barrier_frame(2, i, "b"));
+    for (int n = 0; n < 2; ++n) static_cast<void>(next(i + 1));
+  }
+  send(waits);
+  shared = 0;
+
+  send(closed(100, true));
+  pass(1ms);
+
+  BOOST_TEST(shared == 2);
+  for (std::uint32_t i = 1; i < 100; ++i) {
+    BOOST_TEST((next(i).outcome.code() == errc::internal));
+    BOOST_TEST((std::get<job_error>(next(i).value).cause.task == task_id{99}));
+    BOOST_TEST(readers[i].empty());
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_value_for_many_routes_is_sent_once_to_their_trunk, relayed) {
+  std::string const value(30'000, 'v');
+  std::string waits;
+  for (std::uint32_t i = 1; i <= 8; ++i) {
+    open(i);
+    static_cast<void>(next(i));
+    waits += content(i, frame(core::get_args{"k"}, 1));
+  }
+  send(waits);
+  open(9);
+  shared = 0;
+
+  send(content(9, put_frame(1, "k", value)));
+
+  BOOST_TEST(shared == 2);  // with the reply to the put
+  for (std::uint32_t i = 1; i <= 8; ++i) {
+    BOOST_TEST((std::get<core::value_answer>(next(i).value).value.view() == value));
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_shared_reply_keeps_its_place, relayed) {
   open(1);
-  send(content(1, put_frame(1, "large", std::string(10'000, 'v'))));
+  send(content(1, put_frame(1, "large", std::string(40'000, 'v'))));
   send(content(1, put_frame(2, "k", "v") + try_get_frame(3, "large") + put_frame(4, "k2", "v") +
                       try_get_frame(5, "k")));
 
@@ -199,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(a_shared_reply_keeps_its_place, relayed) {
   for (int i = 0; i < 2; ++i) {
     BOOST_TEST(std::holds_alternative<core::stored_answer>(next(1).value));
   }
-  BOOST_TEST(std::get<core::value_answer>(next(1).value).value.size() == 10'000u);
+  BOOST_TEST(std::get<core::value_answer>(next(1).value).value.size() == 40'000u);
   BOOST_TEST(std::holds_alternative<core::stored_answer>(next(1).value));
   BOOST_TEST(std::get<core::value_answer>(next(1).value).value.view() == "v");
 }

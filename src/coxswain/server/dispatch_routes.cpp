@@ -215,12 +215,18 @@ bool dispatch::share(time_point now, core::outgoing const& what, line& on) {
     return false;
   }
   line& carrier = *lines_.find(on.route->trunk);
-  if (carrier.out.ends() || carrier.out.queued_bytes() >= trunk_queued_max) return false;
-  auto const& reply = encoder_.encode(what.what);
-  auto const bytes = wire::shared_frame_bytes(what.in_reply_to, reply.size());
-  if (reply.size() != reply.copied.size() || bytes > on.route->room) return false;
-  auto& all = carrier.trunk->shared;
-  if (all.empty() || all.back().what != what.what) all.push_back({what.what, {}});
+  trunk_line& t = *carrier.trunk;
+  if (carrier.out.ends() || carrier.out.queued_bytes() + t.shared_bytes >= trunk_queued_max) {
+    return false;
+  }
+  auto const size = encoder_.encode(what.what).size();
+  auto const bytes = wire::shared_frame_bytes(what.in_reply_to, size);
+  if (size > wire::route_shared_max || bytes > on.route->room) return false;
+  auto& all = t.shared;
+  if (all.empty() || all.back().what != what.what) {
+    all.push_back({what.what, {}});
+    t.shared_bytes += size;
+  }
   wire::append_receiver(all.back().to, {on.route->number, what.in_reply_to});
   on.route->room -= bytes;
   ++replies_shared_;
@@ -230,11 +236,16 @@ bool dispatch::share(time_point now, core::outgoing const& what, line& on) {
 
 // Moves the output of its routes to a trunk, in turn, as far as the relay takes it.
 void dispatch::pump_routes(time_point now, line& on) {
+  on.trunk->shared_bytes = 0;
   for (auto const& one : std::exchange(on.trunk->shared, {})) {
     if (on.out.ends()) break;
-    on.out.append([&](std::string& to) {
-      wire::append_shared(to, encoder_.encode(one.what).copied, one.to);
-    });
+    auto const& reply = encoder_.encode(one.what);
+    std::string_view rest = reply.copied;
+    std::string whole;
+    if (rest.size() != reply.size()) {
+      rest = whole.append(rest).append(reply.shared.view()).append(reply.tail.view());
+    }
+    on.out.append([&](std::string& to) { wire::append_shared(to, rest, one.to); });
   }
   auto& waiting = on.trunk->to_send;
   while (!waiting.empty() && on.out.queued_bytes() < trunk_queued_max && !on.out.is_abandoned()) {

@@ -80,7 +80,7 @@ bool read_shared(std::string_view from, routed& to) {
     if (one->number == rest_field) to.content = one->content;
     if (one->number == to_field) to.to = one->content;
   }
-  return from.empty() && to.content.size() <= route_content_max;
+  return from.empty() && to.content.size() <= route_shared_max;
 }
 
 void append_varint(std::string& to, std::uint64_t value) {

@@ -20,6 +20,9 @@ namespace coxswain::wire {
 inline constexpr std::size_t route_room_max = 64 * 1024;
 inline constexpr std::size_t route_content_max = 16'000;
 
+// The most that a shared reply has besides its id. A route that is read has room for so much.
+inline constexpr std::size_t route_shared_max = route_room_max / 2 - 32;
+
 // The longest name of a route's peer.
 inline constexpr std::size_t route_peer_max = 64;
 
@@ -73,7 +76,7 @@ void append_living(std::string& out, std::span<std::uint32_t const> silent);
 // The size of the frame that a receiver gets.
 [[nodiscard]] std::size_t shared_frame_bytes(request_id id, std::size_t rest_bytes) noexcept;
 
-// `to`: by append_receiver.
+// `rest`: at most route_shared_max. `to`: by append_receiver.
 void append_shared(std::string& out, std::string_view rest, std::string_view to);
 
 // Appends the beginning of a frame whose remaining `bytes`, at most route_content_max, are content.

@@ -35,6 +35,7 @@ struct trunk_line {
     std::string to;  // wire::append_receiver
   };
   std::vector<shared_reply> shared;
+  std::size_t shared_bytes{};  // of their bodies
 };
 
 // A connection that is carried by a trunk.
