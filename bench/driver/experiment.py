@@ -24,7 +24,7 @@ class Experiment:
     def __init__(self, workload, given):
         self.workload, self.given = workload, given
         self.plan = workload.plan(given)
-        self.beside = "baseline" if given.baseline else given.vs or workload.beside
+        self.beside = "baseline" if given.baseline else given.vs or (None if given.alone else workload.beside)
         self.transport = given.transport
         if given.address:
             self.transport = "unix" if given.address.startswith("unix:") else "tcp"

@@ -212,7 +212,7 @@ class Stage:
 
     def add(self, plan, kind, name=None):
         """Starts a server, unless it runs already, and its load, and lets that connect."""
-        connections = plan.extent(kind).connections
+        connections = plan.trunks if plan.trunks and kind == "coxswain" else plan.extent(kind).connections
         machine.need_descriptors(connections + DESCRIPTORS_BESIDES)
         self.sides.append(side := Side(self, plan, kind))
         side.connect(lambda n: machine.show(f"{name or kind}: {n} of {connections} connections"))

@@ -62,6 +62,13 @@ class Plan:
     def extent(self, kind):
         return self.ours if kind in OURS else self.others
 
+    def put_behind_relays(self, given):
+        self.parameters |= {"relays": given.relays, "processes": int(given.processes)}
+        if given.processes:
+            self.relays = given.relays
+        else:
+            self.trunks = given.relays
+
 
 class Workload:
     name: str
@@ -167,6 +174,12 @@ class Population:
 
 def clamp(value, low, high):
     return int(min(max(value, low), high))
+
+
+def add_processes(parser):
+    parser.add_argument("--processes", action="store_true",
+                        help="Start coxswain relay for each relay, reached by Unix sockets, whose CPU "
+                             "time is added to the coordinator's (default: the load plays the relays)")
 
 
 # The workloads.
@@ -409,7 +422,8 @@ class Failure(Workload):
     def add_options(self, parser):
         parser.add_argument("--tasks", type=number(2, 1_000_000), required=True, metavar="N",
                             help="Tasks, one of which is the process that is killed")
-        add_number(parser, "--relays", 0, 0, 1_000, "Relays that they are behind, each a process")
+        add_number(parser, "--relays", 0, 0, 1_000, "Relays that they are behind")
+        add_processes(parser)
         add_number(parser, "--reconnect-grace", 0, 0, 50,
                    "Seconds that the coordinator spares a task whose connection is lost", float)
 
@@ -420,11 +434,12 @@ class Failure(Workload):
                       [("kill to last survivor told", "told_ns")])
         extent = Extent(given.tasks, given.tasks)
         # The baseline's figure is the release of a plain barrier: telling something to all takes so long.
-        return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER,
+        plan = Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER,
                     job={"num_tasks": given.tasks, **grace},
-                    parameters={"tasks": given.tasks, "relays": given.relays, **grace}, fails=True,
-                    relays=given.relays,
+                    parameters={"tasks": given.tasks, **grace}, fails=True,
                     answers_together=given.tasks)
+        plan.put_behind_relays(given)
+        return plan
 
 
 def told_of_deadlines(seen):
@@ -540,23 +555,35 @@ class Relay(Workload):
         parser.add_argument("--tasks", type=number(1, 1_000_000), required=True, metavar="N",
                             help="Simulated tasks")
         add_number(parser, "--relays", 8, 1, 20_000, "Relays, each with as many of the tasks")
-        parser.add_argument("--processes", action="store_true",
-                            help="Start coxswain relay for each, reached by Unix sockets, whose CPU time "
-                                 "is added to the coordinator's (default: the load plays the relays)")
+        parser.add_argument("--alone", action="store_true",
+                            help="Only behind relays: for more tasks than this machine has sockets")
+        add_processes(parser)
 
     def plan(self, given):
         plan = barrier_plan(Population(*(given.tasks,) * 4), name=self.name)
         plan.words.title = (f"barrier over {counted(given.tasks, 'task')} behind "
-                            f"{counted(given.relays, 'relay')}, and without")
+                            f"{counted(given.relays, 'relay')}" + ("" if given.alone else ", and without"))
         plan.measured = "relays"
-        plan.parameters = {"tasks": given.tasks, "relays": given.relays,
-                           "processes": int(given.processes)}
-        if given.processes:
-            plan.relays = given.relays
-        else:
-            plan.trunks = given.relays
+        plan.parameters = {"tasks": given.tasks}
+        plan.put_behind_relays(given)
+        return plan
+
+
+class Hop(Workload):
+    name = "hop"
+    help = ("A key is read by one client through a relay's Unix socket, and from the coordinator itself: "
+            "what one more hop takes")
+    beside = "native"
+
+    def add_options(self, parser):
+        del parser
+
+    def plan(self, given):
+        given.connections, given.outstanding, given.keys, given.bytes = 1, 1, 1_000, 64
+        plan = keys_plan(given, self.name, "get through a relay, and without,", {}, 10_000)
+        plan.measured, plan.relays = "relay", 1
         return plan
 
 
 ALL = [one() for one in (Barrier, BarrierData, Join, Churn, Keys, DirGet, FanOut, Heartbeat, Failure,
-                         Deadlines, Mixed, Check, Relay)]
+                         Deadlines, Mixed, Check, Relay, Hop)]

@@ -17,11 +17,15 @@ namespace {
 // This few connections at once fit any listener's queue, and each sends its Hello in time.
 constexpr std::size_t connect_batch = 128;
 
+// Routes are in no queue.
+constexpr std::size_t open_batch = 8'192;
+
 }  // namespace
 
 crowd::crowd(address server, std::unique_ptr<peer> speaks, extent size, ways how)
     : sessions_{size.connections},
       tasks_{size.tasks},
+      batch_{how.trunks == 0 ? connect_batch : open_batch},
       wires_{std::move(server), std::move(speaks), std::move(how)},
       asked_(sessions_) {}
 
@@ -29,7 +33,7 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
   speaks().expect({hello_answer(tasks_)});
   while (wires_.size() < sessions_) {
     auto const first = wires_.size();
-    auto const end = std::min(sessions_, first + connect_batch);
+    auto const end = std::min(sessions_, first + batch_);
     while (wires_.size() < end) {
       speaks().open(wires_.size());
       wires_.open();

@@ -80,6 +80,7 @@ class crowd final : public connections::listener {
 
   std::size_t sessions_;
   std::uint32_t tasks_;
+  std::size_t batch_;  // so many connect together
   connections wires_;
   frame_list prepared_;
   std::vector<std::uint32_t> asked_;  // by session: how many requests are prepared or unanswered

@@ -26,7 +26,7 @@ void trunk::open(std::size_t connection) {
 void trunk::close(std::size_t connection) {
   auto const number = numbers_.extract(connection).mapped();
   routes_.erase(number);
-  wire::append_closed(output_, number);
+  wire::append_closed(output_, number, true);
 }
 
 void trunk::send(std::size_t connection, std::string_view bytes) {

@@ -19,6 +19,7 @@ class trunk {
   trunk();
 
   void open(std::size_t connection);
+  // The connection's process has ended.
   void close(std::size_t connection);
   void send(std::size_t connection, std::string_view bytes);
 

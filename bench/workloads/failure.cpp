@@ -1,4 +1,5 @@
-// The workload `failure`: one process of a job is killed, and all others are notified.
+// The workload `failure`: one process of a job is killed, and all others are notified. The load is
+// all others; if it plays relays, also the process, whose end it then states as a relay does.
 
 #include "load/crowd.hpp"
 #include "workloads/workload.hpp"
@@ -8,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -56,21 +58,32 @@ class victim {
   pid_t pid_;
 };
 
+extent all_but(bool last, std::uint32_t tasks) {
+  auto const here = tasks - (last ? 1 : 0);
+  return {here, here};
+}
+
 class failure_load final : public crowd_load, public connections::listener {
  public:
   failure_load(address const& server, std::uint32_t tasks, ways const& how)
-      : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}, how}},
-        victim_{server, tasks, how} {}
+      : crowd_load{crowd{server, make_coxswain_peer(tasks), all_but(how.trunks == 0, tasks), how}},
+        survivors_{tasks - 1} {
+    if (how.trunks == 0) victim_.emplace(server, tasks, how);
+  }
 
   // One failure, whatever the number, because the job has then failed.
   tally measure(std::uint64_t /*steps*/) override {
     tally found;
     found.latencies.resize(1);
-    found.operations = all_.tasks();
-    ignorant_ = all_.tasks();
+    found.operations = survivors_;
+    ignorant_ = survivors_;
     auto const begun = now();
     stopwatch const watch;
-    victim_.kill();
+    if (victim_) {
+      victim_->kill();
+    } else {
+      all_.wires().close(survivors_);
+    }
     all_.wires().await(ignorant_, 0, *this, "survivors were not told");
     watch.stop(found);
     found.latencies[0].add((now() - begun).count());
@@ -89,7 +102,8 @@ class failure_load final : public crowd_load, public connections::listener {
     if (std::holds_alternative<job_error>(message->what.value)) --ignorant_;
   }
 
-  victim victim_;
+  std::uint32_t survivors_;
+  std::optional<victim> victim_;
   std::size_t ignorant_{};
 };
 
