@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -107,7 +108,9 @@ class worker {
     auto const file = resources_ + "/" + lock;
     auto const before = token_in(file);
     check(before < token, "token", lock, before, token);
-    std::ofstream{file} << token;
+    auto const aside = file + "." + name_;  // a killed task must not leave half of it
+    std::ofstream{aside} << token;
+    std::filesystem::rename(aside, file);
     auto const count = std::stoll(job.try_get("guarded/" + lock).value_or("0")) + 1;
     job.put("guarded/" + lock, std::to_string(count), put_mode::overwrite);
     check(token_in(file) == token, "two owners", lock, token);

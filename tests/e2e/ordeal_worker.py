@@ -35,7 +35,9 @@ def guarded(job, lock):
     file = pathlib.Path(resources, lock)
     before = int(file.read_text())
     check(before < token, "token", lock, before, token)
-    file.write_text(str(token))
+    aside = file.with_suffix(f".{name}")  # a killed task must not leave half of it
+    aside.write_text(str(token))
+    aside.replace(file)
     count = int(job.try_get(f"guarded/{lock}") or 0)
     job.put(f"guarded/{lock}", str(count + 1), overwrite=True)
     check(int(file.read_text()) == token, "two owners", lock, token)
