@@ -182,6 +182,7 @@ status kernel::not_joined() const {
 }
 
 void kernel::resize_everyone() {
+  if (everyone->size() == roster.size()) return;
   everyone = boost::make_local_shared<task_set const>(roster.size());
 }
 

@@ -16,7 +16,6 @@ void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) {
 
 void enrolment::save(state_writer& to) const { fields(to, *this); }
 void enrolment::load(state_reader& from) {
-  if (!from.is_next(1)) return;  // a snapshot before behaviour 4
   fields(from, *this);
   for (auto& [number, one] : std::exchange(waiting_, {})) add(number, std::move(one));
   for (auto const& [id, one] : members_) {

@@ -79,6 +79,15 @@ memory_use memory_of(concerns const& all) {
   return use;
 }
 
+// In the order in which snapshots came to have them.
+std::vector<concern*> saved_concerns(concerns const& all) {
+  auto in_order = all.all;
+  std::stable_partition(in_order.begin(), in_order.end(), [&](concern const* one) {
+    return one != &all.enrolment && one != &all.epochs;
+  });
+  return in_order;
+}
+
 void know_objects(concerns const& all, auto& a) { a.know(all.calls.plain_ok()); }
 
 std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
@@ -92,27 +101,31 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
     writer.know(k.everyone);
     writer(2, all.missing);
     std::uint32_t number = 10;
-    for (concern const* const one : all.all) writer.item(++number, [&] { one->save(writer); });
+    for (concern const* const one : saved_concerns(all)) {
+      writer.item(++number, [&] { one->save(writer); });
+    }
     writer(1000, memory_of(all));
   });
   return writer.finish();
 }
 
-void load_all(concerns& all, state_reader& reader, bool is_same_behaviour) {
+void load_all(concerns& all, state_reader& reader, std::uint32_t behaves) {
+  bool const is_same_behaviour = behaves == behaviour;
+  bool const is_of_fixed_size = behaves < 4;  // then there were no elastic jobs
   auto const& options = all.kernel.options;
   reader.belong_to(all.kernel.memory, options.num_tasks,
                    options.volatile_above == 0 ? 0 : options.largest_value());
   know_objects(all, reader);
+  if (is_of_fixed_size) reader.know(all.kernel.everyone);
   reader.item(2, [&] {
     reader.item(1, [&] { core::load(all.kernel, reader); });
-    reader.know(all.kernel.everyone);
+    if (!is_of_fixed_size) reader.know(all.kernel.everyone);
     reader(2, all.missing);
     std::uint32_t number = 10;
-    for (concern* const one : all.all) {
-      // One before behaviour 4 has a concern less.
-      if (is_same_behaviour || reader.is_next(number + 1)) {
-        reader.item(++number, [&] { one->load(reader); });
-      }
+    for (concern* const one : saved_concerns(all)) {
+      bool const is_there = is_same_behaviour || reader.is_next(number + 1);
+      if (!is_there) break;  // the snapshot is older
+      reader.item(++number, [&] { one->load(reader); });
     }
     memory_use then;
     reader(1000, then);
@@ -171,7 +184,7 @@ result<coordinator> coordinator::load(config options, std::string_view snapshot,
     check_head(of, options);
     options.started = of.started;
     auto all = std::make_unique<concerns>(std::move(options), of.self, started);
-    load_all(*all, reader, of.behaves == behaviour);
+    load_all(*all, reader, of.behaves);
     return coordinator{std::move(all)};
   } catch (coxswain::error const& e) {
     return e.outcome();
