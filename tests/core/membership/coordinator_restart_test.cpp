@@ -57,6 +57,19 @@ BOOST_AUTO_TEST_CASE(deadlines_of_calls_run_on) {
   BOOST_TEST(c.pass(1ms).code(waits) == "DEADLINE_EXCEEDED");
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_has_the_grace_as_well) {
+  auto options = restarting();
+  options.recoverable = true;
+  options.return_timeout = 60s;
+  cluster c{3, options};
+  c.leave(0, 0s, true);
+
+  restart(c, 10min);
+  c.resume(1).resume(2);
+  BOOST_TEST(c.pass(15s - 1ms).state_of(0) == "returning");
+  BOOST_TEST(c.pass(1ms).state_of(0) == "failed");
+}
+
 core::config with_volatile_values() {
   auto made = restarting();
   made.volatile_above = 100;

@@ -242,6 +242,10 @@ void leave_verbs::await_return(time_point now, task_id id) {
 void leave_verbs::return_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.last->return_due);
+  time_point const earliest = concerns_.restarts.grace_end();
+  if (earliest > now) {
+    return deadlines_.arm(t.last->return_due, {earliest, due::task_return, id.value});
+  }
   roster_.set_state(id, task_state::failed);
   t.last->failure = {errc::deadline_exceeded,
                      kernel_.who(id) +

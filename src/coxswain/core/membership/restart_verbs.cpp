@@ -45,8 +45,13 @@ void restart_verbs::restart(time_point now, restarted const& what) {
   if (awaited_ == 0) deadlines_.disarm(grace_over_);
 }
 
+time_point restart_verbs::grace_end() const {
+  if (restarted_at_.since == time_point{}) return {};
+  return kernel_.credited(restarted_at_, options_.restart_grace);
+}
+
 void restart_verbs::grace_due(time_point now) {
-  time_point const end = kernel_.credited(restarted_at_, options_.restart_grace);
+  time_point const end = grace_end();
   if (end > now) return deadlines_.arm(grace_over_, {end, due::restart_grace});
   tell_outcome(now);
 }

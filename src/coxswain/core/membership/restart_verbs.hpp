@@ -28,6 +28,9 @@ class restart_verbs final : public concern {
   void resumed(time_point now, session& s);
   void ended(time_point now, session& s);
 
+  // When the grace of the last restart ends; zero without one.
+  [[nodiscard]] time_point grace_end() const;
+
   void grace_due(time_point now);
 
   void save(state_writer& to) const override;
