@@ -261,6 +261,8 @@ class Observability(EndToEnd):
         # Those of a job on etcd; e2e_standby sees them.
         families |= {f"coxswain_{name}" for name in
                      ("leader", "leader_known", "replication_lag_seconds", "standby_hot", "term")}
+        # Those of an elastic job; metrics_test sees them.
+        families |= {f"coxswain_{name}" for name in ("epoch", "epoch_ending", "epoch_ready")}
 
         dashboard = json.loads((self.DIRECTORY / "coxswain.dashboard.json").read_text())
         asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
