@@ -47,10 +47,12 @@ class Torchrun(PythonTest):
         self.addCleanup(made.cleanup)
         self.directory = pathlib.Path(made.name)
         (self.directory / "train.py").write_text(WORKER)
-        self.job = self.coordinator(4, job="train", elastic=True, min_tasks=2, spares=1, last_call=10,
-                                    come_back=0, reconnect_grace=0.5)
 
-    def node(self, name):
+    def serve(self, **settings):
+        settings = {"last_call": 10, "come_back": 0, "reconnect_grace": 0.5, **settings}
+        self.job = self.coordinator(4, job="train", elastic=True, min_tasks=2, spares=1, **settings)
+
+    def node(self, name, steps=STEPS):
         """torchrun with one worker, in a process group of its own."""
         log = open(self.directory / f"{name}.err", "ab")
         self.addCleanup(log.close)
@@ -59,7 +61,7 @@ class Torchrun(PythonTest):
              "--max_restarts=1000", "--monitor_interval=0.1", "--rdzv_backend=coxswain",
              f"--rdzv_endpoint={self.job.address}", "--rdzv_id=train",
              f"--rdzv_conf=member={name},local_addr=127.0.0.1,min_epoch=0",
-             self.directory / "train.py", self.directory, str(STEPS)],
+             self.directory / "train.py", self.directory, str(steps)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "GLOO_SOCKET_IFNAME": "lo",
                  "OMP_NUM_THREADS": "1"},
             stdout=log, stderr=log, start_new_session=True)
@@ -95,6 +97,7 @@ class Torchrun(PythonTest):
         self.fail(f"no epoch of {size} after {after}\n{self.said()}")
 
     def test_the_job_goes_on_while_nodes_are_killed_and_join(self):
+        self.serve()
         nodes = {name: self.node(name) for name in ("n0", "n1", "n2", "n3")}
         epoch = self.await_world(4, 0)
 
@@ -122,6 +125,17 @@ class Torchrun(PythonTest):
         ends = {number: max(step for other, step in worlds if other == number) for number in first}
         for before, after in zip(sorted(first), sorted(first)[1:]):
             self.assertGreaterEqual(first[after], ends[before])  # at most the step that was not saved
+
+    def test_a_node_that_is_stopped_for_too_long_is_lost_and_joins_again(self):
+        self.serve(heartbeat_timeout=3, last_call=2)
+        nodes = {name: self.node(name, 100000) for name in ("n0", "n1", "n2")}
+        epoch = self.await_world(3, 0)
+
+        os.killpg(nodes["n1"].pid, signal.SIGSTOP)
+
+        epoch = self.await_world(2, epoch)
+        os.killpg(nodes["n1"].pid, signal.SIGCONT)
+        self.await_world(3, epoch)
 
 
 if __name__ == "__main__":

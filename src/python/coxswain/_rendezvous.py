@@ -171,6 +171,12 @@ class Rendezvous(api.RendezvousHandler):
                     raise api.RendezvousClosedError(str(problem)) from problem
                 _log.warning("this node joins anew: %s", problem)
                 self._forget_job()
+            except coxswain.Unavailable as problem:
+                if self._epoch is None:
+                    raise self._as_torch_error(problem) from problem
+                # The coordinator has ended the session, as after a suspension of this process.
+                _log.warning("this node joins anew: %s", problem)
+                self._forget_job()
             except coxswain.Cancelled as problem:
                 self._forget_job()
                 if self._epoch is None:
