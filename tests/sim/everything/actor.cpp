@@ -18,6 +18,7 @@ process_record& actor::record() { return in.seen.processes[body.number]; }
 
 void actor::start() {
   auto const& tasks = record().tasks;
+  if (!record().member.empty()) return start_script(be_member(*this));
   if (record().is_spare) return start_script(be_spare(*this));
   for (task_id const task : tasks) start_script(do_everything(*this, task));
   if (tasks.empty()) start_script(run_side_script(*this, std::nullopt));
@@ -30,6 +31,7 @@ void actor::start_script(script s) {
 
 void actor::begin_restart(bool returning) {
   restarts_ = true;
+  if (!record().member.empty()) return start_script(leave_alone(*this));
   start_script(restart(*this, returning));
 }
 
@@ -74,12 +76,19 @@ void actor::calm_down() {
   }
 }
 
-void actor::called(process const&, request_id id, core::request const& what, duration timeout,
+void actor::entered_job() {
+  for (std::uint32_t i = 0; i < in.decided.side_scripts; ++i)
+    start_script(run_side_script(*this, rank()));
+  if (rank().value % 4 == 0) start_script(follow(*this));
+}
+
+void actor::called(process const& by, request_id id, core::request const& what, duration timeout,
                    std::optional<task_id> as) {
   calls_[id] = in.seen.calls.size();
   call_record& c = in.seen.calls.emplace_back();
   c.process = body.number;
   c.task = as;
+  c.epoch = by.logic.epoch().number;
   c.asked = what;
   c.timeout = timeout;
   c.made = in.w.now;

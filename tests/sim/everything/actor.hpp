@@ -66,6 +66,12 @@ class actor : public process::listener {
   [[nodiscard]] bool acts_for(task_id task) const { return joined_.contains(task); }
   [[nodiscard]] std::set<task_id> const& tasks() const { return joined_; }
 
+  // In an elastic job: it is a member for the first time; its number in its epoch, and whether that
+  // is to end.
+  void entered_job();
+  [[nodiscard]] task_id rank() const { return body.logic.epoch().rank; }
+  [[nodiscard]] bool sees_ending() const { return body.logic.ending().has_value(); }
+
   // Whether guests act for the task, and whether this is one of them.
   [[nodiscard]] bool hosts(task_id task);
   [[nodiscard]] bool is_guest() { return record().host.has_value(); }

@@ -26,6 +26,7 @@ struct interval {
 struct call_record {
   std::size_t process{};
   std::optional<task_id> task;
+  std::uint64_t epoch{};  // that its caller was given; zero: none
   core::request asked;
   duration timeout{};
   time_point made;
@@ -55,7 +56,8 @@ struct process_record {
   std::string secret;               // which its host granted
   bool is_brief{};                  // a guest that takes part only in the leave
   bool recoverable{};
-  bool is_spare{};  // it joins without a number
+  bool is_spare{};     // it joins without a number
+  std::string member;  // its name in an elastic job
   time_point born;
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed

@@ -283,6 +283,55 @@ void patient_spare(core::config& c) { c.come_back = c.come_back * 4 + 2s; }
 void patient_return(core::config& c) { c.return_timeout *= 4; }
 void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
 
+injected_bug of_epochs(injected_bug made) {
+  made.is_of_epochs = true;
+  return made;
+}
+
+// What a message of a session tells of its epoch.
+core::epoch_answer* told_epoch(server_messages& sent) {
+  auto* const joined = body<core::join_answer>(sent);
+  if (joined && joined->epoch) return &*joined->epoch;
+  return body<core::epoch_answer>(sent);
+}
+void other_rank(bug_injector& by, std::size_t, server_messages& sent) {
+  auto* const told = told_epoch(sent);
+  if (told && told->size > 1 && by.one_in(4))
+    told->rank.value = (told->rank.value + 1) % told->size;
+}
+void other_size(bug_injector& by, std::size_t, server_messages& sent) {
+  auto* const told = told_epoch(sent);
+  if (told && told->size > 1 && by.one_in(4)) ++told->size;
+}
+void other_members(bug_injector& by, std::size_t, server_messages& sent) {
+  auto* const all = body<core::epoch_members_answer>(sent);
+  if (all && all->members.size() > 1 && by.one_in(3)) {
+    std::swap(all->members.front(), all->members.back());
+  }
+}
+void lost_fence(bug_injector& by, std::size_t, client_messages& sent) {
+  auto& newest = by.remembered["epoch"].version;
+  newest = std::max(newest, sent.front().epoch);
+  if (sent.front().epoch > 0) sent.front().epoch = newest;
+}
+void hasty_epoch(bug_injector& by, std::size_t, client_messages& sent) {
+  auto const epoch = sent.front().epoch;
+  if (epoch == 0 || !body<core::barrier_args>(sent) || !by.one_in(4)) return;
+  core::next_epoch_args next;
+  next.after = epoch;
+  sent.front().what = next;
+}
+void short_epoch(core::config& c) { c.min_tasks = 1; }
+void crowded_epoch(core::config& c) { ++c.num_tasks; }
+void hasty_growth(core::config& c) { c.grow = core::growth::now; }
+void other_ranks(core::config& c) {
+  bool const keeps = c.ranks == core::rank_order::keep;
+  c.ranks = keeps ? core::rank_order::member : core::rank_order::keep;
+}
+void hasty_farewell(core::config& c) {
+  if (c.epoch_timeout > 0s) c.epoch_timeout = 20ms;
+}
+
 injected_bug restarts(std::string_view name, std::string_view imitates, restart_bug how) {
   injected_bug made{name, imitates};
   made.restarts = how;
@@ -354,6 +403,18 @@ std::vector<injected_bug> const& all_bugs() {
       {"short_change_log", "changes are forgotten too soon", nullptr, nullptr, &short_change_log},
       {"patient_return", "a task may return for too long", nullptr, nullptr, &patient_return},
       {"unnoticed_leave", "leaving waits for none, or for all", nullptr, nullptr, &unnoticed_leave},
+      of_epochs({"other_rank", "a member gets the number of another", nullptr, &other_rank}),
+      of_epochs({"other_size", "a member gets another size of its epoch", nullptr, &other_size}),
+      of_epochs({"other_members", "lists of members differ", nullptr, &other_members}),
+      of_epochs({"lost_fence", "a call of a former epoch has an effect", &lost_fence}),
+      of_epochs({"hasty_epoch", "an epoch begins before all have called", &hasty_epoch}),
+      of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
+      of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
+      of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),
+      of_epochs(
+          {"other_ranks", "numbers are given in another order", nullptr, nullptr, &other_ranks}),
+      of_epochs({"hasty_farewell", "a member is left behind too early", nullptr, nullptr,
+                 &hasty_farewell}),
       restarts("early_answers", "answers leave before the journal has them",
                restart_bug::early_answers),
       restarts("early_release", "answers leave before the disk has the journal",

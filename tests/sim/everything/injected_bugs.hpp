@@ -34,6 +34,7 @@ struct injected_bug {
   void (*down)(bug_injector& by, std::size_t process, server_messages& sent){};
   void (*configure)(core::config& options){};
   restart_bug restarts{restart_bug::none};
+  bool is_of_epochs{};  // found in elastic jobs
 };
 
 [[nodiscard]] std::vector<injected_bug> const& all_bugs();

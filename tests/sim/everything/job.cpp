@@ -9,7 +9,6 @@
 namespace coxswain::sim {
 namespace {
 
-constexpr duration horizon = 6s;       // end of the faults
 constexpr duration work_max = 10min;   // far more than any job needs
 constexpr duration downtime_max = 3s;  // of the coordinator
 constexpr std::uint32_t reloads = 20;
@@ -43,8 +42,8 @@ bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 }  // namespace
 
 job::job(std::uint64_t seed, injected_bug const* wrong,
-         std::function<void(std::string_view)> record, bool checks_snapshots)
-    : decided{seed},
+         std::function<void(std::string_view)> record, bool checks_snapshots, job_kind kind)
+    : decided{seed, kind},
       w{seed, with_bug(decided.options, wrong),
         with(decided.ways, std::move(record), wrong, checks_snapshots)},
       progress_(decided.options.num_tasks),
@@ -78,6 +77,7 @@ violations job::run() {
   plan_deaths();
   plan_restarts();
   plan_crashes();
+  plan_resizes();
   w.run(work_max, [this] {
     watch_memory();
     return is_done();
@@ -103,6 +103,13 @@ actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after)
 void job::add_spare() {
   actor& one = add({});
   one.record().is_spare = one.record().recoverable = true;
+  one.start();
+}
+
+void job::add_member(std::string name) {
+  actor& one = add({});
+  one.record().member = std::move(name);
+  one.record().recoverable = true;
   one.start();
 }
 
@@ -160,6 +167,10 @@ void job::begin() {
   for (std::uint32_t i = 0; i < decided.spares; ++i) {
     w.at(w.now + 1ms + between(w.random, 0ns, 2s), [this] { add_spare(); });
   }
+  for (std::uint32_t i = 0; i < decided.members; ++i) {
+    duration const latest = one_in(w.random, 4) ? 4s : 400ms;
+    w.at(w.now + 1ms + between(w.random, 0ns, latest), [this] { add_member(new_member()); });
+  }
 }
 
 // Not the auditor, once another process exists.
@@ -168,7 +179,7 @@ actor& job::any() {
   return *actors_[between(w.random, std::min<std::size_t>(1, last), last)];
 }
 
-time_point job::soon() { return w.now + 2ms + between(w.random, 0ns, horizon); }
+time_point job::soon() { return w.now + 2ms + between(w.random, 0ns, decided.horizon); }
 
 bool job::should_fail(task_id task) {
   return decided.deaths > 0 && decided.recoverable[task.value] && one_in(w.random, 12);
@@ -189,7 +200,16 @@ void job::has_left(actor& who) {
 }
 
 void job::replace_later(actor& who) {
-  if (who.record().tasks.empty() || who.is_guest() || w.now > seen.begun + 3 * horizon) return;
+  if (std::string name = who.record().member; !name.empty()) {
+    if (is_late()) return;
+    if (one_in(w.random, 3)) name = new_member();
+    w.at(w.now + 10ms + between(w.random, 0ns, 2s), [this, name] {
+      if (!is_late()) add_member(name);
+    });
+    return;
+  }
+  if (who.record().tasks.empty() || who.is_guest() || w.now > seen.begun + 3 * decided.horizon)
+    return;
   w.at(w.now + 100ms + between(w.random, 0ns, 2s), [this, tasks = who.record().tasks] {
     if (!ends_) add(tasks).start();
   });
@@ -209,6 +229,7 @@ void job::plan_deaths() {
       if (one_in(w.random, 5)) {
         // Another process joins as the same task.
         if (!who.record().tasks.empty()) add(who.record().tasks).start();
+        if (std::string const name = who.record().member; !name.empty()) add_member(name);
       } else if (one_in(w.random, 5)) {
         who.record().departed = w.now;
         who.give_up();
@@ -225,6 +246,9 @@ void job::plan_restarts() {
     w.at(soon(), [this] {
       actor& who = any();
       auto const& tasks = who.record().tasks;
+      if (!who.record().member.empty() && !who.is_over() && !who.restarts()) {
+        return who.begin_restart(false);
+      }
       bool const may_leave = !who.is_over() && !who.restarts() && !tasks.empty() &&
                              who.tasks().size() == tasks.size() &&
                              std::all_of(tasks.begin(), tasks.end(), [this](task_id task) {
@@ -252,6 +276,18 @@ void job::plan_crashes() {
   };
 }
 
+void job::plan_resizes() {
+  for (auto i = decided.resizes; i > 0; --i) {
+    w.at(soon(), [this] {
+      auto const& c = decided.options;
+      auto const size = static_cast<std::uint32_t>(between(w.random, c.min_tasks, c.num_tasks));
+      process& auditor = actors_.front()->body;
+      auditor.now = w.now;
+      static_cast<void>(auditor.begin(core::resize_args{size}, 10s));
+    });
+  }
+}
+
 void job::kill(actor& who, bool silently) {
   process_record& r = who.record();
   r.died = w.now;
@@ -259,13 +295,12 @@ void job::kill(actor& who, bool silently) {
   if (silently) w.cut_silently(who.body);
   w.kill(who.body);
   if (!who.is_guest() && one_in(w.random, 3)) {
-    w.at(w.now + between(w.random, 1ms, 100ms), [this, tasks = r.tasks, self = r.self] {
+    w.at(w.now + between(w.random, 1ms, 100ms), [this, self = r.self] {
       if (w.is_down()) return;
-      auto const now_is = w.coordinator.look(w.now).tasks;
-      for (task_id const task : tasks) {
-        if (now_is[task.value].self != self) continue;
+      for (auto const& task : w.coordinator.look(w.now).tasks) {
+        if (task.self != self) continue;
         static_cast<void>(w.coordinator.put_in(
-            w.now, core::process_ended{task, {errc::unavailable, "it was killed"}}));
+            w.now, core::process_ended{task.id, {errc::unavailable, "it was killed"}}));
       }
     });
   }
@@ -336,7 +371,7 @@ void job::watch_memory() {
 }
 
 bool job::is_done() const {
-  if (w.now < seen.begun + horizon) return false;
+  if (w.now < seen.begun + decided.horizon) return false;
   return std::all_of(actors_.begin() + 1, actors_.end(), [](auto const& a) {
     auto const& work = a->body.work;
     return !a->body.alive ||
@@ -417,6 +452,7 @@ void job::check_end() {
 void job::judge() {
   if (seen.is_blind && !seen.limits_are_small) found_.push_back("the auditor was refused");
   for (rule const& one : all_rules) {
+    if (decided.options.elastic && !one.in_elastic) continue;
     if (!one.needs_sight || !seen.is_blind) one.check(seen, found_);
   }
 }

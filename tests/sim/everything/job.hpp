@@ -26,7 +26,8 @@ class job {
   // `checks_snapshots`: in each step the coordinator must be the same after it was saved and
   // loaded.
   explicit job(std::uint64_t seed, injected_bug const* wrong = nullptr,
-               std::function<void(std::string_view)> record = {}, bool checks_snapshots = false);
+               std::function<void(std::string_view)> record = {}, bool checks_snapshots = false,
+               job_kind kind = job_kind::fixed);
 
   // Runs the job, and returns the violations. Call once.
   [[nodiscard]] violations run();
@@ -39,6 +40,8 @@ class job {
   void start_guests(actor& host, task_id task, std::string const& secret);
   // Whether one of these guests runs or will start.
   [[nodiscard]] bool has_guests(std::string const& secret) const;
+  // Whether the faults are over, and the members of an elastic job leave.
+  [[nodiscard]] bool is_late() const { return w.now > seen.begun + decided.horizon; }
   // A session or a process has ended.
   void is_gone(actor& who);
   // All its tasks have left.
@@ -51,6 +54,8 @@ class job {
  private:
   actor& add(std::vector<task_id> tasks, std::optional<duration> fence_after = std::nullopt);
   void add_spare();
+  void add_member(std::string name);
+  [[nodiscard]] std::string new_member() { return "m" + std::to_string(++members_); }
   void add_guest(std::size_t host, task_id task, std::string secret, bool is_brief);
   [[nodiscard]] actor& any();
   [[nodiscard]] time_point soon();
@@ -59,6 +64,7 @@ class job {
   void plan_deaths();
   void plan_restarts();
   void plan_crashes();
+  void plan_resizes();
   void disturb();
   void disturb_connection(actor& who);
   void kill(actor& who, bool silently);
@@ -76,6 +82,7 @@ class job {
   std::map<std::string, std::size_t> guests_to_come_;  // by secret
   bool checks_snapshots_;
   std::uint64_t incarnations_{};
+  std::uint64_t members_{};
   bool ends_{};
 };
 

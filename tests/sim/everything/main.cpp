@@ -1,8 +1,10 @@
 // Simulates whole jobs, seed after seed, and reports the violated rules.
 //
 //   simulation [--seeds=N] [--first=S] [--bug=NAME] [--all-bugs] [--verbose] [--record=DIR]
-//              [--snapshots]
+//              [--snapshots] [--elastic | --epochs=N]
 //
+// With --elastic the number of tasks of each job changes. With --epochs it runs elastic jobs of 32
+// tasks until they have had N epochs.
 // With --snapshots the coordinator is saved and loaded in each step, and must be the same; and the
 // job is replayed by one that is saved and loaded at random.
 // With --record it keeps a recording of each job, for `coxswain replay --compare`.
@@ -11,6 +13,7 @@
 
 #include "tests/sim/everything/job.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -36,6 +39,13 @@ struct command_line {
   bool all_bugs{};
   bool verbose{};
   bool snapshots{};
+  bool elastic{};
+  std::uint64_t epochs{};
+
+  [[nodiscard]] job_kind kind() const {
+    if (epochs > 0) return job_kind::large;
+    return elastic ? job_kind::elastic : job_kind::fixed;
+  }
   std::optional<std::filesystem::path> record_to;
 };
 
@@ -59,9 +69,12 @@ std::optional<command_line> read(int count, char** arguments) {
       w.all_bugs = true;
     } else if (one == "--snapshots") {
       w.snapshots = true;
+    } else if (one == "--elastic") {
+      w.elastic = true;
     } else if (one == "--verbose") {
       w.verbose = true;
-    } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first)) {
+    } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first) &&
+               !take_number(one, "--epochs=", w.epochs)) {
       return std::nullopt;
     }
   }
@@ -70,10 +83,16 @@ std::optional<command_line> read(int count, char** arguments) {
 
 // A violated invariant aborts the program.
 volatile std::uint64_t seed_that_runs = 0;
+char const* volatile option_that_runs = "";
+
+char const* option(job_kind kind) {
+  if (kind == job_kind::fixed) return "";
+  return kind == job_kind::elastic ? " --elastic" : " --epochs=1";
+}
 
 extern "C" void say_seed(int) {
   std::cout << "seed " << seed_that_runs << " ended the program; again: simulation --seeds=1 "
-            << "--first=" << seed_that_runs << " --verbose" << std::endl;
+            << "--first=" << seed_that_runs << option_that_runs << " --verbose" << std::endl;
   std::_Exit(1);
 }
 
@@ -109,10 +128,18 @@ void print_history(history const& h) {
   for (auto const& [_, line] : lines) std::cout << line.substr(0, 300) << '\n';
 }
 
+std::uint64_t epochs_of(history const& h) {
+  std::uint64_t last = 0;
+  for (call_record const& c : h.calls) last = std::max(last, c.epoch);
+  return last;
+}
+
 int run(command_line const& w) {
   auto const begun = std::chrono::steady_clock::now();
   std::uint64_t broken = 0;
-  for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
+  std::uint64_t epochs = 0;
+  std::uint64_t seed = w.first;
+  for (; seed - w.first < w.seeds && (w.epochs == 0 || epochs < w.epochs); ++seed) {
     if (w.verbose) std::cout << "seed " << seed << std::endl;
     seed_that_runs = seed;
     std::ofstream file;
@@ -121,8 +148,9 @@ int run(command_line const& w) {
       file.open(*w.record_to / ("job-" + std::to_string(seed) + ".recording"), std::ios::binary);
       record = [&file](std::string_view bytes) { file << bytes; };
     }
-    job one{seed, nullptr, std::move(record), w.snapshots};
+    job one{seed, nullptr, std::move(record), w.snapshots, w.kind()};
     violations const found = one.run();
+    epochs += epochs_of(one.seen);
     if (w.record_to && !file.flush()) {
       std::cout << "the recording of seed " << seed << " cannot be written\n";
       return 1;
@@ -130,12 +158,15 @@ int run(command_line const& w) {
     if (w.verbose) print_history(one.seen);
     if (found.empty()) continue;
     std::cout << "seed " << seed << " breaks " << found.size()
-              << " rules; again: simulation --seeds=1 --first=" << seed << " --verbose\n";
+              << " rules; again: simulation --seeds=1 --first=" << seed << option(w.kind())
+              << " --verbose\n";
     print(found, w.verbose);
     if (++broken == 20) break;
   }
   std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - begun;
-  std::cout << w.seeds << " jobs in " << taken.count() << " s, " << broken << " broken\n";
+  std::cout << seed - w.first << " jobs";
+  if (epochs > 0) std::cout << " with " << epochs << " epochs";
+  std::cout << " in " << taken.count() << " s, " << broken << " broken\n";
   return broken == 0 ? 0 : 1;
 }
 
@@ -143,7 +174,8 @@ int run(command_line const& w) {
 bool find(injected_bug const& wrong, command_line const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     seed_that_runs = seed;
-    violations const found = job{seed, &wrong}.run();
+    job_kind const kind = wrong.is_of_epochs ? job_kind::elastic : job_kind::fixed;
+    violations const found = job{seed, &wrong, {}, false, kind}.run();
     if (found.empty()) continue;
     std::cout << wrong.name << " (" << wrong.imitates << "): found by job " << seed - w.first + 1
               << ": " << found.front().substr(0, 300) << std::endl;
@@ -172,11 +204,12 @@ int main(int count, char** arguments) {
   auto const options = read(count, arguments);
   if (!options || (!options->bug.empty() && !find_bug(options->bug))) {
     std::cerr << "usage: simulation [--seeds=N] [--first=S] [--bug=NAME | --all-bugs] "
-                 "[--verbose] [--record=DIR] [--snapshots]\nbugs:";
+                 "[--verbose] [--record=DIR] [--snapshots] [--elastic | --epochs=N]\nbugs:";
     for (injected_bug const& one : all_bugs()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;
   }
+  option_that_runs = option(options->kind());
   if (options->all_bugs || !options->bug.empty()) return find_bugs(*options);
   return run(*options);
 }

@@ -91,11 +91,11 @@ gathering any_gathering(generator& r, std::uint32_t num_tasks) {
 
 }  // namespace
 
-plan::plan(std::uint64_t seed) {
+plan::plan(std::uint64_t seed, job_kind kind) {
   generator r{seed * 7919 + 17};
   options = any_options(r);
   std::uint32_t const n = options.num_tasks;
-  limits_are_small = one_in(r, 4);
+  limits_are_small = one_in(r, 4) && kind != job_kind::large;
   if (limits_are_small) limit(r, options, ways);
   delay_max = duration{1us} * static_cast<int>(between(r, 50, one_in(r, 3) ? 60'000 : 3'000));
   std::uint32_t const most = one_in(r, 4) ? 4 : 1;
@@ -128,6 +128,9 @@ plan::plan(std::uint64_t seed) {
     options.last_call = duration{1ms} * static_cast<int>(between(s, 0, 500));
     options.come_back = duration{1ms} * static_cast<int>(between(s, 0, 1500));
   }
+  if (kind != job_kind::fixed) {
+    make_elastic(generator{seed * 15'485'863 + 5}, kind == job_kind::large);
+  }
   crashes = one_in(r, 3) ? any(r, 1, 3) : 0;
   if (crashes == 0) return;
   options.restart_grace = 5s;
@@ -141,6 +144,41 @@ plan::plan(std::uint64_t seed) {
   if (one_in(r, 2)) ways.batches_per_snapshot = any(r, 1, 200);
   // Then calls are refused, as when memory is scarce.
   if (limits_are_small && one_in(r, 2)) full_disks = any(r, 1, 2);
+  checks_recording = ways.keeps_recording = false;
+}
+
+void plan::make_elastic(generator r, bool is_large) {
+  core::config& c = options;
+  c.num_tasks = is_large ? 32 : any(r, 1, 7);
+  c.elastic = true;
+  c.min_tasks = any(r, 1, (c.num_tasks + 1) / 2);
+  c.spares = any(r, 0, 3);
+  c.grow = one_in(r, 4) ? core::growth::now : core::growth::boundary;
+  if (one_in(r, 8) && !is_large) c.grow = core::growth::never;
+  c.ranks = one_in(r, 4) ? core::rank_order::member : core::rank_order::keep;
+  c.epoch_timeout = one_in(r, 8) ? 0ms : duration{1ms} * static_cast<int>(between(r, 1500, 6000));
+  c.min_wait = is_large ? 60s : duration{1ms} * static_cast<int>(between(r, 2000, 15'000));
+  c.last_call = duration{1ms} * static_cast<int>(between(r, 0, 500));
+  c.come_back = duration{1ms} * static_cast<int>(between(r, 0, 1500));
+  c.epochs_max = one_in(r, 12) && !is_large ? between(r, 3, 10) : 0;
+  c.join_barrier = c.leave_barrier = true;
+  c.leave_together = false;
+  tasks_of_process.clear();
+  recoverable.assign(c.num_tasks, true);
+  hosted.assign(c.num_tasks, false);
+  spares = 0;
+  members = any(r, c.min_tasks, c.num_tasks + c.spares);
+  resizes = one_in(r, 3) ? any(r, 1, 2) : 0;
+  deaths = any(r, 0, 6);
+  restarts = any(r, 0, 3);
+  ways.steps_per_check = c.num_tasks <= 7 ? 1 : c.num_tasks;
+  if (!is_large) return;
+  members = c.num_tasks;
+  horizon = 30s;
+  faults = 30;
+  deaths = 40;
+  restarts = 10;
+  side_scripts = 0;
   checks_recording = ways.keeps_recording = false;
 }
 

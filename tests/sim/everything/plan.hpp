@@ -25,8 +25,11 @@ struct gathering {
   duration timeout{};
 };
 
+// Elastic jobs change their number of tasks; large ones have 32 and many epochs.
+enum class job_kind : std::uint8_t { fixed, elastic, large };
+
 struct plan {
-  explicit plan(std::uint64_t seed);
+  explicit plan(std::uint64_t seed, job_kind kind = job_kind::fixed);
 
   core::config options;
   habits ways;
@@ -43,10 +46,16 @@ struct plan {
   std::uint32_t deaths{};
   std::uint32_t restarts{};  // clean exits
   std::uint32_t spares{};    // processes that join without a number
+  std::uint32_t members{};   // of an elastic job: processes at the start
+  std::uint32_t resizes{};
+  duration horizon{6s};  // end of the faults
   bool checks_recording{};
   std::uint32_t crashes{};  // of the coordinator, which has a journal
   std::uint32_t disk_failures{};
   std::uint32_t full_disks{};
+
+ private:
+  void make_elastic(generator r, bool is_large);
 };
 
 }  // namespace coxswain::sim

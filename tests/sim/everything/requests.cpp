@@ -187,6 +187,14 @@ core::request request_for(gathering const& g, generator& random, task_id task,
   return args;
 }
 
+bool is_of_task(core::request const& what) {
+  if (auto const* const put = std::get_if<core::put_args>(&what)) return put->ephemeral;
+  return std::holds_alternative<core::barrier_args>(what) ||
+         std::holds_alternative<core::alive_args>(what) ||
+         std::holds_alternative<core::exchange_topology_args>(what) ||
+         std::holds_alternative<core::cancel_barrier_args>(what);
+}
+
 core::local_topology topology_of(task_id task) {
   core::local_topology t;
   t.boot_id = "host " + std::to_string(task.value / 4);

@@ -25,6 +25,9 @@ struct side_call {
 [[nodiscard]] core::request request_for(gathering const& g, generator& random, task_id task,
                                         std::uint32_t num_tasks);
 
+// Whether a task makes it.
+[[nodiscard]] bool is_of_task(core::request const& what);
+
 // A task's contribution to every exchange.
 [[nodiscard]] core::local_topology topology_of(task_id task);
 

@@ -732,4 +732,161 @@ BOOST_AUTO_TEST_CASE(a_guest_must_not_stop_without_an_agreement) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(rules_of_epochs)
+
+namespace {
+
+void says(scene& s, duration when, std::string line) {
+  s.event(when, core::event_kind::joined, std::nullopt);
+  s.h.events.back().what.what.text = std::move(line);
+}
+
+core::epoch_answer epoch_of(std::uint64_t number, std::uint32_t rank) {
+  core::epoch_answer told;
+  told.number = number;
+  told.size = 2;
+  told.rank = task_id{rank};
+  told.joined = number == 1 ? 2 : 0;
+  return told;
+}
+
+call_record& call_in(scene& s, std::uint64_t epoch, std::size_t process, core::request what,
+                     duration made, duration answered, core::answer got = {}) {
+  call_record& c = s.call(process, std::move(what), made, answered, std::move(got));
+  c.epoch = epoch;
+  return c;
+}
+
+// Processes 1 and 2 are its tasks 0 and 1.
+void begin_epoch(scene& s, std::uint64_t number, duration when) {
+  says(s, when, "epoch " + std::to_string(number) + " begins: 2 tasks");
+  core::epoch_members_answer all;
+  all.epoch = number;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    core::request what = core::next_epoch_args{};
+    if (number == 1) what = core::join_args{};
+    call_in(s, number - 1, i + 1, std::move(what), when - 500ms, when, gives(epoch_of(number, i)));
+    core::epoch_members_answer::member one;
+    one.self = incarnation{i + 1};
+    one.survivor = number > 1;
+    all.members.push_back(std::move(one));
+  }
+  s.call(0, core::epoch_members_args{}, when, when, gives(std::move(all)));
+}
+
+scene with_epochs(std::uint64_t epochs) {
+  scene s{2};
+  s.h.options.elastic = true;
+  for (std::uint64_t i = 1; i <= epochs; ++i) begin_epoch(s, i, 2s * static_cast<int>(i));
+  return s;
+}
+
+core::epoch_members_answer& members_of(scene& s, std::size_t epoch) {
+  return std::get<core::epoch_members_answer>(s.h.calls[3 * epoch - 1].got.value);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(epochs_that_follow_each_other_pass) {
+  expect_right(with_epochs(3).judged_by(check_epochs));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_must_have_one_holder) {
+  scene s = with_epochs(1);
+  s.h.calls[1].got = gives(epoch_of(1, 0));
+
+  expect_wrong(s.judged_by(check_epochs), "a second holder");
+}
+
+BOOST_AUTO_TEST_CASE(all_members_must_be_told_the_same) {
+  scene s = with_epochs(1);
+  auto told = epoch_of(1, 1);
+  told.size = 3;
+  s.h.calls[1].got = gives(told);
+  expect_wrong(s.judged_by(check_epochs), "told otherwise than others");
+
+  scene other = with_epochs(1);
+  auto all = members_of(other, 1);
+  all.members.pop_back();
+  other.call(1, core::epoch_members_args{}, 3s, 3s, gives(std::move(all)));
+  expect_wrong(other.judged_by(check_epochs), "not the same members");
+}
+
+BOOST_AUTO_TEST_CASE(the_size_must_be_between_the_limits) {
+  scene s = with_epochs(1);
+  s.h.options.min_tasks = 3;
+  expect_wrong(s.judged_by(check_epochs), "epoch 1 has 2 tasks");
+
+  s.h.options.min_tasks = 1;
+  call_in(s, 0, 0, core::resize_args{1}, 1s, 1s);
+  expect_wrong(s.judged_by(check_epochs), "epoch 1 has 2 tasks");
+}
+
+BOOST_AUTO_TEST_CASE(an_epoch_must_wait_for_each_member_that_lives) {
+  scene s = with_epochs(2);
+  s.h.calls[4].made = scene::at(5s);
+  expect_wrong(s.judged_by(check_epochs), "epoch 2 begins without task 1 of the last");
+
+  scene other = with_epochs(1);
+  other.event(3s, core::event_kind::failed, task_id{1});
+  begin_epoch(other, 2, 4s);
+  other.h.calls[4].made = scene::at(5s);
+  expect_right(other.judged_by(check_epochs));
+}
+
+BOOST_AUTO_TEST_CASE(members_must_keep_their_numbers) {
+  scene s = with_epochs(2);
+  for (std::uint32_t i = 0; i < 2; ++i) s.h.calls[3 + i].got = gives(epoch_of(2, 1 - i));
+  auto& all = members_of(s, 2).members;
+  std::swap(all[0], all[1]);
+
+  expect_wrong(s.judged_by(check_epochs), "epoch 2 moves task 0 to 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_of_a_former_epoch_must_have_no_effect) {
+  scene s = with_epochs(2);
+  s.key(5s, "a", "v");
+  call_in(s, 2, 1, core::put_args{"a", "v"}, 4500ms, 5s, gives(core::stored_answer{1}));
+  expect_right(s.judged_by(check_epochs));
+
+  s.h.calls.back().epoch = 1;
+  expect_wrong(s.judged_by(check_epochs), "done after its epoch");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_must_wait_for_the_members_of_its_epoch) {
+  scene s = with_epochs(2);
+  for (std::size_t i = 1; i <= 2; ++i) {
+    call_in(s, 2, i, core::barrier_args{.name = "b"}, 5s, 6s,
+            gives(core::barrier_answer{round_number{1}, {}}));
+  }
+  expect_right(s.judged_by(check_epochs));
+
+  s.h.calls.back().epoch = 1;
+  expect_wrong(s.judged_by(check_epochs), "passed without task 0");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_must_not_be_aborted_before_its_epoch_is_over) {
+  scene s = with_epochs(1);
+  call_in(s, 1, 1, core::get_args{"a"}, 3s, 4s,
+          failed(errc::aborted, "epoch 1 is over: task 1 failed; call next_epoch"));
+  expect_wrong(s.judged_by(check_epochs), "its epoch is not over");
+
+  says(s, 4s, "epoch 1 is over: task 1 failed");
+  expect_right(s.judged_by(check_epochs));
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_an_epoch_must_be_removed_with_the_one_after_the_next) {
+  for (auto const at : {5s, 6s, 7s}) {
+    scene s = with_epochs(3);
+    s.key(3s, "epoch/1/a", "v");
+    s.key(at, "epoch/1/a", std::nullopt);
+    auto const found = s.judged_by(check_epochs);
+    if (at == 6s) expect_right(found);
+    if (at < 6s) expect_wrong(found, "was removed too early");
+    if (at > 6s) expect_wrong(found, "was not removed");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 }  // namespace coxswain::sim

@@ -16,14 +16,6 @@ constexpr duration leave_timeout = 4s;
 constexpr duration follow_timeout = 600ms;
 constexpr int follow_rounds = 5;
 
-bool is_of_task(core::request const& what) {
-  if (auto const* const put = std::get_if<core::put_args>(&what)) return put->ephemeral;
-  return std::holds_alternative<core::barrier_args>(what) ||
-         std::holds_alternative<core::alive_args>(what) ||
-         std::holds_alternative<core::exchange_topology_args>(what) ||
-         std::holds_alternative<core::cancel_barrier_args>(what);
-}
-
 bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 
 duration short_time(actor& me, duration longest) { return between(me.in.w.random, 0ns, longest); }
@@ -164,6 +156,7 @@ script run_side_script(actor& me, std::optional<task_id> task) {
   for (auto i = me.in.decided.side_script_steps; i > 0; --i) {
     co_await me.sleep(short_time(me, 400ms));
     if (me.is_over()) co_return;
+    if (task && me.in.decided.options.elastic) task = me.rank();
     side_call e = any_side_call(me.in.w.random, me.in.decided, task, me.unique_text());
     std::optional<task_id> as;
     if (is_of_task(e.what)) as = task;
@@ -259,6 +252,9 @@ script audit_tasks(actor& me) {
     if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
       me.in.seen.tasks.push_back({me.in.w.now, *news});
       seen = news->version;
+      if (!me.in.decided.options.elastic) continue;
+      what = core::epoch_members_args{};  // for the rules
+      core::answer const members = co_await me.ask(std::move(what), 10s, std::nullopt);
     } else {
       me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
       co_await me.sleep(20ms);

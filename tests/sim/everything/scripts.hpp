@@ -20,6 +20,12 @@ script take_part(actor& me, task_id task);
 // The same as any task, or none: it waits for a number for a while.
 script be_spare(actor& me);
 
+// A member of an elastic job, epoch after epoch. It leaves with the others in the end.
+script be_member(actor& me);
+
+// A member leaves at once.
+script leave_alone(actor& me);
+
 // Hosts the task while guests act for it, like `coxswain task`.
 script host_programs(actor& me, task_id task);
 

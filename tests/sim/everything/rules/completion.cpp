@@ -95,6 +95,13 @@ bool may_end_with(history const& h, call_record const& c) {
   if (code == failed_precondition && text.find("its programs can no longer act") != text.npos) {
     return h.is_guest(c.process);
   }
+  // Fencing (semantics D43).
+  bool const is_fenced =
+      text.find("; call next_epoch") != text.npos || text.find(": join again") != text.npos;
+  if (h.options.elastic && code == aborted && is_fenced) return true;
+  // The task is not in this epoch, or its caller is not.
+  bool const names_task = c.asks<core::preempt_args>() || c.asks<core::reset_args>();
+  if (h.options.elastic && code == invalid_argument && names_task) return true;
   // The client's own error when the coordinator is unreachable.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
@@ -159,7 +166,7 @@ std::vector<time_point> ends_of(history const& h) {
         std::min(p.ended.value_or(time_point::max()), p.departed.value_or(time_point::max())));
   }
   for (call_record const& c : h.calls) {
-    if (c.asks<core::leave_args>() && c.answered) {
+    if (c.asks<core::leave_args>() && c.answered && (c.is_ok() || !h.options.elastic)) {
       ends[c.process] = std::min(ends[c.process], *c.answered);
     }
   }

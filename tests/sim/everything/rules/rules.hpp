@@ -38,6 +38,9 @@ void check_tasks(history const& h, violations& found);
 // A number is given to one spare, not before its own process had time to come back, and then soon.
 void check_spares(history const& h, violations& found);
 
+// The epochs of an elastic job follow each other as promised, and only their members act.
+void check_epochs(history const& h, violations& found);
+
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
@@ -50,15 +53,23 @@ void check_guests(history const& h, violations& found);
 struct rule {
   void (*check)(history const& h, violations& found);
   bool needs_sight{};  // relies on the auditor
+  bool in_elastic{};   // does not rely on the numbers of tasks
 };
 
-inline constexpr std::array all_rules{
-    rule{&check_completion, false},     rule{&check_rounds, false},
-    rule{&check_count_barriers, false}, rule{&check_meetings, true},
-    rule{&check_failures, true},        rule{&check_keys, true},
-    rule{&check_watches, true},         rule{&check_queues, false},
-    rule{&check_tasks, true},           rule{&check_preemption, false},
-    rule{&check_topologies, false},     rule{&check_guests, true},
-    rule{&check_locks, false},          rule{&check_spares, true}};
+inline constexpr std::array all_rules{rule{&check_completion, false, true},
+                                      rule{&check_rounds},
+                                      rule{&check_count_barriers},
+                                      rule{&check_meetings, true},
+                                      rule{&check_failures, true},
+                                      rule{&check_keys, true, true},
+                                      rule{&check_watches, true, true},
+                                      rule{&check_queues, false, true},
+                                      rule{&check_tasks, true},
+                                      rule{&check_preemption},
+                                      rule{&check_topologies},
+                                      rule{&check_guests, true},
+                                      rule{&check_locks, false, true},
+                                      rule{&check_spares, true},
+                                      rule{&check_epochs, true, true}};
 
 }  // namespace coxswain::sim

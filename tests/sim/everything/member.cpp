@@ -1,0 +1,105 @@
+// The script of a member of an elastic job.
+
+#include "tests/sim/everything/actor.hpp"
+#include "tests/sim/everything/job.hpp"
+#include "tests/sim/everything/requests.hpp"
+#include "tests/sim/everything/scripts.hpp"
+
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+constexpr duration leave_timeout = 20s;
+constexpr std::uint64_t steps_max = 8;  // of an epoch
+
+bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
+
+core::request join_of(actor& me) {
+  core::join_args args;
+  args.self = me.record().self;
+  args.recoverable = true;
+  args.any = true;
+  args.member = me.record().member;
+  args.placement = {one_in(me.in.w.random, 8) ? "shared" : "host of " + me.unique_text()};
+  return args;
+}
+
+side_call any_step(actor& me) {
+  generator& r = me.in.w.random;
+  std::string const text = me.unique_text();
+  core::barrier_args step{.name = "step"};
+  switch (between(r, 0, 9)) {
+    case 0: return {core::epoch_members_args{}, 3s};
+    case 1:
+    case 2: {
+      std::string const number = std::to_string(me.body.logic.epoch().number);
+      return {core::put_args{"epoch/" + number + "/" + text, text}, 3s};
+    }
+    case 3: return any_side_call(r, me.in.decided, me.rank(), text);
+    case 4:
+      step.gather = true;
+      step.data = text;
+      break;
+    default: break;
+  }
+  // A name has rounds of one kind.
+  if (step.gather) step.name = "gathering step";
+  return {std::move(step), 3s};
+}
+
+bool goes_on(actor& me) { return !me.is_over() && !me.restarts(); }
+
+}  // namespace
+
+script be_member(actor& me) {
+  generator& r = me.in.w.random;
+  bool has_entered = false;
+  for (int tries = 0; tries < 5 && goes_on(me); ++tries) {
+    core::request what = join_of(me);
+    duration const patience = 1s + between(r, 0ns, 8s);
+    core::answer a = co_await me.ask(std::move(what), patience, std::nullopt);
+    if (a.outcome.ok() && !std::exchange(has_entered, true)) me.entered_job();
+    while (a.outcome.ok() && goes_on(me)) {
+      bool fails = false;
+      for (auto i = between(r, 0, steps_max); i > 0 && goes_on(me) && !me.sees_ending(); --i) {
+        co_await me.sleep(between(r, 0ns, 200ms));
+        if (!goes_on(me) || me.in.is_late()) break;
+        fails = me.in.should_fail(task_id{0}) && one_in(r, 4);
+        if (fails) break;
+        side_call step = any_step(me);
+        std::optional<task_id> as;
+        if (is_of_task(step.what)) as = me.rank();
+        a = co_await me.ask(std::move(step.what), step.timeout, as);
+      }
+      if (!goes_on(me)) co_return;
+      if (fails) {
+        what = core::report_error_args{status{errc::internal, "injected failure"}};
+        a = co_await me.ask(std::move(what), 3s, me.rank());
+        break;
+      }
+      if (me.in.is_late()) {
+        what = core::leave_args{};
+        a = co_await me.ask(std::move(what), leave_timeout, me.rank());
+        if (a.outcome.code() != errc::aborted) break;
+      }
+      do {
+        core::next_epoch_args next;
+        next.shrink_only = one_in(r, 20);
+        what = next;
+        duration const timeout = 500ms + between(r, 0ns, 4s);
+        a = co_await me.ask(std::move(what), timeout, std::nullopt);
+      } while (a.outcome.code() == errc::deadline_exceeded && goes_on(me));
+    }
+    if (me.in.is_late() || a.outcome.code() == errc::cancelled) break;
+  }
+  if (!me.restarts()) me.in.has_left(me);
+}
+
+script leave_alone(actor& me) {
+  core::request leave = core::leave_args{};
+  core::answer const a = co_await me.ask(std::move(leave), 0s, me.rank());
+  me.in.has_left(me);
+}
+
+}  // namespace coxswain::sim

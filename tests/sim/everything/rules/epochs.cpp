@@ -1,0 +1,359 @@
+// The epochs of an elastic job follow each other as promised, and only their members act (D43).
+
+#include "tests/sim/everything/rules/arrivals.hpp"
+#include "tests/sim/everything/rules/key_story.hpp"
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+using text = std::string const&;
+
+// One epoch: what the auditor, its members and all who asked have seen of it.
+struct epoch_story {
+  std::optional<std::size_t> begins;   // the event
+  std::optional<std::size_t> is_over;  // likewise, if it had a loss
+  core::epoch_members_answer const* members{};
+  std::map<task_id, call_record const*> told;  // the first call of each member that was told
+};
+
+core::epoch_answer const* told_in(call_record const& c) {
+  auto const* told = c.gave<core::epoch_answer>();
+  auto const* const joined = c.gave<core::join_answer>();
+  if (joined && joined->epoch) told = &*joined->epoch;
+  return told && told->size > 0 ? told : nullptr;
+}
+
+// "epoch 7 begins: ...": 7.
+std::optional<std::uint64_t> number_in(text line, std::string_view before, std::string_view after) {
+  if (!line.starts_with(before)) return std::nullopt;
+  std::uint64_t number = 0;
+  auto const [end, error] =
+      std::from_chars(line.data() + before.size(), line.data() + line.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  std::string_view const rest{end, static_cast<std::size_t>(line.data() + line.size() - end)};
+  return rest.starts_with(after) ? std::optional{number} : std::nullopt;
+}
+
+class epoch_judge {
+ public:
+  epoch_judge(history const& h, violations& found) : h_{h}, found_{found} {}
+
+  void check() {
+    read_events();
+    for (call_record const& c : h_.calls) {
+      if (auto const* const told = told_in(c)) check_told(c, *told);
+      if (auto const* const all = c.gave<core::epoch_members_answer>()) check_list(c, *all);
+    }
+    for (auto const& [number, one] : epochs_) {
+      check_size(number, one);
+      check_members(number, one);
+      auto const next = epochs_.find(number + 1);
+      if (next == epochs_.end()) continue;
+      check_numbers(number, one, next->second);
+      if (h_.has_all_events()) check_readiness(number, one, next->second);
+    }
+    check_rounds();
+    for (call_record const& c : h_.calls) {
+      if (c.epoch == 0 || !c.answered) continue;
+      if (h_.keys_are_whole) check_fence(c);
+      check_abortion(c);
+    }
+    if (h_.keys_are_whole) check_keys();
+    check_failure();
+  }
+
+ private:
+  void report_violation(text what, call_record const& c) {
+    found_.push_back(what + ": " + h_.text(c));
+  }
+  void report_violation(text what, std::uint64_t number) {
+    found_.push_back("epoch " + std::to_string(number) + " " + what);
+  }
+  [[nodiscard]] time_point seen(std::optional<std::size_t> event) const {
+    return event ? h_.events[*event].at : time_point::max();
+  }
+  // When the epoch began, at the latest and at the earliest.
+  [[nodiscard]] time_point begun_by(std::uint64_t number) const {
+    auto const at = epochs_.find(number);
+    return at == epochs_.end() ? time_point::max() : seen(at->second.begins);
+  }
+  [[nodiscard]] bool may_have_begun(std::uint64_t number, time_point by) const {
+    time_point const at = begun_by(number);
+    return !h_.has_all_events() || (at != time_point::max() && h_.earliest(at) <= by);
+  }
+
+  void read_events() {
+    std::uint64_t last = 0;
+    for (std::size_t i = 0; i < h_.events.size(); ++i) {
+      text line = h_.events[i].what.what.text;
+      if (auto const number = number_in(line, "epoch ", " begins: ")) {
+        epochs_[*number].begins = i;
+        if (*number != last + 1 && h_.has_all_events()) {
+          report_violation("follows epoch " + std::to_string(last), *number);
+        }
+        last = *number;
+      } else if (auto const over = number_in(line, "epoch ", " is over: ")) {
+        epochs_[*over].is_over = i;
+        bool const is_growth = line.find("is over: processes joining") != line.npos;
+        if (is_growth && h_.options.grow != core::growth::now) {
+          report_violation("does not wait for its members", *over);
+        }
+      }
+      check_left_behind(last, h_.events[i]);
+    }
+  }
+
+  void check_left_behind(std::uint64_t present, event_record const& e) {
+    if (e.what.what.text.find("left behind: ") == std::string::npos ||
+        e.what.what.kind != core::event_kind::failed) {
+      return;
+    }
+    bool const is_due = h_.options.epoch_timeout > 0s &&
+                        std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+                          return c.asks<core::next_epoch_args>() && c.epoch == present &&
+                                 c.made + h_.options.epoch_timeout <= e.at;
+                        });
+    if (!is_due) report_violation("leaves a member behind too early", present);
+  }
+
+  // A number has one holder, all are told the same, and the numbers of epochs rise.
+  void check_told(call_record const& c, core::epoch_answer const& told) {
+    epoch_story& of = epochs_[told.number];
+    if (told.rank.value >= told.size) report_violation("there is no such task", c);
+    if (!may_have_begun(told.number, *c.answered)) report_violation("it has not begun", c);
+    auto const [at, is_new] = of.told.emplace(told.rank, &c);
+    core::epoch_answer first = *told_in(*of.told.begin()->second);
+    first.rank = told.rank;
+    if (first != told) report_violation("told otherwise than others", c);
+    if (!is_new && at->second->process != c.process) report_violation("a second holder", c);
+    std::uint64_t& last = last_[c.process];
+    bool const may_repeat = c.asks<core::join_args>() != nullptr;
+    if (told.number < last + (may_repeat ? 0 : 1)) report_violation("the epoch does not rise", c);
+    last = told.number;
+  }
+
+  void check_list(call_record const& c, core::epoch_members_answer const& all) {
+    epoch_story& of = epochs_[all.epoch];
+    if (!of.members) of.members = &all;
+    if (*of.members != all) report_violation("not the same members", c);
+    if (!may_have_begun(all.epoch, *c.answered)) report_violation("it has not begun", c);
+    std::set<incarnation> different;
+    for (auto const& one : all.members) different.insert(one.self);
+    if (different.size() != all.members.size()) report_violation("a process is in it twice", c);
+  }
+
+  void check_size(std::uint64_t number, epoch_story const& of) {
+    if (!of.members) return;
+    std::size_t const size = of.members->members.size();
+    if (size < h_.options.min_tasks || size > target_of(number)) {
+      report_violation("has " + std::to_string(size) + " tasks", number);
+    }
+  }
+  // The most tasks of the epoch, if a resize was not concurrent.
+  [[nodiscard]] std::size_t target_of(std::uint64_t number) const {
+    std::size_t target = h_.options.num_tasks;
+    time_point const begun = h_.earliest(begun_by(number));
+    for (call_record const& c : h_.calls) {
+      auto const* const resize = c.asks<core::resize_args>();
+      if (!resize || c.made > begun_by(number)) continue;
+      bool const is_before = c.is_ok() && *c.answered < begun;
+      target = is_before ? resize->num_tasks : std::size_t{h_.options.num_tasks};
+    }
+    return target;
+  }
+
+  void check_members(std::uint64_t number, epoch_story const& of) {
+    if (!of.members) return;
+    auto const& all = of.members->members;
+    for (auto const& [task, c] : of.told) {
+      bool const is_listed = task.value < all.size() &&
+                             all[task.value].self == h_.processes[c->process].self &&
+                             all.size() == told_in(*c)->size;
+      if (!is_listed) report_violation("it is no such member", *c);
+    }
+    auto const joined =
+        std::count_if(all.begin(), all.end(), [](auto const& one) { return !one.survivor; });
+    for (auto const& [_, c] : of.told) {
+      if (told_in(*c)->joined != joined) report_violation("not as many have joined", *c);
+    }
+    bool const is_sorted = std::is_sorted(
+        all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
+    if (h_.options.ranks == core::rank_order::member && number > 1 && !is_sorted) {
+      report_violation("is not sorted by member", number);
+    }
+  }
+
+  // Members keep their numbers, but one of them is task 0.
+  void check_numbers(std::uint64_t number, epoch_story const& before, epoch_story const& after) {
+    if (!before.members || !after.members) return;
+    auto const& old = before.members->members;
+    auto const& now = after.members->members;
+    std::optional<std::size_t> lowest;
+    for (std::size_t was = 0; was < old.size(); ++was) {
+      auto const at = std::find_if(now.begin(), now.end(), [&](auto const& one) {
+        return one.survivor && one.self == old[was].self;
+      });
+      if (at == now.end()) continue;
+      auto const is = static_cast<std::size_t>(at - now.begin());
+      bool const is_lowest = !std::exchange(lowest, lowest.value_or(was)).has_value();
+      if (h_.options.ranks == core::rank_order::member) continue;
+      bool const is_right = is_lowest ? is == 0 : is == was || was >= now.size();
+      if (!is_right) {
+        report_violation("moves task " + std::to_string(was) + " to " + std::to_string(is),
+                         number + 1);
+      }
+    }
+    auto const survivors =
+        std::count_if(now.begin(), now.end(), [](auto const& one) { return one.survivor; });
+    auto const known = std::count_if(now.begin(), now.end(), [&](auto const& one) {
+      return one.survivor && std::any_of(old.begin(), old.end(), [&](auto const& other) {
+               return other.self == one.self && other.name == one.name;
+             });
+    });
+    if (survivors != known) report_violation("has survivors of no epoch", number + 1);
+  }
+
+  // Each member of an epoch has called next_epoch before the next one begins, has failed or has
+  // left.
+  void check_readiness(std::uint64_t number, epoch_story const& of, epoch_story const& next) {
+    if (!of.begins || !next.begins || !of.members) return;
+    for (std::uint32_t i = 0; i < of.members->members.size(); ++i) {
+      incarnation const self = of.members->members[i].self;
+      bool const has_called =
+          std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+            return c.asks<core::next_epoch_args>() && c.epoch == number &&
+                   c.made <= seen(next.begins) && h_.processes[c.process].self == self;
+          });
+      if (has_called || is_gone(task_id{i}, *of.begins, *next.begins)) continue;
+      report_violation("begins without task " + std::to_string(i) + " of the last", number + 1);
+    }
+  }
+  // Between these events.
+  [[nodiscard]] bool is_gone(task_id task, std::size_t from, std::size_t to) const {
+    return std::any_of(
+        h_.events.begin() + static_cast<std::ptrdiff_t>(from),
+        h_.events.begin() + static_cast<std::ptrdiff_t>(to), [task](event_record const& e) {
+          return e.what.what.task == task && (e.what.what.kind == core::event_kind::failed ||
+                                              e.what.what.kind == core::event_kind::left);
+        });
+  }
+
+  // A round passes when all members of its epoch have arrived, with the same result for all.
+  void check_rounds() {
+    using key = std::pair<std::uint64_t, std::pair<std::string, std::uint64_t>>;
+    std::map<key, std::vector<call_record const*>> rounds;
+    for (call_record const& c : h_.calls) {
+      auto const* const passed = c.gave<core::barrier_answer>();
+      auto const* const args = c.asks<core::barrier_args>();
+      if (passed && args) rounds[{c.epoch, {args->name, passed->round.value}}].push_back(&c);
+    }
+    for (auto const& [of, told] : rounds) check_round(of.first, of.second.first, told);
+  }
+  void check_round(std::uint64_t number, text name, std::vector<call_record const*> const& told) {
+    for (call_record const* const c : told) {
+      if (c->got != told.front()->got) report_violation("another result than for others", *c);
+    }
+    auto const* const members = epochs_[number].members;
+    if (!members) return;
+    std::vector<task_id> expected = told.front()->asks<core::barrier_args>()->participants;
+    bool const are_all = expected.empty();
+    for (std::uint32_t i = 0; are_all && i < members->members.size(); ++i) {
+      expected.push_back(task_id{i});
+    }
+    arrivals const who{h_, told};
+    for (task_id const task : expected) {
+      incarnation const self = members->members.at(task.value).self;
+      auto const here = who.of([&](call_record const& c) {
+        auto const* const args = c.asks<core::barrier_args>();
+        return args && args->name == name && c.epoch == number &&
+               h_.processes[c.process].self == self;
+      });
+      if (!here.empty()) continue;
+      report_violation("passed without task " + std::to_string(task.value), *told.front());
+    }
+  }
+
+  // What was called in an epoch has no effect after it.
+  void check_fence(call_record const& c) {
+    std::uint64_t version = 0;
+    auto const* const stored = c.gave<core::stored_answer>();
+    bool const is_of_key = c.asks<core::put_args>() || c.asks<core::append_args>() ||
+                           c.asks<core::put_all_args>() || c.asks<core::compare_and_set_args>();
+    if (stored && is_of_key) version = stored->version;
+    if (auto const* const sum = c.gave<core::counter_answer>()) version = sum->version;
+    if (version == 0 || version > h_.keys.size()) return;
+    if (h_.earliest(h_.keys[version - 1].at) > begun_by(c.epoch + 1)) {
+      report_violation("done after its epoch", c);
+    }
+  }
+
+  // A call is aborted only if its epoch is over, or needs a member that has called next_epoch.
+  void check_abortion(call_record const& c) {
+    if (c.got.outcome.code() != errc::aborted || !h_.has_all_events()) return;
+    text why = c.got.outcome.message();
+    if (why.starts_with("epoch " + std::to_string(c.epoch) + " is over: ")) {
+      auto const& over = epochs_[c.epoch].is_over;
+      bool const is_over = over && h_.earliest(seen(over)) <= *c.answered;
+      if (!is_over && !may_have_begun(c.epoch + 1, *c.answered)) {
+        report_violation("its epoch is not over", c);
+      }
+    } else if (why.find(" waits for epoch ") != why.npos) {
+      bool const waits = std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& by) {
+        return by.asks<core::next_epoch_args>() && by.epoch == c.epoch && by.made <= *c.answered;
+      });
+      if (!waits) report_violation("no member waits for the next epoch", c);
+    }
+  }
+
+  // Those below epoch/N/ are removed when epoch N+2 begins.
+  void check_keys() {
+    std::map<std::string, std::uint64_t> present;  // and their epochs
+    std::map<std::string, time_point> removed;
+    for (key_record const& one : h_.keys) {
+      auto const number = number_in(one.what.key, "epoch/", "/");
+      if (!number) continue;
+      if (one.what.value) {
+        present[one.what.key] = *number;
+        continue;
+      }
+      removed[one.what.key] = h_.earliest(one.at);
+      if (one.at < h_.ended && !may_have_begun(*number + 2, one.at)) {
+        found_.push_back("'" + one.what.key + "' was removed too early");
+      }
+    }
+    for (auto const& [key, number] : present) {
+      time_point const due = begun_by(number + 2);
+      auto const at = removed.find(key);
+      bool const is_removed = at != removed.end() && at->second <= due;
+      if (due < h_.ended && !is_removed) found_.push_back("'" + key + "' was not removed");
+    }
+  }
+
+  void check_failure() {
+    if (!h_.failure) return;
+    text why = h_.failure->cause.why.message();
+    bool const is_expected = why.find("(min_tasks)") != why.npos ||
+                             (why.find("epochs_max") != why.npos && h_.options.epochs_max > 0);
+    if (!is_expected) found_.push_back("the job has failed: " + why);
+  }
+
+  history const& h_;
+  violations& found_;
+  std::map<std::uint64_t, epoch_story> epochs_;
+  std::map<std::size_t, std::uint64_t> last_;  // of each process
+};
+
+}  // namespace
+
+void check_epochs(history const& h, violations& found) {
+  if (h.options.elastic) epoch_judge{h, found}.check();
+}
+
+}  // namespace coxswain::sim
