@@ -156,6 +156,8 @@ export function job(count, changes = {}, beside = {}) {
       locks_held: 0,
       waiting_locks: 0,
       spares_waiting: 0,
+      relays: [],
+      relays_more: 0,
       memory_bytes: 4900000,
       memory_bytes_max: 12638251008,
       deadlines_answered: 12,

@@ -239,6 +239,23 @@ test('tasks are grouped by host, each with its state', async () => {
   await page.locator('#search-result', {hasText: '7 tasks on b017'}).waitFor();
 });
 
+test('a host is shown with its relay', async () => {
+  const relay = (label, changes = {}) =>
+    ({label, peer: '10.0.0.2:9', clients: 8, clients_paused: 0, at_ms: 776000, ...changes});
+  const relays = [relay('b017:77', {clients_paused: 1}), relay('elsewhere:5')];
+  const page = await show(job(200, {relays, relays_more: 3}));
+
+  assert.equal(await text(page, '#relays'), '5');
+  const shown = page.locator('#hosts .relay:not([hidden])');
+  assert.equal(await shown.count(), 1);
+  assert.equal(
+    await shown.innerText(),
+    'Relay b017:77: 8 clients, 1 paused, connected for 1 min',
+  );
+  await feed.tell({send: update({relays: [relay('b017:78', {at_ms: 836000})]})});
+  await page.locator('#hosts .relay', {hasText: 'Relay b017:78: 8 clients, connected'}).waitFor();
+});
+
 test('without shared hosts there are no groups', async () => {
   const tasks = Array.from({length: 4}, (_, number) => task(number, {process: `h${number}:1`}));
   const page = await show(job(4, {tasks}));

@@ -157,6 +157,8 @@ core::snapshot whole_job() {
   made.leader = {"a:8476", 3, 2, 4'096, 20ms};
   made.spares = {{"b17/0", "b17:3391", "10.0.0.3:9", 3s, true}, {}};
   made.spares_waiting = 40;
+  made.relays = {{"b17:3391", "10.0.0.3:9", 8, 1, 3s}, {}};
+  made.more_relays = 2;
   made.elastic = core::snapshot::elastic_state{7, 2, 5, 4, "task 2 failed", true, 3, 8s};
   return made;
 }

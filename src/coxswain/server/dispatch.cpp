@@ -435,6 +435,7 @@ dispatch::backlog dispatch::queued() const {
   lines_.each([&](connection_id, line const& one) {
     all.bytes += one.out.queued_bytes();
     all.messages += one.out.waiting();
+    if (one.route && one.blocked) ++all.routes_paused;
   });
   return all;
 }
@@ -454,6 +455,7 @@ void dispatch::count(statistics& all) const {
   }
   all.relays = trunks_;
   all.routes = routes_;
+  all.routes_paused = in_outboxes.routes_paused;
   all.routes_opened = routes_opened_;
   all.exits_reported = exits_reported_;
   all.replies_shared = replies_shared_;

@@ -195,6 +195,7 @@ class dispatch {
   struct backlog {
     std::size_t bytes{};
     std::size_t messages{};
+    std::size_t routes_paused{};  // that their clients do not read
   };
   [[nodiscard]] backlog queued() const;
 

@@ -1,6 +1,7 @@
 // Routes: connections that a relay carries over its own, the trunk (semantics D41). For the core,
 // and in everything above bytes, they are connections like any other.
 
+#include "coxswain/core/kernel/sessions.hpp"
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
@@ -85,7 +86,7 @@ status dispatch::open_route(time_point now, connection_id from, line& on,
   }
   auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
   one->route = std::make_unique<route_line>(from, what.route, core_.logic().memory().get());
-  auto peer = t.peer + " via relay, " + std::string{what.peer};
+  auto peer = t.peer + std::string{core::via_relay} + std::string{what.peer};
   auto const place = t.routes.emplace(what.route, connection_id{}).first;
   try {
     place->second = add_line(now, std::move(peer), what.secret, std::move(one));

@@ -28,10 +28,12 @@ struct statistics {
   std::uint64_t connections_accepted{};
   std::uint64_t connections_refused{};
 
-  // Of relays: their connections, the ones that these carry, and how many there have been; the ends
-  // of clients' processes that they reported; the replies sent with a body for several routes.
+  // Of relays: their connections; the ones that these carry, those of them whose clients do not
+  // read, and how many there have been; the ends of clients' processes that they reported; the
+  // replies sent with a body for several routes.
   std::uint64_t relays{};
   std::uint64_t routes{};
+  std::uint64_t routes_paused{};
   std::uint64_t routes_opened{};
   std::uint64_t exits_reported{};
   std::uint64_t replies_shared{};

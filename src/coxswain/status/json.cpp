@@ -214,6 +214,16 @@ json::value object_of(core::snapshot::spare const& s) {
   };
 }
 
+json::value object_of(core::snapshot::relay const& r) {
+  return json::object{
+      {"label", r.label},
+      {"peer", r.peer},
+      {"clients", r.clients},
+      {"clients_paused", r.clients_paused},
+      {"at_ms", milliseconds_of(r.at)},
+  };
+}
+
 json::value object_of(core::why_answer const& answer) {
   json::array waits;
   for (auto const& w : answer.waits) waits.push_back(object_of(w));
@@ -270,6 +280,7 @@ json::object summary_of(core::snapshot const& picture) {
       {"locks_held", picture.locks_held},
       {"waiting_locks", picture.waiting_locks},
       {"spares_waiting", picture.spares_waiting},
+      {"relays_more", picture.more_relays},
       {"stuck_tasks", picture.stuck_tasks},
       {"memory_bytes", picture.memory_bytes},
       {"memory_bytes_max", picture.memory_bytes_max},
@@ -302,6 +313,7 @@ json::object state_of(core::snapshot const& picture) {
   all["rounds"] = array_of(picture.rounds);
   all["stragglers"] = array_of(picture.stragglers);
   all["spares"] = array_of(picture.spares);
+  all["relays"] = array_of(picture.relays);
   return all;
 }
 

@@ -58,13 +58,17 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
   if (!before) {
     change_ = 1;
     task_changed_.assign(job_->tasks.size(), change_);
-    why_changed_ = change_;
+    why_changed_ = relays_changed_ = change_;
     return true;
   }
   auto const change = change_ + 1;
   bool changed = has_events || before->rounds != job_->rounds ||
                  !same(before->barriers, job_->barriers) ||
                  timeless_summary(*before) != timeless_summary(*job_);
+  if (before->relays != job_->relays) {
+    relays_changed_ = change;
+    changed = true;
+  }
   for (std::size_t i = 0; i < task_changed_.size(); ++i) {
     if (same(before->tasks[i], job_->tasks[i])) continue;
     task_changed_[i] = change;
@@ -121,6 +125,7 @@ live_feed::message live_feed::update(place from) const {
                    {"rounds", std::move(rounds)},
                    {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);
+  if (relays_changed_ > from.change) all["relays"] = array_of(job_->relays);
   return {from, {change_, events.through, last_round()}, texts_.share(serialized(all))};
 }
 

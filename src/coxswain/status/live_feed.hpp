@@ -61,6 +61,7 @@ class live_feed {
   std::uint64_t last_event_{};
   std::vector<std::uint64_t> task_changed_;
   std::uint64_t why_changed_{};
+  std::uint64_t relays_changed_{};
   std::optional<message> last_made_;  // most watchers have the same position
 };
 

@@ -298,6 +298,7 @@ void add_connections(page& to, server::statistics const& from) {
   to.counter("tls_handshakes_failed_total", "Failed TLS handshakes.", from.handshakes_failed);
   to.gauge("relays", "Relays that are connected.", from.relays);
   to.gauge("routes", "Connections that relays carry.", from.routes);
+  to.gauge("routes_paused", "Of these, those whose clients do not read.", from.routes_paused);
   to.counter("routes_opened_total", "Connections that relays have carried.", from.routes_opened);
   to.counter("relay_exits_total", "Ends of client processes that relays have reported.",
              from.exits_reported);

@@ -216,6 +216,19 @@ core::snapshot::spare decode(v1::JobStatus::Spare& from) {
           std::move(*from.mutable_peer()), from_milliseconds(from.age_ms()), from.suspect()};
 }
 
+void encode(core::snapshot::relay const& from, v1::JobStatus::Relay& to) {
+  to.set_label(text(from.label));
+  to.set_peer(text(from.peer));
+  to.set_clients(from.clients);
+  to.set_clients_paused(from.clients_paused);
+  to.set_at_ms(to_milliseconds(from.at));
+}
+
+core::snapshot::relay decode(v1::JobStatus::Relay& from) {
+  return {std::move(*from.mutable_label()), std::move(*from.mutable_peer()), from.clients(),
+          from.clients_paused(), from_milliseconds(from.at_ms())};
+}
+
 void encode(core::snapshot::elastic_state const& from, v1::JobStatus::ElasticState& to) {
   to.set_epoch(from.epoch);
   to.set_tasks_min(from.tasks_min);
@@ -269,6 +282,8 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   for (auto const& spare : from.spares) encode(spare, *to.add_spares());
   to.set_spares_waiting(from.spares_waiting);
   if (from.elastic) encode(*from.elastic, *to.mutable_elastic());
+  for (auto const& relay : from.relays) encode(relay, *to.add_relays());
+  to.set_more_relays(from.more_relays);
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -303,6 +318,8 @@ core::snapshot decode(v1::JobStatus& from) {
   for (auto& spare : *from.mutable_spares()) to.spares.push_back(decode(spare));
   to.spares_waiting = from.spares_waiting();
   if (from.has_elastic()) to.elastic = decode(*from.mutable_elastic());
+  for (auto& relay : *from.mutable_relays()) to.relays.push_back(decode(relay));
+  to.more_relays = from.more_relays();
   return to;
 }
 

@@ -56,6 +56,27 @@ BOOST_FIXTURE_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error, j
   BOOST_TEST(seen.error->cause.task->value == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(relays_are_shown_with_their_clients) {
+  auto c = cluster::without_clients(1, {.page_entries_max = 2});
+  core::hello_args relay{.label = "b12:77"};
+  relay.relay = true;
+  c.hello(relay, "10.0.0.1:9");
+  c.at(3s);
+  c.hello(relay, "10.0.0.2:9");
+  c.hello(relay, "10.0.0.3:9");
+  auto const reads_nothing = c.hello({}, "10.0.0.2:9 via relay, unix: process 5");
+  c.hello({}, "10.0.0.2:9 via relay, unix: process 6");
+  c.hello({}, "10.0.0.2:9");
+
+  c.write_blocked(reads_nothing);
+
+  auto const seen = c.look();
+  BOOST_TEST_REQUIRE(seen.relays.size() == 2u);
+  BOOST_TEST(seen.more_relays == 1u);
+  BOOST_TEST((seen.relays[0] == core::snapshot::relay{"b12:77", "10.0.0.1:9", 0, 0, 0s}));
+  BOOST_TEST((seen.relays[1] == core::snapshot::relay{"b12:77", "10.0.0.2:9", 2, 1, 3s}));
+}
+
 BOOST_AUTO_TEST_CASE(a_snapshot_lists_one_page_of_open_barriers_and_counts_the_rest) {
   cluster c{3, {.page_entries_max = 2}};
   for (auto const* const name : {"a", "b", "c", "d"}) c.barrier(0, name);

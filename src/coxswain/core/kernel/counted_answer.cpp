@@ -14,6 +14,7 @@ std::size_t beside(snapshot::task const& t) {
 std::size_t beside(snapshot::barrier const& b) { return b.name.size() + b.missing.size(); }
 std::size_t beside(snapshot::finished_round const& r) { return r.name.size(); }
 std::size_t beside(snapshot::straggler const&) { return 0; }
+std::size_t beside(snapshot::relay const& r) { return r.label.size() + r.peer.size(); }
 std::size_t beside(events_answer::entry const& e) {
   return e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
@@ -70,7 +71,7 @@ std::size_t bytes_of(listing_answer const& what) { return bytes_of_all(what.entr
 std::size_t bytes_of(key_changes_answer const& what) { return bytes_of_all(what.changes); }
 std::size_t bytes_of(snapshot const& what) {
   return sizeof(what) + bytes_of_all(what.tasks) + bytes_of_all(what.barriers) +
-         bytes_of_all(what.rounds) + bytes_of_all(what.stragglers);
+         bytes_of_all(what.rounds) + bytes_of_all(what.stragglers) + bytes_of_all(what.relays);
 }
 std::size_t bytes_of(tasks_answer const& what) { return bytes_of_all(what.tasks); }
 std::size_t bytes_of(events_answer const& what) { return bytes_of_all(what.entries); }

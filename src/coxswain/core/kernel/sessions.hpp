@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::core {
@@ -40,6 +41,9 @@ struct undelivered {
   std::string name;
   answer_ptr what;
 };
+
+// In the name of a client's peer: between that of its relay and what the relay calls it.
+inline constexpr std::string_view via_relay = " via relay, ";
 
 struct connection {
   std::string peer;

@@ -5,6 +5,8 @@
 #include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace coxswain::core {
@@ -291,6 +293,36 @@ bool connection_verbs::is_relay(connection_id who) const {
   connection const* const c = sessions_.find(who);
   session const* const s = c ? sessions_.find(c->session) : nullptr;
   return s && s->given == role::relay;
+}
+
+// Of a client of a relay, the peer is that of the relay and what follows.
+void connection_verbs::show(snapshot& in) const {
+  std::map<std::string_view, std::pair<std::uint64_t, snapshot::relay>> by_peer;
+  sessions_.connections().each([&](connection_id id, connection const& c) {
+    if (!is_relay(id)) return;
+    auto const at = c.opened.since - kernel_.started;
+    snapshot::relay one{sessions_.find(c.session)->from.label(), c.peer, 0, 0, at};
+    by_peer.emplace(c.peer, std::pair{c.number, std::move(one)});
+  });
+  if (by_peer.empty()) return;
+  sessions_.connections().each([&](connection_id, connection const& c) {
+    if (c.session == session_id{}) return;
+    std::string_view const peer = c.peer;
+    auto const found = by_peer.find(peer.substr(0, peer.rfind(via_relay)));
+    if (found == by_peer.end() || found->first.size() == peer.size()) return;
+    auto& relay = found->second.second;
+    ++relay.clients;
+    if (c.stalled_reader.armed()) ++relay.clients_paused;
+  });
+  std::map<std::uint64_t, snapshot::relay> by_number;
+  for (auto& [_, one] : by_peer) by_number.insert(std::move(one));
+  for (auto& [_, one] : by_number) {
+    if (in.relays.size() == options_.page_entries_max) {
+      ++in.more_relays;
+    } else {
+      in.relays.push_back(std::move(one));
+    }
+  }
 }
 
 std::optional<share_kind> connection_verbs::share_of(connection_id who) const {

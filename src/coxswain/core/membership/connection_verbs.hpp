@@ -31,6 +31,8 @@ class connection_verbs final : public concern {
   [[nodiscard]] bool is_relay(connection_id who) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
   [[nodiscard]] bool drained() const;
+  // The relays, and what they carry.
+  void show(snapshot& in) const;
 
   void hello_due(time_point now, connection_id id);
   void stalled_reader_due(time_point now, connection_id id);

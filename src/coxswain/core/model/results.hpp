@@ -63,6 +63,15 @@ struct snapshot {
     bool suspect{};
     friend bool operator==(spare const&, spare const&) = default;
   };
+  // A relay that is connected.
+  struct relay {
+    std::string label;
+    std::string peer;
+    std::uint32_t clients{};         // sessions whose connections it carries
+    std::uint32_t clients_paused{};  // of these: those that do not read, so that messages wait
+    duration at{};                   // the uptime of the coordinator when it connected
+    friend bool operator==(relay const&, relay const&) = default;
+  };
   struct elastic_state {
     std::uint64_t epoch{};  // zero: none has begun
     std::uint32_t tasks_min{};
@@ -149,6 +158,8 @@ struct snapshot {
   std::optional<leadership> leader{};  // none: the job has no standbys
   std::vector<spare> spares{};         // the first ones, in the order in which they asked
   std::uint64_t spares_waiting{};      // all of them
+  std::vector<relay> relays{};         // the first ones, in the order in which they connected
+  std::uint64_t more_relays{};         // that are not listed
   std::optional<elastic_state> elastic{};
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };

@@ -43,6 +43,7 @@ void picture_verbs::handle(call const& c, inspect_args& args) {
     show_tasks(c.now, made, first, options_.page_entries_max);
     kernel_.tally.steps += made.tasks.size() * steps_per_task_shown;
     for (auto const& b : made.barriers) kernel_.tally.steps += 1 + b.expected / tasks_per_step;
+    for (auto const& r : made.relays) kernel_.tally.steps += 1 + r.clients / tasks_per_step;
     return calls_.share(std::move(made));
   };
   calls_.answer_now(c, first == 0 ? first_page_.at(c.now, kernel_.tally.steps, page) : page(),
@@ -112,6 +113,7 @@ snapshot picture_verbs::look_at_job(time_point now) const {
   s.stragglers = concerns_.barriers.ended().stragglers();
   concerns_.epochs.show(now, s);
   concerns_.enrolment.show(now, s);
+  concerns_.connections.show(s);
   return s;
 }
 

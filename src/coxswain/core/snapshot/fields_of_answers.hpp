@@ -124,6 +124,13 @@ void fields(auto& a, maybe_const<snapshot::spare> auto& x) {
   a(4, x.age);
   a(5, x.suspect);
 }
+void fields(auto& a, maybe_const<snapshot::relay> auto& x) {
+  a(1, x.label);
+  a(2, x.peer);
+  a(3, x.clients);
+  a(4, x.clients_paused);
+  a(5, x.at);
+}
 void fields(auto& a, maybe_const<snapshot::elastic_state> auto& x) {
   a(1, x.epoch);
   a(2, x.tasks_min);
@@ -164,6 +171,8 @@ void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(27, x.spares);
   a(28, x.spares_waiting);
   a(29, x.elastic);
+  a(30, x.relays);
+  a(31, x.more_relays);
 }
 void fields(auto& a, maybe_const<alive_answer::task> auto& x) {
   a(1, x.id);

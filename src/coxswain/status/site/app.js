@@ -100,7 +100,7 @@ class Page {
     showVerdict(this.job, now, (barrier) => this.tasks.isShowing(barrier));
     showBarriers(this.job, now, (barrier) => this.tasks.isShowing(barrier));
     showWaits(this.job, now);
-    showHosts(this.job, this.colours);
+    showHosts(this.job, now, this.colours);
     this.tasks.show(now);
     this.showTitle(now);
   }

@@ -85,6 +85,7 @@ class Job {
     this.rounds = [];
     this.events = [];
     this.hosts = []; // {name, tasks}, in the order of their first tasks; name null: not known
+    this.relays = [];
     this.why = {stuck: null, waits: [], more: 0};
     this.receivedAt = {facts: 0, why: 0};
   }
@@ -103,9 +104,10 @@ class Job {
       this.rounds = [];
       this.events = [];
     }
-    const {tasks, barriers, barriers_more, rounds, ...facts} = state;
+    const {tasks, barriers, barriers_more, rounds, relays, ...facts} = state;
     this.tasks = [];
-    this.take({summary: facts, tasks, barriers, barriers_more, rounds, why, events}, {}, now);
+    const lists = {tasks, barriers, barriers_more, rounds, relays, why, events};
+    this.take({summary: facts, ...lists}, {}, now);
   }
 
   update(message, now) {
@@ -123,6 +125,7 @@ class Job {
     if (isElsewhere) this.findHosts();
     this.barriers = message.barriers ?? this.barriers;
     this.barriersMore = message.barriers_more ?? 0;
+    this.relays = message.relays ?? this.relays;
     this.rounds = appended(this.rounds, message.rounds ?? [], ROUNDS_KEPT);
     this.events = withEvents(this.events, message.events ?? []);
     if (message.why) {

@@ -14,6 +14,9 @@ function showHeader(job, now) {
   setText(byId('epoch'), textOfCount(facts.elastic?.epoch ?? 0));
   byId('has-spares').hidden = !facts.spares_waiting;
   setText(byId('spares'), textOfCount(facts.spares_waiting ?? 0));
+  const relays = job.relays.length + facts.relays_more;
+  byId('has-relays').hidden = relays === 0;
+  setText(byId('relays'), textOfCount(relays));
   byId('leads').hidden = !facts.leader;
   if (facts.leader) setText(byId('leader'), textOfLeader(facts.leader));
 }
@@ -412,8 +415,8 @@ function showLatecomers(job) {
   setText(byId('stragglers-of'), of > 0 ? `in ${plural(of, 'round')}` : '');
 }
 
-// Hosts in trouble come first, each with what its tasks are like.
-function showHosts(job, colours) {
+// Hosts in trouble come first, each with what its tasks are like, and with its relays.
+function showHosts(job, now, colours) {
   const known = job.hosts.map((host) => ({host, ...job.stateOfHost(host)}));
   const order = (one) => BY_CONCERN.indexOf(one.worst);
   known.sort((a, b) => order(a) - order(b) || a.host.tasks[0] - b.host.tasks[0]);
@@ -422,13 +425,23 @@ function showHosts(job, colours) {
     byId('hosts'),
     named.slice(0, HOSTS_MAX),
     ({host}) => host.name,
-    ({host}) => make('li', {}, make('i'), hostButton(host.name), make('span')),
+    ({host}) =>
+      make(
+        'li',
+        {},
+        make('i'),
+        hostButton(host.name),
+        make('span'),
+        make('p', {className: 'relay'}),
+      ),
     (line, {host, worst, counts}) => {
       if (line.dataset.worst !== String(worst)) {
         line.dataset.worst = worst;
         line.firstChild.replaceWith(markCanvas(STATES[worst].name, colours));
       }
-      setText(line.lastChild, textOfHost(host, counts));
+      setText(line.querySelector('span'), textOfHost(host, counts));
+      const relays = job.relays.filter(({label}) => hostOf({process: label}) === host.name);
+      showLine(line, 'relay', relays.map((relay) => textOfRelay(relay, job, now)).join('; '));
     },
   );
   showSize('hosts', Math.min(named.length, HOSTS_MAX), Math.max(0, named.length - HOSTS_MAX));
@@ -442,4 +455,10 @@ function textOfHost({tasks}, counts) {
       : `${textOfCount(counts[state])} ${STATES[state].text}`,
   );
   return `${plural(tasks.length, 'task')}: ${parts.join(', ')}`;
+}
+
+function textOfRelay({label, clients, clients_paused: paused, at_ms: at}, job, now) {
+  const reading = paused > 0 ? `, ${textOfCount(paused)} paused` : '';
+  const age = textOfSeconds(job.uptime(now) - at);
+  return `Relay ${label}: ${plural(clients, 'client')}${reading}, connected for ${age}`;
 }
