@@ -242,6 +242,21 @@ BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_although_no_call_waits_at_t
   expect_words(c.at(15s).error(), {"fewer than 2 tasks", "1 of the 2 of epoch 1"});
 }
 
+BOOST_AUTO_TEST_CASE(a_deadlock_of_a_larger_epoch_is_resolved_in_a_smaller_one) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  c.barrier({0, 0}, "a");
+  c.barrier({1, 1}, "b");
+  c.at(10s);
+  expect_words(c.log(), {"deadlock: tasks 0-1"});
+
+  c.task_ended(1, {errc::aborted, "signal 9"});
+  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 1 -1");
+  c.at(12s);
+
+  expect_words(c.log(), {"task 0 is no longer blocked"});
+}
+
 BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;

@@ -157,7 +157,8 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
   } else if (!error_) {
     std::vector<task_id> here;
     for (auto const& [id, _] : stuck_told_) {
-      if (roster_.at(id).is_connected()) here.push_back(id);
+      bool const is_there = roster_.has(id) && roster_.at(id).is_connected();
+      if (is_there) here.push_back(id);
     }
     std::string const verb = here.size() == 1 ? " is no longer blocked" : " are no longer blocked";
     if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, named(here) + verb);
