@@ -257,6 +257,59 @@ BOOST_AUTO_TEST_CASE(a_deadlock_of_a_larger_epoch_is_resolved_in_a_smaller_one) 
   expect_words(c.log(), {"task 0 is no longer blocked"});
 }
 
+BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
+  {
+    auto options = elastic(1);
+    options.come_back = 10s;
+    elastic_job job{3, 3, options};
+    auto& c = job.c;
+    c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
+    auto const waits = next(c, 0);
+    next(c, 1);
+    c.at(11s).blink(1);
+    BOOST_TEST(c.at(12s - 1ns).code(waits) == "waits");
+    BOOST_TEST(epoch(c.at(12s), waits) == "2: 0 of 2 -1");
+  }
+  elastic_job job{2, 2, elastic(2)};
+  auto& c = job.c;
+  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
+  auto const waits = next(c, 0, false, without_limit);
+  c.at(11s).blink(0);
+  BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.at(15s).code(waits) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(a_blink_of_a_joiner_does_not_begin_the_last_call_anew) {
+  auto c = cluster::without_clients(4, elastic(2));
+  auto const first = newcomer(c);
+  auto const gone = newcomer(c.at(1s));
+  c.at(2s).blink(static_cast<int>(gone.client)).lose(static_cast<int>(gone.client));
+  BOOST_TEST(c.at(3s).code(first) == "waits");
+  auto const second = newcomer(c.at(10s));
+  BOOST_TEST(c.at(12s - 1ns).code(first) == "waits");
+  BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
+  BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
+
+  auto other = cluster::without_clients(4, elastic(2));
+  auto const blinks = newcomer(other);
+  newcomer(other);
+  other.at(1s).lose(static_cast<int>(blinks.client));
+  other.send(other.observer(), core::resize_args{4});  // looks at those that are there
+  other.resume(static_cast<int>(blinks.client));
+  BOOST_TEST(epoch(other.at(2s), blinks) == "1: 0 of 2 +2");
+}
+
+BOOST_AUTO_TEST_CASE(members_that_call_again_open_another_last_call) {
+  elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
+  auto& c = job.c;
+  c.at(10s).lose(static_cast<int>(newcomer(c).client));
+  auto const waits = next(c, 0);
+  next(c, 1, false, 1s);
+  next(c.at(13s), 1);
+  BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
+  BOOST_TEST(epoch(c.at(15s), waits) == "2: 0 of 2");
+}
+
 BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;
@@ -538,6 +591,28 @@ BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
   c.pass(5s);
   BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
   expect_words(c.text(waits), {"epoch 2", "5 s", "1 of 2 members: 1"});
+}
+
+BOOST_AUTO_TEST_CASE(a_restart_keeps_members_joiners_and_who_has_called_and_credits_the_last_call) {
+  auto options = elastic(1, {.restart_grace = 15s});
+  options.come_back = 10s;
+  elastic_job job{3, 4, options};
+  auto& c = job.c;
+  auto const joiner = newcomer(c.at(10s), "m3");
+  c.task_ended(2, {errc::aborted, "signal 9"});
+  auto const first = next(c, 0);
+  auto const second = next(c, 1);
+  c.at(11s);
+
+  for (int i = 0; i < c.size(); ++i) c[i].connection = {};
+  c.sleep_without_advance(60s);
+  BOOST_TEST(c.logic().put_in(t0 + c.now(), core::restarted{60s}).ok());
+  c.at(71500ms).resume(0).resume(1).resume(static_cast<int>(joiner.client));
+
+  BOOST_TEST(c.at(72s - 1ns).code(first, second, joiner) == "waits waits waits");
+  BOOST_TEST(epoch(c.at(72s), first) == "2: 0 of 3 -1 +1");
+  BOOST_TEST(epoch(c, second) == "2: 1 of 3 -1 +1");
+  BOOST_TEST(epoch(c, joiner) == "2: 2 of 3 -1 +1");
 }
 
 BOOST_AUTO_TEST_CASE(other_jobs_have_no_epochs_and_elastic_ones_assign_numbers) {

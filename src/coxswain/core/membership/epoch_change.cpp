@@ -78,9 +78,13 @@ void epochs::leave_behind(time_point now) {
   leaves_behind_ = false;
 }
 
+bool epochs::have_all_called() const {
+  return ready_.size() == roster_.count(task_state::connected);
+}
+
 // Every member that lives has called next_epoch; whether one that is suspect lives is awaited.
 bool epochs::is_settled() const {
-  if (ready_.size() != roster_.count(task_state::connected)) return false;
+  if (!have_all_called()) return false;
   return std::all_of(ready_.begin(), ready_.end(), [this](auto const& one) {
     task const& t = roster_.at(one.first);
     return !kernel_.is_suspect(t) && !t.challenge;
@@ -105,14 +109,15 @@ bool epochs::is_anybody_on_the_way() const {
 
 void epochs::form(time_point now) {
   if (number_ > 0 && ending_.empty()) return;
+  // The last call goes on while only connections are missing.
+  if (!have_all_called()) full_.reset();
   bool const settled = is_settled();
-  if (!settled) full_.reset();
   if (!settled && !short_) return;
   applicants joining = admissible(now);
   std::size_t const members = roster_.count(task_state::connected);
   auto const size = std::min<std::size_t>(target_, members + joining.size());
   if (size < options_.min_tasks) {
-    full_.reset();
+    if (members + concerns_.enrolment.waiting() < options_.min_tasks) full_.reset();
     if (number_ == 0) return;
     // Members whose call expires and that call again do not prolong it.
     if (!short_) short_ = kernel_.alive_since(now);
@@ -316,7 +321,10 @@ void epochs::rearrange(time_point now, plan const& next) {
 void epochs::arm(time_point now) {
   auto next = time_point::max();
   auto const wait = [&](std::optional<liveness> const& since, duration allowed) {
-    if (since && allowed != without_limit) next = std::min(next, kernel_.credited(*since, allowed));
+    if (!since || allowed == without_limit) return;
+    // Once it is over, only connections are missing.
+    time_point const until = kernel_.credited(*since, allowed);
+    if (until > now) next = std::min(next, until);
   };
   wait(full_, options_.last_call);
   wait(short_, options_.min_wait);

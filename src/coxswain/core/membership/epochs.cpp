@@ -125,8 +125,8 @@ std::string epochs::waiting_text() const {
     return "waiting for processes to join: " + std::to_string(ready_.size()) +
            " members are left, and min_tasks is " + std::to_string(options_.min_tasks);
   }
-  if (full_) return "the last call is open for " + in_words(options_.last_call);
-  return "waiting for a member whose connection is lost";
+  if (!is_settled()) return "waiting for a member whose connection is lost";
+  return "the last call is open for " + in_words(options_.last_call);
 }
 
 std::string epochs::over_text() const {

@@ -124,6 +124,7 @@ class epochs final : public blocking_concern, public timed_concern {
   void take_departures();
   void notice_wishes(time_point now);
   void leave_behind(time_point now);
+  [[nodiscard]] bool have_all_called() const;
   [[nodiscard]] bool is_settled() const;
   [[nodiscard]] applicants admissible(time_point now) const;
   [[nodiscard]] bool is_anybody_on_the_way() const;
