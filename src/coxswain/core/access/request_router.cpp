@@ -160,7 +160,9 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
     return status{errc::aborted,
                   kernel_.who(id) + " is held by another session, which replaced this one"};
   };
-  if (!message.task) {
+  // A guest may name its task by the number of an earlier epoch.
+  bool const names_none = !message.task || (s.guest_of && options_.elastic);
+  if (names_none) {
     // A session that has nothing but tasks which others hold now is no observer.
     if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
     bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();

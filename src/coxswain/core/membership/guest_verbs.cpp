@@ -99,7 +99,10 @@ result<host> guest_verbs::host_of(guest_args const& args) const {
   auto const at = by ? grants_.find(*by) : grants_.end();
   if (at != grants_.end() && equal_in_constant_time(at->second.secret, args.secret)) return *by;
   for (auto const& [other, g] : grants_) {
-    if (other.task != args.task || !equal_in_constant_time(g.secret, args.secret)) continue;
+    if (!equal_in_constant_time(g.secret, args.secret)) continue;
+    // The member had this number when its command was started.
+    if (options_.elastic && host_of(other.task) == other) return other;
+    if (other.task != args.task) continue;
     return status{
         errc::failed_precondition,
         kernel_.who(args.task) +
@@ -127,7 +130,7 @@ grant* guest_verbs::grant_of(session const& s) {
 result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
                                                          client_message const& message) const {
   task_id const id = s.guest_of->of.task;
-  if (message.task && *message.task != id) {
+  if (message.task && *message.task != id && !options_.elastic) {
     return status{errc::failed_precondition, "this session acts for task " +
                                                  std::to_string(id.value) + ", not for task " +
                                                  std::to_string(message.task->value)};
