@@ -20,8 +20,8 @@ class Epochs(EndToEnd):
         return self.wait_for_status(f"epoch {number} of {size}", lambda s: (
             s["elastic"]["epoch"] == number and s["num_tasks"] == size))
 
-    def serve_elastic(self, *options):
-        self.serve(4, "--elastic", "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
+    def serve_elastic(self, tasks=4, *options):
+        return self.serve(tasks, "--elastic", "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
                    "--reconnect-grace", "100ms", *options)
 
     def test_three_join_a_fourth_comes_and_the_job_shrinks_again(self):
@@ -43,7 +43,7 @@ class Epochs(EndToEnd):
 
         fourth = member(3)
         self.wait_for_status("a joiner", lambda s: s["spares_waiting"] == 1)
-        self.assertIn("wait to join", self.coxswain("epoch", "wanted").out)
+        self.assertIn("waiting to join", self.coxswain("epoch", "wanted").out)
         next_epoch()
         for number, task in enumerate(tasks):
             self.assertEqual(task.line("2 "), f"2 4 {number}")
@@ -72,6 +72,33 @@ class Epochs(EndToEnd):
         for task in (tasks[1], tasks[2]):
             self.assertEqual(task.wait(), 0, task.err)
             self.assertIn("sum 1770", task.out)
+
+    def test_a_task_whose_command_has_ended_leaves_alone_if_its_epoch_ends(self):
+        self.serve_elastic(3)
+        works = "coxswain pop go --wait 60s; coxswain epoch next"
+        tasks = [self.member("m0", "true"), self.member("m1", works), self.member("m2", works)]
+        self.wait_for_status("a leave", lambda _: "shutdown barrier" in self.coxswain("why").out)
+
+        tasks[2].signal(signal.SIGKILL)
+
+        self.assertEqual(tasks[0].wait(), 0, tasks[0].said())
+
+    def test_a_task_that_is_not_in_the_next_epoch_ends_well(self):
+        self.serve_elastic(3)
+        tasks = [self.member(f"m{number}", f"""coxswain pop go-{number} --wait 60s
+            epoch=$(coxswain epoch next) || exit
+            [ ! "$epoch" ] || coxswain pop end --wait 60s""") for number in range(3)]
+        self.wait_for_epoch(1, 3)
+        self.succeed("resize", 2)
+        for number in range(3):
+            self.succeed("push", f"go-{number}", "x")
+
+        self.assertEqual(tasks[2].wait(), 0, tasks[2].said())
+        self.wait_for_epoch(2, 2)
+        for _ in range(2):
+            self.succeed("push", "end", "x")
+        for task in tasks[:2]:
+            self.assertEqual(task.wait(), 0, task.said())
 
 
 if __name__ == "__main__":

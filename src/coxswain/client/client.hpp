@@ -429,8 +429,9 @@ class client : public detail::epoch_calls<client> {
   // INTERNAL (a task died or did not leave in time; details() say which), FAILED_PRECONDITION (the
   // job had failed: the task has left alone; or this task has failed). Whatever the outcome, the
   // session has ended; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
-  // recoverable), after which it continues. An observer, or a task that never joined, just ends its
-  // session.
+  // recoverable), after which it continues; or in an elastic job ABORTED: the epoch has ended, and
+  // next_epoch is to follow, or a leave with timeout 0, for which nobody waits. An observer, or a
+  // task that never joined, just ends its session.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto leave(leave_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.leave(options), options.details, token);

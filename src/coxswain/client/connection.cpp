@@ -199,9 +199,6 @@ void connection::complete(agent_completion one) {
   if (auto const* const joined = std::get_if<core::join_answer>(&one.what.value)) {
     if (joined->task) task_ = joined->task->value;
   }
-  if (auto const* const epoch = std::get_if<core::epoch_answer>(&one.what.value)) {
-    if (epoch->size == 0) may_be_member_ = false;
-  }
   auto const at = calls_.find(one.call.value);
   if (at == calls_.end()) return;
   auto const who = std::move(at->second.who);

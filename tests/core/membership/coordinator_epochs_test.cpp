@@ -454,6 +454,36 @@ BOOST_AUTO_TEST_CASE(resize_shrinks_at_the_boundary_and_the_highest_leave) {
   BOOST_TEST(endings(c, 0) == "2 joiners");
 }
 
+BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  std::string const secret = "0123456789abcdef";
+  c.send({2, 2}, core::grant_args{secret});
+  auto const guest_of = [&](std::uint32_t task, std::string with) {
+    return c.hello({.label = "child", .acts_for = core::guest_args{task_id{task}, with}});
+  };
+  int const early = guest_of(2, secret);
+  c.task_ended(0, {errc::aborted, "signal 9"});
+  next(c, 1);
+  BOOST_TEST(epoch(c, next(c, early)) == "2: 1 of 2 -1");
+  BOOST_TEST(c[2].epoch == 2u);
+
+  int const late = guest_of(2, secret);
+
+  auto const named = c.barrier({late, 2}, "a");
+  auto const unnamed = c.barrier(early, "b");
+  c.barrier({1, 0}, "a");
+  c.barrier({1, 0}, "b");
+  BOOST_TEST(c.code(named, unnamed) == "OK OK");
+  BOOST_TEST(!c[guest_of(2, "0123456789abcdeX")].hello);
+  c.send(c.observer(), core::resize_args{1});
+  next(c, 1);
+  BOOST_TEST(c.code(next(c, late)) == "CANCELLED");
+  auto const told = c.pushed<core::epoch_answer>(2);
+  BOOST_TEST_REQUIRE(!told.empty());
+  BOOST_TEST(told.back().size == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) {
   elastic_job job{2, 2, elastic(1, {.spares = 1})};
   auto& c = job.c;

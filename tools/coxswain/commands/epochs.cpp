@@ -5,6 +5,7 @@
 #include "options/remote.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/connection.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +23,17 @@ struct epoch_command {
   bool shrink_only{};
 };
 
+// Prints nothing if the task has left because it is not in the next epoch.
 asio::awaitable<void> await_next(client& c, epoch_command const& given) {
   epoch_options options{given.timeout};
   options.shrink_only = given.shrink_only;
-  auto const next = co_await c.next_epoch(options);
+  epoch next;
+  try {
+    next = co_await c.next_epoch(options);
+  } catch (error const&) {
+    if (!detail::connection_of(c)->has_left()) throw;
+    co_return;
+  }
   fmt::print("{} {} {}\n", next.number, next.size, next.rank.value);
 }
 
@@ -62,16 +70,18 @@ int run(epoch_command const& given) {
 constexpr auto epoch_footer =
     R"(In an elastic job (coxswain serve --elastic) the number of tasks changes from epoch to epoch.
 next waits, as a task, until all others have asked for the next epoch as well, and prints its
-number, its number of tasks and the number of this task in it. Until then the task takes part in
-nothing else. wanted exits with 0 and prints the reason if the epoch is to end, or is over, and
-with 1 otherwise. members prints a line for each task: its number, member, label, and whether it
-was there in the epoch before.
+number, its number of tasks and the number of this task in it; nothing if this task is not in it,
+such as after resize: then it has left. Until the next epoch the task takes part in nothing else.
+wanted exits with 0 and prints the reason if the epoch is to end, or is over, and with 1 otherwise.
+members prints a line for each task: its number, member, label, and whether it was there in the
+epoch before.
 
 EXAMPLE
-  while read -r number size rank < <(coxswain epoch next); do
-    until ./finished || coxswain epoch wanted; do
-      ./step "$rank" "$size" || break
-    done
+  while :; do
+    until ./finished || coxswain epoch wanted; do ./step || break; done
+    ./finished && coxswain leave && exit
+    epoch=$(coxswain epoch next) || exit
+    [ "$epoch" ] || exit 0
   done
 
 )";

@@ -244,6 +244,9 @@ it again. With any other exit code the task has failed: all others learn at once
 With --any or --member the coordinator assigns the number, in COXSWAIN_TASK_ID of the command. While
 all numbers are taken this waits as a spare; it exits with 0 when the job ends well without it. See
 coxswain serve --spares.
+In an elastic job COXSWAIN_TASK_ID and _NUM_TASKS are those of the epoch in which the command
+starts; coxswain epoch next prints later ones. If the epoch ends before all tasks have left, a task
+whose command has ended leaves alone, and the others go on without it.
 When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
 passed on to it. It inherits standard input (unless that is a terminal), output and error. Processes
 that it leaves running are killed when it ends.

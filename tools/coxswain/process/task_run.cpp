@@ -78,7 +78,7 @@ asio::awaitable<void> task_run::run() {
   if (options_.joins_itself) co_return;
   co_await end_grant();
   if (how.is_good()) {
-    co_await job_.leave(options_.leave);
+    co_await leave();
   } else {
     co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
   }
@@ -96,6 +96,19 @@ asio::awaitable<bool> task_run::has_joined() {
   }
   options_.client.task = job_.task();
   co_return true;
+}
+
+// The others go on with the next epoch if this one ends before all have left. A command that has
+// ended takes no part in that one.
+asio::awaitable<void> task_run::leave() {
+  try {
+    co_await job_.leave(options_.leave);
+    co_return;
+  } catch (error const& why) {
+    if (why.code() != errc::aborted || job_.epoch().number == 0) throw;
+  }
+  leave_options const alone{0s};
+  co_await job_.leave(alone);
 }
 
 void task_run::end() noexcept {

@@ -68,6 +68,7 @@ class task_run {
   asio::awaitable<void> end_with_job();
   asio::awaitable<void> pause();
   asio::awaitable<void> end_grant();
+  asio::awaitable<void> leave();
   asio::awaitable<void> report(std::string what);
 
   task_run_options options_;

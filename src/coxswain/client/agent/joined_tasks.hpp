@@ -21,7 +21,8 @@ class joined_tasks {
       all_.insert(*message.task);
     } else if (std::holds_alternative<core::leave_args>(message.what)) {
       // In an elastic job: its epoch is over, and the task stays.
-      if (message.epoch > 0 && reply.outcome.code() == errc::aborted) return;
+      bool const epoch_ends = message.epoch > 0 && reply.outcome.code() == errc::aborted;
+      if (epoch_ends || reply.outcome.code() == errc::invalid_argument) return;
       all_.erase(*message.task);
       leave_answered_ = true;
     }

@@ -280,11 +280,14 @@ void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readine
             ? kernel_.who(id) + " has left: a spare takes its place before it is preempted"
             : kernel_.who(id) + " has left: the job is resized to " + std::to_string(target_) +
                   " tasks";
+    session_id const holder = roster_.at(id).held_by;
     concerns_.leaves.depart(now, id);
     kernel_.tally.count_request(operation_of<next_epoch_args>, errc::cancelled);
     // The body, an epoch without tasks, tells it from a call that was replaced.
     auto const what = make_answer({status{errc::cancelled, text}, epoch_answer{}});
-    sessions_.reply(ready.at(id).who, what, true, true);
+    ticket const who = ready.at(id).who;
+    sessions_.reply(who, what, true, true);
+    if (holder != who.session) sessions_.push(*sessions_.find(holder), what);
   }
   preempted_.clear();
 }
