@@ -2,6 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/entropy.hpp"
+#include "coxswain/server/options.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ asio::awaitable<status> relay::run() {
 void relay::stop() {
   if (is_closed_) return;
   is_closed_ = true;
+  close_door({errc::unavailable, "the relay has ended"});
   end();
 }
 
@@ -94,6 +96,7 @@ std::string relay::heartbeat_reply() {
 
 time_point relay::iteration_begins() noexcept {
   auto const now = clock_now();
+  if (door_) door_->begin(now);
   board_.reply_to_heartbeats(now - trunk_->heard_at() < heartbeat_period_ * 5 / 8);
   return now;
 }
@@ -112,10 +115,12 @@ void relay::iteration_ends() noexcept {
     if (is_closed_) return;
     give_up_gone(now);
     report_living(now);
+    if (door_) door_->advance();
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
       turn_away(trunk_->end());
+      close_door(trunk_->end());
       return end();
     }
     if (accept_again_at_ && *accept_again_at_ <= now) {
@@ -129,11 +134,22 @@ void relay::iteration_ends() noexcept {
   }
 }
 
-void relay::accepted(server::listener const& /*by*/, net::socket socket,
-                     std::string peer) noexcept {
+// Without a token everybody on this host may act for a task.
+bool relay::vouches_for(server::listener const& by) const {
+  if (options_.upstream.token.empty()) return true;
+  if (options_.admits_all_users) return false;
+  auto const at = std::find_if(listeners_.begin(), listeners_.end(),
+                               [&](auto const& one) { return one.get() == &by; });
+  auto const which = static_cast<std::size_t>(at - listeners_.begin());
+  auto const address = net::endpoint::parse(options_.listen.at(which));
+  return address && address->is_unix();
+}
+
+void relay::accepted(server::listener const& by, net::socket socket, std::string peer) noexcept {
   try {
-    auto one = std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer),
-                                              static_cast<client_owner&>(*this));
+    auto one =
+        std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer), vouches_for(by),
+                                       static_cast<client_owner&>(*this));
     if (trunk_->is_up()) return open_route(std::move(one));
     if (failure_ || waiting_.size() >= waiting_max) {
       one->dismiss(goodbye(failure_.value_or(status{})));
@@ -162,6 +178,36 @@ void relay::client_gone(relay_client& who) {
   poller_.wake_at(next_deadline());
 }
 
+// Others are refused by the coordinator's door, or served there.
+void relay::client_speaks_http2(relay_client& who) {
+  if (!door_ || !who.is_vouched()) return;
+  auto moved = clients_.extract(who.route());
+  board_.closed(who.route());
+  moved.key() = door_->open(who.peer(), server::draw_secret());
+  who.attach(*door_, moved.key());
+  clients_.insert(std::move(moved));
+}
+
+void relay::open_door() {
+  if (!door_) {
+    xla::door_options o;
+    o.job = options_.upstream.job;
+    o.token = options_.upstream.token;
+    o.started = server::wall_clock_now();
+    o.start = clock_now();
+    door_.emplace(board_, std::move(o), *trunk_->session(), options_.log);
+  }
+  door_->begin(clock_now());
+  door_->trunk_up();
+}
+
+void relay::close_door(status const& why) {
+  if (!door_) return;
+  door_->begin(clock_now());
+  door_->trunk_over(why);
+  flush();
+}
+
 void relay::give_up_gone(time_point now) {
   for (; !gone_.empty() && gone_.front().until <= now; gone_.pop_front()) {
     auto const found = clients_.find(gone_.front().route);
@@ -183,6 +229,7 @@ void relay::look_whether_idle(time_point now) {
 std::optional<time_point> relay::next_deadline() const {
   auto next = std::min(trunk_->next_deadline().value_or(time_point::max()), reports_at_);
   if (accept_again_at_) next = std::min(next, *accept_again_at_);
+  if (door_) next = std::min(next, door_->next_deadline().value_or(time_point::max()));
   if (!gone_.empty()) next = std::min(next, gone_.front().until);
   if (idle_since_) next = std::min(next, deadline_after(*idle_since_, options_.idle_max));
   if (next == time_point::max()) return std::nullopt;
@@ -203,6 +250,7 @@ void relay::trunk_up() {
     reports_at_ = deadline_after(clock_now(), heartbeat_period_);
   }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
+  open_door();
   for (auto& one : std::exchange(waiting_, {})) {
     if (!one->has_ended()) {
       open_route(std::move(one));
@@ -212,19 +260,24 @@ void relay::trunk_up() {
   }
 }
 
-// Their sessions go on: they connect again, and wait for the trunk.
+// Their sessions go on: they connect again, and wait for the trunk. Those of the door stay.
 void relay::trunk_down(status const& why) {
-  trunk_reports(core::severity::warning, "the connection to the coordinator was lost" +
-                                             (why.ok() ? std::string{} : ": " + why.message()) +
-                                             "; " + std::to_string(clients_.size()) +
-                                             " clients connect again");
+  auto const is_route = [](std::uint32_t number) { return number < relay_door::first_client; };
+  std::size_t count = 0;
   for (auto& [number, one] : clients_) {
+    if (!is_route(number)) continue;
     one->detach();
     ending_.push_back(std::move(one));
+    ++count;
   }
-  clients_.clear();
-  gone_ = {};
+  std::erase_if(clients_, [&](auto const& entry) { return is_route(entry.first); });
+  gone_.erase_if([&](gone_client const& one) { return is_route(one.route); });
+  trunk_reports(core::severity::warning, "the connection to the coordinator was lost" +
+                                             (why.ok() ? std::string{} : ": " + why.message()) +
+                                             "; " + std::to_string(count) +
+                                             " clients connect again");
   reports_at_ = time_point::max();
+  if (door_) door_->trunk_down();
   board_.reset();
   poller_.request_iteration();
 }
@@ -260,9 +313,17 @@ void relay::trunk_has_room() {
 
 // Writes to each client and to the trunk once.
 void relay::flush() {
+  if (door_) door_->begin(clock_now());
+  auto const look = [this](std::uint32_t number) {
+    if (auto const found = clients_.find(number); found != clients_.end()) found->second->changed();
+  };
   board_.take_changed(changed_);
   for (auto const number : changed_) {
-    if (auto const found = clients_.find(number); found != clients_.end()) found->second->changed();
+    if (!door_ || !door_->route_changed(number)) look(number);
+  }
+  if (door_) {
+    door_->take_changed(changed_);
+    for (auto const number : changed_) look(number);
   }
   if (trunk_->is_up() && !board_.output().empty()) trunk_->flush(board_.output());
 }
@@ -274,7 +335,12 @@ void relay::clear_away() {
   std::erase_if(waiting_, [](auto const& one) { return one->has_ended(); });
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
-    board_.closed(entry.first, entry.second->has_exited());
+    bool const has_exited = entry.second->has_exited();
+    if (entry.first < relay_door::first_client) {
+      board_.closed(entry.first, has_exited);
+    } else {
+      door_->close(entry.first, has_exited ? core::loss::exited : core::loss::closed);
+    }
     return true;
   });
   flush();

@@ -1,7 +1,8 @@
 #pragma once
 // A relay: carries the sessions of the clients of one host over one connection to the coordinator
 // (semantics D41). It has no state of these sessions, so it may be killed at any moment: its
-// clients resume at the next address of their list. While it has no trunk, new clients wait for the
+// clients resume at the next address of their list. Only JAX processes that it may vouch for end
+// with it, since their door is here. While it has no trunk, new clients wait for the
 // attempt in progress; when that has failed, they get a Goodbye that permits to try again.
 //
 // Not thread-safe: everything happens on the io_context's one thread.
@@ -12,6 +13,7 @@
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/relay/relay_client.hpp"
+#include "coxswain/relay/relay_door.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/relay/trunk_link.hpp"
 #include "coxswain/server/listener.hpp"
@@ -78,6 +80,7 @@ class relay final : private net::iteration_owner,
   void out_of_room(int error) noexcept override;
   [[nodiscard]] bool is_full() const noexcept override { return trunk_->is_full(); }
   void client_gone(relay_client& who) override;
+  void client_speaks_http2(relay_client& who) override;
   void client_ended(relay_client& who) noexcept override;
   void trunk_up() override;
   void trunk_down(status const& why) override;
@@ -87,6 +90,9 @@ class relay final : private net::iteration_owner,
   void trunk_moved() override;
   void trunk_has_room() override;
 
+  [[nodiscard]] bool vouches_for(server::listener const& by) const;
+  void open_door();
+  void close_door(status const& why);
   void open_route(std::unique_ptr<relay_client> one);
   void turn_away(status const& why);
   void flush();
@@ -102,7 +108,8 @@ class relay final : private net::iteration_owner,
   std::vector<std::unique_ptr<server::listener>> listeners_;
   std::shared_ptr<trunk_link> trunk_;
   switchboard board_{heartbeat_reply()};
-  std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by route
+  std::optional<relay_door> door_;  // since the trunk was up first
+  std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by number
   std::vector<std::unique_ptr<relay_client>> waiting_;                        // for the trunk
   std::vector<std::unique_ptr<relay_client>> ending_;
   fifo<gone_client> gone_;

@@ -1,9 +1,12 @@
 #include "coxswain/relay/relay_client.hpp"
 
+#include "coxswain/wire/routed.hpp"
+
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace coxswain::relay {
@@ -14,6 +17,8 @@ constexpr std::size_t read_max = 64 * 1024;  // in an iteration
 // On one host nothing is lost in transit, so this only matters for clients of TCP.
 constexpr duration peer_timeout = 100s;
 
+constexpr std::string_view http2_begin = "PRI ";
+
 // Shared by all, since what is read is passed on at once.
 std::span<char> read_buffer() {
   static thread_local std::array<char, wire::route_content_max> room;
@@ -23,9 +28,10 @@ std::span<char> read_buffer() {
 }  // namespace
 
 relay_client::relay_client(net::poller& by, net::socket socket, std::string peer,
-                           client_owner& owner)
+                           bool is_vouched, client_owner& owner)
     : owner_{owner},
       peer_{std::move(peer)},
+      is_vouched_{is_vouched},
       process_{process_of(socket.value())},
       stream_{std::move(socket), peer_timeout},
       ready_{by, stream_.native_handle(), this},
@@ -43,7 +49,7 @@ net::owned_coroutine relay_client::watch() {
   ready_.poke_next_iteration();
 }
 
-void relay_client::attach(switchboard& to, std::uint32_t route) {
+void relay_client::attach(client_port& to, std::uint32_t route) {
   board_ = &to;
   route_ = route;
   ready_.poke_next_iteration();
@@ -86,7 +92,11 @@ relay_client::next relay_client::read_ready() {
     auto const got = stream_.read_some(room);
     if (got.how == net::transfer::outcome::would_block && !has_exited()) return next::wait;
     if (got.how != net::transfer::outcome::done) return gone();
-    if (!leaves_) board_->content(route_, {room.data(), got.bytes});
+    std::string_view const bytes{room.data(), got.bytes};
+    if (!std::exchange(has_begun_, true) && bytes.starts_with(http2_begin)) {
+      owner_.client_speaks_http2(*this);
+    }
+    if (!leaves_) board_->content(route_, bytes);
     if (got.bytes < room.size() && !ready_.hung_up() && !has_exited()) return next::wait;
     own += got.bytes;
     if (own >= read_max) return next::another_iteration;

@@ -1,15 +1,15 @@
 #pragma once
 // One connection to a relay: reads what its route has room for, and writes what comes. It ends with
-// the connection, or when the process that opened it has. Not here: routes (switchboard), and when
-// it is destroyed (relay).
+// the connection, or when the process that opened it has. Not here: routes (switchboard), JAX's
+// calls (relay_door), and when it is destroyed (relay).
 
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/socket.hpp"
+#include "coxswain/relay/client_port.hpp"
 #include "coxswain/relay/peer_process.hpp"
-#include "coxswain/relay/switchboard.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +27,8 @@ class client_owner {
   [[nodiscard]] virtual bool is_full() const noexcept = 0;
   // It has closed its connection, and its process may be about to end: `give_up` follows.
   virtual void client_gone(relay_client& who) = 0;
+  // Its first bytes are those of HTTP/2. It may be attached to another port.
+  virtual void client_speaks_http2(relay_client& who) = 0;
   // It has ended: destroy it, but not from within this call.
   virtual void client_ended(relay_client& who) noexcept = 0;
 
@@ -36,15 +38,18 @@ class client_owner {
 
 class relay_client final : private net::watched {
  public:
-  // It waits until `attach`. Throws as net::readiness does.
-  relay_client(net::poller& by, net::socket socket, std::string peer, client_owner& owner);
+  // It waits until `attach`. `is_vouched`: the relay's token may speak for it. Throws as
+  // net::readiness does.
+  relay_client(net::poller& by, net::socket socket, std::string peer, bool is_vouched,
+               client_owner& owner);
   relay_client(relay_client const&) = delete;
   relay_client& operator=(relay_client const&) = delete;
 
-  // From now on it has a route in the switchboard, which must outlive it.
-  void attach(switchboard& to, std::uint32_t route);
+  // From now on it has this number at the port, which must outlive it.
+  void attach(client_port& to, std::uint32_t route);
   [[nodiscard]] std::uint32_t route() const noexcept { return route_; }
   [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
+  [[nodiscard]] bool is_vouched() const noexcept { return is_vouched_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
   // Its process has ended.
   [[nodiscard]] bool has_exited() const noexcept { return process_.has_ended; }
@@ -77,9 +82,11 @@ class relay_client final : private net::watched {
 
   client_owner& owner_;
   std::string peer_;
+  bool is_vouched_;
   peer_process process_;
-  switchboard* board_{};
+  client_port* board_{};
   std::uint32_t route_{};
+  bool has_begun_{};  // its first bytes were read
   bool has_ended_{};
   bool write_blocked_{};
   bool read_paused_{};

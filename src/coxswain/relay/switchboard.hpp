@@ -9,6 +9,7 @@
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/relay/client_port.hpp"
 #include "coxswain/relay/frame_tracker.hpp"
 #include "coxswain/wire/routed.hpp"
 
@@ -22,7 +23,7 @@
 
 namespace coxswain::relay {
 
-class switchboard {
+class switchboard final : public client_port {
  public:
   // `heartbeat_reply`: the frame with which the coordinator replies to a heartbeat.
   explicit switchboard(std::string heartbeat_reply) : reply_{std::move(heartbeat_reply)} {}
@@ -31,11 +32,8 @@ class switchboard {
   // of its route.
   std::uint32_t open(core::session_secret const& secret, std::string_view peer);
 
-  // How many bytes may be read from the client now.
-  [[nodiscard]] std::size_t room(std::uint32_t route) const;
-
-  // These were read from it: at most `room`.
-  void content(std::uint32_t route, std::string_view bytes);
+  [[nodiscard]] std::size_t room(std::uint32_t route) const override;
+  void content(std::uint32_t route, std::string_view bytes) override;
 
   // Whether the coordinator is known to live, so that heartbeats need not reach it. The relay then
   // replies to those of a client from which it has only heard the same heartbeat since the
@@ -56,12 +54,10 @@ class switchboard {
   // times. `into` is cleared first.
   void take_changed(std::vector<std::uint32_t>& into);
 
-  // The next bytes for the client; and how many of them were written.
-  [[nodiscard]] std::string_view to_write(std::uint32_t route) const;
-  void wrote(std::uint32_t route, std::size_t bytes);
-
-  // The coordinator has closed the route: the client's connection ends after its last byte.
-  [[nodiscard]] bool ends(std::uint32_t route) const;
+  [[nodiscard]] std::string_view to_write(std::uint32_t route) const override;
+  void wrote(std::uint32_t route, std::size_t bytes) override;
+  // The coordinator has closed the route.
+  [[nodiscard]] bool ends(std::uint32_t route) const override;
 
   // Frames for the trunk. Whoever takes them leaves the string empty.
   [[nodiscard]] std::string& output() noexcept { return output_; }

@@ -129,7 +129,9 @@ void door::lost(time_point now, connection_id on, core::loss how) {
     }
     // A client without a poll reconnects only for its next heartbeat.
     bool const polls = s->poll != request_id{} && calls_.at(s->poll).from == &c;
-    core_.detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
+    bool const is_certain =
+        polls || s->is == standing::joining || how == core::loss::exited;
+    core_.detach(now, *s, is_certain ? how : core::loss::unreachable);
   }
   std::vector<request_id> open;
   for (auto const& [_, id] : c.calls) open.push_back(id);

@@ -1,11 +1,11 @@
 #include "coxswain/server/dispatch/grpc_connections.hpp"
 
+#include "coxswain/server/dispatch/grpc_calls.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
 #include "coxswain/xla/outcome.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -130,26 +130,19 @@ void grpc_connections::end_input(time_point now, connection_id from, line& on,
 void grpc_connections::take_events(time_point now, connection_id from, line& on) {
   grpc_line& g = *on.grpc;
   for (auto const& what : found_->all) {
-    if (auto const* const call = std::get_if<http2::call>(&what)) {
-      ++calls_received_;
-      if (g.is_served) {
-        bool const is_full = g.session.unsent_bytes() > queued_bytes_max_;
-        door_.called(now, {{from, call->stream.value},
-                           call->path,
-                           g.session.user_agent(),
-                           call->message,
-                           call->timeout,
-                           is_full});
-      } else {
-        auto const why = xla::by_service({errc::unauthenticated, no_token});
-        g.session.fail(call->stream, why.code, why.text, why.details);
-      }
+    auto const* const call = std::get_if<http2::call>(&what);
+    if (call != nullptr) ++calls_received_;
+    if (g.is_served) {
+      bool const is_full = call != nullptr && g.session.unsent_bytes() > queued_bytes_max_;
+      pass_to(door_, now, from, g.session, what, is_full);
+    } else if (call != nullptr) {
+      auto const why = xla::by_service({errc::unauthenticated, no_token});
+      g.session.fail(call->stream, why.code, why.text, why.details);
+    }
+    if (call != nullptr) {
       steps_.charge(on.steps, call->message.size());
-    } else if (auto const* const gone = std::get_if<http2::call_cancelled>(&what)) {
-      door_.cancelled(now, {from, gone->stream.value}, gone->why == http2::error_code::no_error);
+    } else if (std::holds_alternative<http2::call_cancelled>(what)) {
       steps_.charge(on.steps, 0);
-    } else if (std::holds_alternative<http2::ping_answer>(what) && g.is_served) {
-      door_.pong(now, from);
     }
   }
   found_->all.clear();
@@ -171,13 +164,8 @@ void grpc_connections::make_effective(time_point now, xla::effect& what) {
     auto* const on = line_of(r->to.on);
     if (on == nullptr) return;
     ++replies_sent_;
-    http2::stream_id const stream{r->to.stream};
     bool const may_overtake = r->says_only_alive && can_overtake(now, r->to.on, *on);
-    if (r->how.ok()) {
-      on->grpc->session.reply(stream, std::move(r->what.head), std::move(r->what.tail));
-    } else {
-      on->grpc->session.fail(stream, r->how.code, r->how.text, r->how.details);
-    }
+    answer(on->grpc->session, *r);
     if (may_overtake) overtake(*on);
     lines_.changed(now, r->to.on, *on);
   } else if (auto const* const p = std::get_if<xla::ping>(&what)) {
@@ -192,8 +180,7 @@ void grpc_connections::make_effective(time_point now, xla::effect& what) {
     auto* const on = line_of(bye.to);
     if (on == nullptr || on->grpc->leaves) return;
     on->grpc->leaves = true;
-    http2::stream_id const all{std::numeric_limits<std::int32_t>::max()};
-    on->grpc->session.go_away(all, http2::error_code::no_error, bye.why.message());
+    say_goodbye(on->grpc->session, bye.why.message());
     lines_.changed(now, bye.to, *on);
   }
 }

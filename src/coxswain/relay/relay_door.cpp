@@ -1,0 +1,198 @@
+#include "coxswain/relay/relay_door.hpp"
+
+#include "coxswain/server/dispatch/grpc_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace coxswain::relay {
+namespace {
+
+constexpr std::size_t memory_max = std::size_t{1} << 30;
+
+// Requests that wait for the coordinator; beyond them no client is read.
+constexpr std::size_t open_max = 64 * 1024 * 1024;
+
+// Replies that a client does not read.
+constexpr std::size_t unread_max = 64 * 1024 * 1024;
+
+constexpr std::size_t output_at_once = 64 * 1024;
+
+// The largest message; the trunk's own frames have another limit.
+std::size_t largest(core::hello_answer const& terms) {
+  constexpr std::size_t beside_value = 1024;
+  std::uint64_t const most = terms.value_bytes_max + terms.key_bytes_max + beside_value;
+  return std::min<std::uint64_t>(most, wire::message_bytes_max);
+}
+
+http2::limits limits_for(core::hello_answer const& terms) {
+  http2::limits made;
+  made.message_bytes_max = largest(terms);
+  return made;
+}
+
+xla::door_options completed(xla::door_options o, core::hello_answer const& terms) {
+  o.num_tasks = terms.num_tasks;
+  o.alive_timeout = without_limit;
+  o.heartbeat_timeout = terms.heartbeat_timeout;
+  o.session_time = deadline_after(time_point{}, terms.heartbeat_timeout) - time_point{};
+  o.session_time += terms.reconnect_grace;
+  o.reply_bytes_max = std::min(largest(terms), memory_max / 8);
+  return o;
+}
+
+}  // namespace
+
+relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
+                       event_sink log)
+    : log_{std::move(log)},
+      limits_{limits_for(terms)},
+      links_{board, first_client},
+      door_{completed(std::move(o), terms), terms.coordinator, links_,
+            std::make_shared<memory_meter>(memory_max)} {}
+
+void relay_door::begin(time_point now) noexcept {
+  now_ = now;
+  door_.begin();
+}
+
+std::uint32_t relay_door::open(std::string peer, core::session_secret const& secret) {
+  auto const id = links_.connected(now_, peer, secret);
+  auto const number = static_cast<std::uint32_t>(id.value);
+  clients_.emplace(number, std::make_unique<client>(limits_));
+  door_.opened(now_, id, std::move(peer), secret);
+  settle();
+  return number;
+}
+
+void relay_door::close(std::uint32_t number, core::loss how) {
+  clients_.erase(number);
+  connection_id const id{number};
+  door_.lost(now_, id, how);
+  links_.session_lost(now_, id, how);
+  settle();
+}
+
+std::size_t relay_door::room(std::uint32_t /*client*/) const {
+  was_full_ = links_.open_bytes() > open_max;
+  return was_full_ ? 0 : wire::route_room_max;
+}
+
+void relay_door::content(std::uint32_t number, std::string_view bytes) {
+  auto& of = *clients_.at(number);
+  connection_id const id{number};
+  door_.heard(now_, id);
+  while (!bytes.empty() || of.session.has_events()) {
+    found_.clear();
+    bytes.remove_prefix(of.session.receive(now_, bytes, found_));
+    for (auto const& one : found_) {
+      server::pass_to(door_, now_, id, of.session, one, of.session.unsent_bytes() > unread_max);
+    }
+    while (of.session.asks_for() != 0) of.session.allow();
+    settle();
+  }
+  changed_.push_back(number);
+  pump(of);
+}
+
+std::string_view relay_door::to_write(std::uint32_t number) const {
+  auto const& of = *clients_.at(number);
+  return std::string_view{of.out}.substr(of.written);
+}
+
+void relay_door::wrote(std::uint32_t number, std::size_t bytes) {
+  auto& of = *clients_.at(number);
+  of.written += bytes;
+  pump(of);
+}
+
+bool relay_door::ends(std::uint32_t number) const {
+  auto const& session = clients_.at(number)->session;
+  bool const is_over = clients_.at(number)->leaves || !session.wants_read();
+  return is_over && !session.wants_write();
+}
+
+void relay_door::trunk_up() {
+  links_.trunk_up();
+  settle();
+}
+
+void relay_door::trunk_down() { links_.trunk_down(); }
+
+void relay_door::trunk_over(status const& why) {
+  links_.trunk_over(why);
+  settle();
+}
+
+bool relay_door::route_changed(std::uint32_t route) {
+  if (!links_.changed(now_, route)) return false;
+  settle();
+  return true;
+}
+
+std::optional<time_point> relay_door::next_deadline() const {
+  auto const ours = links_.next_deadline();
+  auto const doors = door_.next_deadline();
+  if (!ours || !doors) return ours ? ours : doors;
+  return std::min(*ours, *doors);
+}
+
+void relay_door::advance() {
+  links_.advance(now_);
+  auto const due = door_.next_deadline();
+  if (due && *due <= now_) door_.advance(now_);
+  settle();
+}
+
+void relay_door::take_changed(std::vector<std::uint32_t>& into) {
+  into.clear();
+  into.swap(changed_);
+  if (was_full_ && links_.open_bytes() <= open_max) {
+    for (auto const& [number, _] : clients_) into.push_back(number);
+  }
+  std::erase_if(into, [this](std::uint32_t number) { return !clients_.contains(number); });
+}
+
+// What the coordinator says to the door, and what the door then says to its clients.
+void relay_door::settle() {
+  for (links_.take_outgoing(outgoing_); !outgoing_.empty(); links_.take_outgoing(outgoing_)) {
+    for (auto const& one : outgoing_) door_.sent(now_, one);
+  }
+  door_.take_effects(effects_);
+  for (auto& one : effects_) apply(one);
+  effects_.clear();
+}
+
+void relay_door::apply(xla::effect& what) {
+  if (auto* const e = std::get_if<core::event>(&what)) {
+    if (log_) log_(e->level, e->text);
+    return;
+  }
+  connection_id to;
+  if (auto const* const r = std::get_if<xla::reply>(&what)) to = r->to.on;
+  if (auto const* const p = std::get_if<xla::ping>(&what)) to = p->to;
+  if (auto const* const bye = std::get_if<xla::goodbye>(&what)) to = bye->to;
+  auto const found = clients_.find(static_cast<std::uint32_t>(to.value));
+  if (found == clients_.end()) return;
+  client& of = *found->second;
+  if (auto* const r = std::get_if<xla::reply>(&what)) {
+    server::answer(of.session, *r);
+  } else if (std::holds_alternative<xla::ping>(what)) {
+    of.session.ping(0);
+  } else if (!std::exchange(of.leaves, true)) {
+    server::say_goodbye(of.session, std::get<xla::goodbye>(what).why.message());
+  }
+  changed_.push_back(found->first);
+  pump(of);
+}
+
+// When all was written that was encoded, more is.
+void relay_door::pump(client& of) {
+  if (of.written < of.out.size()) return;
+  of.out.clear();
+  of.written = 0;
+  if (of.session.wants_write()) of.session.append_output(of.out, output_at_once);
+}
+
+}  // namespace coxswain::relay

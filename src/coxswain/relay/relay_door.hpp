@@ -1,0 +1,92 @@
+#pragma once
+// A relay's door for unmodified JAX processes (xla/door): their connections end here, so they
+// survive a restart of the coordinator. What the door knows dies with the relay. No I/O, no clock:
+// `begin` gives the time of everything that follows. Not here: sockets (relay_client), the sessions
+// with the coordinator (core_links).
+//
+// Not thread-safe.
+
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/http2/server_session.hpp"
+#include "coxswain/relay/client_port.hpp"
+#include "coxswain/relay/core_links.hpp"
+#include "coxswain/relay/switchboard.hpp"
+#include "coxswain/xla/door.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::relay {
+
+class relay_door final : public client_port {
+ public:
+  using event_sink = std::function<void(core::severity, std::string const&)>;
+
+  // Its clients' numbers are above those of all routes.
+  static constexpr std::uint32_t first_client = 1u << 31;
+
+  // `board` must outlive it. `terms`: the coordinator's, for the trunk.
+  relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
+             event_sink log);
+
+  void begin(time_point now) noexcept;
+
+  // A connection whose first bytes are those of HTTP/2. Returns its number.
+  std::uint32_t open(std::string peer, core::session_secret const& secret);
+  void close(std::uint32_t client, core::loss how);
+
+  [[nodiscard]] std::size_t room(std::uint32_t client) const override;
+  void content(std::uint32_t client, std::string_view bytes) override;
+  [[nodiscard]] std::string_view to_write(std::uint32_t client) const override;
+  void wrote(std::uint32_t client, std::size_t bytes) override;
+  [[nodiscard]] bool ends(std::uint32_t client) const override;
+
+  void trunk_up();
+  void trunk_down();
+  void trunk_over(status const& why);
+  // A route has changed. False: it is none of the door's.
+  bool route_changed(std::uint32_t route);
+
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+  void advance();
+
+  // The clients that have more to write, more room, or an end. `into` is cleared first.
+  void take_changed(std::vector<std::uint32_t>& into);
+
+  [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
+
+ private:
+  struct client {
+    explicit client(http2::limits const& l) : session{l} {}
+
+    http2::server_session session;
+    std::string out;  // written up to `written`
+    std::size_t written{};
+    bool leaves{};
+  };
+
+  void settle();
+  void apply(xla::effect& what);
+  static void pump(client& of);
+
+  event_sink log_;
+  http2::limits limits_;
+  core_links links_;
+  xla::door door_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
+  std::vector<std::uint32_t> changed_;
+  std::vector<xla::effect> effects_;
+  std::vector<core::outgoing> outgoing_;
+  std::vector<http2::server_event> found_;
+  time_point now_{};
+  mutable bool was_full_{};
+};
+
+}  // namespace coxswain::relay

@@ -1,0 +1,103 @@
+"""JAX processes behind a relay: their connections end there, and outlive the coordinator's."""
+
+import json
+import signal
+import unittest
+
+from harness import GENERATIONS, LIMIT, Agent, WithAgents
+from restart_test import WithJournal
+
+
+class Relay(WithJournal, WithAgents):
+
+    def relay(self, *arguments, upstream=None):
+        path = self.directory / "relay.sock"
+        started = self.start("coxswain", "relay", "--listen", f"unix:{path}", *arguments, "--upstream",
+                             upstream or self.coordinator.addresses[0])
+        started.address = json.loads(started.line('"event":"ready"'))["addresses"][0]
+        return started
+
+    def behind(self, relay, tasks, **how):
+        agents = [self.agent(task, address=relay.address, **how) for task in range(tasks)]
+        self.all_succeed(agents, Agent.connect)
+        return agents
+
+    def test_a_job_behind_a_relay_survives_restarts_of_the_coordinator(self):
+        for generation in GENERATIONS:
+            with self.subTest(generation=generation):
+                self.port = None
+                self.journal = self.directory / f"journal{generation}"
+                self.coordinator = self.serve_journal(2)
+                relay = self.relay()
+                agents = self.behind(relay, 2, generation=generation)
+                for task in self.status()["tasks"]:
+                    self.assertIn(" via relay, unix: process ", task["peer"])
+
+                for number in range(3):
+                    agents[0].insert(f"before/{number}", b"v")
+                    waiting = agents[1].start_get(f"after/{number}")
+                    arrived = agents[1].start_barrier(f"step {number}")
+                    self.wait_for_arrivals(f"step {number}", 1)
+                    self.kill(self.coordinator)
+                    late = agents[0].start_barrier(f"step {number}")
+                    agents[1].heartbeat()  # is answered while there is no coordinator
+                    self.coordinator = self.serve_journal(2)
+                    for call in (arrived, late):
+                        agents[0].result_of(call)
+                    self.assertEqual(agents[1].get(f"before/{number}"), b"v")
+                    agents[0].insert(f"after/{number}", b"w")
+                    agents[1].value_of(agents[1].result_of(waiting))
+                    self.assertEqual(agents[0].increment("count", 1), b"%d" % (number + 1))
+
+                self.assertEqual([agent.error for agent in agents], [None, None])
+                self.all_succeed(agents, Agent.shutdown)
+                self.kill(relay)
+                self.stop(self.coordinator)
+
+    def test_a_coordinator_that_has_lost_the_job_ends_it_for_jax_as_well(self):
+        self.coordinator = self.serve_journal(1)
+        relay = self.relay()
+        agent, = self.behind(relay, 1)
+        waiting = agent.start_get("never")
+
+        self.kill(self.coordinator)
+        self.journal = self.directory / "another"
+        self.coordinator = self.serve_journal(1)
+
+        failure = self.outcome(waiting)
+        self.assertEqual(failure.code, "UNAVAILABLE", failure)
+        self.assertIn("restarted", failure.text)
+        self.assertTrue(agent.has_failed.wait(LIMIT))
+
+    def test_the_end_of_a_relay_is_that_of_its_jax_tasks(self):
+        self.coordinator = self.serve(1, "--heartbeat-timeout", "3s", "--relay-grace", "1s")
+        relay = self.relay()
+        agent, = self.behind(relay, 1)
+        relay.signal(signal.SIGKILL)
+
+        self.wait_for_state(0, "failed")
+        self.assertTrue(agent.has_failed.wait(LIMIT))
+
+    def with_token(self, token):
+        path = self.directory / "token"
+        path.write_text(token)
+        path.chmod(0o600)
+        return "--token-file", path
+
+    def test_the_relays_token_speaks_for_the_processes_of_its_user(self):
+        self.coordinator = self.serve(1, *self.with_token("worker for-tasks\nrelay for-relays\n"))
+
+        relay = self.relay(*self.with_token("for-relays"))
+        agent = self.agent(0, address=relay.address)
+        with self.fails("PERMISSION_DENIED", "use the job's token"):
+            agent.connect()
+        self.kill(relay)
+
+        relay = self.relay(*self.with_token("for-tasks"))
+        agent, = self.behind(relay, 1)
+        agent.insert("k", b"v")
+        self.assertEqual(agent.get("k"), b"v")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
