@@ -29,7 +29,7 @@ ARROWS = {
     "client": ("base/", "core/access/role.hpp", "core/model/", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/", "client/"),
     "launch": ("base/",),
-    "relay": ("base/", "core/", "wire/", "net/", "client/", "server/"),
+    "relay": ("base/", "core/", "http2/", "wire/", "net/", "xla/", "client/", "server/"),
     "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
     "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/", "status/"),

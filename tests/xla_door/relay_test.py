@@ -2,6 +2,7 @@
 
 import json
 import signal
+import threading
 import unittest
 
 from harness import GENERATIONS, LIMIT, Agent, WithAgents
@@ -50,6 +51,14 @@ class Relay(WithJournal, WithAgents):
                     self.assertEqual(agents[0].increment("count", 1), b"%d" % (number + 1))
 
                 self.assertEqual([agent.error for agent in agents], [None, None])
+                adding = threading.Thread(target=lambda: [agents[0].increment("sum", 1) for _ in range(400)])
+                adding.start()
+                for _ in range(3):
+                    self.kill(self.coordinator)
+                    self.coordinator = self.serve_journal(2)
+                adding.join(LIMIT)
+                self.assertEqual(agents[1].get("sum"), b"400")
+
                 self.all_succeed(agents, Agent.shutdown)
                 self.kill(relay)
                 self.stop(self.coordinator)

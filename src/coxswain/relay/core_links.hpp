@@ -1,8 +1,8 @@
 #pragma once
 // The sessions of a relay's door, each on a route of its own. They outlive the trunk: when there is
 // another, they resume, and requests that the coordinator does not know are sent again, so that the
-// door notices nothing. No I/O, no clock, no randomness. Not here: JAX's calls (xla/door), the bytes
-// of routes (switchboard).
+// door notices nothing. No I/O, no clock, no randomness. Not here: JAX's calls (xla/door), the
+// bytes of routes (switchboard).
 //
 // Not thread-safe.
 

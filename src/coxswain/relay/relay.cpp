@@ -147,9 +147,8 @@ bool relay::vouches_for(server::listener const& by) const {
 
 void relay::accepted(server::listener const& by, net::socket socket, std::string peer) noexcept {
   try {
-    auto one =
-        std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer), vouches_for(by),
-                                       static_cast<client_owner&>(*this));
+    auto one = std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer),
+                                              vouches_for(by), static_cast<client_owner&>(*this));
     if (trunk_->is_up()) return open_route(std::move(one));
     if (failure_ || waiting_.size() >= waiting_max) {
       one->dismiss(goodbye(failure_.value_or(status{})));

@@ -27,8 +27,8 @@ std::span<char> read_buffer() {
 
 }  // namespace
 
-relay_client::relay_client(net::poller& by, net::socket socket, std::string peer,
-                           bool is_vouched, client_owner& owner)
+relay_client::relay_client(net::poller& by, net::socket socket, std::string peer, bool is_vouched,
+                           client_owner& owner)
     : owner_{owner},
       peer_{std::move(peer)},
       is_vouched_{is_vouched},

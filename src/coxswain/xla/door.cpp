@@ -129,8 +129,7 @@ void door::lost(time_point now, connection_id on, core::loss how) {
     }
     // A client without a poll reconnects only for its next heartbeat.
     bool const polls = s->poll != request_id{} && calls_.at(s->poll).from == &c;
-    bool const is_certain =
-        polls || s->is == standing::joining || how == core::loss::exited;
+    bool const is_certain = polls || s->is == standing::joining || how == core::loss::exited;
     core_.detach(now, *s, is_certain ? how : core::loss::unreachable);
   }
   std::vector<request_id> open;

@@ -115,6 +115,10 @@ look and relay but not act for a task. Only processes of the relay's user can
 connect to its Unix sockets, unless --all-users is given. The relay ends when
 the coordinator ends its session, as when it stops.
 
+Unmodified JAX processes connect there, too, and survive a restart of the
+coordinator, but not the end of the relay. They have no token: the relay's
+speaks for those of its own user, and must be that of a worker.
+
 EXAMPLE
   coxswain relay --upstream job-host:8476 --token-file relay-token \
       --listen unix:/run/job/relay.sock &
