@@ -614,6 +614,20 @@ BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_challenges_it_and_joins_the_ne
   BOOST_TEST(epoch(c, rival) == "2: 1 of 2 -1 +1");
 }
 
+BOOST_AUTO_TEST_CASE(a_join_that_challenged_a_member_keeps_its_deadline) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  c[1].beats = false;
+  core::join_args args{incarnation{555}, 3s};
+  args.any = true;
+  args.member = "m1";
+  auto const rival = c.send(c.observer(), std::move(args), 3s);
+  c.pass(2s);
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.pass(1s - 1ns).code(rival) == "waits");
+  BOOST_TEST(c.pass(1ns).code(rival) == "DEADLINE_EXCEEDED");
+}
+
 BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;

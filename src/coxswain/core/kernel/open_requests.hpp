@@ -31,6 +31,12 @@ struct parked {
   concern_index at;
 };
 
+// What is left of the request's timeout.
+[[nodiscard]] inline duration time_left(parked const& waits, duration timeout, time_point now) {
+  if (timeout == without_limit) return timeout;
+  return std::max<duration>(deadline_after(waits.since, timeout) - now, 0s);
+}
+
 class open_requests {
  public:
   // There must be none with this id. Ids rise, except for requests that are sent again.

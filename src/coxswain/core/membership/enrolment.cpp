@@ -385,8 +385,8 @@ std::uint64_t enrolment::best_for(task_id id, numbers const& among) const {
 }
 
 void enrolment::give(time_point now, std::uint64_t number, task_id id) {
-  applicant const one = waiting_.at(number);
-  calls_.release(one.who);
+  applicant one = waiting_.at(number);
+  one.asked.timeout = time_left(*calls_.release(one.who), one.asked.timeout, now);
   session& by = *sessions_.find(one.who.session);
   if (concerns_.joins.job_has_started() && !options_.elastic) {
     kernel_.log(severity::warning, event_kind::joining,

@@ -365,15 +365,15 @@ void join_verbs::replace(time_point now, task_id id, status why) {
 void join_verbs::admit_challenger(time_point now, task_id id) {
   task& t = roster_.at(id);
   if (!t.challenge) return;
-  challenger const newest = t.challenge->by.back();
-  calls_.release(newest.who);
+  challenger newest = t.challenge->by.back();
+  newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
   end_challenge(
       id, calls_.share(status{errc::already_exists, "a newer incarnation of task " +
                                                         std::to_string(id.value) + " is joining"}));
   session& by = *sessions_.find(newest.who.session);
   if (options_.elastic) {
-    join_args asked = newest.asked;
-    return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_of<join_args>}, asked);
+    return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_of<join_args>},
+                                     newest.asked);
   }
   enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
 }
