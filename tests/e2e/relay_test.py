@@ -43,6 +43,12 @@ class Relay(WithJournal):
             self.assertIn(" via relay, unix: process ", peer)
         trunks = {peer.split(" via ")[0] for peer in peers}
         self.assertEqual(len(trunks), 1, trunks)
+        (listed,) = state["relays"]
+        self.assertEqual(listed["peer"], trunks.pop())
+        # The command itself.
+        self.assertEqual((listed["clients"], listed["clients_paused"]), (1, 0))
+        row = " +".join([listed["label"], listed["peer"], "1", "0 "])
+        self.assertRegex(self.succeed("status").out, row)
         relay.signal(signal.SIGTERM)
         self.assertEqual(relay.wait(), 0, relay.said())
 

@@ -50,6 +50,7 @@ std::vector<section> sections_of(job_view const& view, view_options const& how, 
           waits_section(view),
           stragglers_section(view),
           latency_section(view, size.columns, how.has_unicode),
+          relays_section(view),
           tasks_section(view),
           events_section(view, how)};
 }

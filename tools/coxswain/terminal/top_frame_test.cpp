@@ -287,6 +287,18 @@ BOOST_AUTO_TEST_CASE(what_stands_still_and_what_can_be_done_stand_at_the_end) {
       text.ends_with("\nPAUSED  q quit  space pause  k/j older/newer  e severity  ? help\n"));
 }
 
+BOOST_AUTO_TEST_CASE(relays_stand_in_a_table_if_there_is_room) {
+  auto view = job_of(4);
+  view.job.relays = {{"b12:77", "10.0.0.2:9", 8, 1, 120s}};
+
+  auto const text = shown(view, {100, 40});
+
+  BOOST_TEST(text.find("relay   peer        clients  paused  connected for\n"
+                       "b12:77  10.0.0.2:9        8       1       3.00 min") != std::string::npos,
+             text);
+  BOOST_TEST(shown(view, {100, 8}).find("relay") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_few_tasks_stand_in_a_table_if_there_is_room) {
   auto view = job_of(2);
   view.job.tasks[0].progress = {8, 1s};

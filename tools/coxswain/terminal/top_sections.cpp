@@ -49,6 +49,7 @@ struct rank {
     stragglers,
     latency,
     events,
+    relays,
     tasks
   };
 };
@@ -195,23 +196,33 @@ section trouble_section(job_view const& view) {
   return known(rank::trouble, size, std::move(all));
 }
 
-section tasks_section(job_view const& view) {
+namespace {
+
+section table_section(int rank, std::string_view text) {
   lines all;
-  if (view.job.tasks.empty() || view.job.tasks.size() > tasks_in_table_max) {
-    return known(rank::tasks, 0, {});
-  }
-  auto const text = tasks_text(view.job.tasks);
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-    all.emplace_back(std::string_view{text}.substr(at, text.find('\n', at) - at),
+    all.emplace_back(text.substr(at, text.find('\n', at) - at),
                      at == 0 ? style::title : style::plain);
   }
-  auto shown = known(rank::tasks, 0, std::move(all));
+  auto shown = known(rank, 0, std::move(all));
   // A title without lines is omitted.
   auto made = [table = std::move(shown.made)](std::size_t count) {
     return count < 2 ? lines{} : table(count);
   };
   shown.made = std::move(made);
   return shown;
+}
+
+}  // namespace
+
+section relays_section(job_view const& view) {
+  return table_section(rank::relays, view.job.relays.empty() ? "" : relays_text(view.job));
+}
+
+section tasks_section(job_view const& view) {
+  auto const& tasks = view.job.tasks;
+  bool const is_shown = !tasks.empty() && tasks.size() <= tasks_in_table_max;
+  return table_section(rank::tasks, is_shown ? tasks_text(tasks) : "");
 }
 
 namespace {

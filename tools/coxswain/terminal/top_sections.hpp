@@ -34,7 +34,8 @@ struct section {
 [[nodiscard]] section latency_section(job_view const& view, std::size_t columns, bool has_unicode);
 [[nodiscard]] section events_section(job_view const& view, view_options const& how);
 
-// A few tasks as a table, if there is room.
+// The relays, and a few tasks, as tables if there is room.
+[[nodiscard]] section relays_section(job_view const& view);
 [[nodiscard]] section tasks_section(job_view const& view);
 
 }  // namespace coxswain::tools

@@ -105,6 +105,19 @@ std::string elastic_text(core::snapshot::elastic_state const& of) {
          fmt::format("; {}: {}; {} ready\n", of.over ? "over" : "to end", of.ending, of.ready);
 }
 
+std::string relays_text(core::snapshot const& picture) {
+  table shown{{"relay"},
+              {"peer"},
+              {"clients", align::right},
+              {"paused", align::right},
+              {"connected for", align::right}};
+  for (auto const& one : picture.relays) {
+    shown.add({one.label.empty() ? "-" : one.label, one.peer, std::to_string(one.clients),
+               std::to_string(one.clients_paused), text_of(picture.uptime - one.at)});
+  }
+  return shown.text();
+}
+
 std::string status_text(core::snapshot const& picture) {
   auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
                           tally(picture.tasks));
@@ -134,7 +147,10 @@ std::string status_text(core::snapshot const& picture) {
   if (picture.more_barriers > 0) {
     text += fmt::format("and {} more open barriers\n", picture.more_barriers);
   }
-  return harmless_lines(text) + "\n" + tasks_text(picture.tasks);
+  text = harmless_lines(text);
+  if (!picture.relays.empty()) text += "\n" + relays_text(picture);
+  if (picture.more_relays > 0) text += fmt::format("and {} more relays\n", picture.more_relays);
+  return text + "\n" + tasks_text(picture.tasks);
 }
 
 }  // namespace coxswain::tools

@@ -12,6 +12,9 @@ namespace coxswain::tools {
 [[nodiscard]] std::string status_text(core::snapshot const& picture);
 [[nodiscard]] std::string tasks_text(std::vector<core::snapshot::task> const& tasks);
 
+// The same for the relays, of which there are some.
+[[nodiscard]] std::string relays_text(core::snapshot const& picture);
+
 // One line without an end: who leads, and how far etcd is behind.
 [[nodiscard]] std::string leader_text(core::snapshot::leadership const& of);
 
