@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 import coxswain
-from support import PythonTest, a_free_address, answer_all, impatient, main
+from support import LIMIT, PythonTest, a_free_address, answer_all, impatient, main, together
 
 # A value other than the default for each option.
 EVERY_OPTION = {
@@ -23,7 +23,8 @@ EVERY_OPTION = {
     "leave_timeout_max": 5.0, "leave_together": True,
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "relay_grace": 2.0,
     "spares": 1, "assign": "order", "last_call": 5.0, "come_back": 5.0,
-    "elastic": False, "min_tasks": 1, "epoch_timeout": 5.0, "min_wait": 5.0, "epochs_max": 3, "progress_timeout": 60,
+    "elastic": False, "min_tasks": 1, "grow": "now", "ranks": "member", "epoch_timeout": 5.0, "min_wait": 5.0,
+    "epochs_max": 3, "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1, "spin": 0.001,
     "durability": "disk", "journal_bytes_max": 1 << 30, "restart_grace": 20, "restart_within": 60,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
@@ -57,7 +58,7 @@ class Options(PythonTest):
 
     def test_invalid_options_have_a_readable_error(self):
         for name, value in {**EVERY_OPTION, "num_tasks": 1}.items():
-            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow", "durability", "assign"):
+            if name in ("http", "tokens", "listen", "xla_listen", "xla_allow", "durability", "assign", "grow", "ranks"):
                 continue
             with self.subTest(name), self.assertRaises(TypeError) as caught:
                 coxswain.Coordinator(**{"num_tasks": 1, name: object()})
@@ -70,6 +71,26 @@ class Options(PythonTest):
             coxswain.Coordinator(1, durability="none")
         with self.assertRaisesRegex(ValueError, "assign is 'order', 'member' or 'placement', not 'x'"):
             coxswain.Coordinator(1, assign="x")
+        with self.assertRaisesRegex(ValueError, "grow is 'boundary', 'now' or 'never', not 'x'"):
+            coxswain.Coordinator(1, grow="x")
+        with self.assertRaisesRegex(ValueError, "ranks is 'keep' or 'member', not 'x'"):
+            coxswain.Coordinator(1, ranks="x")
+
+    def test_an_elastic_job_grows_at_once_and_sorts_its_members(self):
+        at = self.coordinator(2, elastic=True, grow="now", ranks="member", last_call=0, min_tasks=1)
+        first, second = self.client(at, member="b"), self.client(at, member="a")
+        first.join()
+
+        def works():
+            with self.assertRaisesRegex(coxswain.Aborted, "processes joining: 1"):
+                first.get("never set")
+            return first.next_epoch(LIMIT).rank
+
+        def joins():
+            second.join()
+            return second.task
+
+        self.assertEqual(together(works, joins), [1, 0])
 
 
 class Page(PythonTest):

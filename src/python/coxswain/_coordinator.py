@@ -72,10 +72,12 @@ class Coordinator:
         s), ``come_back``: how long the number of a failed task is kept for its own next process
         (15 s).
     ``elastic``: the number of tasks changes from epoch to epoch, between ``min_tasks`` (1) and
-        ``num_tasks``; see :meth:`Client.epochs`. ``epoch_timeout``: a member that does not call
-        ``next_epoch`` this long after another one has failed (10 min; 0: never), ``min_wait``: the
-        job fails after this long with fewer than ``min_tasks`` (10 min), ``epochs_max``: or instead
-        of beginning more epochs (0: no limit).
+        ``num_tasks``; see :meth:`Client.epochs`. ``grow``: when processes that wait join: at the
+        "boundary", when all members call ``next_epoch``, "now" or "never" ("boundary"), ``ranks``:
+        members "keep" their numbers, or all are sorted by "member" ("keep"), ``epoch_timeout``:
+        a member that does not call ``next_epoch`` this long after another one has failed (10 min;
+        0: never), ``min_wait``: the job fails after this long with fewer than ``min_tasks`` (10
+        min), ``epochs_max``: or instead of beginning more epochs (0: no limit).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
         ``relay_grace``: the same if its relay is lost (5 s).
@@ -138,6 +140,8 @@ class Coordinator:
                  assign: Literal["order", "member", "placement"] | None = None,
                  last_call: Timeout = None, come_back: Timeout = None,
                  elastic: bool | None = None, min_tasks: int | None = None,
+                 grow: Literal["boundary", "now", "never"] | None = None,
+                 ranks: Literal["keep", "member"] | None = None,
                  epoch_timeout: Timeout = None, min_wait: Timeout = None,
                  epochs_max: int | None = None,
                  heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
@@ -252,6 +256,12 @@ _SETTINGS = tuple(Coordinator.__init__.__kwdefaults__)
 # The client variables that a coordinator uses too.
 _OF_CLIENTS = ("address", "task", "num_tasks", "job", "attempt", "token", "tls_ca", "tls_cert",
                "tls_key", "tls_peer_uri_prefix")
+_CHOICES = {
+    "durability": ("process", "disk"),
+    "assign": ("order", "member", "placement"),
+    "grow": ("boundary", "now", "never"),
+    "ranks": ("keep", "member"),
+}
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
 
 
@@ -275,14 +285,10 @@ def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.Coord
     for name in ("http", "record", "journal"):
         if name in given:
             given[name] = str(given[name])
-    durability = given.pop("durability", "process")
-    if durability not in ("process", "disk"):
-        raise ValueError(f"durability is 'process' or 'disk', not {durability!r}")
-    options.use_durability(durability)
-    assign = given.pop("assign", "member")
-    if assign not in ("order", "member", "placement"):
-        raise ValueError(f"assign is 'order', 'member' or 'placement', not {assign!r}")
-    options.use_assignment(assign)
+    for name, choices in _CHOICES.items():
+        if given.get(name, choices[0]) not in choices:
+            listed = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+            raise ValueError(f"{name} is {listed}, not {given[name]!r}")
     for name, value in given.items():
         setattr(options, name, value)
     return options

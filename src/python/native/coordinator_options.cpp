@@ -67,13 +67,21 @@ void bind_rules(py::class_<options>& to) {
   add(to, "leave_together", core_of, &core::config::leave_together);
   add(to, "return_timeout", core_of, &core::config::return_timeout);
   add(to, "spares", core_of, &core::config::spares);
-  define(to, "use_assignment", [](options& o, std::string const& how) {
+  setting(to, "assign", [](options& o, std::string how) {
     o.server.core.assign = how == "order"    ? core::assignment::order
                            : how == "member" ? core::assignment::member
                                              : core::assignment::placement;
   });
   add(to, "elastic", core_of, &core::config::elastic);
   add(to, "min_tasks", core_of, &core::config::min_tasks);
+  setting(to, "grow", [](options& o, std::string when) {
+    o.server.core.grow = when == "boundary" ? core::growth::boundary
+                         : when == "now"    ? core::growth::now
+                                            : core::growth::never;
+  });
+  setting(to, "ranks", [](options& o, std::string how) {
+    o.server.core.ranks = how == "keep" ? core::rank_order::keep : core::rank_order::member;
+  });
   add(to, "epoch_timeout", core_of, &core::config::epoch_timeout);
   add(to, "min_wait", core_of, &core::config::min_wait);
   add(to, "epochs_max", core_of, &core::config::epochs_max);
@@ -89,7 +97,7 @@ void bind_rules(py::class_<options>& to) {
   add(to, "preemption_lead", core_of, &core::config::preemption_lead);
   add(to, "preemption_timeout", core_of, &core::config::preemption_timeout);
   add(to, "journal", journal_of, &server::journal_options::directory);
-  define(to, "use_durability", [](options& o, std::string const& level) {
+  setting(to, "durability", [](options& o, std::string level) {
     o.server.journal.level =
         level == "disk" ? server::durability::disk : server::durability::process;
   });
