@@ -47,6 +47,31 @@ BOOST_AUTO_TEST_CASE(a_c_program_runs_as_a_task) {
   small.wait_done();
 }
 
+BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
+  server::options elastic;
+  elastic.core.elastic = true;
+  elastic.core.last_call = duration{};
+  server::background_server small{elastic};
+  auto how = options();
+  how.address = c_string(small.addresses().front());
+  how.any = true;
+  auto const c = connected(how);
+  BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
+  bool wanted = true;
+  BOOST_TEST(told(coxswain_epoch_wanted(c.get(), &wanted)) == "OK");
+  BOOST_TEST(!wanted);
+
+  coxswain_epoch next{};
+  BOOST_TEST(told(coxswain_next_epoch(c.get(), long_enough, &next)) == "OK");
+
+  BOOST_TEST(next.number == 2u);
+  BOOST_TEST(next.size == 1u);
+  BOOST_TEST(next.rank == 0u);
+  BOOST_TEST(next.lost + next.joined == 0u);
+  BOOST_TEST(told(coxswain_leave(c.get(), long_enough)) == "OK");
+  small.wait_done();
+}
+
 BOOST_AUTO_TEST_CASE(a_client_without_a_number_gets_one) {
   auto how = options();
   how.any = true;
