@@ -83,9 +83,9 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // Whether the task may have joined the job, and so must leave.
   void may_be_member(bool yes) noexcept { may_be_member_ = yes; }
-  [[nodiscard]] bool may_be_member() const noexcept { return may_be_member_ && !has_left(); }
-  // It has left; also because it is not in the next epoch of an elastic job.
-  [[nodiscard]] bool has_left() const noexcept { return agent_.has_left(); }
+  [[nodiscard]] bool may_be_member() const noexcept { return may_be_member_ && !is_dismissed(); }
+  // It has left, because it is not in the next epoch of an elastic job.
+  [[nodiscard]] bool is_dismissed() const noexcept { return agent_.is_dismissed(); }
 
   // The task of this process, also from other threads; none: an observer, or it has no number yet.
   [[nodiscard]] std::optional<task_id> task() const noexcept {

@@ -31,7 +31,7 @@ asio::awaitable<void> await_next(client& c, epoch_command const& given) {
   try {
     next = co_await c.next_epoch(options);
   } catch (error const&) {
-    if (!detail::connection_of(c)->has_left()) throw;
+    if (!detail::connection_of(c)->is_dismissed()) throw;
     co_return;
   }
   fmt::print("{} {} {}\n", next.number, next.size, next.rank.value);

@@ -137,8 +137,8 @@ class agent {
 
   // The epoch of an elastic job in which this process is a member, or was last; number zero: none.
   [[nodiscard]] core::epoch_answer const& epoch() const noexcept { return epoch_; }
-  // All tasks that this session has joined have left.
-  [[nodiscard]] bool has_left() const noexcept { return joined_.have_left(); }
+  // The task has left, because it is not in the next epoch.
+  [[nodiscard]] bool is_dismissed() const noexcept { return joined_.are_dismissed(); }
   // Why it is to end; none if it is not.
   [[nodiscard]] std::optional<core::epoch_ends> const& ending() const noexcept { return ending_; }
 

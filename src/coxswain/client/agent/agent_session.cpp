@@ -120,7 +120,7 @@ void agent::note_epoch(core::answer const& what) {
   if (joined && joined->epoch) epoch = &*joined->epoch;
   if (!epoch) return;
   // Without tasks: this one is not in the next epoch.
-  if (epoch->size == 0) return joined_.leave();
+  if (epoch->size == 0) return joined_.dismiss();
   if (epoch->number <= epoch_.number) return;
   epoch_ = *epoch;
   ending_.reset();

@@ -30,17 +30,20 @@ class joined_tasks {
 
   // The epoch of an elastic job has changed: the task has another number, or has left.
   void renumber(task_id as) { all_ = {as}; }
-  void leave() {
+  void dismiss() {
     all_.clear();
-    leave_answered_ = true;
+    leave_answered_ = is_dismissed_ = true;
   }
 
   // There was at least one, and all have left: the end of the connection is no loss.
   [[nodiscard]] bool have_left() const noexcept { return leave_answered_ && all_.empty(); }
+  // The last one was not in the next epoch.
+  [[nodiscard]] bool are_dismissed() const noexcept { return is_dismissed_ && all_.empty(); }
 
  private:
   std::set<task_id> all_;
   bool leave_answered_{};
+  bool is_dismissed_{};
 };
 
 }  // namespace coxswain::detail

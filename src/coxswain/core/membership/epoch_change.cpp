@@ -279,7 +279,7 @@ void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readine
         preempted_.contains(id) && id.value < target_
             ? kernel_.who(id) + " has left: a spare takes its place before it is preempted"
             : kernel_.who(id) + " has left: the job is resized to " + std::to_string(target_) +
-                  " tasks";
+                  (target_ == 1 ? " task" : " tasks");
     session_id const holder = roster_.at(id).held_by;
     concerns_.leaves.depart(now, id);
     kernel_.tally.count_request(operation_of<next_epoch_args>, errc::cancelled);

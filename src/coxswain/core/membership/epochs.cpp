@@ -122,8 +122,8 @@ std::string epochs::waiting_text() const {
            " members: " + ranges(missing).text;
   }
   if (short_) {
-    return "waiting for processes to join: " + std::to_string(ready_.size()) +
-           " members are left, and min_tasks is " + std::to_string(options_.min_tasks);
+    return "waiting for processes to join: members left: " + std::to_string(ready_.size()) +
+           ", min_tasks: " + std::to_string(options_.min_tasks);
   }
   if (!is_settled()) return "waiting for a member whose connection is lost";
   return "the last call is open for " + in_words(options_.last_call);

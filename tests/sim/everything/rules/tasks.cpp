@@ -79,7 +79,8 @@ void check_return(history const& h, call_record const& c, violations& found) {
   auto const ends = std::find_if_not(begins, h.tasks.end(), returns);
   time_point const due = *c.answered + h.options.return_timeout;
   time_point const over = ends == h.tasks.end() ? h.ended : ends->at;
-  if (h.earliest(over) > due + h.stalled() + 1ms) {
+  auto const graces = static_cast<int>(h.restarts.size()) * h.options.restart_grace;
+  if (h.earliest(over) > due + h.stalled() + graces + 1ms) {
     found.push_back("is returning for too long: " + h.text(c));
   }
   if (ends == h.tasks.end()) return;
