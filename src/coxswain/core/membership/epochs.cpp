@@ -240,7 +240,8 @@ void epochs::handle(call const& c, resize_args& args) {
   target_ = args.num_tasks;
   look_again_ = true;
   calls_.answer_now(c, calls_.share(status{}), true);
-  std::string const text = kernel_.whose(c.by) + " asks for " + std::to_string(target_) + " tasks";
+  std::string const text = kernel_.whose(c.by) + " asks for " + std::to_string(target_) +
+                           (target_ == 1 ? " task" : " tasks");
   kernel_.log(severity::info, event_kind::other, text);
   if (number_ > 0 && target_ < roster_.size()) wish(epoch_ends::cause::asked, text);
 }
