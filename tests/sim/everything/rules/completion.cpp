@@ -158,6 +158,14 @@ void check_limit(history const& h, call_record const& c, violations& found) {
   }
 }
 
+// Whether its process is no longer part of the job after that.
+bool ends_membership(history const& h, call_record const& c) {
+  if (!c.answered) return false;
+  if (c.asks<core::leave_args>()) return c.is_ok() || !h.options.elastic;
+  auto const* const next = std::get_if<core::epoch_answer>(&c.got.value);
+  return next != nullptr && next->size == 0;  // it is not in the next epoch
+}
+
 // When a process stops being part of the job, as far as its calls are concerned.
 std::vector<time_point> ends_of(history const& h) {
   std::vector<time_point> ends;
@@ -166,9 +174,7 @@ std::vector<time_point> ends_of(history const& h) {
         std::min(p.ended.value_or(time_point::max()), p.departed.value_or(time_point::max())));
   }
   for (call_record const& c : h.calls) {
-    if (c.asks<core::leave_args>() && c.answered && (c.is_ok() || !h.options.elastic)) {
-      ends[c.process] = std::min(ends[c.process], *c.answered);
-    }
+    if (ends_membership(h, c)) ends[c.process] = std::min(ends[c.process], *c.answered);
   }
   return ends;
 }
