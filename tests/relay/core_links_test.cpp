@@ -50,7 +50,7 @@ struct links {
     of.changed(t0, on);
   }
 
-  // What the trunk got since the last time: "1 opened, 1 hello, 1 #5 @0, 1 resume 5".
+  // The messages on the trunk since the last look: "1 opened, 1 hello, 1 #5 @0, 1 resume 5".
   std::string sent() {
     std::string text;
     wire::frame_decoder trunk{wire::message_bytes_max};

@@ -1,5 +1,5 @@
 #pragma once
-// What the bytes of a relay's client are exchanged with: its route (switchboard), or the door for
+// Where the bytes of a relay's client go to and come from: its route (switchboard), or the door for
 // JAX processes (relay_door).
 
 #include <cstddef>

@@ -154,7 +154,7 @@ void relay_door::take_changed(std::vector<std::uint32_t>& into) {
   std::erase_if(into, [this](std::uint32_t number) { return !clients_.contains(number); });
 }
 
-// What the coordinator says to the door, and what the door then says to its clients.
+// Passes the coordinator's messages to the door, and the door's effects to its clients.
 void relay_door::settle() {
   for (links_.take_outgoing(outgoing_); !outgoing_.empty(); links_.take_outgoing(outgoing_)) {
     for (auto const& one : outgoing_) door_.sent(now_, one);

@@ -288,7 +288,7 @@ injected_bug of_epochs(injected_bug made) {
   return made;
 }
 
-// What a message of a session tells of its epoch.
+// The epoch that one of these messages states; null: none does.
 core::epoch_answer* told_epoch(server_messages& sent) {
   auto* const joined = body<core::join_answer>(sent);
   if (joined && joined->epoch) return &*joined->epoch;

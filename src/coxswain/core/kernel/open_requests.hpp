@@ -31,7 +31,7 @@ struct parked {
   concern_index at;
 };
 
-// What is left of the request's timeout.
+// The time from now until the deadline of a request that waits.
 [[nodiscard]] inline duration time_left(parked const& waits, duration timeout, time_point now) {
   if (timeout == without_limit) return timeout;
   return std::max<duration>(deadline_after(waits.since, timeout) - now, 0s);

@@ -46,7 +46,7 @@ class preemption {
   void forget(task_id task);
 
   // Each task in `moved` has its new number, and all others are gone. Ends an open agreement, which
-  // nobody has answered; its notices are those of the next one.
+  // nobody has answered; the next one takes over its notices.
   void renumber(std::map<task_id, task_id> const& moved);
 
   // By task.

@@ -280,7 +280,7 @@ class epoch_judge {
     }
   }
 
-  // What was called in an epoch has no effect after it.
+  // Calls made in an epoch have no effect after it.
   void check_fence(call_record const& c) {
     std::uint64_t version = 0;
     auto const* const stored = c.gave<core::stored_answer>();
