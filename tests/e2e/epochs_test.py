@@ -7,7 +7,9 @@ import unittest
 
 from programs import EndToEnd, PATH
 
-TRAIN = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "examples", "train_elastic.py")
+EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "examples")
+TRAIN = os.path.join(EXAMPLES, "train_elastic.py")
+SCRIPT = os.path.join(EXAMPLES, "elastic.sh")
 
 
 class Epochs(EndToEnd):
@@ -72,6 +74,23 @@ class Epochs(EndToEnd):
         for task in (tasks[1], tasks[2]):
             self.assertEqual(task.wait(), 0, task.err)
             self.assertIn("sum 1770", task.out)
+
+    def test_a_shell_job_goes_on_after_a_loss_and_takes_in_a_member(self):
+        self.serve_elastic()
+        def shell(number):
+            return self.start("coxswain", "task", "--member", f"m{number}", "--", "sh", SCRIPT, 40,
+                              env=self.at | PATH)
+        tasks = [shell(number) for number in range(3)]
+        self.wait_for_epoch(1, 3)
+        tasks[0].line("step 3 ")
+
+        tasks[0].signal(signal.SIGKILL)
+
+        tasks[2].line("of epoch 2")  # as another task
+        tasks.append(shell(3))
+        for task in tasks[1:]:
+            self.assertEqual(task.wait(), 0, task.said())
+            self.assertIn("sum 780", task.out)
 
     def test_a_task_whose_command_has_ended_leaves_alone_if_its_epoch_ends(self):
         self.serve_elastic(3)
