@@ -92,6 +92,14 @@ class Options(PythonTest):
 
         self.assertEqual(together(works, joins), [1, 0])
 
+    def test_epochs_are_for_members_of_elastic_jobs(self):
+        with self.assertRaisesRegex(coxswain.FailedPrecondition, "join first"):
+            next(self.client(self.coordinator(1, elastic=True), member="a").epochs())
+        of_fixed_size = self.client(self.coordinator(1), task=0)
+        of_fixed_size.join()
+        with self.assertRaisesRegex(coxswain.FailedPrecondition, "not elastic"):
+            next(of_fixed_size.epochs())
+
 
 class Page(PythonTest):
     def get(self, at, target, token=None):

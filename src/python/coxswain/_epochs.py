@@ -96,9 +96,9 @@ class EpochCalls:
                         epoch.finish()
 
         Ends also when this process is not in the next epoch, such as after :meth:`resize`. Then it
-        has left the job.
+        has left the job. FailedPrecondition: it has not joined, or the job is not elastic.
         """
-        epoch = self.present_epoch()
+        epoch = self.present_epoch() or self.next_epoch(timeout)
         while epoch is not None:
             yield epoch
             if epoch._is_finished:
@@ -139,7 +139,7 @@ class AsyncEpochCalls:
         await self._ask("resize", num_tasks)
 
     async def epochs(self, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncIterator[Epoch]:
-        epoch = await self.present_epoch()
+        epoch = await self.present_epoch() or await self.next_epoch(timeout)
         while epoch is not None:
             yield epoch
             if epoch._is_finished:

@@ -178,7 +178,7 @@ status kernel::job_failed(errc code) const {
 status kernel::not_joined() const {
   if (error) return job_failed(errc::failed_precondition);
   return {errc::failed_precondition,
-          "the call must name a task: this session has joined as none, or as several"};
+          "join first: this session has not joined (or as several tasks: the call must name one)"};
 }
 
 void kernel::resize_everyone() {
