@@ -196,6 +196,19 @@ BOOST_AUTO_TEST_CASE(join_and_leave_must_wait_for_all) {
   expect_right(s.judged_by(check_meetings));
 }
 
+BOOST_AUTO_TEST_CASE(a_spare_may_have_joined_without_knowing_its_number) {
+  scene s{2};
+  core::join_args spare;
+  spare.any = true;
+  s.call(1, core::join_args{}, 1s, 2s, gives(core::join_answer{}));
+  call_record& c = s.call(2, spare, 1s, 2s);
+  c.task.reset();
+  c.answered.reset();
+  expect_wrong(s.judged_by(check_meetings), "task 1 has not asked to join");
+  s.tasks(2s, task_state::connected);
+  expect_right(s.judged_by(check_meetings));
+}
+
 BOOST_AUTO_TEST_CASE(recoverable_or_returning_tasks_leave_without_waiting) {
   for (bool const returning : {true, false}) {
     scene s{2};

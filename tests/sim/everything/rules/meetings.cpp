@@ -7,6 +7,15 @@
 namespace coxswain::sim {
 namespace {
 
+// A spare that does not know its number, as the answer did not reach it.
+bool was_assigned(history const& h, call_record const& c, task_id task) {
+  auto const* const join = c.asks<core::join_args>();
+  return join && join->any && !c.task &&
+         std::any_of(h.tasks.begin(), h.tasks.end(), [&](task_sight const& s) {
+           return s.what.tasks[task.value].self == h.processes[c.process].self;
+         });
+}
+
 template <class Args>
 bool has_asked(history const& h, task_id task, time_point until) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
@@ -14,7 +23,7 @@ bool has_asked(history const& h, task_id task, time_point until) {
     if constexpr (std::is_same_v<Args, core::leave_args>) {
       if (args && args->returning) return false;
     }
-    return args && c.made <= until && c.task == task;
+    return args && c.made <= until && (c.task == task || was_assigned(h, c, task));
   });
 }
 
