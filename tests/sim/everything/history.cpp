@@ -25,15 +25,17 @@ bool history::is_calm(std::size_t process, time_point from, time_point to) const
 }
 
 time_point history::earliest(time_point at) const {
-  constexpr duration resumes_within = 500ms;
   time_point earliest = at - seen_within;
-  for (auto one = stalls.rbegin(); one != stalls.rend(); ++one) {
-    bool const is_restart =
-        std::any_of(restarts.begin(), restarts.end(),
-                    [&](interval const& restart) { return restart.from == one->from; });
-    time_point const seen_by = one->to + (is_restart ? resumes_within : duration{});
-    if (one->from <= at && earliest < seen_by) {
-      earliest = std::min(earliest, one->from - seen_within);
+  auto const waited = [&](interval const& i) {
+    return i.from <= at && i.to >= earliest && i.from - seen_within < earliest;
+  };
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (auto const* const all : {&stalls, &processes.front().troubles}) {
+      auto const one = std::find_if(all->begin(), all->end(), waited);
+      if (one == all->end()) continue;
+      earliest = one->from - seen_within;
+      goes_on = true;
     }
   }
   return earliest;

@@ -123,7 +123,7 @@ struct history {
   [[nodiscard]] bool is_calm(std::size_t process, time_point from, time_point to) const;
   // When what the auditor saw at this time may have happened, at the earliest. Before a stall it
   // may have waited for the disk; before an end of the coordinator it may have been lost, and have
-  // happened again; and after a restart it waits until the auditor is back.
+  // happened again; and after a restart or a long stall it waits until the auditor is connected.
   [[nodiscard]] time_point earliest(time_point at) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;

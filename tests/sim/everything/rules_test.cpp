@@ -559,6 +559,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_before_or_during_a_restart_may_be_seen_once_the_
   scene s{1};
   s.h.options.return_timeout = 5s;
   s.h.restarts = s.h.stalls = {interval{scene::at(5900ms), scene::at(8s)}};
+  s.h.processes[0].troubles = {{scene::at(5900ms), scene::at(8400ms)}};
   s.call(1, core::leave_args{300s, true}, 1s, 1s);
   s.tasks(1s, task_state::returning);
   s.tasks(8400ms, task_state::failed);
@@ -566,6 +567,18 @@ BOOST_AUTO_TEST_CASE(a_deadline_before_or_during_a_restart_may_be_seen_once_the_
 
   s.h.tasks.back().at = scene::at(8600ms);
   expect_wrong(s.judged_by(check_tasks), "for too long");
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_a_long_stall_may_be_seen_once_the_auditor_is_back) {
+  scene s{1};
+  s.h.stalls = {interval{scene::at(1s), scene::at(3s)}};
+  s.tasks(0s, task_state::left);
+  s.call(1, core::join_args{}, 1s, 3010ms);
+  s.tasks(3050ms, task_state::connected);
+  expect_wrong(s.judged_by(check_tasks), "not seen so");
+
+  s.h.processes[0].troubles = {{scene::at(2s), scene::at(3050ms)}};
+  expect_right(s.judged_by(check_tasks));
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_the_disk_may_be_seen_after_a_stall) {
