@@ -41,6 +41,16 @@ time_point history::earliest(time_point at) const {
   return earliest;
 }
 
+bool history::outlives_restart(time_point at) const {
+  bool const has_disk = seen_within > 0s;
+  auto const next = std::find_if(restarts.begin(), restarts.end(),
+                                 [at](interval const& i) { return i.from >= at; });
+  if (!has_disk || next == restarts.end()) return true;
+  return std::any_of(calls.begin(), calls.end(), [&](call_record const& c) {
+    return c.made >= at && c.is_ok() && !c.asks<core::leave_args>() && *c.answered < next->from;
+  });
+}
+
 duration history::stalled() const {
   duration all{};
   for (interval const& i : stalls) all += i.to - i.from;

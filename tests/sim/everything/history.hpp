@@ -125,6 +125,9 @@ struct history {
   // may have waited for the disk; before an end of the coordinator it may have been lost, and have
   // happened again; and after a restart or a long stall it waits until the auditor is connected.
   [[nodiscard]] time_point earliest(time_point at) const;
+  // Whether a restarted coordinator surely knows what reached it by this time: with a disk, what
+  // came before a request that it answered.
+  [[nodiscard]] bool outlives_restart(time_point at) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;
   // The total time of stalls of the coordinator's loop.

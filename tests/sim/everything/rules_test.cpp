@@ -183,6 +183,21 @@ BOOST_AUTO_TEST_CASE(a_count_barrier_must_have_its_count) {
   expect_right(s.judged_by(check_count_barriers));
 }
 
+BOOST_AUTO_TEST_CASE(with_a_disk_a_restart_may_undo_what_nothing_followed_from) {
+  scene s{3};
+  core::barrier_answer const a{round_number{1}, {}};
+  s.call(1, core::count_barrier_args{"c", 2}, 3s, 4s, gives(a));
+  call_record& c = s.call(2, core::count_barrier_args{"c", 2}, 1s, 2s);
+  c.cancelled = std::exchange(c.answered, std::nullopt);
+  s.h.restarts = {{scene::at(2500ms), scene::at(2700ms)}};
+  expect_wrong(s.judged_by(check_count_barriers), "too few");
+
+  s.h.seen_within = 40ms;
+  expect_right(s.judged_by(check_count_barriers));
+  s.call(3, core::get_args{"a"}, 2100ms, 2200ms);
+  expect_wrong(s.judged_by(check_count_barriers), "too few");
+}
+
 BOOST_AUTO_TEST_CASE(join_and_leave_must_wait_for_all) {
   scene s{2};
   s.call(1, core::join_args{}, 1s, 2s, gives(core::join_answer{}));

@@ -43,7 +43,8 @@ class arrivals {
       return time_point::max();
     }
     time_point const known = c.over() + h_.delay_max;
-    return h_.is_calm(c.process, c.over(), known) ? known : time_point::max();
+    bool const is_known = h_.is_calm(c.process, c.over(), known) && h_.outlives_restart(known);
+    return is_known ? known : time_point::max();
   }
 
   history const& h_;
