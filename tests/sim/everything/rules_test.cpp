@@ -78,6 +78,16 @@ BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_during_a_fault) {
   expect_right(s.judged_by(check_completion));
 }
 
+BOOST_AUTO_TEST_CASE(where_queues_are_short_replies_may_wait_for_the_disk_one_by_one) {
+  scene s{1};
+  s.h.limits_are_small = true;
+  s.call(1, core::pop_args{"q"}, 1s, 11020ms, failed(errc::deadline_exceeded));
+  expect_wrong(s.judged_by(check_completion), "too late");
+
+  s.h.seen_within = 40ms;
+  expect_right(s.judged_by(check_completion));
+}
+
 BOOST_AUTO_TEST_CASE(an_outcome_must_be_allowed_for_its_call) {
   scene s{1};
   s.call(1, core::get_args{"k"}, 1s, 1s, failed(errc::not_found));
