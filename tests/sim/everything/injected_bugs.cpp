@@ -243,10 +243,9 @@ void stopping_guest(bug_injector& by, std::size_t process, server_messages& sent
     sent.front().what = {{}, core::sync_point{0, asked_for->step}};
 }
 void unaware_guest(bug_injector& by, std::size_t process, server_messages& sent) {
-  status const& outcome = sent.front().what.outcome;
-  if (by.is_guest(process) && outcome.message().find("of this guest was") != std::string::npos) {
-    sent.front().what = {};
-  }
+  std::string const& why = sent.front().what.outcome.message();
+  bool const is_replaced = why.find("which replaced the one this program acts") != why.npos;
+  if (by.is_guest(process) && is_replaced) sent.front().what = {};
 }
 void unexplained_end(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const bye = body<core::goodbye>(sent);
