@@ -55,6 +55,8 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   auto how = options();
   how.address = c_string(small.addresses().front());
   how.any = true;
+  how.member = c_string("b17/0");
+  how.label = c_string("trainer");
   auto const c = connected(how);
   BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
   bool wanted = true;
@@ -68,6 +70,24 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   BOOST_TEST(next.size == 1u);
   BOOST_TEST(next.rank == 0u);
   BOOST_TEST(next.lost + next.joined == 0u);
+
+  coxswain_epoch_member_list* found = nullptr;
+  std::uint64_t epoch = 0;
+  BOOST_TEST_REQUIRE(told(coxswain_epoch_members(c.get(), &found, &epoch)) == "OK");
+  members_ptr const members{found};
+  BOOST_TEST(epoch == 2u);
+  BOOST_TEST_REQUIRE(coxswain_epoch_member_list_size(found) == 1u);
+  auto const& only = *coxswain_epoch_member_list_data(found);
+  BOOST_TEST(text_of(only.name) == "b17/0");
+  BOOST_TEST(text_of(only.label) == "trainer");
+  BOOST_TEST(text_of(only.address).find("127.0.0.1:") == 0u);
+  BOOST_TEST(only.incarnation == coxswain_client_incarnation(c.get()));
+  BOOST_TEST(only.is_survivor);
+  BOOST_TEST(coxswain_epoch_member_list_size(nullptr) == 0u);
+
+  BOOST_TEST(told(coxswain_resize(c.get(), 1)) == "OK");
+  BOOST_TEST(code(coxswain_resize(c.get(), 2)) == COXSWAIN_INVALID_ARGUMENT);
+
   BOOST_TEST(told(coxswain_leave(c.get(), long_enough)) == "OK");
   small.wait_done();
 }

@@ -45,6 +45,8 @@ using client_ptr = std::unique_ptr<coxswain_client, destroyed_by<coxswain_client
 using bytes_ptr = std::unique_ptr<coxswain_bytes, destroyed_by<coxswain_bytes_destroy>>;
 using list_ptr =
     std::unique_ptr<coxswain_process_list, destroyed_by<coxswain_process_list_destroy>>;
+using members_ptr =
+    std::unique_ptr<coxswain_epoch_member_list, destroyed_by<coxswain_epoch_member_list_destroy>>;
 
 class c_fixture {
  protected:

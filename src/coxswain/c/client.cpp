@@ -18,6 +18,11 @@ struct coxswain_process_list {
   std::vector<coxswain_process> processes;
 };
 
+struct coxswain_epoch_member_list {
+  coxswain::epoch_members all;
+  std::vector<coxswain_epoch_member> members;  // views of `all`
+};
+
 namespace {
 
 // The known fields of the options, which may come from an older or newer header.
@@ -236,6 +241,36 @@ coxswain_status* coxswain_epoch_wanted(coxswain_client* client, bool* wanted) {
     need(wanted, "where the answer goes");
     *wanted = job_of(client).epoch_wanted().has_value();
   });
+}
+
+coxswain_epoch_member const* coxswain_epoch_member_list_data(
+    coxswain_epoch_member_list const* list) {
+  return list ? list->members.data() : nullptr;
+}
+
+size_t coxswain_epoch_member_list_size(coxswain_epoch_member_list const* list) {
+  return list ? list->members.size() : 0;
+}
+
+void coxswain_epoch_member_list_destroy(coxswain_epoch_member_list* list) { delete list; }
+
+coxswain_status* coxswain_epoch_members(coxswain_client* client,
+                                        coxswain_epoch_member_list** members, uint64_t* epoch) {
+  return outcome_of([&] {
+    need(members, "where the list goes");
+    auto list = std::make_unique<coxswain_epoch_member_list>();
+    list->all = job_of(client).epoch_members();
+    for (auto const& one : list->all.members) {
+      list->members.push_back({string_of(one.name), string_of(one.label), string_of(one.peer),
+                               one.self.value, one.survivor});
+    }
+    if (epoch) *epoch = list->all.epoch;
+    *members = list.release();
+  });
+}
+
+coxswain_status* coxswain_resize(coxswain_client* client, uint32_t num_tasks) {
+  return outcome_of([&] { job_of(client).resize(num_tasks); });
 }
 
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {

@@ -29,7 +29,7 @@
 // Growth: a struct passed by pointer begins with its size, as its user was compiled. Fields are
 // only ever added at the end, and zero means that the field is not set; a field unknown to the
 // other side counts as zero. Enumerators are added, never renumbered. Array elements
-// (coxswain_string, coxswain_process, coxswain_process_info) never change.
+// (coxswain_string, coxswain_process, coxswain_process_info, coxswain_epoch_member) never change.
 //
 // Threads: every function may be called from any thread and, unless it says otherwise, by several
 // at once with the same object. A call blocks its thread, and no other.
@@ -267,6 +267,36 @@ coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms
 // Whether the present epoch is to end, or has ended: then call coxswain_next_epoch when possible.
 // Does not wait.
 coxswain_status* coxswain_epoch_wanted(coxswain_client* client, bool* wanted);
+
+// A member of an epoch. Its texts live as long as the list.
+typedef struct coxswain_epoch_member {
+  coxswain_string name;  // coxswain_client_options.member
+  coxswain_string label;
+  coxswain_string address;  // of its connection
+  uint64_t incarnation;
+  bool is_survivor;  // of the epoch before
+} coxswain_epoch_member;
+
+// A result list of members: that of task 0 first. Immutable, so threads may share it.
+typedef struct coxswain_epoch_member_list coxswain_epoch_member_list;
+
+// Valid as long as the list. Of NULL: empty.
+coxswain_epoch_member const* coxswain_epoch_member_list_data(
+    coxswain_epoch_member_list const* list);
+size_t coxswain_epoch_member_list_size(coxswain_epoch_member_list const* list);
+
+// Frees it. It must not be used afterwards. May be NULL.
+void coxswain_epoch_member_list_destroy(coxswain_epoch_member_list* list);
+
+// The members of the present epoch; any client may ask. `epoch`, unless NULL: its number.
+// FAILED_PRECONDITION: the job is not elastic, or no epoch has begun.
+coxswain_status* coxswain_epoch_members(coxswain_client* client,
+                                        coxswain_epoch_member_list** members, uint64_t* epoch);
+
+// The most tasks that the next epochs have; any client may ask. INVALID_ARGUMENT: fewer than the
+// job's minimum, or more than its maximum. FAILED_PRECONDITION: the job is not elastic, or has
+// failed.
+coxswain_status* coxswain_resize(coxswain_client* client, uint32_t num_tasks);
 
 // Processes.
 
