@@ -160,6 +160,13 @@ class EndToEnd(unittest.TestCase):
         self.at = {"COXSWAIN_ADDRESS": program.addresses[0]}
         return program
 
+    def relay(self, coordinator, *arguments, name="relay", env=None):
+        """A ready relay, on a Unix socket of this name."""
+        relay = self.start("coxswain", "relay", "--upstream", ",".join(coordinator.addresses), "--listen",
+                           f"unix:{self.directory / name}.sock", *arguments, env=env)
+        relay.address = json.loads(relay.line('"event":"ready"'))["addresses"][0]
+        return relay
+
     def coxswain(self, *arguments, env=None, input=None):
         """Runs a subcommand against the coordinator of `serve` to its end; returns also its code."""
         done = subprocess.run(

@@ -15,14 +15,6 @@ from restart_test import WithJournal
 
 class Relay(WithJournal):
 
-    def relay(self, coordinator, *arguments, name="relay", env=None):
-        path = self.directory / f"{name}.sock"
-        upstream = ",".join(coordinator.addresses)
-        started = self.start("coxswain", "relay", "--upstream", upstream, "--listen",
-                             f"unix:{path}", *arguments, env=env)
-        started.address = json.loads(started.line('"event":"ready"'))["addresses"][0]
-        return started
-
     def work(self, tasks, script):
         program = BIN / "coxswain"
         return [self.start("coxswain", "task", "--task-id", number, "--", "sh", "-c",

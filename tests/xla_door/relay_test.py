@@ -1,6 +1,5 @@
 """JAX processes behind a relay: their connections end there, and outlive the coordinator's."""
 
-import json
 import signal
 import threading
 import unittest
@@ -10,13 +9,6 @@ from restart_test import WithJournal
 
 
 class Relay(WithJournal, WithAgents):
-
-    def relay(self, *arguments, upstream=None):
-        path = self.directory / "relay.sock"
-        started = self.start("coxswain", "relay", "--listen", f"unix:{path}", *arguments, "--upstream",
-                             upstream or self.coordinator.addresses[0])
-        started.address = json.loads(started.line('"event":"ready"'))["addresses"][0]
-        return started
 
     def behind(self, relay, tasks, **how):
         agents = [self.agent(task, address=relay.address, **how) for task in range(tasks)]
@@ -29,7 +21,7 @@ class Relay(WithJournal, WithAgents):
                 self.port = None
                 self.journal = self.directory / f"journal{generation}"
                 self.coordinator = self.serve_journal(2)
-                relay = self.relay()
+                relay = self.relay(self.coordinator)
                 agents = self.behind(relay, 2, generation=generation)
                 for task in self.status()["tasks"]:
                     self.assertIn(" via relay, unix: process ", task["peer"])
@@ -65,7 +57,7 @@ class Relay(WithJournal, WithAgents):
 
     def test_a_coordinator_that_has_lost_the_job_ends_it_for_jax_as_well(self):
         self.coordinator = self.serve_journal(1)
-        relay = self.relay()
+        relay = self.relay(self.coordinator)
         agent, = self.behind(relay, 1)
         waiting = agent.start_get("never")
 
@@ -80,7 +72,7 @@ class Relay(WithJournal, WithAgents):
 
     def test_the_end_of_a_relay_is_that_of_its_jax_tasks(self):
         self.coordinator = self.serve(1, "--heartbeat-timeout", "3s", "--relay-grace", "1s")
-        relay = self.relay()
+        relay = self.relay(self.coordinator)
         agent, = self.behind(relay, 1)
         relay.signal(signal.SIGKILL)
 
@@ -96,13 +88,13 @@ class Relay(WithJournal, WithAgents):
     def test_the_relays_token_speaks_for_the_processes_of_its_user(self):
         self.coordinator = self.serve(1, *self.with_token("worker for-tasks\nrelay for-relays\n"))
 
-        relay = self.relay(*self.with_token("for-relays"))
+        relay = self.relay(self.coordinator, *self.with_token("for-relays"))
         agent = self.agent(0, address=relay.address)
         with self.fails("PERMISSION_DENIED", "use the job's token"):
             agent.connect()
         self.kill(relay)
 
-        relay = self.relay(*self.with_token("for-tasks"))
+        relay = self.relay(self.coordinator, *self.with_token("for-tasks"))
         agent, = self.behind(relay, 1)
         agent.insert("k", b"v")
         self.assertEqual(agent.get("k"), b"v")
