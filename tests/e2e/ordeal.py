@@ -1,5 +1,5 @@
 """A job of everything, whose coordinators and tasks may be killed, stopped and cut off while it runs,
-and what must hold nevertheless: counters, queues, versions, barriers, locks and ephemeral keys.
+and what must hold nevertheless: counters, queues, versions, barriers, locks, ephemeral keys and membership.
 Its tasks are ordeal_worker.py and ordeal_worker.cpp, which log each step. Not here: who is killed.
 """
 
@@ -25,10 +25,12 @@ SPARE_ITEMS = 30  # in each queue: a killed task may have popped without having 
 
 
 class Ordeal:
-    """The job's tasks, and an observer that watches keys."""
+    """The job's tasks, and an observer that watches keys and tasks."""
 
-    def __init__(self, test, tasks):
+    def __init__(self, test, tasks, address=None):
+        """`address`: where a task of this number connects."""
         self.test, self.tasks = test, tasks
+        self.address = address or (lambda task: test.at["COXSWAIN_ADDRESS"])
         self.directory = test.directory / "ordeal"
         self.directory.mkdir()
         for lock in range(4):
@@ -40,8 +42,12 @@ class Ordeal:
         self.changes = []
         self.gaps = 0
         self.watch = self.client.watch("swap")
-        self.watcher = threading.Thread(target=self.collect_changes)
-        self.watcher.start()
+        self.members = []
+        self.listed = set()  # processes that were connected, as (task, incarnation)
+        self.lost = []  # (task, incarnation, when)
+        self.watchers = [threading.Thread(target=of) for of in (self.collect_changes, self.collect_members)]
+        for watcher in self.watchers:
+            watcher.start()
         test.addCleanup(self.client.close)
         self.incarnations = collections.Counter()
         self.killed = {}  # name: when it was killed, when the next one had joined
@@ -53,16 +59,17 @@ class Ordeal:
         self.incarnations[task] += 1
         name = f"{task}-{self.incarnations[task]}"
         arguments = (self.directory / f"log-{name}", name, self.directory)
-        env = self.test.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(self.tasks)}
-        if task % 2:
+        env = {"COXSWAIN_ADDRESS": self.address(task), "COXSWAIN_TASK_ID": str(task),
+               "COXSWAIN_NUM_TASKS": str(self.tasks)}
+        if task % 8 < 4:
             self.running[task] = self.test.start("coxswain-e2e-ordeal", *arguments, env=env)
         else:
             self.running[task] = self.test.start(sys.executable, "-B", WORKER, *arguments,
                                                  env=env | {"PYTHONPATH": PYTHON})
 
-    def kill_a_task(self):
+    def kill_a_task(self, among=None):
         """Kills a recoverable one, and starts another process of it."""
-        task = random.randrange(0, self.tasks, 4)
+        task = random.choice(among or range(0, self.tasks, 4))
         name = f"{task}-{self.incarnations[task]}"
         self.killed[name] = time.monotonic_ns()
         self.running[task].signal(signal.SIGKILL)
@@ -77,6 +84,16 @@ class Ordeal:
                 except coxswain.OutOfRange:
                     self.gaps += 1
                     self.watch.list()
+        except coxswain.Cancelled:
+            pass
+
+    def collect_members(self):
+        try:
+            for change in self.client.process_monitor():
+                now = time.monotonic_ns()
+                self.lost += ((one.task, one.incarnation, now) for one in change.lost)
+                self.listed |= {(one.id, one.incarnation) for one in change.tasks if one.state == "connected"}
+                self.members = change.tasks
         except coxswain.Cancelled:
             pass
 
@@ -101,6 +118,7 @@ class Ordeal:
 
     def end(self):
         """Lets the tasks leave, and checks everything."""
+        self.stopped = time.monotonic_ns()
         self.client.put("stop", "1")
         for task, program in self.running.items():
             try:
@@ -114,12 +132,15 @@ class Ordeal:
         guarded = {f"lock-{lock}": int(self.client.get(f"guarded/lock-{lock}")) for lock in range(4)}
         last = self.client.put("last", "x")
         deadline = time.monotonic() + LIMIT
-        while self.watch.version < max((one.version for one in self.client.list("swap")), default=0):
-            self.test.assertLess(time.monotonic(), deadline, "the watch is behind")
+        while (self.watch.version < max((one.version for one in self.client.list("swap")), default=0)
+               or any(one.state != "left" for one in self.members)):
+            self.test.assertLess(time.monotonic(), deadline, "a watch is behind")
             time.sleep(0.01)
         self.test.assertGreater(last, self.changes[-1].version)
+        self.test.assertFalse(self.client.list("alive"), "ephemeral keys outlived all tasks")
         self.client.close()
-        self.watcher.join()
+        for watcher in self.watchers:
+            watcher.join()
         Record(self).check(rest, count, own, guarded)
 
     def drain(self, queue):
@@ -163,6 +184,7 @@ class Record:
         self.check_swaps()
         self.check_rounds()
         self.check_absences()
+        self.check_members()
         for lock, found in guarded.items():
             counts = sorted(int(words[2]) for words in self.all("guarded") if words[0] == lock)
             self.check_series(counts, found, self.pending[f"guarded? {lock}"])
@@ -229,6 +251,21 @@ class Record:
             for at, verb, words, _ in steps:
                 if verb == "absent":
                     self.test.assertTrue(self.was_dead(int(words[0]), at), f"an ephemeral key of {words[0]}")
+
+    def check_members(self):
+        """Each process was reported as lost once, and not before it was killed or left."""
+        lost = [process for *process, _ in self.ordeal.lost]
+        self.test.assertEqual(sorted(map(tuple, lost)), sorted(self.ordeal.listed))
+        joined = {(task, int(words[0])): name for task, steps in self.steps.items()
+                  for _, verb, words, name in steps if verb == "joined"}
+        for *process, at in self.ordeal.lost:
+            name = joined.get(tuple(process))
+            if at < self.ordeal.stopped and name:
+                self.test.assertLess(self.ordeal.killed.get(name, at), at, f"{name} was reported as lost")
+        silent = self.ordeal.killed.keys() - set(joined.values())
+        self.test.assertLessEqual(len(self.ordeal.listed - joined.keys()), len(silent))
+        unseen = {joined[process] for process in joined.keys() - self.ordeal.listed}
+        self.test.assertFalse(unseen - self.ordeal.killed.keys(), "processes that joined unseen")
 
     def was_dead(self, task, at):
         for name, killed in self.ordeal.killed.items():

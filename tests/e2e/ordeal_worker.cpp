@@ -139,7 +139,7 @@ int main(int argc, char** argv) try {
   options.recoverable = options.task && options.task->value % 4 == 0;
   blocking_client job{std::move(options)};
   job.join();
-  one.note("joined");
+  one.note("joined", job.incarnation());
   one.live(job);
   job.leave();
   one.note("left");

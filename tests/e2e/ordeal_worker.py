@@ -94,6 +94,6 @@ def live(job):
 
 
 with coxswain.Client.from_environment(recoverable=int(os.environ["COXSWAIN_TASK_ID"]) % 4 == 0) as job:
-    note("joined")
+    note("joined", job.incarnation)
     live(job)
 note("left")
