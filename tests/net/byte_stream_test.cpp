@@ -28,7 +28,7 @@ iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), tex
 // Both kinds of socket.
 struct streams {
   explicit streams(std::pair<socket, socket> ends)
-      : here{std::move(ends.first), 100s}, there{std::move(ends.second), 100s} {}
+      : here{std::move(ends.first)}, there{std::move(ends.second)} {}
 
   std::string read(std::size_t room = 1024) {
     std::vector<char> buffer(room);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_full_socket_blocks_and_reports_unread_bytes) {
 
 BOOST_AUTO_TEST_CASE(writing_to_a_closed_peer_is_an_error_and_no_signal) {
   auto ends = unix_pair();
-  socket_stream here{std::move(ends.first), 100s};
+  socket_stream here{std::move(ends.first)};
   ends.second.close();
   std::array const pieces{piece("x")};
 
@@ -140,8 +140,10 @@ BOOST_AUTO_TEST_CASE(writing_to_a_closed_peer_is_an_error_and_no_signal) {
 }
 
 BOOST_AUTO_TEST_CASE(tcp_sockets_are_tuned) {
-  streams s{tcp_pair()};
-  int const socket = s.here.native_handle();
+  auto const ends = tcp_pair();
+  int const socket = ends.first.value();
+
+  tune(socket, 100s);
 
   BOOST_TEST(option(socket, IPPROTO_TCP, TCP_NODELAY) == 1);
   BOOST_TEST(option(socket, SOL_SOCKET, SO_KEEPALIVE) == 1);

@@ -12,7 +12,7 @@
 namespace coxswain::net {
 
 inline std::unique_ptr<byte_stream> plain(socket socket) {
-  return std::make_unique<socket_stream>(std::move(socket), 100s);
+  return std::make_unique<socket_stream>(std::move(socket));
 }
 
 // A server, and a client that has reached it as `host`.

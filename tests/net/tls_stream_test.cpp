@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(nothing_is_readable_on_the_wire, fixture) {
   tls_context by{tls_context::side::client, client};
   tls_stream speaker{plain(std::move(ends.first)), by, "localhost"};
   static_cast<void>(speaker.handshake());
-  socket_stream line{std::move(ends.second), 100s};
+  socket_stream line{std::move(ends.second)};
 
   auto const seen = read(line, 65536);
 
@@ -360,7 +360,7 @@ BOOST_FIXTURE_TEST_CASE(a_peer_without_tls_is_detected, fixture) {
                                  "SSH-2.0-OpenSSH_9.2\r\n", "\0\0\1\0\x0a\x04hello hello"}) {
     auto ends = unix_pair();
     tls_stream here{plain(std::move(ends.first)), by};
-    socket_stream there{std::move(ends.second), 100s};
+    socket_stream there{std::move(ends.second)};
     write(there, {text, 16});
 
     BOOST_TEST((here.handshake() == tls_stream::step::failed));
@@ -375,7 +375,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_detects_a_server_without_tls, fixture) {
   for (auto const text : {"HTTP/1.1 400 Bad Request\r\n"sv, "\0\0\0\x20protocol error...."sv}) {
     auto ends = unix_pair();
     tls_stream there{plain(std::move(ends.first)), by, "localhost"};
-    socket_stream here{std::move(ends.second), 100s};
+    socket_stream here{std::move(ends.second)};
     BOOST_TEST((there.handshake() == tls_stream::step::wants_read));
     write(here, text);
 

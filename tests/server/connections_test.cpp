@@ -271,7 +271,7 @@ BOOST_FIXTURE_TEST_CASE(heavy_input_of_one_peer_does_not_starve_others, world) {
   int const quick_peer = peers.back().value();
   auto ends = net::tcp_pair();
   auto const id = logic.open(t.now, "peer", {});
-  all.add(id, std::make_unique<net::socket_stream>(std::move(ends.second), 100s));
+  all.add(id, std::make_unique<net::socket_stream>(std::move(ends.second)));
   auto const lot = hello_frame() + put_frame(1, "k", std::string(2 << 20, 'v'));
   std::size_t sent = 0;
   while (sent < 1 << 20) {

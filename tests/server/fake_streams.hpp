@@ -22,7 +22,7 @@ inline constexpr time_point t0{1000s};
 // A stream whose peer reads as the test says: it accepts `room` bytes, of which `unread` are not
 // read yet. Input comes from a socket.
 struct fake_stream final : net::byte_stream {
-  explicit fake_stream(net::socket socket) : input{std::move(socket), 100s} {}
+  explicit fake_stream(net::socket socket) : input{std::move(socket)} {}
 
   net::transfer read_some(std::span<char> into) noexcept override {
     auto const got = input.read_some(into);

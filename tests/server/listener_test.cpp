@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -78,7 +79,7 @@ struct world : net::iteration_owner, accept_handler {
   void out_of_room(int error) noexcept override { errors.push_back(error); }
 
   void listen(std::string const& address) {
-    made.emplace(address, listener::terms{.must_be_private = true});
+    made.emplace(address, listener::terms{.must_be_private = true, .peer_timeout = 12s});
     polled.start();
     made->start(polled, *this);
   }
@@ -267,6 +268,23 @@ BOOST_FIXTURE_TEST_CASE(the_whole_backlog_is_accepted, world) {
   clients.push_back(connect_to(made->address()));
   run();
   BOOST_TEST(sockets.size() == 51u);
+}
+
+BOOST_FIXTURE_TEST_CASE(accepted_sockets_are_tuned, world) {
+  listen("127.0.0.1:0");
+  auto const client = connect_to(made->address());
+
+  run();
+
+  auto const option = [&](int name) {
+    int value = 0;
+    socklen_t size = sizeof(value);
+    ::getsockopt(sockets.at(0).value(), IPPROTO_TCP, name, &value, &size);
+    return value;
+  };
+  BOOST_TEST(option(TCP_NODELAY) == 1);
+  BOOST_TEST(option(TCP_USER_TIMEOUT) == 12'000);
+  BOOST_TEST(option(TCP_KEEPIDLE) == 6);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_named_by_its_process, world) {

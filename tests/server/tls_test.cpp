@@ -67,7 +67,7 @@ class tls_client {
     BOOST_TEST_REQUIRE(::connect(socket.value(), at.data(), at.size()) == 0, address);
     int on = 1;
     ::ioctl(socket.value(), FIONBIO, &on);
-    return std::make_unique<net::socket_stream>(std::move(socket), 100s);
+    return std::make_unique<net::socket_stream>(std::move(socket));
   }
 
   // True at the end of the stream.

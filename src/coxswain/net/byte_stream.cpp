@@ -64,11 +64,6 @@ void tune(int socket, duration peer_timeout) noexcept {
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(interval.count()));
 }
 
-socket_stream::socket_stream(socket connected, duration peer_timeout) noexcept
-    : socket_{std::move(connected)} {
-  tune(socket_.value(), peer_timeout);
-}
-
 transfer socket_stream::read_some(std::span<char> into) noexcept {
   for (;;) {
     auto const got = ::recv(socket_.value(), into.data(), into.size(), 0);

@@ -60,9 +60,8 @@ class byte_stream {
 
 class socket_stream final : public byte_stream {
  public:
-  // `connected` is a connected, non-blocking stream socket. Sets its options: TCP_NODELAY;
-  // keepalive; and a peer that acknowledges nothing for `peer_timeout` is an error (ETIMEDOUT).
-  socket_stream(socket connected, duration peer_timeout) noexcept;
+  // `connected` is a connected, non-blocking stream socket.
+  explicit socket_stream(socket connected) noexcept : socket_{std::move(connected)} {}
 
   [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
   [[nodiscard]] transfer write_some(std::span<iovec const> pieces) noexcept override;
@@ -74,8 +73,9 @@ class socket_stream final : public byte_stream {
   socket socket_;
 };
 
-// Sets the options of socket_stream, for sockets owned elsewhere. Unsupported ones are ignored (a
-// Unix socket supports none).
+// Sets the options of a stream socket: TCP_NODELAY; keepalive; and a peer that acknowledges nothing
+// for `peer_timeout` is an error (ETIMEDOUT). What a listening socket accepts has its options.
+// Unsupported ones are ignored (a Unix socket supports none).
 void tune(int socket, duration peer_timeout) noexcept;
 
 }  // namespace coxswain::net

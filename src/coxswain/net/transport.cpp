@@ -78,7 +78,8 @@ asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self, 
     co_return failure;
   }
   self->peer_ = to.text();
-  self->stream_ = std::make_unique<socket_stream>(std::move(self->socket_), self->peer_timeout_);
+  tune(socket, self->peer_timeout_);
+  self->stream_ = std::make_unique<socket_stream>(std::move(self->socket_));
   co_return failure;
 }
 

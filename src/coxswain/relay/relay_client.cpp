@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t read_max = 64 * 1024;  // in an iteration
 
-// On one host nothing is lost in transit, so this only matters for clients of TCP.
-constexpr duration peer_timeout = 100s;
-
 constexpr std::string_view http2_begin = "PRI ";
 
 // Shared by all, since what is read is passed on at once.
@@ -33,7 +30,7 @@ relay_client::relay_client(net::poller& by, net::socket socket, std::string peer
       peer_{std::move(peer)},
       is_vouched_{is_vouched},
       process_{process_of(socket.value())},
-      stream_{std::move(socket), peer_timeout},
+      stream_{std::move(socket)},
       ready_{by, stream_.native_handle(), this},
       loop_{read()} {
   loop_.start();

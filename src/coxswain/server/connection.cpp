@@ -57,8 +57,7 @@ loop_iteration::loop_iteration(dispatch& d, net::poller& p, options const& o,
       poller{p},
       clock{std::move(tells_time)},
       linger{o.linger},
-      look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)},
-      peer_timeout{o.core.heartbeat_timeout} {}
+      look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)} {}
 
 void loop_iteration::take_in() noexcept {
   auto const pieces = read.pieces();

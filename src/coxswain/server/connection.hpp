@@ -45,7 +45,6 @@ struct loop_iteration {
   std::function<time_point()> clock;
   duration linger;           // time limit for writing a goodbye
   duration look_period;      // how often stalled readers are checked
-  duration peer_timeout;     // TCP's timeout for a peer that acknowledges nothing
   time_point now{};          // when the core last got input, or the iteration began
   std::size_t bytes_read{};  // in this iteration, by all
   std::size_t bytes_written{};

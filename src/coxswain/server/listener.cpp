@@ -1,6 +1,7 @@
 #include "coxswain/server/listener.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/net/byte_stream.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -105,13 +106,11 @@ net::socket inherited(std::string const& address) {
   return net::socket{number};
 }
 
-std::string peer_of(int socket) {
-  auto const address = net::socket_address::peer(socket);
-  if (!address) return "an unknown peer";
-  if (address->family() != AF_UNIX) return address->text();
+std::string text_of(net::socket_address const& peer, int socket) {
+  if (peer.family() != AF_UNIX) return peer.text();
   ucred who{};
   socklen_t size = sizeof(who);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return address->text();
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return peer.text();
   return "unix: process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid);
 }
 
@@ -140,6 +139,7 @@ socket_file::~socket_file() {
 listener::listener(std::string const& address, terms t) : terms_{t} {
   if (address.starts_with(inherited_prefix)) {
     socket_ = inherited(address);
+    net::tune(socket_.value(), t.peer_timeout);
     auto const at = net::socket_address::local(socket_.value()).value();
     address_ = at.text();
     if (t.must_be_private && !at.is_private()) throw error{not_private(address_)};
@@ -172,6 +172,7 @@ int listener::listen_on(net::socket_address const& at, net::endpoint const& wher
     mode_t const mode = terms_.is_for_all ? S_IRWXU | S_IRWXG | S_IRWXO : S_IRWXU;
     if (::chmod(where.path().c_str(), mode) != 0) return errno;
   }
+  net::tune(socket.value(), terms_.peer_timeout);
   if (::listen(socket.value(), SOMAXCONN) != 0) return errno;
   address_ = net::socket_address::local(socket.value()).value().text();
   socket_ = std::move(socket);
@@ -199,10 +200,13 @@ net::owned_coroutine listener::accept() {
 
 listener::next listener::accept_ready() noexcept {
   for (int count = 0; count < accepted_max; ++count) {
-    net::socket socket{::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    sockaddr_storage from{};
+    auto* const peer = reinterpret_cast<sockaddr*>(&from);
+    socklen_t size = sizeof(from);
+    net::socket socket{::accept4(socket_.value(), peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     int const error = errno;
     if (socket) {
-      welcome(std::move(socket));
+      welcome(std::move(socket), {peer, size});
     } else if (error == EAGAIN || error == EBADF || error == EINVAL) {
       return next::wait;
     } else if (is_want_of_room(error)) {
@@ -213,9 +217,9 @@ listener::next listener::accept_ready() noexcept {
   return next::another_iteration;
 }
 
-void listener::welcome(net::socket socket) noexcept {
+void listener::welcome(net::socket socket, net::socket_address const& from) noexcept {
   try {
-    auto peer = peer_of(socket.value());
+    auto peer = text_of(from, socket.value());
     keeper_->accepted(*this, std::move(socket), std::move(peer));
   } catch (std::exception const&) {
     keeper_->out_of_room(ENOMEM);

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ class listener {
     bool is_for_owner{};     // only this user may connect to its file
     bool is_for_all{};       // every user may; else as the umask says
     protocols speaks{protocols::both};
+    duration peer_timeout{std::chrono::seconds{100}};  // of what it accepts, as net::tune
   };
 
   // Listens on `address`, or takes over the listening socket that this process has inherited as
@@ -82,7 +84,7 @@ class listener {
   [[nodiscard]] int listen_on(net::socket_address const& at, net::endpoint const& where);
   net::owned_coroutine accept();
   [[nodiscard]] next accept_ready() noexcept;
-  void welcome(net::socket socket) noexcept;
+  void welcome(net::socket socket, net::socket_address const& from) noexcept;
 
   terms terms_;
   std::string address_;

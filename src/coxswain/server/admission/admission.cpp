@@ -76,6 +76,7 @@ void admission::listen(options const& o) {
   listener::terms terms;
   terms.must_be_private = !has_tokens && !asks_certificates && !o.insecure;
   terms.speaks = has_tokens ? protocols::native : protocols::both;
+  terms.peer_timeout = o.core.heartbeat_timeout;
   auto const add = [&](std::string const& address) {
     listeners_.push_back(std::make_unique<listener>(address, terms));
     addresses_.push_back(listeners_.back()->address());
@@ -137,7 +138,7 @@ void admission::accepted(listener const& by, net::socket socket, std::string pee
     }
     bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
     if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
-    auto stream = std::make_unique<net::socket_stream>(std::move(socket), iteration_.peer_timeout);
+    auto stream = std::make_unique<net::socket_stream>(std::move(socket));
     crowded_ = false;
     if (speaks_tls)
       return handshakes_->begin(iteration_.now, std::move(stream), {std::move(peer), speaks});

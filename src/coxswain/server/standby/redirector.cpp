@@ -77,6 +77,7 @@ redirector::redirector(asio::io_context& io, options const& o)
   }
   listener::terms terms;
   terms.must_be_private = o.core.credentials.empty() && o.tls.ca.empty() && !o.insecure;
+  terms.peer_timeout = timeout_;
   for (auto const& address : o.listen) {
     listeners_.push_back(std::make_unique<listener>(address, terms));
     addresses_.push_back(listeners_.back()->address());
@@ -132,7 +133,7 @@ asio::awaitable<void> redirector::accept(std::shared_ptr<redirector> self, std::
 
 asio::awaitable<void> redirector::answer(std::shared_ptr<redirector> self, int socket) {
   std::unique_ptr<net::byte_stream> stream =
-      std::make_unique<net::socket_stream>(net::socket{socket}, self->timeout_);
+      std::make_unique<net::socket_stream>(net::socket{socket});
   if (self->peers_ >= peers_max) co_return;
   struct count {
     explicit count(std::size_t& in) : of{in} { ++of; }
