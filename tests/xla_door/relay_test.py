@@ -1,10 +1,13 @@
 """JAX processes behind a relay: their connections end there, and outlive the coordinator's."""
 
+import os
 import signal
 import threading
 import unittest
 
 from harness import GENERATIONS, LIMIT, Agent, WithAgents
+from messages import encode
+from raw_peer import RawPeer
 from restart_test import WithJournal
 
 
@@ -78,6 +81,34 @@ class Relay(WithJournal, WithAgents):
 
         self.wait_for_state(0, "failed")
         self.assertTrue(agent.has_failed.wait(LIMIT))
+
+    def test_a_client_that_does_not_read_is_cut_off_and_others_are_served(self):
+        self.coordinator = self.serve(1)
+        relay = self.relay(self.coordinator, "--stalled-reader-timeout", "500ms")
+        agent, = self.behind(relay, 1)
+        agent.insert("k", os.urandom(1 << 20))
+
+        def stalled(has_window):
+            peer = RawPeer(relay.address)
+            self.addCleanup(peer.close)
+            peer.gives_window = False
+            if has_window:
+                peer.h2.increment_flow_control_window(1 << 30)
+                peer.h2.update_settings({4: (1 << 31) - 1})
+                peer.flush()
+                peer.read()
+            for _ in range(8):
+                peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
+            return peer
+
+        stalled(has_window=False).wait_for_end()
+        relay.line("read nothing for 500 ms while replies were waiting", "err")
+        stalled(has_window=True)  # its socket is full
+        self.wait_for_status("its end", lambda _: sum(
+            "read nothing" in line for line in relay.lines["err"]) == 2)
+
+        self.assertEqual(len(agent.get("k")), 1 << 20)
+        self.assertIsNone(agent.error)
 
     def with_token(self, token):
         path = self.directory / "token"

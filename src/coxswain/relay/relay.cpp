@@ -115,7 +115,7 @@ void relay::iteration_ends() noexcept {
     if (is_closed_) return;
     give_up_gone(now);
     report_living(now);
-    if (door_) door_->advance();
+    if (door_) advance_door();
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
@@ -194,7 +194,8 @@ void relay::open_door() {
     o.token = options_.upstream.token;
     o.started = server::wall_clock_now();
     o.start = clock_now();
-    door_.emplace(board_, std::move(o), *trunk_->session(), options_.log);
+    door_.emplace(board_, std::move(o), *trunk_->session(), options_.stalled_reader_timeout,
+                  options_.log);
   }
   door_->begin(clock_now());
   door_->trunk_up();
@@ -205,6 +206,11 @@ void relay::close_door(status const& why) {
   door_->begin(clock_now());
   door_->trunk_over(why);
   flush();
+}
+
+void relay::advance_door() {
+  door_->advance(!is_full());
+  while (auto const number = door_->take_stalled()) clients_.at(*number)->give_up();
 }
 
 void relay::give_up_gone(time_point now) {

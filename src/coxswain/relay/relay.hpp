@@ -34,9 +34,10 @@ struct relay_options {
 
   // The coordinator's addresses, the relay's token, TLS and time limit for the first connection.
   client_options upstream;
-  std::vector<std::string> listen;  // as server::options::listen
-  bool admits_all_users{};          // to its Unix sockets; else only its own user
-  duration idle_max{};              // it ends after this long without a client; zero: never
+  std::vector<std::string> listen;       // as server::options::listen
+  bool admits_all_users{};               // to its Unix sockets; else only its own user
+  duration idle_max{};                   // it ends after this long without a client; zero: never
+  duration stalled_reader_timeout{30s};  // of JAX processes; the coordinator has that of the others
   std::function<void(core::severity, std::string const&)> log;
 };
 
@@ -93,6 +94,7 @@ class relay final : private net::iteration_owner,
   [[nodiscard]] bool vouches_for(server::listener const& by) const;
   void open_door();
   void close_door(status const& why);
+  void advance_door();
   void open_route(std::unique_ptr<relay_client> one);
   void turn_away(status const& why);
   void flush();

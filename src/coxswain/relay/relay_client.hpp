@@ -62,7 +62,7 @@ class relay_client final : private net::watched {
   // Reads on in the next iteration, if there was no room.
   void go_on();
 
-  // Its process did not end soon after its connection.
+  // Its process did not end soon after its connection; or it does not read.
   void give_up() noexcept { end(); }
 
   // Its last bytes, for a client without a route; then it ends.

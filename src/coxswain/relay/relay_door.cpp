@@ -1,5 +1,6 @@
 #include "coxswain/relay/relay_door.hpp"
 
+#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/server/dispatch/grpc_calls.hpp"
 
 #include <algorithm>
@@ -45,8 +46,9 @@ xla::door_options completed(xla::door_options o, core::hello_answer const& terms
 }  // namespace
 
 relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-                       event_sink log)
+                       duration stalled_max, event_sink log)
     : log_{std::move(log)},
+      stalled_max_{stalled_max},
       limits_{limits_for(terms)},
       links_{board, first_client},
       door_{completed(std::move(o), terms), terms.coordinator, links_,
@@ -60,13 +62,14 @@ void relay_door::begin(time_point now) noexcept {
 std::uint32_t relay_door::open(std::string peer, core::session_secret const& secret) {
   auto const id = links_.connected(now_, peer, secret);
   auto const number = static_cast<std::uint32_t>(id.value);
-  clients_.emplace(number, std::make_unique<client>(limits_));
+  clients_.emplace(number, std::make_unique<client>(limits_, peer));
   door_.opened(now_, id, std::move(peer), secret);
   settle();
   return number;
 }
 
 void relay_door::close(std::uint32_t number, core::loss how) {
+  stalls(number, *clients_.at(number), std::nullopt);
   clients_.erase(number);
   connection_id const id{number};
   door_.lost(now_, id, how);
@@ -93,7 +96,7 @@ void relay_door::content(std::uint32_t number, std::string_view bytes) {
     settle();
   }
   changed_.push_back(number);
-  pump(of);
+  pump(number, of);
 }
 
 std::string_view relay_door::to_write(std::uint32_t number) const {
@@ -104,7 +107,8 @@ std::string_view relay_door::to_write(std::uint32_t number) const {
 void relay_door::wrote(std::uint32_t number, std::size_t bytes) {
   auto& of = *clients_.at(number);
   of.written += bytes;
-  pump(of);
+  // Where its window is closed, these are no replies.
+  pump(number, of, !of.session.waits_for_window());
 }
 
 bool relay_door::ends(std::uint32_t number) const {
@@ -134,15 +138,37 @@ bool relay_door::route_changed(std::uint32_t route) {
 std::optional<time_point> relay_door::next_deadline() const {
   auto const ours = links_.next_deadline();
   auto const doors = door_.next_deadline();
-  if (!ours || !doors) return ours ? ours : doors;
-  return std::min(*ours, *doors);
+  auto next = std::min(ours.value_or(time_point::max()), doors.value_or(time_point::max()));
+  if (!stalled_.empty()) {
+    next = std::min(next, deadline_after(stalled_.begin()->first, stalled_max_));
+  }
+  return next == time_point::max() ? std::nullopt : std::optional{next};
 }
 
-void relay_door::advance() {
+void relay_door::advance(bool reads) {
   links_.advance(now_);
   auto const due = door_.next_deadline();
   if (due && *due <= now_) door_.advance(now_);
   settle();
+  // What would open their windows is not read either.
+  if (reads && links_.open_bytes() <= open_max) return;
+  for (auto const& [_, number] : std::exchange(stalled_, {})) {
+    auto& of = *clients_.at(number);
+    of.stalled_since.reset();
+    stalls(number, of, now_);
+  }
+}
+
+std::optional<std::uint32_t> relay_door::take_stalled() {
+  if (stalled_.empty() || deadline_after(stalled_.begin()->first, stalled_max_) > now_) return {};
+  auto const number = stalled_.begin()->second;
+  auto& of = *clients_.at(number);
+  stalls(number, of, std::nullopt);
+  if (log_) {
+    log_(core::severity::warning, "client " + of.peer + " read nothing for " +
+                                      core::in_words(stalled_max_) + " while replies were waiting");
+  }
+  return number;
 }
 
 void relay_door::take_changed(std::vector<std::uint32_t>& into) {
@@ -184,15 +210,27 @@ void relay_door::apply(xla::effect& what) {
     server::say_goodbye(of.session, std::get<xla::goodbye>(what).why.message());
   }
   changed_.push_back(found->first);
-  pump(of);
+  pump(found->first, of);
 }
 
-// When all was written that was encoded, more is.
-void relay_door::pump(client& of) {
-  if (of.written < of.out.size()) return;
-  of.out.clear();
-  of.written = 0;
-  if (of.session.wants_write()) of.session.append_output(of.out, output_at_once);
+// When all was written that was encoded, more is. `has_read`: the client has taken some of it.
+void relay_door::pump(std::uint32_t number, client& of, bool has_read) {
+  if (of.written == of.out.size()) {
+    of.out.clear();
+    of.written = 0;
+    if (of.session.wants_write()) of.session.append_output(of.out, output_at_once);
+  }
+  auto const sent = of.session.sent_bytes();
+  has_read |= std::exchange(of.sent_bytes, sent) != sent;
+  bool const waits = !of.out.empty() || of.session.waits_for_window();
+  if (!waits) return stalls(number, of, std::nullopt);
+  if (has_read || !of.stalled_since) stalls(number, of, now_);
+}
+
+void relay_door::stalls(std::uint32_t number, client& of, std::optional<time_point> since) {
+  if (of.stalled_since) stalled_.erase({*of.stalled_since, number});
+  of.stalled_since = since;
+  if (since) stalled_.emplace(*since, number);
 }
 
 }  // namespace coxswain::relay

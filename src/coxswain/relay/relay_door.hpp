@@ -18,9 +18,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace coxswain::relay {
@@ -32,9 +34,10 @@ class relay_door final : public client_port {
   // Its clients' numbers are above those of all routes.
   static constexpr std::uint32_t first_client = 1u << 31;
 
-  // `board` must outlive it. `terms`: the coordinator's, for the trunk.
+  // `board` must outlive it. `terms`: the coordinator's, for the trunk. `stalled_max`: how long a
+  // client may read nothing while replies wait.
   relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-             event_sink log);
+             duration stalled_max, event_sink log);
 
   void begin(time_point now) noexcept;
 
@@ -55,7 +58,11 @@ class relay_door final : public client_port {
   bool route_changed(std::uint32_t route);
 
   [[nodiscard]] std::optional<time_point> next_deadline() const;
-  void advance();
+  // `reads`: clients are being read.
+  void advance(bool reads);
+
+  // A client that has read nothing for too long: its connection is to end, and `close` follows.
+  [[nodiscard]] std::optional<std::uint32_t> take_stalled();
 
   // The clients that have more to write, more room, or an end. `into` is cleared first.
   void take_changed(std::vector<std::uint32_t>& into);
@@ -64,23 +71,29 @@ class relay_door final : public client_port {
 
  private:
   struct client {
-    explicit client(http2::limits const& l) : session{l} {}
+    client(http2::limits const& l, std::string who) : session{l}, peer{std::move(who)} {}
 
     http2::server_session session;
+    std::string peer;
     std::string out;  // written up to `written`
     std::size_t written{};
+    std::uint64_t sent_bytes{};  // of messages, at the last look
+    std::optional<time_point> stalled_since;
     bool leaves{};
   };
 
   void settle();
   void apply(xla::effect& what);
-  static void pump(client& of);
+  void pump(std::uint32_t number, client& of, bool has_read = false);
+  void stalls(std::uint32_t number, client& of, std::optional<time_point> since);
 
   event_sink log_;
+  duration stalled_max_;
   http2::limits limits_;
   core_links links_;
   xla::door door_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
+  std::set<std::pair<time_point, std::uint32_t>> stalled_;  // by the last time that they read
   std::vector<std::uint32_t> changed_;
   std::vector<xla::effect> effects_;
   std::vector<core::outgoing> outgoing_;

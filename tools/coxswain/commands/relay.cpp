@@ -39,6 +39,7 @@ struct relay_command {
   duration connect_timeout{300s};
   bool admits_all_users{};
   duration until_idle{};
+  duration stalled_reader_timeout{30s};
   log_options log;
 };
 
@@ -60,6 +61,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   made.listen = given.listen;
   made.admits_all_users = given.admits_all_users;
   made.idle_max = given.until_idle;
+  made.stalled_reader_timeout = given.stalled_reader_timeout;
   made.log = [write = lines.sink()](core::severity level, std::string const& text) {
     write({level, text});
   };
@@ -156,6 +158,8 @@ void add_relay(CLI::App& program, action& chosen) {
                    "Let all users of this machine connect to its Unix sockets");
   add_duration(command, "--until-idle", given->until_idle,
                "End after this long without a client; 0: never");
+  add_duration(command, "--stalled-reader-timeout", given->stalled_reader_timeout,
+               "Disconnect a JAX process that reads nothing for this long");
   add_tls_options(command, given->tls);
   add_duration(command, "--connect-timeout", given->connect_timeout,
                "Time limit for reaching the coordinator at the start");
