@@ -7,8 +7,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +52,10 @@ class job {
 
   std::size_t barrier() {
     return all_say([](std::uint32_t) { return step(); });
+  }
+
+  std::size_t leave() {
+    return all_say([](std::uint32_t) { return core::leave_args{}; });
   }
 
   std::size_t put() {
@@ -184,6 +191,25 @@ std::size_t size(std::uint32_t tasks) {
   return test::live_bytes() - before;
 }
 
+// The CPU time of this thread.
+duration cpu_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
+duration time_of_leaving(std::uint32_t tasks) {
+  duration least = duration::max();
+  for (int i = 0; i < 3; ++i) {
+    job j{options_for(tasks), 100};
+    j.join();
+    duration const before = cpu_time();
+    j.leave();
+    least = std::min(least, cpu_time() - before);
+  }
+  return least;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
@@ -268,6 +294,11 @@ BOOST_AUTO_TEST_CASE(allocations_per_barrier_task_are_bounded) {
   BOOST_TEST(each < 0.05);
   // And each release is one write.
   BOOST_TEST(j.frames_written() - written == 10U * num_tasks);
+}
+
+// Sixteen times the tasks; 256 times the time if each one that leaves visited those before it.
+BOOST_AUTO_TEST_CASE(time_to_leave_grows_with_the_number_of_tasks_not_its_square) {
+  BOOST_TEST(time_of_leaving(32'000).count() < 50 * time_of_leaving(2'000).count());
 }
 
 }  // namespace coxswain::cost

@@ -102,7 +102,7 @@ void leave_verbs::handle(call const& c, leave_args& args) {
   arrive(c, args);
   calls_.park(c, *this, {});
   if (leave_is_complete()) return release_leave(c.now);
-  kernel_.arm_deadline(leave_alarms_, leave_.deadline(), {{}, due::leave});
+  kernel_.arm_deadline(leave_alarms_, deadline_after(c.now, args.timeout), {{}, due::leave});
 }
 
 // The task and its guests share one arrival, and so the earliest of their deadlines.
