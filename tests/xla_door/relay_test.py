@@ -7,6 +7,7 @@ import unittest
 
 from harness import GENERATIONS, LIMIT, Agent, WithAgents
 from messages import encode
+from programs import PATH
 from raw_peer import RawPeer
 from restart_test import WithJournal
 
@@ -109,6 +110,45 @@ class Relay(WithJournal, WithAgents):
 
         self.assertEqual(len(agent.get("k")), 1 << 20)
         self.assertIsNone(agent.error)
+
+    def test_a_program_of_a_task_with_a_relay_survives_restarts_of_the_coordinator(self):
+        runtime = self.directory / "runtime"
+        runtime.mkdir(mode=0o700)
+        token = self.with_token("secret")
+        self.coordinator = self.serve_journal(1, *token)
+        task = self.start("coxswain", "task", "--relay", "--jax", "--task-id", 0, *token, "--", "sh", "-c",
+                          "echo $JAX_COORDINATOR_ADDRESS $JAX_COORDINATOR_BIND_ADDRESS; exec sleep 300",
+                          env=self.at | PATH | {"XDG_RUNTIME_DIR": str(runtime)})
+        address, bind = task.line("unix:").split()
+        self.assertEqual(bind, "127.0.0.1:0")
+        agent = self.agent(0, address=address)
+        agent.connect()
+        agent.insert("k", b"v")
+
+        self.kill(self.coordinator)
+        self.coordinator = self.serve_journal(1, *token)
+
+        self.assertEqual(agent.get("k"), b"v")
+        self.assertIsNone(agent.error)
+        agent.shutdown()
+        task.signal(signal.SIGTERM)
+        task.wait()
+        self.stop(self.coordinator)
+
+    def test_the_processes_of_a_run_with_a_relay_find_it(self):
+        script = "echo $JAX_COORDINATOR_ADDRESS $COXSWAIN_ADDRESS; exec sleep 300"
+        run = self.start("coxswain", "run", "-n", 2, "--relay", "--", "sh", "-c", script)
+        found = [run.line(f"[{task}] unix:").split()[1:] for task in range(2)]
+        for jax, own in found:
+            self.assertEqual(own.split(",")[0], jax)
+
+        agents = [self.agent(task, address=found[task][0]) for task in range(2)]
+        self.all_succeed(agents, Agent.connect)
+        agents[0].insert("k", b"v")
+        self.assertEqual(agents[1].get("k"), b"v")
+        self.all_succeed(agents, Agent.shutdown)
+        run.signal(signal.SIGTERM)
+        run.wait()
 
     def with_token(self, token):
         path = self.directory / "token"

@@ -272,7 +272,8 @@ constexpr auto run_footer = R"(The environment of each process has
   JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID;
 and, for a plain jax.distributed.initialize() of an unmodified JAX program,
   JAX_COORDINATOR_ADDRESS (a Unix socket for this user only if there is a
-  token), JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
+  token; the relay's with --relay, unless there is --xla-strict),
+  JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
   SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
 Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.
 

@@ -112,14 +112,24 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
                         "--jax: a JAX program needs the number of its task; "
                         "--any and --member have none"};
   }
-  auto const* const inherited = std::getenv("JAX_COORDINATOR_ADDRESS");
-  if (given.joins_itself && options.jax_address.empty() && inherited == nullptr) {
-    throw program_error{exit_code::usage,
-                        "--jax: a JAX program can send neither a token nor a certificate; give the "
-                        "coordinator's address for JAX programs with --xla-listen, or set "
-                        "JAX_COORDINATOR_ADDRESS"};
-  }
   return options;
+}
+
+// The relay speaks for unmodified JAX programs, and they survive a restart of the coordinator.
+void use_host_relay(task_command const& given, task_run_options& options) {
+  auto const relay = start_host_relay(options.client);
+  if (relay.empty()) return;
+  options.client.address = relay + ',' + options.client.address;
+  if (!given.coordinator.server.xla.strict) options.jax_address = relay;
+}
+
+void need_jax_address(task_run_options const& options) {
+  bool const is_inherited = std::getenv("JAX_COORDINATOR_ADDRESS") != nullptr;
+  if (!options.joins_itself || !options.jax_address.empty() || is_inherited) return;
+  throw program_error{exit_code::usage,
+                      "--jax: a JAX program can send neither a token nor a certificate; use "
+                      "--relay, give the coordinator's address for JAX programs with --xla-listen, "
+                      "or set JAX_COORDINATOR_ADDRESS"};
 }
 
 // The coordinator in this process, and its log.
@@ -161,7 +171,8 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   auto options = options_of(given, std::move(command));
   // The coordinator's own process needs none, and starts it only now.
   bool const hosts = given.hosts_if_task_0 && options.client.task == task_id{0};
-  if (given.has_relay && !hosts) options.client.address = start_host_relay(options.client);
+  if (given.has_relay && !hosts) use_host_relay(given, options);
+  need_jax_address(options);
   std::optional<hosting> coordinator;
   if (hosts) {
     options.descriptors = raise_descriptor_limit();
@@ -265,7 +276,8 @@ other subcommands open sessions of their own, as everywhere.
 
 An unmodified JAX program joins and leaves by itself: with --jax nothing else does so for the task,
 and no other program can act for it. For its jax.distributed.initialize() these are set:
-JAX_COORDINATOR_ADDRESS, unless there are tokens or TLS and no --xla-listen (then set it yourself);
+JAX_COORDINATOR_ADDRESS, with --relay that of the relay, unless there is --xla-strict; if there are
+tokens or TLS and neither --relay nor --xla-listen, set it yourself;
 JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with SLURM_JOB_ID and
 SLURM_STEP_NODELIST unless they are set. The process uses the GPU with its number on this machine, 0
 if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.

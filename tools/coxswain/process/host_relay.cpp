@@ -85,7 +85,7 @@ std::string start_host_relay(client_options const& to) {
   auto const path = socket_path(to);
   if (path.empty()) {
     spdlog::warn("no directory for the socket of a relay: going on without");
-    return to.address;
+    return {};
   }
   auto const address = "unix:" + path;
   std::vector<std::string> arguments{"coxswain",    "relay", "--upstream",   to.address,
@@ -93,7 +93,7 @@ std::string start_host_relay(client_options const& to) {
                                      "--log-level", "error"};
   if (!to.job.empty()) arguments.insert(arguments.end(), {"--job", to.job});
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return to.address;
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
   net::descriptor const from{ends[0]};
   net::descriptor out{ends[1]};
   pid_t child{};
@@ -101,12 +101,12 @@ std::string start_host_relay(client_options const& to) {
   out.close();
   if (problem != 0) {
     spdlog::warn("cannot start a relay: {}", std::strerror(problem));
-    return to.address;
+    return {};
   }
   // It says that it is ready, or ends because another one is.
   char first{};
   if (::read(from.value(), &first, 1) <= 0) ::waitpid(child, nullptr, 0);
-  return address + ',' + to.address;
+  return address;
 }
 
 }  // namespace coxswain::tools

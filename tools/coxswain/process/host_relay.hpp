@@ -9,8 +9,7 @@
 namespace coxswain::tools {
 
 // Starts the relay unless it runs already. It is a process of its own, and ends with the job, or
-// when it has had no clients for a while. Returns the addresses for its clients: its own, and then
-// those of `to`, which remain if it cannot be started.
+// when it has had no clients for a while. Returns its address; empty: it cannot be started.
 [[nodiscard]] std::string start_host_relay(client_options const& to);
 
 }  // namespace coxswain::tools

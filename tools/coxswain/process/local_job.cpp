@@ -183,7 +183,8 @@ child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
   auto const add = [&](environment_variables more) {
     std::move(more.begin(), more.end(), std::back_inserter(command.environment));
   };
-  auto const jax = jax_address(options_.server, at);
+  bool const uses_relay = !options_.relay.empty() && !options_.server.xla.strict;
+  auto const jax = uses_relay ? options_.relay : jax_address(options_.server, at);
   add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
   if (!as_spare) add(jax_process_variables(task, core.num_tasks, task));
   add({
