@@ -62,5 +62,28 @@ class Ring(EndToEnd):
         self.assertNotEqual(members[1].wait(), 0, members[1].said())
 
 
+class ElasticRing(EndToEnd):
+
+    def test_the_ring_goes_on_after_losses_and_takes_in_a_member(self):
+        self.serve(4, "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
+                   "--reconnect-grace", "100ms")
+
+        def member(number):
+            return self.start("coxswain-example-elastic-ring", "--rounds", 200, "--pause-ms", 40,
+                              env=self.at | {"COXSWAIN_MEMBER": f"m{number}"})
+
+        members = [member(number) for number in range(4)]
+        members[1].line(": 10")  # the sum of 1 to 4
+
+        members[0].signal(signal.SIGKILL)
+        members[3].signal(signal.SIGKILL)
+
+        members[1].line(": 3")
+        members.append(member(4))
+        for number in (1, 2, 4):
+            self.assertEqual(members[number].wait(), 0, members[number].said())
+            self.assertIn("round 200: 6", members[number].out)
+
+
 if __name__ == "__main__":
     unittest.main()
