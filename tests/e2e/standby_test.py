@@ -94,7 +94,7 @@ class Etcd:
 
 
 @unittest.skipUnless(ETCD.exists(), "etcd-server is not installed")
-class Standby(EndToEnd):
+class WithStandby(EndToEnd):
 
     def setUp(self):
         super().setUp()
@@ -117,6 +117,9 @@ class Standby(EndToEnd):
         standby.line("this is a standby", "err")
         self.at = {"COXSWAIN_ADDRESS": ",".join(f"127.0.0.1:{p}" for p in self.ports.values())}
         return leader, standby
+
+
+class Standby(WithStandby):
 
     def await_leader(self, one, since, within):
         one.line('"ready"')

@@ -10,14 +10,70 @@ from messages import encode
 from programs import PATH
 from raw_peer import RawPeer
 from restart_test import WithJournal
+from standby_test import WithStandby
 
 
-class Relay(WithJournal, WithAgents):
+class BehindRelay(WithAgents):
 
     def behind(self, relay, tasks, **how):
         agents = [self.agent(task, address=relay.address, **how) for task in range(tasks)]
         self.all_succeed(agents, Agent.connect)
         return agents
+
+    def go_through(self, agents, end, begin):
+        """The work of two agents while coordinators end and begin."""
+        for task in self.status()["tasks"]:
+            self.assertIn(" via relay, unix: process ", task["peer"])
+
+        for number in range(3):
+            agents[0].insert(f"before/{number}", b"v")
+            waiting = agents[1].start_get(f"after/{number}")
+            arrived = agents[1].start_barrier(f"step {number}")
+            self.wait_for_arrivals(f"step {number}", 1)
+            end()
+            late = agents[0].start_barrier(f"step {number}")
+            agents[1].heartbeat()  # is answered while there is no coordinator
+            begin()
+            for call in (arrived, late):
+                agents[0].result_of(call)
+            self.assertEqual(agents[1].get(f"before/{number}"), b"v")
+            agents[0].insert(f"after/{number}", b"w")
+            agents[1].value_of(agents[1].result_of(waiting))
+            self.assertEqual(agents[0].increment("count", 1), b"%d" % (number + 1))
+
+        self.assertEqual([agent.error for agent in agents], [None, None])
+        adding = threading.Thread(target=lambda: [agents[0].increment("sum", 1) for _ in range(400)])
+        adding.start()
+        for _ in range(3):
+            end()
+            begin()
+        adding.join(LIMIT)
+        self.assertEqual(agents[1].get("sum"), b"400")
+        self.all_succeed(agents, Agent.shutdown)
+
+
+class OnEtcd(WithStandby, BehindRelay):
+
+    def test_a_job_behind_a_relay_survives_fail_overs(self):
+        self.pairs = [*zip("ab", self.pair(tasks=2))]  # the leader is the first one
+        leader = self.pairs[0][1]
+        leader.addresses = self.at["COXSWAIN_ADDRESS"].split(",")
+        agents = self.behind(self.relay(leader), 2)
+
+        def end():
+            _, leader = self.pairs[0]
+            leader.signal(signal.SIGKILL)
+            leader.wait()
+
+        def begin():
+            (name, _), other = self.pairs
+            other[1].line('"ready"')
+            self.pairs = [other, (name, self.coordinator(name, tasks=2))]
+
+        self.go_through(agents, end, begin)
+
+
+class Relay(WithJournal, BehindRelay):
 
     def test_a_job_behind_a_relay_survives_restarts_of_the_coordinator(self):
         for generation in GENERATIONS:
@@ -27,37 +83,12 @@ class Relay(WithJournal, WithAgents):
                 self.coordinator = self.serve_journal(2)
                 relay = self.relay(self.coordinator)
                 agents = self.behind(relay, 2, generation=generation)
-                for task in self.status()["tasks"]:
-                    self.assertIn(" via relay, unix: process ", task["peer"])
-
-                for number in range(3):
-                    agents[0].insert(f"before/{number}", b"v")
-                    waiting = agents[1].start_get(f"after/{number}")
-                    arrived = agents[1].start_barrier(f"step {number}")
-                    self.wait_for_arrivals(f"step {number}", 1)
-                    self.kill(self.coordinator)
-                    late = agents[0].start_barrier(f"step {number}")
-                    agents[1].heartbeat()  # is answered while there is no coordinator
-                    self.coordinator = self.serve_journal(2)
-                    for call in (arrived, late):
-                        agents[0].result_of(call)
-                    self.assertEqual(agents[1].get(f"before/{number}"), b"v")
-                    agents[0].insert(f"after/{number}", b"w")
-                    agents[1].value_of(agents[1].result_of(waiting))
-                    self.assertEqual(agents[0].increment("count", 1), b"%d" % (number + 1))
-
-                self.assertEqual([agent.error for agent in agents], [None, None])
-                adding = threading.Thread(target=lambda: [agents[0].increment("sum", 1) for _ in range(400)])
-                adding.start()
-                for _ in range(3):
-                    self.kill(self.coordinator)
-                    self.coordinator = self.serve_journal(2)
-                adding.join(LIMIT)
-                self.assertEqual(agents[1].get("sum"), b"400")
-
-                self.all_succeed(agents, Agent.shutdown)
+                self.go_through(agents, lambda: self.kill(self.coordinator), self.start_again)
                 self.kill(relay)
                 self.stop(self.coordinator)
+
+    def start_again(self):
+        self.coordinator = self.serve_journal(2)
 
     def test_a_coordinator_that_has_lost_the_job_ends_it_for_jax_as_well(self):
         self.coordinator = self.serve_journal(1)
