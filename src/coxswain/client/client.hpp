@@ -116,8 +116,8 @@ class client : public detail::epoch_calls<client> {
   }
 
   // Clears the error of this recoverable task, which has failed, so that `join` may be called
-  // again. FAILED_PRECONDITION: it has not failed, or the job has. ABORTED: another incarnation of
-  // it has failed.
+  // again. FAILED_PRECONDITION: it has not failed, or the job has, or the job is elastic, where
+  // `join` alone is enough. ABORTED: another incarnation of it has failed.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto reset(call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.reset(options), options.details, token);

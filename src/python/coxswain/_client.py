@@ -230,7 +230,8 @@ class Client(Session, KeyCalls, EpochCalls):
         self._native.close()
 
     def reset(self) -> None:
-        """Clears the error of this recoverable task, so that it can :meth:`join` again."""
+        """Clears the error of this recoverable task, so that it can :meth:`join` again; not in an
+        elastic job, where it can without."""
         self._native.reset()
 
     def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,

@@ -382,6 +382,22 @@ BOOST_AUTO_TEST_CASE(a_member_that_never_calls_is_left_behind) {
   BOOST_TEST(epoch(c, again) == "3: 2 of 3 +1");
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_told_to_join_again) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  std::string const secret = "0123456789abcdef";
+  c.send({1, 1}, core::grant_args{secret});
+  int const guest = c.hello({.label = "child", .acts_for = core::guest_args{task_id{1}, secret}});
+
+  c.task_ended(1, {errc::aborted, "signal 9"});
+
+  expect_words(c.text(c.reset({1, 1}, 501)), {"no reset", "join again"});
+  expect_words(c.text(c.barrier({1, 1}, "b")), {"task 1", "signal 9", "join again"});
+  expect_words(c.text(c.reset({guest, 1}, 501)), {"no reset", "start its task again"});
+  expect_words(c.text(c.join({guest, 1}, 501)), {"no member", "start its task again"});
+  BOOST_TEST(c.code(enrol(c, 1, "m1")) == "waits");
+}
+
 BOOST_AUTO_TEST_CASE(a_wish_without_anybody_waiting_leaves_nobody_behind) {
   elastic_job job{2, 3, elastic(1)};
   auto& c = job.c;

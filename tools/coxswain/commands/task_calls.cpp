@@ -169,7 +169,8 @@ void add_fail(CLI::App& program, action& chosen) {
   command.name_variables();
   command.footer(task_help_end(
       "The job fails, and all tasks get the reason. A recoverable task fails alone, and can join\n"
-      "again after reset. The command of coxswain task has --kill-grace to end by itself. Ending\n"
+      "again after reset; in an elastic job when it is started again. The command of coxswain task "
+      "has --kill-grace to end by itself. Ending\n"
       "it with an exit code other than 0 fails the task as well.\n\n"
       "EXAMPLE\n  ./train || { coxswain fail \"$(tail -n 1 log)\"; exit 1; }\n\n"));
 }
@@ -179,7 +180,9 @@ void add_reset(CLI::App& program, action& chosen) {
                                  "Clears the failure of this recoverable task, which joins again",
                                  chosen, [] { return act(reset); });
   command.footer(task_help_end(
-      "Exits with 1 if the task has not failed, or the job has.\n\n"
+      "Exits with 1 if the task has not failed, or the job has, or in an elastic job: there the "
+      "task\n"
+      "must be started again.\n\n"
       "EXAMPLE\n  until ./step; do\n"
       "    coxswain fail \"step failed\" && ./repair && coxswain reset || exit\n  done\n\n"));
 }

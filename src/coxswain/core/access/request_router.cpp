@@ -185,8 +185,10 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
   }
   if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) return replaced(id);
   if (kernel_.error) return kernel_.job_failed(errc::failed_precondition);
-  if (t.state == task_state::failed)
-    return status{errc::failed_precondition, kernel_.has_failed(id)};
+  if (t.state == task_state::failed) {
+    return status{errc::failed_precondition,
+                  kernel_.has_failed(id) + (options_.elastic ? "; join again" : "")};
+  }
   std::string const text = "task " + std::to_string(id.value);
   if (t.state == task_state::left || t.state == task_state::returning) {
     return status{errc::failed_precondition, text + " has left; it may join again"};

@@ -27,8 +27,11 @@ void failure_verbs::handle(call const& c, reset_args& args) {
   if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Reset must name its task"});
   if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   if (options_.elastic) {
-    return calls_.refuse(c, {errc::failed_precondition,
-                             "in an elastic job a task is not reset: its process joins again"});
+    return calls_.refuse(
+        c, {errc::failed_precondition,
+            c.by.guest_of ? "an elastic job has no reset: end this command, and start its "
+                            "task again"
+                          : "an elastic job has no reset: join again"});
   }
   task& t = roster_.at(*c.task);
   if (t.state != task_state::failed) {

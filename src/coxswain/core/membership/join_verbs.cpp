@@ -119,7 +119,10 @@ void join_verbs::handle(call const& c, join_args& args) {
   bool const is_guest = c.by.guest_of && roster_.at(*c.task).is_connected();
   if (options_.elastic && !is_guest) {
     return calls_.refuse(
-        c, {errc::failed_precondition, "this job is elastic: it assigns the numbers of its tasks"});
+        c, {errc::failed_precondition,
+            c.by.guest_of ? kernel_.who(*c.task) +
+                                " is no member any more: end this command, and start its task again"
+                          : "this job is elastic: it assigns the numbers of its tasks"});
   }
   join(c, args);
 }
