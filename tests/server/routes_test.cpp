@@ -410,6 +410,126 @@ BOOST_FIXTURE_TEST_CASE(a_flood_waits_and_is_taken_in_its_turn, relayed) {
   BOOST_TEST(readers[1].empty());
 }
 
+// Routes, each with a quantum of steps to use, of which an iteration has six.
+struct crowded : relayed {
+  static constexpr std::uint32_t routes = 20;
+  static constexpr auto quantum = static_cast<std::uint64_t>(step_scheduler::quantum);
+  static constexpr auto steps = static_cast<std::uint64_t>(step_scheduler::iteration_steps);
+
+  crowded() {
+    for (std::uint32_t i = 1; i <= routes; ++i) open(i);
+    d().begin();
+    for (std::uint32_t i = 1; i <= routes; ++i) send(content(i, try_gets(1, quantum)));
+  }
+  static std::string try_gets(std::uint64_t first, std::uint64_t count) {
+    std::string all;
+    for (auto i = first; i < first + count; ++i) all += try_get_frame(i, "k");
+    return all;
+  }
+  // An iteration without input. Returns the number of processed messages.
+  std::uint64_t iteration() {
+    auto const before = d().frames_received();
+    d().begin();
+    d().advance(now);
+    settle();
+    return d().frames_received() - before;
+  }
+  std::size_t replies(std::uint32_t route) {
+    std::size_t count = 0;
+    for (; !readers[route].empty(); ++count) readers[route].take();
+    return count;
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(many_routes_continue_in_their_order, crowded) {
+  for (std::uint32_t first = 7; first <= routes; first += 6) {
+    BOOST_TEST(replies(first) == 1u);  // to its Hello
+    BOOST_TEST(iteration() == std::min<std::uint64_t>(routes - first + 1, 6) * quantum);
+    BOOST_TEST(replies(first) == quantum);
+  }
+  BOOST_TEST(iteration() == 0u);
+  BOOST_TEST(d().steps().steps_max() == step_scheduler::iteration_steps);
+}
+
+BOOST_FIXTURE_TEST_CASE(routes_that_wait_have_half_of_the_steps_and_no_other_overtakes, crowded) {
+  struct client {
+    connection_id id;
+    std::uint64_t sent{};
+    dispatch::taken state{dispatch::taken::all};
+  };
+  std::vector<client> others(6);
+  d().begin();
+  for (auto& one : others) {
+    one.id = d().open(now, "10.0.0.2:5", secret);
+    one.state = d().received(now, one.id, hello_frame());
+  }
+
+  for (std::uint32_t first = 7; first <= routes; first += 3) {
+    BOOST_TEST(replies(first) == 1u);
+    d().begin();
+    send(opened(routes + first) + content(routes + first, hello_frame()));
+    for (auto& one : others) {
+      if (one.state == dispatch::taken::waits) {
+        one.state = d().go_on(now, one.id);
+      } else {
+        one.state = d().received(now, one.id, try_gets(one.sent + 1, quantum));
+        one.sent += quantum;
+      }
+    }
+    d().advance(now);
+    settle();
+    BOOST_TEST(replies(first) == quantum);
+    if (first + 3 <= routes) BOOST_TEST(replies(routes + first) == 0u);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_route_with_two_quanta_continues_and_beyond_them_with_all_others,
+                        crowded) {
+  send(content(routes, try_gets(quantum + 1, 2 * quantum)));
+
+  for (int i = 0; i < 3; ++i) iteration();
+  BOOST_TEST(replies(routes) == 1 + quantum);
+  iteration();
+  BOOST_TEST(replies(routes) == quantum);
+  iteration();
+  BOOST_TEST(replies(routes) == quantum);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_route_that_waits_for_others_can_end, crowded) {
+  send(closed(routes) + closed(routes - 1, true));
+  BOOST_TEST(d().routes() == routes);
+
+  for (int i = 0; i < 3; ++i) iteration();
+
+  BOOST_TEST(d().routes() == routes - 2);
+  BOOST_TEST(replies(routes) == 1u);  // it cannot be written to
+  d().lost(now, trunk, core::loss::closed);
+  BOOST_TEST(iteration() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(input_of_a_route_that_waits_for_others_meets_its_deadline, relayed) {
+  core::count_barrier_args const two{.name = "two", .count = 2, .timeout = 1s};
+  open(1);
+  open(2);
+  send(content(1, frame(two, 1)));
+  now += 1s - 1ns;
+  d().begin();
+  std::string flood;
+  for (std::uint64_t i = 1; i <= 200; ++i) flood += try_get_frame(i, "k");
+  for (std::uint32_t i = 3; i <= 40; ++i) {
+    open(i);
+    send(content(i, flood));
+  }
+  send(content(2, frame(two, 1)));
+  d().advance(now);
+  settle();
+
+  for (int i = 0; i < 10; ++i) pass(10ms);
+
+  static_cast<void>(next(1));
+  BOOST_TEST(next(1).outcome.ok());
+}
+
 BOOST_FIXTURE_TEST_CASE(room_is_reported_for_what_was_taken, relayed) {
   open(1);
   std::size_t sent = 0;

@@ -287,9 +287,9 @@ status dispatch::put_in(time_point now, core::owner_input what) {
 }
 
 void dispatch::advance(time_point now) {
+  now_ = std::max(now_, steps_.limited(now));
+  if (has_routes_to_go_on()) go_on_routes(now_);
   now = steps_.limited(now);
-  now_ = std::max(now_, now);
-  if (lines_.has_to_go_on()) go_on_routes(now_);
   if (!slowed_.empty()) go_on_slowed(now_);
   memory_.advance(now);
   grpc_.advance(now);
@@ -301,7 +301,7 @@ void dispatch::advance(time_point now) {
 }
 
 std::optional<time_point> dispatch::next_deadline() const {
-  if (lines_.has_to_go_on()) return now_;
+  if (has_routes_to_go_on()) return now_;
   auto next = core_.logic().next_deadline();
   if (!slowed_.empty() && (!next || slowed_.begin()->first < *next)) {
     next = slowed_.begin()->first;

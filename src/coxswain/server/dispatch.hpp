@@ -237,7 +237,11 @@ class dispatch {
   [[nodiscard]] status make_room(time_point now, connection_id id, line& on, std::size_t bytes);
   [[nodiscard]] status take_living(time_point now, line& on, std::string_view silent);
   void settle_route(time_point now, connection_id id, line& on);
+  [[nodiscard]] bool has_routes_to_go_on() const noexcept {
+    return lines_.has_to_go_on() || steps_.has_queue();
+  }
   void go_on_routes(time_point now);
+  void go_on_route(time_point now, connection_id id, line& on);
   [[nodiscard]] bool is_slowed(time_point now, connection_id id, line& on);
   void go_on_slowed(time_point now);
   bool share(time_point now, core::outgoing const& what, line& on);

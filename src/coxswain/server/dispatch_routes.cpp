@@ -86,6 +86,7 @@ status dispatch::open_route(time_point now, connection_id from, line& on,
   }
   auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
   one->route = std::make_unique<route_line>(from, what.route, core_.logic().memory().get());
+  one->steps.queues = true;
   auto peer = t.peer + std::string{core::via_relay} + std::string{what.peer};
   auto const place = t.routes.emplace(what.route, connection_id{}).first;
   try {
@@ -148,7 +149,8 @@ status dispatch::take_living(time_point now, line& on, std::string_view silent) 
 void dispatch::settle_route(time_point now, connection_id id, line& on) {
   route_line& r = *on.route;
   if (state_of(on) == taken::waits || (state_of(on) == taken::all && !r.unread.empty())) {
-    return lines_.go_on_later(id, on);
+    if (!on.steps.is_queued) lines_.go_on_later(id, on);
+    return;
   }
   if (state_of(on) != taken::all) return;
   if (r.ended) return end_route(now, id, on);
@@ -159,31 +161,42 @@ void dispatch::settle_route(time_point now, connection_id id, line& on) {
   lines_.changed(now, r.trunk, carrier);
 }
 
-// Input that waited for its route's next quantum, or for memory.
+// Input that waited for its route's next quantum, for memory, or for others.
 void dispatch::go_on_routes(time_point now) {
   auto const guard = core_.completing();
+  steps_.begin_queue();
   for (auto const id : lines_.take_going_on()) {
-    auto* const on = lines_.find(id);
-    if (on == nullptr) continue;
-    route_line& r = *on->route;
-    if (!on->is_heard()) {
-      r.unread = {};
-    } else if (on->steps.waits) {
-      if (now - on->heard >= heard_period) heard(now, id, *on);
-    } else if (on->grpc) {
-      static_cast<void>(hear_grpc(now, id, *on, std::exchange(on->grpc->unread, {})));
-    } else {
-      steps_.refill(on->steps);
-      static_cast<void>(take_frames(now, id, *on));
+    if (auto* const on = lines_.find(id)) go_on_route(now, id, *on);
+  }
+  steps_.serve_queue([&](connection_id id) {
+    if (auto* const on = lines_.find(id)) {
+      on->steps.waits = false;
+      go_on_route(now, id, *on);
     }
-    if (state_of(*on) == taken::all && !r.unread.empty()) {
-      auto const content = std::exchange(r.unread, {});
-      r.counted.count(0);
-      r.unreported -= content.size();
-      static_cast<void>(take_content(now, id, *on, content));
-    } else {
-      settle_route(now, id, *on);
-    }
+    auto* const on = lines_.find(id);  // unless that has ended it
+    return on != nullptr ? &on->steps : nullptr;
+  });
+}
+
+void dispatch::go_on_route(time_point now, connection_id id, line& on) {
+  route_line& r = *on.route;
+  if (!on.is_heard()) {
+    r.unread = {};
+  } else if (on.steps.waits) {
+    if (now - on.heard >= heard_period) heard(now, id, on);
+  } else if (on.grpc) {
+    static_cast<void>(hear_grpc(now, id, on, std::exchange(on.grpc->unread, {})));
+  } else {
+    steps_.refill(on.steps);
+    static_cast<void>(take_frames(now, id, on));
+  }
+  if (state_of(on) == taken::all && !r.unread.empty()) {
+    auto const content = std::exchange(r.unread, {});
+    r.counted.count(0);
+    r.unreported -= content.size();
+    static_cast<void>(take_content(now, id, on, content));
+  } else {
+    settle_route(now, id, on);
   }
 }
 

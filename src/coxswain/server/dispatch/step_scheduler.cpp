@@ -17,8 +17,13 @@ void step_scheduler::wait(time_point now, connection_id who, account& of) {
   }
   if (of.left <= 0) {
     of.is_beyond_share = std::exchange(of.is_late, true) || of.left <= -quantum;
+    of.is_queued = false;
   }
   if (of.is_beyond_share) return beyond_share_.push_back(who);
+  if (of.queues && !of.is_late) {
+    if (!std::exchange(of.is_queued, true)) queue_.push_back({who, now});
+    return;
+  }
   if (iteration_steps_left_ <= 0) {
     waits_since_ = std::min(waits_since_.value_or(of.waits_since), of.waits_since);
   }

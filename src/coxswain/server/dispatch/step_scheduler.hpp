@@ -6,10 +6,13 @@
 // costs more. Further messages wait, in order. In the next iteration each connection has a second
 // quantum; messages that wait even then are beyond its share, and those connections have
 // `quanta_beyond_share` quanta together, round-robin. All connections that act for no task have
-// `iteration_steps` together; then they wait for the next iteration, in order.
+// `iteration_steps` together; then they wait for the next iteration, in order. Those that nobody
+// visits in each iteration (routes) wait in a queue, which has half of these steps and what the
+// others leave.
 //
 // Not thread-safe. Not here: the messages that wait (dispatch).
 
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -36,6 +39,8 @@ class step_scheduler {
     bool is_late{};  // it has used up a quantum since it had no messages left
     bool is_beyond_share{};
     bool acts_for_tasks{};       // as of when it last had to wait for others
+    bool queues{};               // waits for others in the queue
+    bool is_queued{};            // is there
     std::int64_t left{quantum};  // below zero: its debt
     std::uint64_t iteration{};   // in which that was true
     std::uint64_t waits_from{};  // the iteration in which it began to wait; zero: it does not
@@ -60,8 +65,17 @@ class step_scheduler {
 
   // Whether the connection may take another message in this iteration.
   [[nodiscard]] bool may_go_on(connection_id who, account& of) const {
-    return of.left > 0 && (iteration_steps_left_ > 0 || acts_for_tasks(who, of));
+    return of.left > 0 && (has_steps_for(of) || acts_for_tasks(who, of));
   }
+
+  // After the connections that are visited in each iteration: what is left of its steps is for
+  // those that are not.
+  void begin_queue() noexcept { reserved_ = 0; }
+  // Those in the queue go on, as far as the steps go. `go_on` serves a connection_id, which waits
+  // no more, and returns its account; null if it is gone.
+  template <class GoOn>
+  void serve_queue(GoOn go_on);
+  [[nodiscard]] bool has_queue() const noexcept { return !queue_.empty(); }
 
   // A message of this size was taken, and the core has handled it.
   void charge(account& to, std::size_t bytes) {
@@ -83,6 +97,7 @@ class step_scheduler {
 
   // No deadline expires that is later than the receipt of a message that waits within its share.
   [[nodiscard]] time_point limited(time_point now) const {
+    if (!queue_.empty()) now = std::min(now, queue_.front().since);
     return waits_since_ ? std::min(now, *waits_since_) : now;
   }
 
@@ -99,13 +114,24 @@ class step_scheduler {
   void grant(account& to) const;
   void end_wait(connection_id who, account& of);
   [[nodiscard]] bool acts_for_tasks(connection_id who, account& of) const;
+  // Nobody overtakes the queue in it.
+  [[nodiscard]] bool has_steps_for(account const& of) const noexcept {
+    return iteration_steps_left_ > reserved_ && (reserved_ == 0 || !of.queues);
+  }
+
+  struct queued {
+    connection_id who;
+    time_point since;
+  };
 
   core::coordinator const& core_;
   std::uint64_t iteration_{1};
   std::uint64_t charged_{};                 // of the core's steps
   std::vector<connection_id> late_;         // began to wait in this iteration, within their share
   std::deque<connection_id> beyond_share_;  // wait, round-robin
+  fifo<queued> queue_;                      // by `since`
   std::int64_t iteration_steps_left_{iteration_steps};
+  std::int64_t reserved_{};                // of these, for the queue
   std::optional<time_point> waits_since_;  // the oldest message that other connections hold up
   std::int64_t steps_max_{};
   wait_counts waits_;
@@ -134,10 +160,22 @@ void step_scheduler::begin(Find account_of) {
   }
 }
 
+template <class GoOn>
+void step_scheduler::serve_queue(GoOn go_on) {
+  while (!queue_.empty() && iteration_steps_left_ > 0) {
+    if (auto* const one = go_on(queue_.front().who); one != nullptr) {
+      if (one->waits && one->is_queued) return;  // for more steps
+      one->is_queued = false;
+    }
+    queue_.pop_front();
+  }
+}
+
 inline void step_scheduler::begin_iteration() {
   ++iteration_;
   steps_max_ = std::max(steps_max_, iteration_steps - iteration_steps_left_);
   iteration_steps_left_ = iteration_steps;
+  reserved_ = queue_.empty() ? 0 : iteration_steps / 2;
   waits_since_.reset();
 }
 
