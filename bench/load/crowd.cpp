@@ -17,15 +17,17 @@ namespace {
 // This few connections at once fit any listener's queue, and each sends its Hello in time.
 constexpr std::size_t connect_batch = 128;
 
-// Routes are in no queue.
-constexpr std::size_t open_batch = 8'192;
+// So many trunks at once, which send their Hello late, are fewer than the strangers that a server
+// lets in from one host. Then so many routes of each trunk, since they are in no queue.
+constexpr std::size_t trunk_batch = 8'192;
+constexpr std::size_t route_batch = 64;
 
 }  // namespace
 
 crowd::crowd(address server, std::unique_ptr<peer> speaks, extent size, ways how)
     : sessions_{size.connections},
       tasks_{size.tasks},
-      batch_{how.trunks == 0 ? connect_batch : open_batch},
+      trunks_{how.trunks},
       wires_{std::move(server), std::move(speaks), std::move(how)},
       asked_(sessions_) {}
 
@@ -33,7 +35,7 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
   speaks().expect({hello_answer(tasks_)});
   while (wires_.size() < sessions_) {
     auto const first = wires_.size();
-    auto const end = std::min(sessions_, first + batch_);
+    auto const end = std::min(sessions_, first + batch_after(first));
     while (wires_.size() < end) {
       speaks().open(wires_.size());
       wires_.open();
@@ -42,6 +44,11 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
     if (says_all() && speaks().has_hello()) greet(first, end);
     progress(end);
   }
+}
+
+std::size_t crowd::batch_after(std::size_t opened) const noexcept {
+  if (trunks_ == 0) return connect_batch;
+  return opened < trunks_ ? trunk_batch : route_batch * trunks_;
 }
 
 void crowd::introduce(std::size_t first, std::size_t end) {

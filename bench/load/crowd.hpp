@@ -73,6 +73,8 @@ class crowd final : public connections::listener {
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;
   [[nodiscard]] bool says_all() noexcept { return pretends_ || speaks().has_sessions(); }
+  // So many more connect together.
+  [[nodiscard]] std::size_t batch_after(std::size_t opened) const noexcept;
   void introduce(std::size_t first, std::size_t end);
   void greet(std::size_t first, std::size_t end);
   void send_jittered(duration within);
@@ -80,7 +82,7 @@ class crowd final : public connections::listener {
 
   std::size_t sessions_;
   std::uint32_t tasks_;
-  std::size_t batch_;  // so many connect together
+  std::size_t trunks_;
   connections wires_;
   frame_list prepared_;
   std::vector<std::uint32_t> asked_;  // by session: how many requests are prepared or unanswered

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace coxswain::bench {
 
@@ -45,7 +46,10 @@ void trunk::receive(std::string_view bytes, taker const& take) {
     auto const payload = decoder_.next();
     if (!payload) throw bench_error{"a trunk got nonsense: " + payload.error().text()};
     if (!*payload) return;
-    if (!wire::is_routed(**payload)) continue;
+    if (!wire::is_routed(**payload)) {
+      take_own(**payload);
+      continue;
+    }
     auto const what = wire::decode_routed(**payload);
     if (!what) throw bench_error{"a trunk got nonsense: " + what.error().text()};
     if (what->what == wire::routed::kind::content) deliver(what->route, what->content, take);
@@ -57,6 +61,14 @@ void trunk::receive(std::string_view bytes, taker const& take) {
       frame_ += what->content;
       deliver(one->route, frame_, take);
     }
+  }
+}
+
+void trunk::take_own(std::string_view payload) {
+  auto const message = wire::decode_server(payload);
+  if (!message) throw bench_error{"a trunk got nonsense: " + message.error().text()};
+  if (auto const* const bye = std::get_if<core::goodbye>(&message->what.value)) {
+    throw bench_error{"a trunk got a goodbye: " + bye->why.text()};
   }
 }
 

@@ -36,6 +36,7 @@ class trunk {
     std::size_t unreported{};  // received since the coordinator was told of room
   };
 
+  static void take_own(std::string_view payload);
   void deliver(std::uint32_t number, std::string_view bytes, taker const& take);
 
   wire::frame_decoder decoder_;
