@@ -3,6 +3,7 @@
 
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/routed.hpp"
 #include "tests/wire/live_bytes.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -31,13 +32,23 @@ class job {
         tasks_{o.core.num_tasks},
         per_session_{tasks_per_session} {}
 
+  // Its connections are routes of a relay.
+  void use_relay() {
+    relay_ = logic_.open(now_, "10.0.0.1:40000", core::session_secret{});
+    core::hello_args hello;
+    hello.relay = true;
+    frame_.clear();
+    wire::append_frame(frame_, {{}, 0, {}, hello});
+    receive(*relay_);
+  }
+
   // Returns the number of allocations, as all below do.
   std::size_t join() {
     connections_.reserve(tasks_ / per_session_);
     std::size_t sum = 0;
     for (std::uint32_t i = 0; i < tasks_ / per_session_; ++i) {
       std::size_t const before = test::allocations();
-      connections_.push_back(logic_.open(now_, "127.0.0.1:40000", core::session_secret{}));
+      open();
       sum += test::allocations() - before;
       core::hello_args hello;
       hello.label = "worker-host-17:31415";
@@ -114,6 +125,16 @@ class job {
     return one;
   }
 
+  void open() {
+    connections_.push_back(relay_ ? *relay_
+                                  : logic_.open(now_, "127.0.0.1:40000", core::session_secret{}));
+    if (!relay_) return;
+    frame_.clear();
+    auto const route = static_cast<std::uint32_t>(connections_.size());
+    wire::append_opened(frame_, route, core::session_secret{}, "process 31415 of user 1000");
+    receive(*relay_);
+  }
+
   static std::string key(std::uint32_t task) { return "checkpoint/shard/" + std::to_string(task); }
 
   template <class Make>
@@ -134,11 +155,20 @@ class job {
     std::optional<task_id> const acting = id == 0 ? std::nullopt : std::optional{task_id{task}};
     frame_.clear();
     wire::append_frame(frame_, {request_id{id}, answered, acting, std::move(what)});
+    if (relay_) {
+      auto const content = std::exchange(frame_, {});
+      wire::append_content_head(frame_, task / per_session_ + 1, content.size());
+      frame_ += content;
+    }
     std::size_t const before = test::allocations();
-    logic_.begin();
-    logic_.received(now_, connections_[task / per_session_], frame_);
-    while (logic_.deliver(dirty_)) write_all();
+    receive(connections_[task / per_session_]);
     return test::allocations() - before;
+  }
+
+  void receive(connection_id from) {
+    logic_.begin();
+    logic_.received(now_, from, frame_);
+    while (logic_.deliver(dirty_)) write_all();
   }
 
   [[nodiscard]] std::uint64_t id_of(std::uint32_t task, std::uint64_t call) const {
@@ -163,6 +193,7 @@ class job {
   std::uint32_t tasks_;
   std::uint32_t per_session_;
   std::uint64_t calls_{};  // of each task
+  std::optional<connection_id> relay_;
   std::vector<connection_id> connections_;
   std::vector<connection_id> dirty_;
   std::string frame_;
@@ -187,6 +218,17 @@ server::options with_short_memory() {
 std::size_t size(std::uint32_t tasks) {
   std::size_t const before = test::live_bytes();
   job j{options_for(tasks), 100};
+  j.join();
+  return test::live_bytes() - before;
+}
+
+// The memory of a job whose tasks are the clients of one relay.
+std::size_t size_behind_relay(std::uint32_t tasks) {
+  auto o = options_for(tasks);
+  o.record_bytes_max = 0;
+  std::size_t const before = test::live_bytes();
+  job j{o};
+  j.use_relay();
   j.join();
   return test::live_bytes() - before;
 }
@@ -221,6 +263,12 @@ BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
   std::size_t const each = (test::live_bytes() - before) / num_tasks;
   BOOST_TEST_MESSAGE(each << " bytes for each idle task");
   BOOST_TEST(each < 2048U);
+}
+
+BOOST_AUTO_TEST_CASE(an_additional_task_behind_a_relay_costs_less_than_1800_bytes) {
+  std::size_t const each = (size_behind_relay(4'000) - size_behind_relay(1'000)) / 3'000;
+  BOOST_TEST_MESSAGE(each << " bytes for each more task behind a relay");
+  BOOST_TEST(each < 1800U);
 }
 
 BOOST_AUTO_TEST_CASE(an_additional_task_of_a_session_costs_less_than_400_bytes) {
