@@ -414,7 +414,6 @@ BOOST_FIXTURE_TEST_CASE(a_flood_waits_and_is_taken_in_its_turn, relayed) {
 struct crowded : relayed {
   static constexpr std::uint32_t routes = 20;
   static constexpr auto quantum = static_cast<std::uint64_t>(step_scheduler::quantum);
-  static constexpr auto steps = static_cast<std::uint64_t>(step_scheduler::iteration_steps);
 
   crowded() {
     for (std::uint32_t i = 1; i <= routes; ++i) open(i);
