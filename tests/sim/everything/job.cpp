@@ -56,6 +56,8 @@ job::job(std::uint64_t seed, injected_bug const* wrong,
   if (decided.ways.has_disk) {
     seen.delay_max += 2 * synchronization_max;
     seen.seen_within = 4 * synchronization_max;  // with its request for what follows
+    // Where its queue is short, each waits for what it asked for besides: keys, tasks and events.
+    if (decided.limits_are_small) seen.seen_within *= 3;
   }
   seen.begun = w.now;
   seen.all_are_recoverable =

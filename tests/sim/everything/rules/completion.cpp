@@ -137,7 +137,7 @@ duration time_in_queue(history const& h, call_record const& c) {
   auto const before = std::count_if(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
     return other.process == c.process && other.over() >= c.made && other.over() <= *c.answered;
   });
-  return before * (h.seen_within / 2);
+  return before * (h.seen_within / 6);
 }
 
 void check_time(history const& h, call_record const& c, violations& found) {
