@@ -84,7 +84,7 @@ void doubled_token(bug_injector& by, std::size_t process, server_messages& sent)
   if (!granted_lock(by, process, sent)) return;
   std::uint64_t& token = body<core::stored_answer>(sent)->version;
   std::uint64_t const before =
-      by.remembered.try_emplace("token", bytes{}, token).first->second.version;
+      by.remembered.try_emplace("token", core::value_answer{bytes{}, token}).first->second.version;
   by.remembered["token"].version = token;
   if (by.one_in(3)) token = before;
 }
