@@ -471,6 +471,18 @@ BOOST_FIXTURE_TEST_CASE(the_hosts_leave_replaces_the_leave_of_its_guests, job<2>
   BOOST_TEST(c.state_of(0) == "left");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_host_that_takes_back_its_leave_leaves_its_guests_waiting, job<2>) {
+  host_all(c, 2);
+  auto const by_host = c.leave(0);
+  auto const by_guest = c.leave({guest(c, 0), 0});
+
+  BOOST_TEST(c.cancel(by_host).code(by_guest) == "waits");
+  BOOST_TEST(c.code(c.leave(1)) == "OK");
+
+  BOOST_TEST(c.code(by_guest) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
 BOOST_AUTO_TEST_CASE(a_guest_is_notified_that_its_host_left) {
   for (bool const returning : {false, true}) {
     cluster c{2, {.recoverable = true}};

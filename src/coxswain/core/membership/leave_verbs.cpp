@@ -36,6 +36,13 @@ void leave_verbs::cancel(ticket who, parked const& p) {
   }
   auto const* const arrival = leave_.arrival_of(*p.task);
   if (!arrival || arrival->who != who) return;
+  auto const* const shared = concerns_.guests.grant_of(host{who.session, *p.task});
+  if (shared && !shared->leaving.empty()) {
+    meeting::arrival of_guests;
+    of_guests.deadline = arrival->deadline;
+    leave_.arrive(*p.task, std::move(of_guests));
+    return;
+  }
   leave_.cancel(*p.task);
   if (leave_.arrived() == 0) close_leave();
 }
