@@ -414,7 +414,7 @@ BOOST_FIXTURE_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task, job<1>) 
   auto const one = c.barrier(o, "b");
 
   BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
-  expect_words(c.text(one), {"must name a task"});
+  expect_words(c.text(one), {"join first", "the call must name one"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period, job<4>) {
