@@ -60,7 +60,7 @@ def without_chance(text, directory):
                           (r"\d+ B of [\d.]+ [GM]iB", "N B of N GiB"),
                           (r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-][\d:]+) +[\d.]+", "TIME"),
                           (r"coxswain-\d+T\d+-\d+", "coxswain-TIME-PID"),
-                          (r"\d\d:\d\d:\d\d\.\d|\d+(\.\d+)? [mu]s\b|\d\.\d+ s\b", "TIME")):
+                          (r"\d\d:\d\d:\d\d\.\d|\d+(\.\d+)? [mu]s\b|\d+\.\d+ s\b", "TIME")):
         text = re.sub(pattern, same, text)
     return text
 
