@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -71,6 +72,18 @@ class Relay(WithJournal):
             self.assertEqual(one.wait(), 0, one.said())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
+
+    def test_clients_wait_for_a_relay_that_has_lost_its_coordinator(self):
+        coordinator = self.serve_journal(1)
+        relay = self.relay(coordinator)
+        relay.line("carries clients", "err")
+        self.kill(coordinator)
+        relay.line("was lost", "err")
+        began = time.monotonic()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(relay.address.removeprefix("unix:"))
+            self.assertIn(b"the relay cannot reach the coordinator", client.recv(4096))
+        self.assertGreaterEqual(time.monotonic() - began, 2)
 
     def test_a_stopped_relay_is_left_for_the_coordinator(self):
         coordinator = self.serve(2, "--heartbeat-timeout", "3s")

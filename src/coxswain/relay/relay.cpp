@@ -21,6 +21,10 @@ constexpr duration exit_max = 100ms;
 // Clients that wait for the trunk; further ones are turned away at once.
 constexpr std::size_t waiting_max = 4'096;
 
+// A coordinator is restarted meanwhile. Clients that look elsewhere find it there as well, and do
+// not come back.
+constexpr duration return_max = 2s;
+
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 std::string goodbye(status const& why) {
@@ -80,7 +84,7 @@ void relay::stop() {
 void relay::end() {
   trunk_->close();
   clients_.clear();
-  waiting_.clear();
+  waiting_ = {};
   ending_.clear();
   listeners_.clear();
   poller_.close();
@@ -114,12 +118,13 @@ void relay::iteration_ends() noexcept {
     look_whether_idle(now);
     if (is_closed_) return;
     give_up_gone(now);
+    if (failure_) turn_away(*failure_, now);
     report_living(now);
     if (door_) advance_door();
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
-      turn_away(trunk_->end());
+      turn_away(trunk_->end(), time_point::max());
       close_door(trunk_->end());
       return end();
     }
@@ -150,12 +155,13 @@ void relay::accepted(server::listener const& by, net::socket socket, std::string
     auto one = std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer),
                                               vouches_for(by), static_cast<client_owner&>(*this));
     if (trunk_->is_up()) return open_route(std::move(one));
-    if (failure_ || waiting_.size() >= waiting_max) {
+    if (waiting_.size() >= waiting_max) {
       one->dismiss(goodbye(failure_.value_or(status{})));
       ending_.push_back(std::move(one));
       return;
     }
-    waiting_.push_back(std::move(one));
+    bool const was_up = trunk_->session().has_value();
+    waiting_.push_back({clock_now() + (was_up ? return_max : duration::zero()), std::move(one)});
   } catch (std::exception const&) {
     out_of_room(0);
   }
@@ -236,6 +242,7 @@ std::optional<time_point> relay::next_deadline() const {
   if (accept_again_at_) next = std::min(next, *accept_again_at_);
   if (door_) next = std::min(next, door_->next_deadline().value_or(time_point::max()));
   if (!gone_.empty()) next = std::min(next, gone_.front().until);
+  if (failure_ && !waiting_.empty()) next = std::min(next, waiting_.front().until);
   if (idle_since_) next = std::min(next, deadline_after(*idle_since_, options_.idle_max));
   if (next == time_point::max()) return std::nullopt;
   return next;
@@ -256,7 +263,7 @@ void relay::trunk_up() {
   }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
   open_door();
-  for (auto& one : std::exchange(waiting_, {})) {
+  for (auto& [_, one] : std::exchange(waiting_, {})) {
     if (!one->has_ended()) {
       open_route(std::move(one));
     } else {
@@ -289,15 +296,14 @@ void relay::trunk_down(status const& why) {
 
 void relay::trunk_failed(status const& why) {
   failure_ = why;
-  turn_away(why);
   poller_.request_iteration();
 }
 
-void relay::turn_away(status const& why) {
-  if (waiting_.empty()) return;
-  auto const text = goodbye(why);
-  for (auto& one : std::exchange(waiting_, {})) {
-    one->dismiss(text);
+// Those that have waited until then.
+void relay::turn_away(status const& why, time_point until) {
+  for (; !waiting_.empty() && waiting_.front().until <= until; waiting_.pop_front()) {
+    auto one = std::move(waiting_.front().client);
+    one->dismiss(goodbye(why));
     ending_.push_back(std::move(one));
   }
 }
@@ -337,7 +343,7 @@ void relay::flush() {
 void relay::clear_away() {
   ending_.clear();
   if (!std::exchange(may_have_ended_, false)) return;
-  std::erase_if(waiting_, [](auto const& one) { return one->has_ended(); });
+  waiting_.erase_if([](auto const& one) { return one.client->has_ended(); });
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
     bool const has_exited = entry.second->has_exited();

@@ -74,6 +74,12 @@ class relay final : private net::iteration_owner,
     std::uint32_t route{};
   };
 
+  // A client without a route, and when it is to look elsewhere unless the trunk is up.
+  struct waiting_client {
+    time_point until;
+    std::unique_ptr<relay_client> client;
+  };
+
   static std::string heartbeat_reply();
   time_point iteration_begins() noexcept override;
   void iteration_ends() noexcept override;
@@ -96,7 +102,7 @@ class relay final : private net::iteration_owner,
   void close_door(status const& why);
   void advance_door();
   void open_route(std::unique_ptr<relay_client> one);
-  void turn_away(status const& why);
+  void turn_away(status const& why, time_point until);
   void flush();
   void clear_away();
   void give_up_gone(time_point now);
@@ -112,7 +118,7 @@ class relay final : private net::iteration_owner,
   switchboard board_{heartbeat_reply()};
   std::optional<relay_door> door_;  // since the trunk was up first
   std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by number
-  std::vector<std::unique_ptr<relay_client>> waiting_;                        // for the trunk
+  fifo<waiting_client> waiting_;                                              // for the trunk
   std::vector<std::unique_ptr<relay_client>> ending_;
   fifo<gone_client> gone_;
   std::optional<status> failure_;  // of the last attempt to open the trunk
