@@ -9,6 +9,7 @@
 #include "coxswain/server/journal/restore.hpp"
 #include "coxswain/server/recording/replay.hpp"
 #include "coxswain/server/recording/settings.hpp"
+#include "coxswain/wire/routed.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "tests/server/messages.hpp"
 
@@ -463,6 +464,31 @@ BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
   BOOST_TEST(j.said.take().id.value == 1u);
   BOOST_TEST(j.said.take().id.value == 2u);
   BOOST_TEST(j.said.empty());
+}
+
+// Those, too, for which there was no room before.
+BOOST_AUTO_TEST_CASE(replies_to_a_route_leave_when_the_disk_is_done) {
+  test_directory in;
+  options o;
+  o.journal.level = durability::disk;
+  o.queued_bytes_max = 64;
+  journalled_job j{in, o};
+  core::hello_args hello{.label = "b12:1"};
+  hello.relay = true;
+  auto const trunk = j.connect(frame(std::move(hello)));
+  auto const client = hello_frame() + put_frame(1, "k", std::string(200, 'v')) +
+                      try_get_frame(2, "k") + try_get_frame(3, "k") + try_get_frame(4, "k");
+  std::string asked;
+  wire::append_opened(asked, 1, secret, "pid 3391");
+  wire::append_content_head(asked, 1, client.size());
+  j.say(trunk, asked + client);
+
+  while (j.d->awaits_durability()) {
+    BOOST_TEST(j.log.wait_until_durable().ok());
+    j.settle();
+  }
+  BOOST_TEST(j.d->queued().bytes == 0u);
+  BOOST_TEST(j.d->queued().messages == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {

@@ -297,6 +297,20 @@ BOOST_FIXTURE_TEST_CASE(a_client_whose_process_has_ended_has_no_grace, world) {
   BOOST_TEST(d().look(now).keys == 1u);
 }
 
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_process_is_certain_though_its_trunk_ends_with_it, world) {
+  o.core.reconnect_grace = 2s;
+  begin();
+  join(1, 0);
+  join(2, 1);
+
+  send(closed(1, true));
+  d().lost(now, trunk, core::loss::closed);
+  settle();
+
+  BOOST_TEST((task(0).state == task_state::failed));
+  BOOST_TEST((task(1).state == task_state::connected));
+}
+
 BOOST_FIXTURE_TEST_CASE(an_owner_that_reports_ends_says_how_a_process_ended, world) {
   o.core.reconnect_grace = 2s;
   o.core.reports_ends = true;

@@ -234,7 +234,9 @@ void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept
   if (auto* const on = lines_.find(from); on != nullptr) {
     if (on->trunk) {
       auto const with_it = how == core::loss::unreachable ? how : core::loss::trunk_closed;
-      for (auto const& [number, id] : on->trunk->routes) lost(now, id, with_it);
+      for (auto const& [number, id] : on->trunk->routes) {
+        lost(now, id, lines_.find(id)->route->ended.value_or(with_it));
+      }
     }
     if (on->trunk) --trunks_;
     if (on->route) --routes_;

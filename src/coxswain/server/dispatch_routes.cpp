@@ -305,6 +305,7 @@ void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
   });
   on.route->room -= bytes;
   on.out.written(bytes, encoder_);
+  hold_back(id, on);
   lines_.write_progressed(now, id, on);
   lines_.tell_paused(now, id, on);
 }
