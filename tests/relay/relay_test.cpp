@@ -9,6 +9,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -24,6 +27,20 @@ namespace {
 
 std::string socket_address(std::string const& name) {
   return "unix:/tmp/coxswain-relay-" + std::to_string(::getpid()) + "-" + name;
+}
+
+int unix_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+sockaddr_un unix_address(std::string_view address) {
+  sockaddr_un made{};
+  made.sun_family = AF_UNIX;
+  address.remove_prefix(std::string_view{"unix:"}.size());
+  address.copy(made.sun_path, sizeof made.sun_path - 1);
+  return made;
+}
+
+sockaddr const* pointer_to(sockaddr_un const& one) {
+  return reinterpret_cast<sockaddr const*>(&one);
 }
 
 struct running_relay {
@@ -145,6 +162,29 @@ BOOST_AUTO_TEST_CASE(a_relay_without_a_coordinator_says_so_and_waits_for_one) {
   o.listen = {socket_address("absent")};
   server::background_server late{std::move(o)};
   run_tasks(1, relay.address, [](blocking_client& task, std::uint32_t) { task.barrier("b"); });
+}
+
+// Its Resume, say, would take the session from the connection that it uses now.
+BOOST_AUTO_TEST_CASE(a_client_that_left_while_there_was_no_trunk_gets_no_route) {
+  auto const late = socket_address("late");
+  int const listening = unix_socket();
+  auto const at = unix_address(late);
+  BOOST_TEST_REQUIRE(::bind(listening, pointer_to(at), sizeof at) == 0);
+  BOOST_TEST_REQUIRE(::listen(listening, 8) == 0);
+  running_relay relay{late};
+
+  int const client = unix_socket();
+  auto const door = unix_address(relay.address);
+  BOOST_TEST_REQUIRE(::connect(client, pointer_to(door), sizeof door) == 0);
+  BOOST_TEST(::write(client, "stale", 5) == 5);
+  ::close(client);
+
+  server::options o;
+  o.listen = {"fd://" + std::to_string(listening)};
+  server::background_server coordinator{std::move(o)};
+  run_tasks(1, relay.address, [](blocking_client& task, std::uint32_t) { task.barrier("b"); });
+  BOOST_TEST(coordinator.ask(&server::server::statistics).routes_opened == 1u);
+  ::unlink(at.sun_path);
 }
 
 BOOST_AUTO_TEST_CASE(a_relay_ends_with_its_session) {

@@ -173,6 +173,7 @@ void relay::out_of_room(int /*error*/) noexcept {
 }
 
 void relay::open_route(std::unique_ptr<relay_client> one) {
+  if (one->has_left()) return ending_.push_back(std::move(one));
   auto const number = board_.open(server::draw_secret(), one->peer());
   one->attach(board_, number);
   clients_.emplace(number, std::move(one));

@@ -2,6 +2,8 @@
 
 #include "coxswain/wire/routed.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -44,6 +46,11 @@ net::owned_coroutine relay_client::watch() {
   co_await death_->readable();
   process_.has_ended = true;
   ready_.poke_next_iteration();
+}
+
+bool relay_client::has_left() const noexcept {
+  pollfd one{stream_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&one, 1, 0) > 0;
 }
 
 void relay_client::attach(client_port& to, std::uint32_t route) {

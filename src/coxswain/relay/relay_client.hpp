@@ -54,6 +54,10 @@ class relay_client final : private net::watched {
   // Its process has ended.
   [[nodiscard]] bool has_exited() const noexcept { return process_.has_ended; }
 
+  // It has closed its connection already, as one that has gone on at another address: what it has
+  // sent is stale.
+  [[nodiscard]] bool has_left() const noexcept;
+
   // It has no route any more, and will be destroyed.
   void detach() noexcept { route_ = 0; }
 
