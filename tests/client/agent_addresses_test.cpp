@@ -228,6 +228,21 @@ BOOST_AUTO_TEST_CASE(a_silent_relay_gives_way_to_the_next_address_after_a_third_
   }
 }
 
+// As to one that follows a reply.
+BOOST_AUTO_TEST_CASE(a_relay_is_kept_if_only_the_second_heartbeat_is_replied_to) {
+  agent_lab lab{with("unix:/a,b:1")};
+  lab.a.start(t0);
+  lab.connected(t0, 0).say(t0, {{}, hello_answer()});
+  static_cast<void>(lab.out());
+  auto const third = hello_answer().heartbeat_timeout / 3;
+
+  BOOST_TEST(lab.advance(t0 + third / 2) == "heartbeat");
+  auto const second = t0 + third / 2 + third / 4;
+  BOOST_TEST(lab.advance(second) == "heartbeat");
+  static_cast<void>(lab.say(second + 1ms, {}).out());
+  BOOST_TEST(lab.advance(t0 + third) == "");
+}
+
 // One that was stopped accepts connections and says nothing.
 BOOST_AUTO_TEST_CASE(a_handshake_without_an_answer_gives_way_after_a_second_then_two) {
   agent_lab lab{with("a:1,b:1")};

@@ -19,8 +19,9 @@
 //   latest;
 //   so a silence of one and a half periods after the first heartbeat that followed the last sign
 //   of life means that the connection is dead, and another is opened.
-//   At a Unix socket, as of a relay, if there are other addresses, both times are half a period: so
-//   the next address is tried after a silence of one period, a third of the timeout.
+//   At a Unix socket, as of a relay, if there are other addresses, both times are half a period,
+//   and a second heartbeat follows after a quarter: so the next address is tried after a silence of
+//   one period, a third of the timeout.
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
 //   upload over a slow line does not count as silence.
 // - A Resume lists the open requests that were sent once; the others follow it as new ones. So its

@@ -11,7 +11,10 @@ void heartbeats::use(core::hello_answer const& terms) {
 }
 
 time_point heartbeats::next_at() const {
-  if (unanswered_since_) return deadline_after(heartbeat_sent_at_, pace());
+  // In any case twice before the connection counts as dead: only the second one is surely replied
+  // to.
+  if (unanswered_since_)
+    return deadline_after(heartbeat_sent_at_, watches_closely_ ? pace() / 2 : pace());
   return deadline_after(std::min(sent_at_, heard_at_), pace());
 }
 
