@@ -6,6 +6,7 @@
 #include "coxswain/base/time.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -109,9 +110,14 @@ class pipe {
   std::uint64_t stop_after_{never};
 };
 
-// A connection between a process and the coordinator.
+class relay_process;
+
+// A connection between a process and the coordinator, or a relay.
 struct link {
   std::uint64_t number{};  // of all links of a world
+  std::size_t address{};   // of those of the process
+  relay_process* via{};    // null: the coordinator
+  bool relay_knows{};      // the relay holds it still
   connection_id at_server{};
   bool waits_to_be_accepted{};
   bool server_knows{};  // the server holds it still

@@ -6,6 +6,8 @@
 #include "tests/sim/script.hpp"
 
 #include <coroutine>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -69,12 +71,15 @@ class process {
 
   agent logic;
   std::vector<script> work;
-  std::shared_ptr<link> line;
+  std::shared_ptr<link> line;                            // open, or being opened
+  std::map<std::size_t, std::shared_ptr<link>> opening;  // by address
+  relay_process* relay{};                                // whose process it is
   std::optional<task_id> task;
   std::size_t number{};  // among the processes of its world
   time_point now{};
   std::optional<duration> delay_max;  // none: that of the world
   bool alive{true};
+  bool is_reported{};  // a relay has reported its end
   bool said_bye{};
   time_point paused_until{};
   std::optional<job_error> job_failure;

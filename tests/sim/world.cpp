@@ -42,9 +42,9 @@ world::world(std::uint64_t seed, core::config given, habits ways)
       ways_{ways} {}
 
 process& world::add(std::optional<task_id> task, std::optional<duration> fence_after,
-                    std::optional<core::guest_args> acts_for) {
+                    std::optional<core::guest_args> acts_for, std::vector<std::string> addresses) {
   agent_options o;
-  o.addresses = {"simulated:1"};
+  o.addresses = std::move(addresses);
   o.hello.label = task ? "host" + std::to_string(task->value) + ":1" : "observer:1";
   o.hello.acts_for = std::move(acts_for);
   o.task = task;
@@ -55,6 +55,13 @@ process& world::add(std::optional<task_id> task, std::optional<duration> fence_a
   p.now = now;
   p.logic.start(now);
   return p;
+}
+
+relay_process& world::add_relay(std::string address) {
+  auto& one = *relays.emplace_back(
+      std::make_unique<relay_process>(*this, std::move(address), ways_.wrong_relays));
+  start_relay(one);
+  return one;
 }
 
 void world::at(time_point when, std::function<void()> what) {
@@ -183,6 +190,7 @@ void world::crash() {
   synchronized_at_.reset();
   disk_is_full_.reset();
   for (auto const& [line, p] : links_) {
+    if (line->via) continue;
     line->up.cut(now, random, 0ns);
     line->down.finish(now, random, 2ms);
     line->server_knows = line->waits_to_be_accepted = false;
@@ -206,25 +214,49 @@ void world::watch_space() {
       now, core::storing_refused{is_full ? "no space is left on the journal's disk" : ""}));
 }
 
-void world::open_link(process& p) {
+void world::open_link(process& p, std::size_t address) {
   auto line = std::make_shared<link>();
   line->number = ++links_opened_;
-  line->delay_max = p.delay_max.value_or(delay_max);
-  p.line = line;
-  at(now + between(random, 0ns, 2 * line->delay_max), [this, &p, line] {
-    if (p.line != line) return;
-    if (refusing_until_ > now || is_down() || (awaits_observer_ && p.number != 0)) {
-      p.line.reset();
-      if (p.alive) p.logic.connect_failed(now, 0, {errc::unavailable, "connection refused"}, true);
-      return;
-    }
+  line->address = address;
+  auto const relay = std::find_if(relays.begin(), relays.end(), [&](auto const& one) {
+    return one->address == p.logic.address(address);
+  });
+  if (relay != relays.end()) line->via = relay->get();
+  line->delay_max = line->via ? local_delay_max : p.delay_max.value_or(delay_max);
+  p.opening[address] = line;
+  if (!p.line) p.line = line;
+  at(now + between(random, 0ns, 2 * line->delay_max), [this, &p, line] { link_opens(p, line); });
+}
+
+bool world::is_refused(process const& p, link const& line) const {
+  if (line.via) return !line.via->is_alive();
+  return refusing_until_ > now || is_down() || (awaits_observer_ && p.number != 0);
+}
+
+void world::link_opens(process& p, std::shared_ptr<link> const& line) {
+  auto const attempt = p.opening.find(line->address);
+  if (attempt == p.opening.end() || attempt->second != line) return;
+  p.opening.erase(attempt);
+  if (is_refused(p, *line)) {
+    if (p.line == line) p.line.reset();
+    status const why{errc::unavailable, "connection refused"};
+    if (p.alive) p.logic.connect_failed(now, line->address, why, true);
+    if (p.alive && p.relay) p.relay->trunk_failed(why);
+    return;
+  }
+  if (line->via && !p.alive) return;
+  links_.emplace_back(line, &p);
+  if (line->via) {
+    line->via->accept(line, p);
+  } else {
     // As with a kernel's backlog, the client is connected before the coordinator accepts.
     line->waits_to_be_accepted = true;
-    links_.emplace_back(line, &p);
-    if (on_link) on_link(*line);
-    if (!p.alive) return line->up.finish(now, random, 1ms);
-    p.logic.connected(now, 0);
-  });
+  }
+  if (on_link) on_link(*line);
+  if (!p.alive) return line->up.finish(now, random, 1ms);
+  p.line = line;
+  if (p.relay) p.relay->trunk_opened();
+  p.logic.connected(now, line->address);
 }
 
 void world::accept(link& line) {
@@ -235,10 +267,17 @@ void world::accept(link& line) {
   line.server_knows = true;
 }
 
-void world::close_at_client(process& p) {
-  if (!p.line) return;
-  p.line->up.finish(now, random, p.line->delay_max);
-  p.line.reset();
+void world::close_at_client(process& p, std::size_t address) {
+  std::shared_ptr<link> line;
+  if (auto const attempt = p.opening.find(address); attempt != p.opening.end()) {
+    line = attempt->second;
+    p.opening.erase(attempt);
+  } else if (p.line && p.line->address == address) {
+    line = p.line;
+  }
+  if (!line) return;
+  line->up.finish(now, random, line->delay_max);
+  if (p.line == line) p.line.reset();
 }
 
 void world::deliver_to_coordinator() {
@@ -249,7 +288,7 @@ void world::deliver_to_coordinator() {
     if (line.waits_to_be_accepted) accept(line);
     if (!line.server_knows || !is_read(line) || line.up.next() > now) continue;
     std::string bytes = line.up.take(now);
-    if (change_up) bytes = change_up(*links_[i].second, line, bytes);
+    if (change_up && !links_[i].second->relay) bytes = change_up(*links_[i].second, line, bytes);
     if (!bytes.empty()) {
       line.reading_paused = coordinator.received(now, line.at_server, bytes) != taken::all;
     }
@@ -358,7 +397,7 @@ void world::write_out(link& line, process& p) {
       bytes.append(static_cast<char const*>(part.iov_base), part.iov_len);
     }
     coordinator.wrote(now, id, bytes.size());
-    if (change_down) bytes = change_down(p, line, bytes);
+    if (change_down && !p.relay) bytes = change_down(p, line, bytes);
     line.down.send(now, random, line.delay_max, bytes);
   }
   if (!out.ends() || !out.empty()) return;
@@ -370,7 +409,8 @@ void world::write_out(link& line, process& p) {
 void world::deliver_to_processes() {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     auto const [line, p] = links_[i];
-    if (!is_running(*p) || line->down.next() > now) continue;
+    bool const is_trunk = p->relay && p->line == line;
+    if (is_trunk || !is_running(*p) || line->down.next() > now) continue;
     std::string const bytes = line->down.take(now);
     if (p->line != line) continue;
     if (!bytes.empty()) p->logic.received(now, bytes);
@@ -379,6 +419,7 @@ void world::deliver_to_processes() {
       line->up.cut(now, random, 5ms);
     }
     if (!line->down.ended() || p->line != line) continue;
+    if (line->via) line->up.finish(now, random, line->delay_max);
     p->line.reset();
     p->logic.lost(now, {errc::unavailable, "connection reset"});
   }
@@ -386,6 +427,17 @@ void world::deliver_to_processes() {
     if (!is_running(*p)) continue;
     if (auto const next = p->logic.next_deadline(); next && *next <= now) p->logic.advance(now);
     take_from(*p);
+  }
+}
+
+void world::run_relays() {
+  for (auto const& one : relays) {
+    if (!is_running(one->body())) continue;
+    one->step();
+    take_from(one->body());
+    if (!one->body().logic.over()) continue;
+    if (on_relay_end) on_relay_end(*one);
+    one->die();
   }
 }
 
@@ -397,13 +449,14 @@ void world::take_from(process& p) {
     p.settle(now);
     p.logic.take_bytes(bytes);
     p.logic.take_commands(commands);
+    if (p.relay) p.relay->take_output(bytes);
     if (bytes.empty() && commands.empty()) return;
     if (p.line && !bytes.empty()) p.line->up.send(now, random, p.line->delay_max, bytes);
     for (agent_command const c : commands) {
       if (c.opens()) {
-        open_link(p);
+        open_link(p, c.address);
       } else {
-        close_at_client(p);
+        close_at_client(p, c.address);
       }
     }
   }
@@ -431,6 +484,7 @@ time_point world::next_event() const {
     next = std::min(next, std::max(*due, stalled_until_));
   }
   if (synchronized_at_) next = std::min(next, std::max(*synchronized_at_, stalled_until_));
+  for (auto const& one : relays) next = std::min(next, one->next_event());
   for (auto const& p : processes) {
     auto const due = p->logic.next_deadline();
     if (p->alive && due) next = std::min(next, std::max(*due, p->paused_until));
@@ -441,9 +495,10 @@ time_point world::next_event() const {
 bool world::step(time_point limit) {
   run_plans();
   deliver_to_processes();
+  run_relays();
   deliver_to_coordinator();
   std::erase_if(links_, [](auto const& l) {
-    return !l.first->server_knows && !l.first->waits_to_be_accepted &&
+    return !l.first->server_knows && !l.first->waits_to_be_accepted && !l.first->relay_knows &&
            l.first->down.next() == time_point::max();
   });
   time_point const next = next_event();

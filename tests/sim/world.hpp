@@ -8,6 +8,7 @@
 #include "tests/sim/memory_journal.hpp"
 #include "tests/sim/network.hpp"
 #include "tests/sim/process.hpp"
+#include "tests/sim/relay_process.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,7 @@ struct habits {
   bool has_disk{};  // with which its journal is synchronized
   std::optional<std::uint64_t> batches_per_snapshot;
   restart_bug wrong_restarts{restart_bug::none};
+  relay_bug wrong_relays{relay_bug::none};
 };
 
 class world {
@@ -46,9 +48,15 @@ class world {
   world(std::uint64_t seed, core::config given, habits ways = {});
 
   // Adds a process; its agent starts at once. After `fence_after` without the coordinator it gives
-  // up; none: the coordinator's timeout. With `acts_for` it is a guest.
+  // up; none: the coordinator's timeout. With `acts_for` it is a guest. Addresses are the
+  // coordinator's, and those of relays.
   process& add(std::optional<task_id> task, std::optional<duration> fence_after = std::nullopt,
-               std::optional<core::guest_args> acts_for = std::nullopt);
+               std::optional<core::guest_args> acts_for = std::nullopt,
+               std::vector<std::string> addresses = {"simulated:1"});
+
+  // Adds a relay, which begins at once.
+  relay_process& add_relay(std::string address);
+  void start_relay(relay_process& one) { one.start(++relays_seeded_); }
 
   // Schedules an action.
   void at(time_point when, std::function<void()> what);
@@ -112,10 +120,14 @@ class world {
   memory_journal journal;
   server::dispatch coordinator;
   std::vector<std::unique_ptr<process>> processes;
+  std::vector<std::unique_ptr<relay_process>> relays;
+  std::vector<std::string> faults_of_relays;  // of the protocol of routes
   // Called for each new connection, to plan its faults.
   std::function<void(link&)> on_link;
   // Called when the coordinator ends, to be started again after this time.
   std::function<void(duration)> on_crash;
+  // Called when the coordinator has ended the session of a relay.
+  std::function<void(relay_process&)> on_relay_end;
   // Returns the bytes to deliver instead of these, which a process sent or will receive.
   using change = std::function<std::string(process&, link const&, std::string_view)>;
   change change_up;
@@ -129,14 +141,17 @@ class world {
   void hear_to_the_end(link const& line);
   [[nodiscard]] time_point next_read(link const& line) const;
   void deliver_to_processes();
+  void run_relays();
   void run_plans();
   void take_from(process& p);
   void take_from_coordinator();
   void write_out(link& line, process& p);
   void write_to_late_readers();
-  void open_link(process& p);
+  void open_link(process& p, std::size_t address);
+  void link_opens(process& p, std::shared_ptr<link> const& line);
+  [[nodiscard]] bool is_refused(process const& p, link const& line) const;
   void accept(link& line);
-  void close_at_client(process& p);
+  void close_at_client(process& p, std::size_t address);
   [[nodiscard]] time_point next_event() const;
   [[nodiscard]] bool is_running(process const& p) const { return p.alive && p.paused_until <= now; }
 
@@ -164,6 +179,7 @@ class world {
   time_point stalled_until_{};
   time_point refusing_until_{};
   std::uint64_t processes_seeded_{};
+  std::uint64_t relays_seeded_{};
   std::uint64_t links_opened_{};
   std::vector<connection_id> dirty_;
   habits ways_;

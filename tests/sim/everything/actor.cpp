@@ -63,8 +63,8 @@ void actor::wake(std::coroutine_handle<> waiting, time_point at) {
   });
 }
 
-void actor::in_trouble(std::optional<time_point> until) {
-  record().troubles.push_back({in.w.now, until.value_or(time_point::max())});
+void actor::in_trouble(std::optional<time_point> until, bool is_of_relay) {
+  record().troubles.push_back({{in.w.now, until.value_or(time_point::max())}, is_of_relay});
   troubled_links_.push_back(link_now());
 }
 
@@ -112,7 +112,9 @@ void actor::told(process&, agent_event const& what) {
       std::holds_alternative<agent_events::reconnected>(what)) {
     calm_down();
   }
-  if (std::holds_alternative<agent_events::disconnected>(what)) in_trouble();
+  if (std::holds_alternative<agent_events::disconnected>(what)) {
+    in_trouble(std::nullopt, body.logic.address().starts_with("unix:"));
+  }
   if (auto const* const bye = std::get_if<agent_events::parted>(&what)) {
     record().why_ended = bye->what.why;
     in_trouble();

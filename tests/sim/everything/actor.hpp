@@ -36,7 +36,7 @@ class actor : public process::listener {
   [[nodiscard]] bool restarts() const { return restarts_; }
 
   // Records a fault, which ends at a time or when the process is connected again.
-  void in_trouble(std::optional<time_point> until = std::nullopt);
+  void in_trouble(std::optional<time_point> until = std::nullopt, bool is_of_relay = false);
 
   // Wakes a script after some time.
   class nap {
@@ -75,6 +75,11 @@ class actor : public process::listener {
   // Whether guests act for the task, and whether this is one of them.
   [[nodiscard]] bool hosts(task_id task);
   [[nodiscard]] bool is_guest() { return record().host.has_value(); }
+
+  // Its connection is one to this relay, or is being opened.
+  [[nodiscard]] bool is_at(relay_process const& relay) const {
+    return body.line && body.line->via == &relay;
+  }
 
   [[nodiscard]] process_record& record();
   [[nodiscard]] sync_points& points(task_id task) { return points_[task]; }

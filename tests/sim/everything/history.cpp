@@ -8,7 +8,8 @@
 namespace coxswain::sim {
 namespace {
 
-bool overlaps(std::vector<interval> const& all, time_point from, time_point to) {
+template <class Interval>
+bool overlaps(std::vector<Interval> const& all, time_point from, time_point to) {
   return std::any_of(all.begin(), all.end(),
                      [&](interval const& i) { return i.from <= to && i.to >= from; });
 }

@@ -23,6 +23,10 @@ struct interval {
   time_point to{time_point::max()};
 };
 
+struct trouble : interval {
+  bool is_of_relay{};  // which carries the connection, and not of the process or its host
+};
+
 struct call_record {
   std::size_t process{};
   std::optional<task_id> task;
@@ -61,6 +65,7 @@ struct process_record {
   time_point born;
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed
+  bool is_certain{};                   // a relay has reported its end
   std::optional<time_point> departed;  // it said Bye
   std::optional<time_point> ended;     // its session ended, while the process continued
   status why_ended;
@@ -68,7 +73,9 @@ struct process_record {
   std::optional<time_point> told_of_failure;
   std::optional<job_error> failure;
   std::size_t completed_twice{};
-  std::vector<interval> troubles;  // the process, its host or its connection has a fault
+  std::vector<trouble> troubles;  // the process, its host or its connection has a fault
+  bool has_relay{};               // it connects by one, if it can
+  bool has_relays_only{};         // and not the coordinator's address
 };
 
 struct key_record {

@@ -331,6 +331,16 @@ void hasty_farewell(core::config& c) {
   if (c.epoch_timeout > 0s) c.epoch_timeout = 20ms;
 }
 
+void deadly_trunk(core::config& c) { c.relay_grace = 0s; }
+
+injected_bug of_relays(std::string_view name, std::string_view imitates, relay_bug how) {
+  injected_bug made{name, imitates};
+  made.is_of_relays = true;
+  made.relays = how;
+  if (how == relay_bug::none) made.configure = &deadly_trunk;
+  return made;
+}
+
 injected_bug restarts(std::string_view name, std::string_view imitates, restart_bug how) {
   injected_bug made{name, imitates};
   made.restarts = how;
@@ -426,6 +436,17 @@ std::vector<injected_bug> const& all_bugs() {
       restarts("no_grace", "a restart gives no time to resume", restart_bug::no_grace),
       restarts("other_coordinator", "a restarted coordinator has another incarnation",
                restart_bug::other_coordinator),
+      of_relays("deadly_trunk", "a lost relay is the death of its clients", relay_bug::none),
+      of_relays("mistaken_exit", "the end of a connection is that of its process",
+                relay_bug::mistaken_exit),
+      of_relays("forgotten_exit", "the end of a process is only that of its connection",
+                relay_bug::forgotten_exit),
+      of_relays("repeated_exits", "an end is reported for who has the number next",
+                relay_bug::repeated_exits),
+      of_relays("repeated_frames", "a frame is passed again over the next trunk",
+                relay_bug::repeated_frames),
+      of_relays("forgetful_list", "a client that lives is listed as silent",
+                relay_bug::forgetful_list),
   };
   return all;
 }

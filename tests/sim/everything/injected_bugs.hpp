@@ -9,6 +9,7 @@
 #include "coxswain/wire/frame.hpp"
 #include "tests/sim/memory_journal.hpp"
 #include "tests/sim/network.hpp"
+#include "tests/sim/relay_process.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,8 @@ struct injected_bug {
   void (*configure)(core::config& options){};
   restart_bug restarts{restart_bug::none};
   bool is_of_epochs{};  // found in elastic jobs
+  bool is_of_relays{};  // found in jobs with relays
+  relay_bug relays{relay_bug::none};
 };
 
 [[nodiscard]] std::vector<injected_bug> const& all_bugs();

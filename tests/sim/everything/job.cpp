@@ -12,6 +12,7 @@ namespace {
 constexpr duration work_max = 10min;   // far more than any job needs
 constexpr duration downtime_max = 3s;  // of the coordinator
 constexpr std::uint32_t reloads = 20;
+constexpr std::string_view coordinator_address = "simulated:1";
 
 // What a session may hold when memory is full: the replies to its calls, most of them small, and
 // two of the largest, one queued and one waiting. Those are snapshots of all tasks.
@@ -31,6 +32,7 @@ core::config with_bug(core::config options, injected_bug const* wrong) {
 habits with(habits ways, std::function<void(std::string_view)> record, injected_bug const* wrong,
             bool checks_snapshots) {
   if (wrong) ways.wrong_restarts = wrong->restarts;
+  if (wrong) ways.wrong_relays = wrong->relays;
   ways.record = std::move(record);
   ways.checks_snapshots = checks_snapshots;
   ways.keeps_recording = ways.keeps_recording || checks_snapshots;
@@ -42,8 +44,9 @@ bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 }  // namespace
 
 job::job(std::uint64_t seed, injected_bug const* wrong,
-         std::function<void(std::string_view)> record, bool checks_snapshots, job_kind kind)
-    : decided{seed, kind},
+         std::function<void(std::string_view)> record, bool checks_snapshots, job_kind kind,
+         bool has_relays)
+    : decided{seed, kind, has_relays},
       w{seed, with_bug(decided.options, wrong),
         with(decided.ways, std::move(record), wrong, checks_snapshots)},
       progress_(decided.options.num_tasks),
@@ -59,6 +62,7 @@ job::job(std::uint64_t seed, injected_bug const* wrong,
     // Where its queue is short, each waits for what it asked for besides: keys, tasks and events.
     if (decided.limits_are_small) seen.seen_within *= 3;
   }
+  if (decided.relays > 0) seen.delay_max += local_delay_max;
   seen.begun = w.now;
   seen.all_are_recoverable =
       std::count(decided.recoverable.begin(), decided.recoverable.end(), false) == 0;
@@ -80,6 +84,7 @@ violations job::run() {
   plan_restarts();
   plan_crashes();
   plan_resizes();
+  plan_relay_faults();
   w.run(work_max, [this] {
     watch_memory();
     return is_done();
@@ -96,10 +101,28 @@ actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after)
   for (task_id const task : tasks) {
     about.recoverable = about.recoverable || decided.recoverable[task.value];
   }
-  process& body =
-      w.add(tasks.size() == 1 ? std::optional{tasks.front()} : std::nullopt, fence_after);
+  auto addresses = any_addresses();
+  about.has_relay = addresses.front() != coordinator_address;
+  about.has_relays_only = addresses.back() != coordinator_address;
+  process& body = w.add(tasks.size() == 1 ? std::optional{tasks.front()} : std::nullopt,
+                        fence_after, std::nullopt, std::move(addresses));
   about.tasks = std::move(tasks);
   return *actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)));
+}
+
+// The auditor has none of a relay.
+std::vector<std::string> job::any_addresses() {
+  std::vector<std::string> all;
+  bool const has_relay = decided.relays > 0 && !actors_.empty() && !one_in(w.random, 4);
+  if (has_relay) {
+    std::size_t const which = between(w.random, 0, decided.relays - 1);
+    all.push_back(w.relays[which]->address);
+    if (decided.relays > 1 && one_in(w.random, 4)) {
+      all.push_back(w.relays[(which + 1) % decided.relays]->address);
+    }
+  }
+  if (!has_relay || !one_in(w.random, 4)) all.emplace_back(coordinator_address);
+  return all;
 }
 
 void job::add_spare() {
@@ -154,6 +177,9 @@ void job::begin() {
   for (auto const audit : {&audit_keys, &audit_tasks, &audit_events}) {
     auditor.body.work.push_back(audit(auditor));
     auditor.body.work.back().start();
+  }
+  for (std::uint32_t i = 1; i <= decided.relays; ++i) {
+    w.add_relay("unix:relay-" + std::to_string(i));
   }
   std::uint32_t next = 0;
   auto const start_soon = [this](std::vector<task_id> tasks) {
@@ -290,8 +316,64 @@ void job::plan_resizes() {
   }
 }
 
+void job::plan_relay_faults() {
+  for (auto i = decided.relay_faults; i > 0; --i) {
+    w.at(soon(), [this] { disturb_relay(*w.relays[between(w.random, 0, decided.relays - 1)]); });
+  }
+  w.on_relay_end = [this](relay_process& relay) {
+    restart_relay_later(relay, between(w.random, 1ms, 1s));
+  };
+}
+
+// Both sides notice at once that a process has ended.
+void job::restart_relay_later(relay_process& relay, duration downtime) {
+  relay_in_trouble(relay);
+  w.at(w.now + downtime, [this, &relay] {
+    if (!ends_) w.start_relay(relay);
+  });
+}
+
+void job::relay_in_trouble(relay_process const& relay, std::optional<time_point> until) {
+  for (auto const& one : actors_) {
+    auto const died = one->record().died;
+    if (one->is_at(relay) && (!died || w.now < *died + 1s)) one->in_trouble(until, true);
+  }
+}
+
+void job::disturb_relay(relay_process& relay) {
+  if (!relay.is_alive() || ends_) return;
+  process& body = relay.body();
+  switch (between(w.random, 0, 5)) {
+    case 0:
+    case 1:
+      restart_relay_later(relay, between(w.random, 1ms, one_in(w.random, 6) ? 10s : 2s));
+      return relay.die();
+    case 2: {
+      duration const time = between(w.random, 0ns, one_in(w.random, 3) ? 10s : 600ms);
+      relay_in_trouble(relay, w.now + time);
+      return w.pause(body, time);
+    }
+    default: break;
+  }
+  relay_in_trouble(relay);
+  if (!body.line) return;
+  switch (between(w.random, 0, 3)) {
+    case 0: return w.cut_silently(body);
+    case 1: body.line->up.stop_after(body.line->up.arrived() + between(w.random, 0, 200)); break;
+    case 2:
+      body.line->down.stop_after(body.line->down.arrived() + between(w.random, 0, 200));
+      break;
+    default: return w.cut(body);
+  }
+  w.at(w.now + 300ms, [this, &body, line = body.line] {
+    if (body.line == line) w.cut(body);
+  });
+}
+
 void job::kill(actor& who, bool silently) {
   process_record& r = who.record();
+  // Within a host nothing is lost.
+  if (who.body.line && who.body.line->via) silently = false;
   r.died = w.now;
   r.is_silent = silently;
   if (silently) w.cut_silently(who.body);
@@ -352,7 +434,7 @@ void job::disturb_connection(actor& who) {
   auto const& line = who.body.line;
   if (!line) return;
   switch (between(w.random, 0, 3)) {
-    case 0: return w.cut_silently(who.body);
+    case 0: return line->via ? w.cut(who.body) : w.cut_silently(who.body);
     case 1: return line->up.stop_after(line->up.arrived() + between(w.random, 0, 60));
     case 2: return line->down.stop_after(line->down.arrived() + between(w.random, 0, 60));
     default: return w.cut(who.body);
@@ -364,8 +446,9 @@ void job::watch_memory() {
   auto const& meter = *w.coordinator.logic().memory();
   std::size_t const largest = picture_bytes_per_task * decided.options.num_tasks;
   std::size_t const pictures = decided.ways.has_disk ? 3 : 2;
-  std::size_t const most = seen.options.memory_bytes_max + largest_request +
-                           (memory_per_session + pictures * largest) * actors_.size();
+  std::size_t const most =
+      seen.options.memory_bytes_max + largest_request +
+      (memory_per_session + pictures * largest) * (actors_.size() + w.relays.size());
   if (meter.used() + meter.transit() <= most) return;
   found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used() + meter.transit()) +
                    " bytes of memory are used; the limit is " +
@@ -398,13 +481,17 @@ void job::end() {
   for (std::size_t i = 1; i < actors_.size(); ++i) {
     actor& one = *actors_[i];
     one.record().completed_twice = one.body.completed_twice;
+    one.record().is_certain = one.body.is_reported;
     one.record().is_quiet = one.body.logic.over();
     one.give_up();
     if (!one.body.alive || one.body.logic.over()) continue;
     one.record().departed = w.now;
     one.body.logic.bye(w.now, false);
   }
-  w.run(1min, [this] { return w.coordinator.look(w.now).sessions <= 1; });
+  w.run(1min, [this] {
+    auto const now = w.coordinator.look(w.now);
+    return now.sessions <= 1 + now.relays.size();
+  });
   w.at(w.now + 10ms, [] {});
   w.pass(10ms);
   seen.failure = w.coordinator.error();
@@ -423,6 +510,12 @@ void job::check_end() {
   };
   actors_.front()->record().departed = w.now;
   actors_.front()->body.logic.bye(w.now, false);
+  w.on_relay_end = nullptr;
+  for (auto const& one : w.relays) {
+    one->body().paused_until = w.now;
+    one->body().logic.bye(w.now, false);
+  }
+  if (decided.relays > 0) w.run(1min, [this] { return w.coordinator.look(w.now).sessions == 0; });
   w.pass(1s);
   core::snapshot const left = w.coordinator.look(w.now);
   expect(left.sessions, "sessions");
@@ -452,6 +545,7 @@ void job::check_end() {
 }
 
 void job::judge() {
+  found_.insert(found_.end(), w.faults_of_relays.begin(), w.faults_of_relays.end());
   if (seen.is_blind && !seen.limits_are_small) found_.push_back("the auditor was refused");
   for (rule const& one : all_rules) {
     if (decided.options.elastic && !one.in_elastic) continue;

@@ -27,7 +27,7 @@ class job {
   // loaded.
   explicit job(std::uint64_t seed, injected_bug const* wrong = nullptr,
                std::function<void(std::string_view)> record = {}, bool checks_snapshots = false,
-               job_kind kind = job_kind::fixed);
+               job_kind kind = job_kind::fixed, bool has_relays = false);
 
   // Runs the job, and returns the violations. Call once.
   [[nodiscard]] violations run();
@@ -57,6 +57,7 @@ class job {
   void add_member(std::string name);
   [[nodiscard]] std::string new_member() { return "m" + std::to_string(++members_); }
   void add_guest(std::size_t host, task_id task, std::string secret, bool is_brief);
+  [[nodiscard]] std::vector<std::string> any_addresses();
   [[nodiscard]] actor& any();
   [[nodiscard]] time_point soon();
   void begin();
@@ -65,8 +66,12 @@ class job {
   void plan_restarts();
   void plan_crashes();
   void plan_resizes();
+  void plan_relay_faults();
   void disturb();
   void disturb_connection(actor& who);
+  void disturb_relay(relay_process& relay);
+  void relay_in_trouble(relay_process const& relay, std::optional<time_point> until = std::nullopt);
+  void restart_relay_later(relay_process& relay, duration downtime);
   void kill(actor& who, bool silently);
   void replace_later(actor& who);
   void watch_memory();

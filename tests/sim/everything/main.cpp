@@ -1,10 +1,11 @@
 // Simulates whole jobs, seed after seed, and reports the violated rules.
 //
 //   simulation [--seeds=N] [--first=S] [--bug=NAME] [--all-bugs] [--verbose] [--record=DIR]
-//              [--snapshots] [--elastic | --epochs=N]
+//              [--snapshots] [--elastic | --epochs=N] [--relays]
 //
 // With --elastic the number of tasks of each job changes. With --epochs it runs elastic jobs of 32
-// tasks until they have had N epochs.
+// tasks until they have had N epochs. With --relays every job has relays, and not only one in
+// eight.
 // With --snapshots the coordinator is saved and loaded in each step, and must be the same; and the
 // job is replayed by one that is saved and loaded at random.
 // With --record it keeps a recording of each job, for `coxswain replay --compare`.
@@ -40,6 +41,7 @@ struct command_line {
   bool verbose{};
   bool snapshots{};
   bool elastic{};
+  bool relays{};
   std::uint64_t epochs{};
 
   [[nodiscard]] job_kind kind() const {
@@ -71,6 +73,8 @@ std::optional<command_line> read(int count, char** arguments) {
       w.snapshots = true;
     } else if (one == "--elastic") {
       w.elastic = true;
+    } else if (one == "--relays") {
+      w.relays = true;
     } else if (one == "--verbose") {
       w.verbose = true;
     } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first) &&
@@ -83,16 +87,17 @@ std::optional<command_line> read(int count, char** arguments) {
 
 // A violated invariant aborts the program.
 volatile std::uint64_t seed_that_runs = 0;
-char const* volatile option_that_runs = "";
+std::string options_that_run;
 
-char const* option(job_kind kind) {
-  if (kind == job_kind::fixed) return "";
-  return kind == job_kind::elastic ? " --elastic" : " --epochs=1";
+std::string options(command_line const& w) {
+  std::string const relays = w.relays ? " --relays" : "";
+  if (w.kind() == job_kind::fixed) return relays;
+  return relays + (w.kind() == job_kind::elastic ? " --elastic" : " --epochs=1");
 }
 
 extern "C" void say_seed(int) {
   std::cout << "seed " << seed_that_runs << " ended the program; again: simulation --seeds=1 "
-            << "--first=" << seed_that_runs << option_that_runs << " --verbose" << std::endl;
+            << "--first=" << seed_that_runs << options_that_run << " --verbose" << std::endl;
   std::_Exit(1);
 }
 
@@ -121,8 +126,9 @@ void print_history(history const& h) {
     if (p.died) lines.emplace(*p.died, h.text(*p.died) + name + "dies");
     if (p.departed) lines.emplace(*p.departed, h.text(*p.departed) + name + "says Bye");
     if (p.ended) lines.emplace(*p.ended, h.text(*p.ended) + name + "ends: " + p.why_ended.text());
-    for (interval const& t : p.troubles) {
-      lines.emplace(t.from, h.text(t.from) + name + "is in trouble until " + h.text(t.to));
+    for (trouble const& t : p.troubles) {
+      lines.emplace(t.from, h.text(t.from) + name + "is in trouble until " + h.text(t.to) +
+                                (t.is_of_relay ? ", as its relay is" : ""));
     }
   }
   for (auto const& [_, line] : lines) std::cout << line.substr(0, 300) << '\n';
@@ -148,7 +154,7 @@ int run(command_line const& w) {
       file.open(*w.record_to / ("job-" + std::to_string(seed) + ".recording"), std::ios::binary);
       record = [&file](std::string_view bytes) { file << bytes; };
     }
-    job one{seed, nullptr, std::move(record), w.snapshots, w.kind()};
+    job one{seed, nullptr, std::move(record), w.snapshots, w.kind(), w.relays};
     violations const found = one.run();
     epochs += epochs_of(one.seen);
     if (w.record_to && !file.flush()) {
@@ -158,7 +164,7 @@ int run(command_line const& w) {
     if (w.verbose) print_history(one.seen);
     if (found.empty()) continue;
     std::cout << "seed " << seed << " breaks " << found.size()
-              << " rules; again: simulation --seeds=1 --first=" << seed << option(w.kind())
+              << " rules; again: simulation --seeds=1 --first=" << seed << options(w)
               << " --verbose\n";
     print(found, w.verbose);
     if (++broken == 20) break;
@@ -175,7 +181,8 @@ bool find(injected_bug const& wrong, command_line const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     seed_that_runs = seed;
     job_kind const kind = wrong.is_of_epochs ? job_kind::elastic : job_kind::fixed;
-    violations const found = job{seed, &wrong, {}, false, kind}.run();
+    violations const found =
+        job{seed, &wrong, {}, false, kind, w.relays || wrong.is_of_relays}.run();
     if (found.empty()) continue;
     std::cout << wrong.name << " (" << wrong.imitates << "): found by job " << seed - w.first + 1
               << ": " << found.front().substr(0, 300) << std::endl;
@@ -204,12 +211,13 @@ int main(int count, char** arguments) {
   auto const options = read(count, arguments);
   if (!options || (!options->bug.empty() && !find_bug(options->bug))) {
     std::cerr << "usage: simulation [--seeds=N] [--first=S] [--bug=NAME | --all-bugs] "
-                 "[--verbose] [--record=DIR] [--snapshots] [--elastic | --epochs=N]\nbugs:";
+                 "[--verbose] [--record=DIR] [--snapshots] [--elastic | --epochs=N] [--relays]\n"
+                 "bugs:";
     for (injected_bug const& one : all_bugs()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;
   }
-  option_that_runs = option(options->kind());
+  options_that_run = coxswain::sim::options(*options);
   if (options->all_bugs || !options->bug.empty()) return find_bugs(*options);
   return run(*options);
 }

@@ -91,7 +91,7 @@ gathering any_gathering(generator& r, std::uint32_t num_tasks) {
 
 }  // namespace
 
-plan::plan(std::uint64_t seed, job_kind kind) {
+plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   generator r{seed * 7919 + 17};
   options = any_options(r);
   std::uint32_t const n = options.num_tasks;
@@ -131,6 +131,9 @@ plan::plan(std::uint64_t seed, job_kind kind) {
   if (kind != job_kind::fixed) {
     make_elastic(generator{seed * 15'485'863 + 5}, kind == job_kind::large);
   }
+  generator s{seed * 32'452'843 + 11};
+  has_relays = has_relays || (one_in(s, 8) && kind != job_kind::large);
+  if (has_relays) add_relays(s);
   crashes = one_in(r, 3) ? any(r, 1, 3) : 0;
   if (crashes == 0) return;
   options.restart_grace = 5s;
@@ -145,6 +148,12 @@ plan::plan(std::uint64_t seed, job_kind kind) {
   // Then calls are refused, as when memory is scarce.
   if (limits_are_small && one_in(r, 2)) full_disks = any(r, 1, 2);
   checks_recording = ways.keeps_recording = false;
+}
+
+void plan::add_relays(generator r) {
+  relays = any(r, 1, 3);
+  relay_faults = one_in(r, 4) ? 0 : any(r, 1, 6);
+  options.relay_grace = duration{1ms} * static_cast<int>(between(r, 2500, 5000));
 }
 
 void plan::make_elastic(generator r, bool is_large) {

@@ -29,7 +29,8 @@ struct gathering {
 enum class job_kind : std::uint8_t { fixed, elastic, large };
 
 struct plan {
-  explicit plan(std::uint64_t seed, job_kind kind = job_kind::fixed);
+  // `has_relays`: in any case, and not only by chance.
+  explicit plan(std::uint64_t seed, job_kind kind = job_kind::fixed, bool has_relays = false);
 
   core::config options;
   habits ways;
@@ -53,8 +54,11 @@ struct plan {
   std::uint32_t crashes{};  // of the coordinator, which has a journal
   std::uint32_t disk_failures{};
   std::uint32_t full_disks{};
+  std::uint32_t relays{};
+  std::uint32_t relay_faults{};
 
  private:
+  void add_relays(generator r);
   void make_elastic(generator r, bool is_large);
 };
 

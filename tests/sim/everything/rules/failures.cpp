@@ -20,9 +20,11 @@ void check_death(history const& h, std::size_t index, violations& found) {
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
                                    [&](interval const& i) { return i.to >= *p.died; });
   // The end of a silent connection may be noticed just before its timeout.
-  duration const allowed = h.options.reconnect_grace +
-                           static_cast<int>(h.restarts.size()) * h.options.restart_grace +
-                           (was_calm ? time_limit{} : h.options.heartbeat_timeout);
+  bool const is_noticed = was_calm && p.is_certain;
+  duration allowed = (is_noticed ? time_limit{} : h.options.reconnect_grace) +
+                     static_cast<int>(h.restarts.size()) * h.options.restart_grace +
+                     (was_calm ? time_limit{} : h.options.heartbeat_timeout);
+  if (p.has_relay && !was_calm) allowed += h.options.relay_grace + h.options.heartbeat_timeout / 3;
   time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
   if (bound > h.ended) return;
   for (std::size_t i = 0; i < h.tasks.size(); ++i) {
@@ -81,8 +83,17 @@ bool is_challenged(history const& h, task_id task, incarnation self, time_point 
 bool was_in_trouble(history const& h, process_record const& p, time_point at) {
   duration const wait_max = std::min(h.options.reconnect_grace, h.options.stalled_reader_timeout);
   time_point const since = at - h.options.heartbeat_timeout - h.stalled();
-  return std::any_of(p.troubles.begin(), p.troubles.end(),
-                     [&](interval const& i) { return i.from + wait_max <= at && i.to >= since; });
+  // A process that can reach the coordinator survives its relay. Without a grace it may still fail
+  // when it gives up an attempt to connect that was about to succeed.
+  bool const survives_relay = !p.has_relays_only && h.options.reconnect_grace > 0s;
+  // The last report of a relay may be older than its stall.
+  duration const relay_wait_max =
+      wait_max > 0s ? std::min(duration{h.options.relay_grace}, h.options.heartbeat_timeout / 2)
+                    : wait_max;
+  return std::any_of(p.troubles.begin(), p.troubles.end(), [&](trouble const& t) {
+    if (t.is_of_relay && survives_relay) return false;
+    return t.from + (t.is_of_relay ? relay_wait_max : wait_max) <= at && t.to >= since;
+  });
 }
 
 bool has_cause(history const& h, task_id task, incarnation self, time_point at) {

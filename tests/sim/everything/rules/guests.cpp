@@ -34,7 +34,8 @@ std::optional<time_point> gone_by(history const& h, process_record const& p) {
   bool const was_calm =
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
                                    [&](interval const& i) { return i.to >= *p.died; });
-  duration const noticed = was_calm ? duration{} : duration{h.options.heartbeat_timeout};
+  duration noticed = was_calm ? duration{} : duration{h.options.heartbeat_timeout};
+  if (p.has_relay && !was_calm) noticed += h.options.relay_grace + h.options.heartbeat_timeout / 3;
   return *p.died + h.options.reconnect_grace + noticed + slack;
 }
 

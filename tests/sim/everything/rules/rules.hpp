@@ -50,6 +50,10 @@ void check_topologies(history const& h, violations& found);
 // Guests act for the tasks of their hosts exactly while granted.
 void check_guests(history const& h, violations& found);
 
+// A relay's end, stall or lost trunk costs its clients only time, and it reports no end of a
+// process that lives.
+void check_relays(history const& h, violations& found);
+
 struct rule {
   void (*check)(history const& h, violations& found);
   bool needs_sight{};  // relies on the auditor
@@ -70,6 +74,7 @@ inline constexpr std::array all_rules{rule{&check_completion, false, true},
                                       rule{&check_guests, true},
                                       rule{&check_locks, false, true},
                                       rule{&check_spares, true},
-                                      rule{&check_epochs, true, true}};
+                                      rule{&check_epochs, true, true},
+                                      rule{&check_relays, false, true}};
 
 }  // namespace coxswain::sim
