@@ -30,14 +30,13 @@ time_point history::earliest(time_point at) const {
   auto const waited = [&](interval const& i) {
     return i.from <= at && i.to >= earliest && i.from - seen_within < earliest;
   };
-  for (bool goes_on = true; goes_on;) {
-    goes_on = false;
-    for (auto const* const all : {&stalls, &processes.front().troubles}) {
-      auto const one = std::find_if(all->begin(), all->end(), waited);
-      if (one == all->end()) continue;
-      earliest = one->from - seen_within;
-      goes_on = true;
-    }
+  auto const extends = [&](auto const& all) {
+    auto const one = std::find_if(all.begin(), all.end(), waited);
+    if (one == all.end()) return false;
+    earliest = one->from - seen_within;
+    return true;
+  };
+  while (extends(stalls) || extends(processes.front().troubles)) {
   }
   return earliest;
 }
