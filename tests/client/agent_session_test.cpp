@@ -152,6 +152,18 @@ BOOST_AUTO_TEST_CASE(a_coordinator_of_a_lower_term_is_not_accepted) {
   BOOST_TEST(resumed_in(t0 + 11s, 0) == "reconnected after 1 s");
 }
 
+BOOST_AUTO_TEST_CASE(each_resume_has_the_next_number) {
+  auto lab = agent_lab::open();
+  for (std::uint32_t number = 1; number < 4; ++number) {
+    auto const now = t0 + number * 10s;
+    lab.lose(now).connected(now);
+    (void)lab.out();
+    auto const resume = std::get<core::resume_args>(lab.messages().at(0).what);
+    BOOST_TEST(resume.resume_count == number);
+    static_cast<void>(lab.say(now, {{}, core::resume_answer{}}).out());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(reply_counting_continues_after_a_resume) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::increment_args{"n", 1}, 300s);

@@ -268,8 +268,12 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 std::vector<core::client_message> sample_requests() {
   auto made = messages(
       core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(), relay(),
-      core::resume_args{
-          session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}, largest},
+      core::resume_args{session_id{1},
+                        secret(),
+                        incarnation{2},
+                        {request_id{5}, request_id{largest}},
+                        largest,
+                        7},
       core::bye_args{true}, core::cancel_args{request_id{largest}},
       core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
       core::join_args{incarnation{1}, 30s, false, true},

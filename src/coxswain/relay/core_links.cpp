@@ -157,6 +157,7 @@ void core_links::greet(link& l) {
     if (l.hello) send(l, *l.hello);
     return;
   }
+  ++l.session->resume_count;
   core::resume_args again = *l.session;
   again.open.clear();
   for (auto const& [id, one] : l.open) {

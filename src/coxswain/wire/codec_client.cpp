@@ -61,6 +61,7 @@ void encode(core::resume_args const& from, v1::ClientMessage& message) {
   std::uint64_t last = 0;
   for (auto const id : from.open) to.add_open(id.value - std::exchange(last, id.value));
   to.set_term_seen(from.term_seen);
+  to.set_resume_count(from.resume_count);
 }
 
 core::resume_args decode(v1::Resume& from) {
@@ -72,6 +73,7 @@ core::resume_args decode(v1::Resume& from) {
   std::uint64_t last = 0;
   for (auto const distance : from.open()) to.open.push_back(request_id{last += distance});
   to.term_seen = from.term_seen();
+  to.resume_count = from.resume_count();
   return to;
 }
 

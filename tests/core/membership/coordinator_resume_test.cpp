@@ -286,6 +286,19 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
 }
 
+// As behind a relay, which opens a route when it reads what the client sent before.
+BOOST_AUTO_TEST_CASE(an_older_resume_on_a_newer_connection_does_not_take_the_session_back) {
+  cluster c{1};
+  core::client_message stale{.answered_through = c[0].answered, .what = c.resume_of(0)};
+  std::get<core::resume_args>(stale.what).resume_count = 1;
+  auto newer = stale;
+  std::get<core::resume_args>(newer.what).resume_count = 2;
+  c.lose(0).say(c.dial(), newer);
+  auto const late = c.dial();
+
+  expect_words(c.say(late, stale).goodbye_to(late), {"ABORTED may resume"});
+}
+
 BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_id_its_secret_and_the_same_coordinator, job<1>) {
   c.lose(0);
   auto const right = c.resume_of(0);

@@ -60,6 +60,7 @@ void outgoing_requests::send_resume(core::hello_answer const& terms) {
   resume.secret = terms.secret;
   resume.coordinator = terms.coordinator;
   resume.term_seen = terms.term;
+  resume.resume_count = ++resumes_;
   resume.open = calls_.ids(request_id{}, sent_through_);
   for (auto const& [id, _] : crossed_) {
     resume.open.insert(std::lower_bound(resume.open.begin(), resume.open.end(), id), id);

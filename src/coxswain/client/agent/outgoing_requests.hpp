@@ -77,6 +77,7 @@ class outgoing_requests {
   request_id last_id_{};
   request_id sent_through_{};  // ids above were never sent
   std::uint64_t answered_through_{};
+  std::uint32_t resumes_{};  // sent
   std::size_t queued_bytes_{};
   std::vector<request_id> cancelled_;  // named in a Resume without a reply yet
   // Calls that were cancelled and answered nevertheless, and the last id at that time: the

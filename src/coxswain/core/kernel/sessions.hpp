@@ -69,6 +69,7 @@ struct session {
   std::vector<task_id> replaced;    // it acted for these until another session did
   std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
   std::uint32_t probed{};           // how many of its tasks are being probed
+  std::uint32_t resume_count{};     // of its last Resume
   liveness heard;
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;

@@ -173,9 +173,11 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
                    : "session ended: this coordinator has no such session"},
         false, restarted);
   }
-  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
+  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through ||
+      (args.resume_count != 0 && args.resume_count < s->resume_count)) {
     // The client had abandoned this connection before it used a newer one: its Resume here is
-    // stale, and following it would undo later changes.
+    // stale, and following it would undo later changes. Those behind a relay are numbered late, by
+    // their routes.
     kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
     return concerns_.connections.say_goodbye(
         from, {errc::aborted, "the session was resumed on a newer connection"}, true);
@@ -225,6 +227,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   c.session = args.session;
   s.attached = from;
   s.carrier = c.number;
+  s.resume_count = std::max(s.resume_count, args.resume_count);
   s.from = {s.from.label(), c.peer};
   concerns_.restarts.resumed(now, s);
   s.grace.reset();

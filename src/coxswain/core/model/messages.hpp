@@ -71,7 +71,8 @@ struct resume_args {
   session_secret secret{};
   incarnation coordinator{};
   std::vector<request_id> open;
-  std::uint64_t term_seen{};  // zero: none
+  std::uint64_t term_seen{};     // zero: none
+  std::uint32_t resume_count{};  // zero: not counted
 
   friend bool operator==(resume_args const&, resume_args const&) = default;
 };

@@ -102,6 +102,7 @@ void fields(auto& a, maybe_const<session> auto& x) {
   a(23, x.answered_through);
   a(24, x.is_restored);
   a(25, x.lost_its_trunk);
+  a(26, x.resume_count);
 }
 void fields(auto& a, maybe_const<join_args> auto& x) {
   a(1, x.self);
