@@ -327,6 +327,26 @@ BOOST_AUTO_TEST_CASE(inputs_that_nothing_waits_for_are_written_a_second_later) {
   BOOST_TEST((clock_now() >= *due));
 }
 
+BOOST_AUTO_TEST_CASE(many_inputs_are_written_ahead_while_no_entry_is_under_way) {
+  put("first", "1");
+  BOOST_TEST(is_durable());
+  server.judge = [](auto, auto path) { return fate{.is_held = path.ends_with("/Txn")}; };
+  auto const before = log->writer()->last();
+  std::string const many(8 * 1024, 'v');
+  for (auto const* key : {"ahead", "gathers"}) {
+    put(key, many);
+    BOOST_TEST(log->synchronize(clock_now(), false).ok());
+    BOOST_TEST(log->writer()->last() == before + 1, key);
+  }
+  put("awaited", "1");
+  BOOST_TEST(log->synchronize(clock_now(), true).ok());
+  BOOST_TEST(log->writer()->last() == before + 2);
+  server.judge = {};
+  server.release();
+
+  BOOST_TEST(is_durable());
+}
+
 BOOST_AUTO_TEST_CASE(the_lag_is_what_etcd_has_not_confirmed) {
   log->name_leader("a:1", 7);
   put("first", "1");

@@ -20,6 +20,10 @@ constexpr std::size_t piece_bytes_max = etcd::value_bytes_max - 1;
 constexpr duration gathered_within = 1s;
 constexpr std::size_t gathered_bytes_max = 256 * 1024;
 
+// So many are written ahead if etcd has nothing else to do: of a barrier's arrivals few are left
+// when the last one waits for them.
+constexpr std::size_t written_ahead_bytes = 8 * 1024;
+
 // A snapshot is wanted when the inputs since the last one are longer than this and than twice the
 // snapshot, or have as many entries.
 constexpr std::uint64_t log_bytes_max = 16 * 1024 * 1024;
@@ -141,7 +145,9 @@ std::optional<core::snapshot::leadership> etcd_journal::leader(time_point now) c
 void etcd_journal::pump() {
   while (failure_.ok() && has_begun_ && writer_->has_room()) {
     if (pieces_.empty()) {
+      bool const is_idle = writer_->last() == writer_->durable();
       bool const is_due = is_awaited_ || pending_.size() > gathered_bytes_max ||
+                          (is_idle && pending_.size() > written_ahead_bytes) ||
                           (pending_since_ && clock_now() - *pending_since_ >= gathered_within);
       if (!pending_since_ || !is_due) return;
       seal_pending();

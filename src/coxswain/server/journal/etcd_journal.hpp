@@ -1,8 +1,9 @@
 #pragma once
 // A leader's journal in etcd. Batches are those of file_journal; each is cut into pieces, and each
 // piece is an entry of the job's log in etcd, behind a byte that says where a batch ends. While
-// two entries are under way, further inputs gather into the next batch. A batch is durable when
-// etcd has all its pieces. Not thread-safe. Not here: reading (standby/replica), who leads.
+// two entries are under way, or one and nothing waits, further inputs gather into the next batch. A
+// batch is durable when etcd has all its pieces. Not thread-safe. Not here: reading
+// (standby/replica), who leads.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
