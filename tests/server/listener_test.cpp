@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -86,6 +87,13 @@ struct world : net::iteration_owner, accept_handler {
   void run() {
     io.restart();
     io.poll();
+  }
+  // Of the first accepted socket.
+  [[nodiscard]] int option(int name) const {
+    int value = 0;
+    socklen_t size = sizeof(value);
+    ::getsockopt(sockets.at(0).value(), IPPROTO_TCP, name, &value, &size);
+    return value;
   }
 
   asio::io_context io{1};
@@ -276,15 +284,25 @@ BOOST_FIXTURE_TEST_CASE(accepted_sockets_are_tuned, world) {
 
   run();
 
-  auto const option = [&](int name) {
-    int value = 0;
-    socklen_t size = sizeof(value);
-    ::getsockopt(sockets.at(0).value(), IPPROTO_TCP, name, &value, &size);
-    return value;
-  };
   BOOST_TEST(option(TCP_NODELAY) == 1);
   BOOST_TEST(option(TCP_USER_TIMEOUT) == 12'000);
   BOOST_TEST(option(TCP_KEEPIDLE) == 6);
+}
+
+BOOST_FIXTURE_TEST_CASE(those_that_connected_to_an_inherited_socket_before_are_tuned, world) {
+  net::descriptor inherited{::socket(AF_INET, SOCK_STREAM, 0)};
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  BOOST_TEST_REQUIRE(::bind(inherited.value(), reinterpret_cast<sockaddr*>(&at), sizeof(at)) == 0);
+  BOOST_TEST_REQUIRE(::listen(inherited.value(), 1) == 0);
+  auto const client = connect_to(net::socket_address::local(inherited.value())->text());
+  listen("fd://" + std::to_string(inherited.release()));
+
+  run();
+
+  BOOST_TEST(option(TCP_NODELAY) == 1);
+  BOOST_TEST(option(TCP_USER_TIMEOUT) == 12'000);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_named_by_its_process, world) {

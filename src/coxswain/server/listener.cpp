@@ -139,7 +139,7 @@ socket_file::~socket_file() {
 listener::listener(std::string const& address, terms t) : terms_{t} {
   if (address.starts_with(inherited_prefix)) {
     socket_ = inherited(address);
-    net::tune(socket_.value(), t.peer_timeout);
+    is_inherited_ = true;
     auto const at = net::socket_address::local(socket_.value()).value();
     address_ = at.text();
     if (t.must_be_private && !at.is_private()) throw error{not_private(address_)};
@@ -219,6 +219,8 @@ listener::next listener::accept_ready() noexcept {
 
 void listener::welcome(net::socket socket, net::socket_address const& from) noexcept {
   try {
+    // Clients may have connected before this process began.
+    if (is_inherited_) net::tune(socket.value(), terms_.peer_timeout);
     auto peer = text_of(from, socket.value());
     keeper_->accepted(*this, std::move(socket), std::move(peer));
   } catch (std::exception const&) {

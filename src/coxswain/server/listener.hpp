@@ -90,6 +90,7 @@ class listener {
   std::string address_;
   std::optional<socket_file> file_;
   net::socket socket_;
+  bool is_inherited_{};
   accept_handler* keeper_{};
   std::optional<net::readiness> ready_;
   net::owned_coroutine loop_;
