@@ -150,7 +150,7 @@ void relay_door::advance(bool reads) {
   auto const due = door_.next_deadline();
   if (due && *due <= now_) door_.advance(now_);
   settle();
-  // What would open their windows is not read either.
+  // While clients are not read, their window updates are not either: nobody counts as stalled.
   if (reads && links_.open_bytes() <= open_max) return;
   for (auto const& [_, number] : std::exchange(stalled_, {})) {
     auto& of = *clients_.at(number);

@@ -45,8 +45,8 @@ class preemption {
   void cancel(task_id task);
   void forget(task_id task);
 
-  // Each task in `moved` has its new number, and all others are gone. Ends an open agreement, which
-  // nobody has answered; the next one takes over its notices.
+  // Each task in `moved` has its new number, and all others are gone. An open agreement ends
+  // unanswered, and its notices pass to the next one.
   void renumber(std::map<task_id, task_id> const& moved);
 
   // By task.
