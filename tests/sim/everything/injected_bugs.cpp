@@ -320,6 +320,15 @@ void hasty_epoch(bug_injector& by, std::size_t, client_messages& sent) {
   next.after = epoch;
   sent.front().what = next;
 }
+void forgotten_member(bug_injector& by, std::size_t, client_messages& sent) {
+  auto* const join = body<core::join_args>(sent);
+  if (!join || join->member.empty()) return;
+  auto const times = ++by.remembered[join->member].version;
+  if (times > 1) join->member += "." + std::to_string(times);
+}
+void forgotten_shrink(bug_injector&, std::size_t, client_messages& sent) {
+  if (auto* const next = body<core::next_epoch_args>(sent)) next->shrink_only = false;
+}
 void short_epoch(core::config& c) { c.min_tasks = 1; }
 void crowded_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
@@ -417,6 +426,10 @@ std::vector<injected_bug> const& all_bugs() {
       of_epochs({"other_members", "lists of members differ", nullptr, &other_members}),
       of_epochs({"lost_fence", "a call of a former epoch has an effect", &lost_fence}),
       of_epochs({"hasty_epoch", "an epoch begins before all have called", &hasty_epoch}),
+      of_epochs({"forgotten_member", "the next process of a member is not known as such",
+                 &forgotten_member}),
+      of_epochs({"forgotten_shrink", "a process is admitted where the job may only shrink",
+                 &forgotten_shrink}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),

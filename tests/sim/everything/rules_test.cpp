@@ -926,6 +926,71 @@ BOOST_AUTO_TEST_CASE(a_call_must_not_be_aborted_before_its_epoch_is_over) {
   expect_right(s.judged_by(check_epochs));
 }
 
+namespace {
+
+// Process 2 has failed in epoch 1, and process 3 takes its place in epoch 2. Process 4 waits.
+scene with_newcomer() {
+  scene s = with_epochs(1);
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    if (i > 2) s.h.processes.push_back({.self = incarnation{i}});
+    s.h.processes[i].member = "m" + std::to_string(i);
+  }
+  s.h.processes[2].died = scene::at(2500ms);
+  s.event(2500ms, core::event_kind::failed, task_id{1});
+  begin_epoch(s, 2, 4s);
+  s.h.calls[4].asked = core::join_args{};
+  s.h.calls[4].process = 3;
+  members_of(s, 2).members[1].self = incarnation{3};
+  members_of(s, 2).members[1].survivor = false;
+  for (auto i : {3u, 4u}) std::get<core::epoch_answer>(s.h.calls[i].got.value).joined = 1;
+  s.call(4, core::join_args{}, 3600ms, 9s, failed(errc::deadline_exceeded));
+  return s;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(those_that_asked_first_must_be_admitted_first) {
+  scene s = with_newcomer();
+  expect_right(s.judged_by(check_epochs));
+  expect_right(s.judged_by(check_admission));
+
+  s.h.calls.back().made = scene::at(3400ms);
+  expect_wrong(s.judged_by(check_admission), "epoch 2 admits process 3 before process 4");
+
+  s.h.processes[3].member = "m2";
+  expect_right(s.judged_by(check_admission));
+}
+
+BOOST_AUTO_TEST_CASE(the_next_processes_of_members_must_be_admitted_before_others) {
+  scene s = with_newcomer();
+  s.h.processes[4].member = "m2";
+  expect_wrong(s.judged_by(check_admission), "epoch 2 admits process 3 before process 4");
+
+  s.h.processes[4].troubles = {{scene::at(3800ms), scene::at(3900ms)}};
+  expect_right(s.judged_by(check_admission));
+}
+
+BOOST_AUTO_TEST_CASE(those_that_wait_must_be_admitted_while_there_is_room) {
+  scene s = with_newcomer();
+  s.h.options.num_tasks = 3;
+  expect_wrong(s.judged_by(check_admission), "epoch 2 has room for process 4");
+
+  call_in(s, 0, 0, core::resize_args{2}, 1s, 1s);
+  expect_right(s.judged_by(check_admission));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_must_be_admitted_where_the_job_may_only_shrink) {
+  scene s = with_newcomer();
+  core::next_epoch_args shrink;
+  shrink.shrink_only = true;
+  s.h.calls[3].asked = shrink;
+  expect_wrong(s.judged_by(check_admission), "epoch 2 may not admit process 3");
+
+  s.h.calls[3].asked = core::next_epoch_args{};
+  s.h.options.grow = core::growth::never;
+  expect_wrong(s.judged_by(check_admission), "epoch 2 may not admit process 3");
+}
+
 BOOST_AUTO_TEST_CASE(keys_of_an_epoch_must_be_removed_with_the_one_after_the_next) {
   for (auto const at : {5s, 6s, 7s}) {
     scene s = with_epochs(3);

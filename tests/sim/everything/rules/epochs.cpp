@@ -1,11 +1,11 @@
 // The epochs of an elastic job follow each other as promised, and only their members act (D43).
 
 #include "tests/sim/everything/rules/arrivals.hpp"
+#include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/key_story.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,38 +15,12 @@ namespace {
 
 using text = std::string const&;
 
-// One epoch: what the auditor, its members and all who asked have seen of it.
-struct epoch_story {
-  std::optional<std::size_t> begins;   // the event
-  std::optional<std::size_t> is_over;  // likewise, if it had a loss
-  core::epoch_members_answer const* members{};
-  std::map<task_id, call_record const*> told;  // the first call of each member that was told
-};
-
-core::epoch_answer const* told_in(call_record const& c) {
-  auto const* told = c.gave<core::epoch_answer>();
-  auto const* const joined = c.gave<core::join_answer>();
-  if (joined && joined->epoch) told = &*joined->epoch;
-  return told && told->size > 0 ? told : nullptr;
-}
-
-// "epoch 7 begins: ...": 7.
-std::optional<std::uint64_t> number_in(text line, std::string_view before, std::string_view after) {
-  if (!line.starts_with(before)) return std::nullopt;
-  std::uint64_t number = 0;
-  auto const [end, error] =
-      std::from_chars(line.data() + before.size(), line.data() + line.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  std::string_view const rest{end, static_cast<std::size_t>(line.data() + line.size() - end)};
-  return rest.starts_with(after) ? std::optional{number} : std::nullopt;
-}
-
 class epoch_judge {
  public:
-  epoch_judge(history const& h, violations& found) : h_{h}, found_{found} {}
+  epoch_judge(history const& h, violations& found) : h_{h}, found_{found}, epochs_{h} {}
 
   void check() {
-    read_events();
+    check_events();
     for (call_record const& c : h_.calls) {
       if (auto const* const told = told_in(c)) check_told(c, *told);
       if (auto const* const all = c.gave<core::epoch_members_answer>()) check_list(c, *all);
@@ -79,34 +53,23 @@ class epoch_judge {
   [[nodiscard]] time_point seen(std::optional<std::size_t> event) const {
     return event ? h_.events[*event].at : time_point::max();
   }
-  // When the epoch began, at the latest and at the earliest.
-  [[nodiscard]] time_point begun_by(std::uint64_t number) const {
-    auto const at = epochs_.find(number);
-    return at == epochs_.end() ? time_point::max() : seen(at->second.begins);
-  }
-  [[nodiscard]] bool may_have_begun(std::uint64_t number, time_point by) const {
-    time_point const at = begun_by(number);
-    return !h_.has_all_events() || (at != time_point::max() && h_.earliest(at) <= by);
-  }
 
-  void read_events() {
+  void check_events() {
     std::uint64_t last = 0;
-    for (std::size_t i = 0; i < h_.events.size(); ++i) {
-      text line = h_.events[i].what.what.text;
+    for (event_record const& e : h_.events) {
+      text line = e.what.what.text;
       if (auto const number = number_in(line, "epoch ", " begins: ")) {
-        epochs_[*number].begins = i;
         if (*number != last + 1 && h_.has_all_events()) {
           report_violation("follows epoch " + std::to_string(last), *number);
         }
         last = *number;
       } else if (auto const over = number_in(line, "epoch ", " is over: ")) {
-        epochs_[*over].is_over = i;
         bool const is_growth = line.find("is over: processes joining") != line.npos;
         if (is_growth && h_.options.grow != core::growth::now) {
           report_violation("does not wait for its members", *over);
         }
       }
-      check_left_behind(last, h_.events[i]);
+      check_left_behind(last, e);
     }
   }
 
@@ -125,14 +88,14 @@ class epoch_judge {
 
   // A number has one holder, all are told the same, and the numbers of epochs rise.
   void check_told(call_record const& c, core::epoch_answer const& told) {
-    epoch_story& of = epochs_[told.number];
+    epoch_story const& of = epochs_.at(told.number);
     if (told.rank.value >= told.size) report_violation("there is no such task", c);
-    if (!may_have_begun(told.number, *c.answered)) report_violation("it has not begun", c);
-    auto const [at, is_new] = of.told.emplace(told.rank, &c);
+    if (!epochs_.may_have_begun(told.number, *c.answered)) report_violation("it has not begun", c);
+    call_record const* const holder = of.told.at(told.rank);
     core::epoch_answer first = *told_in(*of.told.begin()->second);
     first.rank = told.rank;
     if (first != told) report_violation("told otherwise than others", c);
-    if (!is_new && at->second->process != c.process) report_violation("a second holder", c);
+    if (holder->process != c.process) report_violation("a second holder", c);
     std::uint64_t& last = last_[c.process];
     bool const may_repeat = c.asks<core::join_args>() != nullptr;
     if (told.number < last + (may_repeat ? 0 : 1)) report_violation("the epoch does not rise", c);
@@ -146,12 +109,11 @@ class epoch_judge {
   }
 
   void check_list(call_record const& c, core::epoch_members_answer const& all) {
-    epoch_story& of = epochs_[all.epoch];
-    if (!of.members) of.members = &all;
+    epoch_story const& of = epochs_.at(all.epoch);
     if (without_peers(*of.members) != without_peers(all)) {
       report_violation("not the same members", c);
     }
-    if (!may_have_begun(all.epoch, *c.answered)) report_violation("it has not begun", c);
+    if (!epochs_.may_have_begun(all.epoch, *c.answered)) report_violation("it has not begun", c);
     std::set<incarnation> different;
     for (auto const& one : all.members) different.insert(one.self);
     if (different.size() != all.members.size()) report_violation("a process is in it twice", c);
@@ -167,10 +129,10 @@ class epoch_judge {
   // The most tasks of the epoch, if a resize was not concurrent.
   [[nodiscard]] std::size_t target_of(std::uint64_t number) const {
     std::size_t target = h_.options.num_tasks;
-    time_point const begun = h_.earliest(begun_by(number));
+    time_point const begun = h_.earliest(epochs_.begun_by(number));
     for (call_record const& c : h_.calls) {
       auto const* const resize = c.asks<core::resize_args>();
-      if (!resize || c.made > begun_by(number)) continue;
+      if (!resize || c.made > epochs_.begun_by(number)) continue;
       bool const is_before = c.is_ok() && *c.answered < begun;
       target = is_before ? resize->num_tasks : std::size_t{h_.options.num_tasks};
     }
@@ -297,7 +259,7 @@ class epoch_judge {
     if (stored && is_of_key) version = stored->version;
     if (auto const* const sum = c.gave<core::counter_answer>()) version = sum->version;
     if (version == 0 || version > h_.keys.size()) return;
-    if (h_.earliest(h_.keys[version - 1].at) > begun_by(c.epoch + 1)) {
+    if (h_.earliest(h_.keys[version - 1].at) > epochs_.begun_by(c.epoch + 1)) {
       report_violation("done after its epoch", c);
     }
   }
@@ -309,7 +271,7 @@ class epoch_judge {
     if (why.starts_with("epoch " + std::to_string(c.epoch) + " is over: ")) {
       auto const& over = epochs_[c.epoch].is_over;
       bool const is_over = over && h_.earliest(seen(over)) <= *c.answered;
-      if (!is_over && !may_have_begun(c.epoch + 1, *c.answered)) {
+      if (!is_over && !epochs_.may_have_begun(c.epoch + 1, *c.answered)) {
         report_violation("its epoch is not over", c);
       }
     } else if (why.find(" waits for epoch ") != why.npos) {
@@ -332,12 +294,12 @@ class epoch_judge {
         continue;
       }
       removed[one.what.key] = h_.earliest(one.at);
-      if (one.at < h_.ended && !may_have_begun(*number + 2, one.at)) {
+      if (one.at < h_.ended && !epochs_.may_have_begun(*number + 2, one.at)) {
         found_.push_back("'" + one.what.key + "' was removed too early");
       }
     }
     for (auto const& [key, number] : present) {
-      time_point const due = begun_by(number + 2);
+      time_point const due = epochs_.begun_by(number + 2);
       auto const at = removed.find(key);
       bool const is_removed = at != removed.end() && at->second <= due;
       if (due < h_.ended && !is_removed) found_.push_back("'" + key + "' was not removed");
@@ -354,7 +316,7 @@ class epoch_judge {
 
   history const& h_;
   violations& found_;
-  std::map<std::uint64_t, epoch_story> epochs_;
+  epoch_stories epochs_;
   std::map<std::size_t, std::uint64_t> last_;  // of each process
 };
 

@@ -41,6 +41,9 @@ void check_spares(history const& h, violations& found);
 // The epochs of an elastic job follow each other as promised, and only their members act.
 void check_epochs(history const& h, violations& found);
 
+// Processes become members in the right order, but not from machines that lose many.
+void check_admission(history const& h, violations& found);
+
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
@@ -75,6 +78,7 @@ inline constexpr std::array all_rules{rule{&check_completion, false, true},
                                       rule{&check_locks, false, true},
                                       rule{&check_spares, true},
                                       rule{&check_epochs, true, true},
+                                      rule{&check_admission, true, true},
                                       rule{&check_relays, false, true}};
 
 }  // namespace coxswain::sim

@@ -1,0 +1,160 @@
+// Who becomes a member of the next epoch when processes wait (D43.5).
+
+#include "tests/sim/everything/rules/epoch_stories.hpp"
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace coxswain::sim {
+namespace {
+
+class admission_judge {
+ public:
+  admission_judge(history const& h, violations& found) : h_{h}, found_{found}, epochs_{h} {}
+
+  void check() {
+    for (auto const& [number, one] : epochs_) {
+      if (number > 1 && one.begins && one.members && has_all_lists_) check_epoch(number, one);
+      names_.clear();
+      has_all_lists_ = has_all_lists_ && one.members;
+      if (!one.members) continue;
+      for (auto const& member : one.members->members) names_.insert(name_of(member.self));
+      former_names_.insert(names_.begin(), names_.end());
+    }
+  }
+
+ private:
+  struct newcomer {
+    std::size_t process{};
+    bool is_next{};    // of a member of the last epoch
+    time_point asked;  // at the earliest
+  };
+
+  void check_epoch(std::uint64_t number, epoch_story const& of) {
+    std::set<incarnation> members;
+    for (auto const& one : of.members->members) members.insert(one.self);
+    std::vector<newcomer> const newcomers = newcomers_in(number, *of.members);
+    if (!newcomers.empty() && is_closed(number, of)) {
+      report_violation(number, "may not admit", newcomers.front().process);
+    }
+    if (may_be_closed(number)) return;
+    bool const has_room = members.size() < least_target(number);
+    for (call_record const& c : h_.calls) {
+      if (!c.asks<core::join_args>() || members.contains(h_.processes[c.process].self)) continue;
+      if (!surely_waits(c, number)) continue;
+      if (has_room) report_violation(number, "has room for", c.process);
+      check_order(number, c, newcomers);
+    }
+  }
+
+  // The next processes of members come first, then the others in the order in which they asked.
+  void check_order(std::uint64_t number, call_record const& c,
+                   std::vector<newcomer> const& newcomers) {
+    std::string const& name = h_.processes[c.process].member;
+    bool const is_next = names_.contains(name);
+    // As the next process of another one it may have waited for its turn to ask.
+    bool const is_of_former = former_names_.contains(name);
+    for (newcomer const& one : newcomers) {
+      bool const is_earlier = !is_of_former && c.made + h_.delay_max < one.asked;
+      if (one.is_next || (!is_next && !is_earlier)) continue;
+      report_violation(number, "admits process " + std::to_string(one.process) + " before",
+                       c.process);
+    }
+  }
+
+  void report_violation(std::uint64_t number, std::string const& what, std::size_t process) {
+    found_.push_back("epoch " + std::to_string(number) + " " + what + " process " +
+                     std::to_string(process));
+  }
+
+  [[nodiscard]] std::string name_of(incarnation self) const {
+    auto const at = std::find_if(h_.processes.begin(), h_.processes.end(),
+                                 [&](process_record const& p) { return p.self == self; });
+    return at == h_.processes.end() ? std::string{} : at->member;
+  }
+
+  [[nodiscard]] std::vector<newcomer> newcomers_in(std::uint64_t number,
+                                                   core::epoch_members_answer const& all) const {
+    std::vector<newcomer> found;
+    for (auto const& one : all.members) {
+      if (one.survivor) continue;
+      for (std::size_t i = 0; i < h_.processes.size(); ++i) {
+        process_record const& p = h_.processes[i];
+        if (p.self == one.self)
+          found.push_back({i, names_.contains(p.member), first_asked(i, number)});
+      }
+    }
+    return found;
+  }
+
+  // When the Join that was admitted in this epoch was made, at the earliest.
+  [[nodiscard]] time_point first_asked(std::size_t process, std::uint64_t number) const {
+    for (call_record const& c : h_.calls) {
+      if (c.process != process || !c.asks<core::join_args>()) continue;
+      auto const* const told = told_in(c);
+      if (!told || told->number >= number) return c.made;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool admits_nobody() const { return h_.options.grow == core::growth::never; }
+
+  static bool asks_to_shrink(call_record const& c, std::uint64_t number) {
+    auto const* const next = c.asks<core::next_epoch_args>();
+    return next && next->shrink_only && c.epoch == number - 1;
+  }
+
+  // Nobody may be admitted.
+  [[nodiscard]] bool is_closed(std::uint64_t number, epoch_story const& of) const {
+    return admits_nobody() || std::any_of(of.told.begin(), of.told.end(), [&](auto const& one) {
+             return asks_to_shrink(*one.second, number) && had_arrived(*one.second, number);
+           });
+  }
+  [[nodiscard]] bool may_be_closed(std::uint64_t number) const {
+    return admits_nobody() ||
+           std::any_of(h_.calls.begin(), h_.calls.end(),
+                       [&](call_record const& c) { return asks_to_shrink(c, number); });
+  }
+
+  // It had reached the coordinator when the epoch began.
+  [[nodiscard]] bool had_arrived(call_record const& c, std::uint64_t number) const {
+    time_point const by = c.made + h_.delay_max;
+    return by < h_.earliest(epochs_.begun_by(number)) && h_.is_calm(c.process, c.made, by);
+  }
+  // And it waited, with a connection.
+  [[nodiscard]] bool surely_waits(call_record const& c, std::uint64_t number) const {
+    time_point const begun = epochs_.begun_by(number);
+    return c.over() > begun + h_.delay_max && had_arrived(c, number) &&
+           h_.is_calm(c.process, c.made, begun);
+  }
+
+  // At most as many tasks as the epoch may have.
+  [[nodiscard]] std::size_t least_target(std::uint64_t number) const {
+    std::size_t least = h_.options.num_tasks;
+    for (call_record const& c : h_.calls) {
+      auto const* const resize = c.asks<core::resize_args>();
+      if (!resize || c.made > epochs_.begun_by(number)) continue;
+      least = std::min<std::size_t>(least, resize->num_tasks);
+    }
+    return least;
+  }
+
+  history const& h_;
+  violations& found_;
+  epoch_stories epochs_;
+  bool has_all_lists_{true};
+  std::set<std::string> names_;  // of the members of the last epoch
+  std::set<std::string> former_names_;
+};
+
+}  // namespace
+
+void check_admission(history const& h, violations& found) {
+  bool const is_known = h.has_all_events() && !h.limits_are_small;
+  if (h.options.elastic && is_known) admission_judge{h, found}.check();
+}
+
+}  // namespace coxswain::sim
