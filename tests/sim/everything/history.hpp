@@ -60,8 +60,9 @@ struct process_record {
   std::string secret;               // which its host granted
   bool is_brief{};                  // a guest that takes part only in the leave
   bool recoverable{};
-  bool is_spare{};     // it joins without a number
-  std::string member;  // its name in an elastic job
+  bool is_spare{};      // it joins without a number
+  std::string member;   // its name in an elastic job
+  std::string machine;  // where that runs
   time_point born;
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed

@@ -329,6 +329,14 @@ void forgotten_member(bug_injector& by, std::size_t, client_messages& sent) {
 void forgotten_shrink(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const next = body<core::next_epoch_args>(sent)) next->shrink_only = false;
 }
+void forgiven_machine(bug_injector& by, std::size_t, client_messages& sent) {
+  auto* const join = body<core::join_args>(sent);
+  auto const number = join ? ++by.remembered["machines"].version : 0;
+  if (join) join->placement = {"machine " + std::to_string(number)};
+}
+void mistaken_machine(bug_injector&, std::size_t, client_messages& sent) {
+  if (auto* const join = body<core::join_args>(sent)) join->placement = {"machine"};
+}
 void short_epoch(core::config& c) { c.min_tasks = 1; }
 void crowded_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
@@ -430,6 +438,10 @@ std::vector<injected_bug> const& all_bugs() {
                  &forgotten_member}),
       of_epochs({"forgotten_shrink", "a process is admitted where the job may only shrink",
                  &forgotten_shrink}),
+      of_epochs({"forgiven_machine", "a machine that loses many members is admitted at once",
+                 &forgiven_machine}),
+      of_epochs(
+          {"mistaken_machine", "a machine waits because others lose members", &mistaken_machine}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),

@@ -134,8 +134,14 @@ void job::add_spare() {
 void job::add_member(std::string name) {
   actor& one = add({});
   one.record().member = std::move(name);
+  one.record().machine = any_machine(one);
   one.record().recoverable = true;
   one.start();
+}
+
+std::string job::any_machine(actor const& one) {
+  if (decided.machines > 0) return "m" + std::to_string(between(w.random, 1, decided.machines));
+  return one_in(w.random, 8) ? "shared" : "of " + std::to_string(one.body.number);
 }
 
 // The process may have ended meanwhile.

@@ -55,6 +55,7 @@ class job {
   actor& add(std::vector<task_id> tasks, std::optional<duration> fence_after = std::nullopt);
   void add_spare();
   void add_member(std::string name);
+  [[nodiscard]] std::string any_machine(actor const& one);
   [[nodiscard]] std::string new_member() { return "m" + std::to_string(++members_); }
   void add_guest(std::size_t host, task_id task, std::string secret, bool is_brief);
   [[nodiscard]] std::vector<std::string> any_addresses();

@@ -21,7 +21,7 @@ core::request join_of(actor& me) {
   args.recoverable = true;
   args.any = true;
   args.member = me.record().member;
-  args.placement = {one_in(me.in.w.random, 8) ? "shared" : "host of " + me.unique_text()};
+  args.placement = {me.record().machine};
   return args;
 }
 

@@ -181,6 +181,11 @@ void plan::make_elastic(generator r, bool is_large) {
   deaths = any(r, 0, 6);
   restarts = any(r, 0, 3);
   ways.steps_per_check = c.num_tasks <= 7 ? 1 : c.num_tasks;
+  if (one_in(r, 5) && !is_large) {  // some lose many members, and wait
+    machines = any(r, 1, 3);
+    deaths = any(r, 4, 12);
+    if (one_in(r, 2)) horizon = 30s;
+  }
   if (!is_large) return;
   members = c.num_tasks;
   horizon = 30s;

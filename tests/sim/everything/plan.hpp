@@ -48,6 +48,7 @@ struct plan {
   std::uint32_t restarts{};  // clean exits
   std::uint32_t spares{};    // processes that join without a number
   std::uint32_t members{};   // of an elastic job: processes at the start
+  std::uint32_t machines{};  // of all members; 0: mostly one for each
   std::uint32_t resizes{};
   duration horizon{6s};  // end of the faults
   bool checks_recording{};

@@ -929,14 +929,14 @@ BOOST_AUTO_TEST_CASE(a_call_must_not_be_aborted_before_its_epoch_is_over) {
 namespace {
 
 // Process 2 has failed in epoch 1, and process 3 takes its place in epoch 2. Process 4 waits.
-scene with_newcomer() {
+scene with_newcomer(int losses = 1) {
   scene s = with_epochs(1);
   for (std::uint32_t i = 1; i <= 4; ++i) {
-    if (i > 2) s.h.processes.push_back({.self = incarnation{i}});
+    if (i > 2) s.h.processes.emplace_back().self = incarnation{i};
     s.h.processes[i].member = "m" + std::to_string(i);
   }
   s.h.processes[2].died = scene::at(2500ms);
-  s.event(2500ms, core::event_kind::failed, task_id{1});
+  for (int i = 0; i < losses; ++i) s.event(2500ms, core::event_kind::failed, task_id{1});
   begin_epoch(s, 2, 4s);
   s.h.calls[4].asked = core::join_args{};
   s.h.calls[4].process = 3;
@@ -977,6 +977,35 @@ BOOST_AUTO_TEST_CASE(those_that_wait_must_be_admitted_while_there_is_room) {
 
   call_in(s, 0, 0, core::resize_args{2}, 1s, 1s);
   expect_right(s.judged_by(check_admission));
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_loses_many_members_must_wait) {
+  for (auto const& [begun, is_right] : {std::pair{12s, false}, {13s, true}}) {
+    scene s = with_epochs(1);
+    s.h.processes.emplace_back().self = incarnation{3};
+    for (auto const i : {2u, 3u}) s.h.processes[i].machine = "m";
+    for (int i = 1; i <= 3; ++i) s.event(i * 1s + 0ms, core::event_kind::failed, task_id{1});
+    begin_epoch(s, 2, begun);
+    members_of(s, 2).members[1].self = incarnation{3};
+    members_of(s, 2).members[1].survivor = false;
+    auto const found = s.judged_by(check_admission);
+    if (is_right) expect_right(found);
+    if (!is_right) expect_wrong(found, "epoch 2 admits too early");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_must_not_wait_longer_or_for_others) {
+  for (int const losses : {2, 3}) {
+    scene s = with_newcomer(losses);
+    s.h.options.num_tasks = 3;
+    s.h.processes[2].machine = s.h.processes[4].machine = "m";
+    auto const found = s.judged_by(check_admission);
+    if (losses == 3) expect_right(found);
+    if (losses == 2) expect_wrong(found, "epoch 2 has room for process 4");
+
+    s.h.processes[4].machine = "other";
+    expect_wrong(s.judged_by(check_admission), "epoch 2 has room for process 4");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nobody_must_be_admitted_where_the_job_may_only_shrink) {

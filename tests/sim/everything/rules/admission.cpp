@@ -1,15 +1,21 @@
-// Who becomes a member of the next epoch when processes wait (D43.5).
+// Who becomes a member of the next epoch when processes wait (D43.5), and from which machines,
+// which semantics calls hosts, nobody does for a while (D43.10).
 
 #include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace coxswain::sim {
 namespace {
+
+constexpr std::size_t losses_allowed = 2;  // of one machine
+constexpr duration first_wait = 10s;
+constexpr duration wait_max = 100s;
 
 class admission_judge {
  public:
@@ -23,6 +29,7 @@ class admission_judge {
       if (!one.members) continue;
       for (auto const& member : one.members->members) names_.insert(name_of(member.self));
       former_names_.insert(names_.begin(), names_.end());
+      if (one.begins) note_losses(*one.begins + 1, *one.members);
     }
   }
 
@@ -37,14 +44,19 @@ class admission_judge {
     std::set<incarnation> members;
     for (auto const& one : of.members->members) members.insert(one.self);
     std::vector<newcomer> const newcomers = newcomers_in(number, *of.members);
+    time_point const begun = epochs_.begun_by(number);
     if (!newcomers.empty() && is_closed(number, of)) {
       report_violation(number, "may not admit", newcomers.front().process);
+    }
+    for (newcomer const& one : newcomers) {
+      if (begun >= waits_of(one.process).from) continue;
+      report_violation(number, "admits too early, from a machine that loses many,", one.process);
     }
     if (may_be_closed(number)) return;
     bool const has_room = members.size() < least_target(number);
     for (call_record const& c : h_.calls) {
       if (!c.asks<core::join_args>() || members.contains(h_.processes[c.process].self)) continue;
-      if (!surely_waits(c, number)) continue;
+      if (!surely_waits(c, number) || waits_of(c.process).to > h_.earliest(begun)) continue;
       if (has_room) report_violation(number, "has room for", c.process);
       check_order(number, c, newcomers);
     }
@@ -68,6 +80,33 @@ class admission_judge {
   void report_violation(std::uint64_t number, std::string const& what, std::size_t process) {
     found_.push_back("epoch " + std::to_string(number) + " " + what + " process " +
                      std::to_string(process));
+  }
+
+  // The failures of these members, until the next epoch begins.
+  void note_losses(std::size_t event, core::epoch_members_answer const& all) {
+    for (; event < h_.events.size(); ++event) {
+      core::event const& what = h_.events[event].what.what;
+      if (number_in(what.text, "epoch ", " begins: ")) return;
+      bool const is_loss = what.kind == core::event_kind::failed && what.task &&
+                           what.task->value < all.members.size() &&
+                           what.text.find("left behind: ") == std::string::npos;
+      if (!is_loss) continue;
+      incarnation const self = all.members[what.task->value].self;
+      auto const lost = std::find_if(h_.processes.begin(), h_.processes.end(),
+                                     [&](process_record const& p) { return p.self == self; });
+      if (lost != h_.processes.end()) losses_[lost->machine].push_back(h_.events[event].at);
+    }
+  }
+
+  // Until when no process of its machine is admitted, at the earliest and at the latest.
+  [[nodiscard]] interval waits_of(std::size_t process) const {
+    auto const at = losses_.find(h_.processes[process].machine);
+    if (at == losses_.end() || at->second.size() <= losses_allowed) return {{}, {}};
+    duration wait = first_wait;
+    for (auto i = at->second.size() - losses_allowed; i > 1 && wait < wait_max; --i) wait *= 2;
+    time_point const last = at->second.back();
+    wait = std::min(wait, wait_max);
+    return {h_.earliest(last) + wait, last + wait};
   }
 
   [[nodiscard]] std::string name_of(incarnation self) const {
@@ -148,6 +187,7 @@ class admission_judge {
   bool has_all_lists_{true};
   std::set<std::string> names_;  // of the members of the last epoch
   std::set<std::string> former_names_;
+  std::map<std::string, std::vector<time_point>> losses_;  // by machine, as seen
 };
 
 }  // namespace
