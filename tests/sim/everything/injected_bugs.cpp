@@ -337,6 +337,15 @@ void forgiven_machine(bug_injector& by, std::size_t, client_messages& sent) {
 void mistaken_machine(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const join = body<core::join_args>(sent)) join->placement = {"machine"};
 }
+void former_alive(bug_injector& by, std::size_t, server_messages& sent) {
+  auto* const alive = body<core::alive_answer>(sent);
+  if (!alive) return;
+  for (auto& one : alive->tasks) {
+    core::value_answer const now{bytes{}, one.self.value};
+    one.self = incarnation{by.remembered.try_emplace("task " + std::to_string(one.id.value), now)
+                               .first->second.version};
+  }
+}
 void short_epoch(core::config& c) { c.min_tasks = 1; }
 void crowded_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
@@ -442,6 +451,8 @@ std::vector<injected_bug> const& all_bugs() {
                  &forgiven_machine}),
       of_epochs(
           {"mistaken_machine", "a machine waits because others lose members", &mistaken_machine}),
+      of_epochs({"former_alive", "an alive query names members of a former epoch", nullptr,
+                 &former_alive}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),

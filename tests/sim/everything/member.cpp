@@ -25,27 +25,30 @@ core::request join_of(actor& me) {
   return args;
 }
 
-side_call any_step(actor& me) {
+side_call any_call(actor& me) {
   generator& r = me.in.w.random;
   std::string const text = me.unique_text();
-  core::barrier_args step{.name = "step"};
-  switch (between(r, 0, 9)) {
+  switch (between(r, 0, 3)) {
     case 0: return {core::epoch_members_args{}, 3s};
     case 1:
     case 2: {
       std::string const number = std::to_string(me.body.logic.epoch().number);
       return {core::put_args{"epoch/" + number + "/" + text, text}, 3s};
     }
-    case 3: return any_side_call(r, me.in.decided, me.rank(), text);
-    case 4:
-      step.gather = true;
-      step.data = text;
-      break;
-    default: break;
+    default: return any_side_call(r, me.in.decided, me.rank(), text);
   }
-  // A name has rounds of one kind.
-  if (step.gather) step.name = "gathering step";
-  return {std::move(step), 3s};
+}
+
+// The meeting of all members at a step of their epoch.
+side_call meeting_at(actor& me, std::uint64_t step) {
+  switch ((me.body.logic.epoch().number + step) % 6) {
+    case 0: return {core::alive_args{}, 3s};
+    case 1:
+      return {
+          core::barrier_args{.name = "gathering step", .gather = true, .data = me.unique_text()},
+          3s};
+    default: return {core::barrier_args{.name = "step"}, 3s};
+  }
 }
 
 bool goes_on(actor& me) { return !me.is_over() && !me.restarts(); }
@@ -62,12 +65,16 @@ script be_member(actor& me) {
     if (a.outcome.ok() && !std::exchange(has_entered, true)) me.entered_job();
     while (a.outcome.ok() && goes_on(me)) {
       bool fails = false;
-      for (auto i = between(r, 0, steps_max); i > 0 && goes_on(me) && !me.sees_ending(); --i) {
+      std::uint64_t const steps = between(r, 0, steps_max);
+      for (std::uint64_t i = 0; i < 2 * steps && goes_on(me) && !me.sees_ending(); ++i) {
+        bool const meets = i % 2 == 1;
+        if (!meets && one_in(r, 2)) continue;
         co_await me.sleep(between(r, 0ns, 200ms));
         if (!goes_on(me) || me.in.is_late()) break;
         fails = me.in.should_fail(task_id{0}) && one_in(r, 4);
         if (fails) break;
-        side_call step = any_step(me);
+        side_call step = any_call(me);
+        if (meets) step = meeting_at(me, i / 2);
         std::optional<task_id> as;
         if (is_of_task(step.what)) as = me.rank();
         a = co_await me.ask(std::move(step.what), step.timeout, as);

@@ -543,12 +543,25 @@ BOOST_AUTO_TEST_CASE(an_alive_query_must_be_a_snapshot) {
   scene s{2};
   s.tasks(1s, task_state::connected);
   core::alive_answer alive{{{task_id{0}, incarnation{1}}, {task_id{1}, incarnation{2}}}};
-  s.call(1, core::alive_args{}, 2s, 3s, gives(alive));
+  for (auto const i : {1u, 2u}) s.call(i, core::alive_args{}, 2s, 3s, gives(alive));
   expect_right(s.judged_by(check_tasks));
 
-  alive.tasks[1].self = incarnation{7};
-  s.call(1, core::alive_args{}, 2s, 3s, gives(alive));
+  alive.tasks[1].self = s.h.processes[2].self = incarnation{7};
+  for (auto& one : s.h.calls) one.got = gives(alive);
   expect_wrong(s.judged_by(check_tasks), "not alive at the same time");
+}
+
+BOOST_AUTO_TEST_CASE(an_alive_query_must_wait_until_all_have_asked_for_the_same) {
+  scene s{2};
+  s.tasks(1s, task_state::connected);
+  core::alive_answer const alive{{{task_id{0}, incarnation{1}}, {task_id{1}, incarnation{2}}}};
+  s.call(1, core::alive_args{}, 2s, 3s, gives(alive));
+  expect_wrong(s.judged_by(check_tasks), "task 1 did not ask");
+
+  s.call(2, core::alive_args{}, 3s, 3s, gives(alive));
+  expect_right(s.judged_by(check_tasks));
+  s.h.calls.back().epoch = 1;
+  expect_wrong(s.judged_by(check_tasks), "did not ask");
 }
 
 BOOST_AUTO_TEST_CASE(a_joined_task_must_be_shown_as_connected) {

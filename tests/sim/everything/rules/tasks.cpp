@@ -1,5 +1,6 @@
 // Alive queries return the live tasks; joins and leaves are visible.
 
+#include "tests/sim/everything/rules/arrivals.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
 #include <algorithm>
@@ -46,10 +47,37 @@ bool may_return(history const& h, call_record const& c) {
   });
 }
 
+// Explicit sets of all tasks count as every set.
+bool may_be_same_set(core::alive_args const& a, core::alive_args const& b) {
+  auto const has_all = [](core::alive_args const& of, core::alive_args const& in) {
+    return std::all_of(of.tasks.begin(), of.tasks.end(),
+                       [&](task_id task) { return is_asked_for(in, task); });
+  };
+  return has_all(a, b) && has_all(b, a);
+}
+
+// Each of these has asked for the same set, in the same epoch if the job is elastic.
+void check_asked(history const& h, call_record const& c, core::alive_answer const& told,
+                 violations& found) {
+  std::vector<call_record const*> const released{&c};
+  auto const here = arrivals{h, released}.of([&](call_record const& other) {
+    auto const* const args = other.asks<core::alive_args>();
+    return args && other.epoch == c.epoch && may_be_same_set(*args, *c.asks<core::alive_args>());
+  });
+  for (auto const& one : told.tasks) {
+    bool const has_asked = std::any_of(here.begin(), here.end(), [&](call_record const* other) {
+      return other->task == one.id && h.processes[other->process].self == one.self;
+    });
+    if (has_asked) continue;
+    found.push_back("task " + std::to_string(one.id.value) + " did not ask: " + h.text(c));
+  }
+}
+
 void check_alive(history const& h, call_record const& c, violations& found) {
   auto const* const told = c.gave<core::alive_answer>();
   if (!told) return;
   auto const& args = std::get<core::alive_args>(c.asked);
+  check_asked(h, c, *told, found);
   bool const is_true =
       was_so(h, c, [&](core::tasks_answer const& all) { return alive_then(args, all) == *told; });
   if (!is_true) found.push_back("these were not alive at the same time: " + h.text(c));
@@ -59,8 +87,9 @@ void check_state(history const& h, call_record const& c, task_state state, viola
   if (!c.is_ok() || !c.task) return;
   incarnation const self = h.processes[c.process].self;
   bool const is_true = was_so(h, c, [&](core::tasks_answer const& all) {
-    auto const& one = all.tasks[c.task->value];
-    return one.state == state && one.self == self;
+    return std::any_of(all.tasks.begin(), all.tasks.end(), [&](auto const& one) {
+      return one.id == *c.task && one.state == state && one.self == self;
+    });
   });
   if (!is_true) found.push_back("the task was not seen so: " + h.text(c));
 }
