@@ -346,6 +346,10 @@ void former_alive(bug_injector& by, std::size_t, server_messages& sent) {
                                .first->second.version};
   }
 }
+void short_topology(bug_injector&, std::size_t, server_messages& sent) {
+  auto* const whole = body<core::global_topology>(sent);
+  if (whole && whole->tasks.size() > 1) whole->tasks.pop_back();
+}
 void short_epoch(core::config& c) { c.min_tasks = 1; }
 void crowded_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
@@ -453,6 +457,7 @@ std::vector<injected_bug> const& all_bugs() {
           {"mistaken_machine", "a machine waits because others lose members", &mistaken_machine}),
       of_epochs({"former_alive", "an alive query names members of a former epoch", nullptr,
                  &former_alive}),
+      of_epochs({"short_topology", "a topology leaves a member out", nullptr, &short_topology}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),

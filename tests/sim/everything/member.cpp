@@ -43,6 +43,9 @@ side_call any_call(actor& me) {
 side_call meeting_at(actor& me, std::uint64_t step) {
   switch ((me.body.logic.epoch().number + step) % 6) {
     case 0: return {core::alive_args{}, 3s};
+    case 2:
+      return {core::exchange_topology_args{"cpu " + std::to_string(step), topology_of(me.rank())},
+              3s};
     case 1:
       return {
           core::barrier_args{.name = "gathering step", .gather = true, .data = me.unique_text()},

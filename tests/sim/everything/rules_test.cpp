@@ -668,6 +668,10 @@ BOOST_AUTO_TEST_CASE(all_tasks_must_get_the_same_topology) {
   s.call(2, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
   expect_right(s.judged_by(check_topologies));
 
+  s.h.calls[1].task = task_id{0};
+  expect_wrong(s.judged_by(check_topologies), "without the topology of task 1");
+  s.h.calls[1].task = task_id{1};
+
   whole.tasks[1].devices.resize(1);
   s.call(2, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
   expect_wrong(s.judged_by(check_topologies), "another topology");
@@ -927,6 +931,26 @@ BOOST_AUTO_TEST_CASE(a_round_must_wait_for_the_members_of_its_epoch) {
 
   s.h.calls.back().epoch = 1;
   expect_wrong(s.judged_by(check_epochs), "passed without task 0");
+}
+
+BOOST_AUTO_TEST_CASE(a_topology_must_be_that_of_its_epoch) {
+  scene s = with_epochs(2);
+  for (int const number : {1, 2}) {
+    for (std::size_t i = 1; i <= 2; ++i) {
+      core::global_topology whole{std::vector<core::local_topology>(2)};
+      whole.tasks[0].devices.resize(static_cast<std::size_t>(number));
+      call_in(s, static_cast<std::uint64_t>(number), i, core::exchange_topology_args{"cpu", {}, 1s},
+              number * 2s + 100ms, number * 2s + 200ms, gives(whole));
+    }
+  }
+  expect_right(s.judged_by(check_topologies));
+
+  std::get<core::global_topology>(s.h.calls.back().got.value).tasks.pop_back();
+  expect_wrong(s.judged_by(check_topologies), "another topology");
+
+  s.h.calls.pop_back();
+  std::get<core::global_topology>(s.h.calls.back().got.value).tasks.resize(3);
+  expect_wrong(s.judged_by(check_topologies), "without the topology of task 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_must_not_be_aborted_before_its_epoch_is_over) {

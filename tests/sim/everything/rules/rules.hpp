@@ -47,7 +47,7 @@ void check_admission(history const& h, violations& found);
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
-// All tasks get the same topology.
+// All tasks get the same topology, in each epoch of an elastic job.
 void check_topologies(history const& h, violations& found);
 
 // Guests act for the tasks of their hosts exactly while granted.
@@ -63,22 +63,15 @@ struct rule {
   bool in_elastic{};   // does not rely on the numbers of tasks
 };
 
-inline constexpr std::array all_rules{rule{&check_completion, false, true},
-                                      rule{&check_rounds},
-                                      rule{&check_count_barriers},
-                                      rule{&check_meetings, true},
-                                      rule{&check_failures, true},
-                                      rule{&check_keys, true, true},
-                                      rule{&check_watches, true, true},
-                                      rule{&check_queues, false, true},
-                                      rule{&check_tasks, true, true},
-                                      rule{&check_preemption},
-                                      rule{&check_topologies},
-                                      rule{&check_guests, true},
-                                      rule{&check_locks, false, true},
-                                      rule{&check_spares, true},
-                                      rule{&check_epochs, true, true},
-                                      rule{&check_admission, true, true},
-                                      rule{&check_relays, false, true}};
+inline constexpr std::array all_rules{
+    rule{&check_completion, false, true}, rule{&check_rounds},
+    rule{&check_count_barriers},          rule{&check_meetings, true},
+    rule{&check_failures, true},          rule{&check_keys, true, true},
+    rule{&check_watches, true, true},     rule{&check_queues, false, true},
+    rule{&check_tasks, true, true},       rule{&check_preemption},
+    rule{&check_topologies, false, true}, rule{&check_guests, true},
+    rule{&check_locks, false, true},      rule{&check_spares, true},
+    rule{&check_epochs, true, true},      rule{&check_admission, true, true},
+    rule{&check_relays, false, true}};
 
 }  // namespace coxswain::sim
