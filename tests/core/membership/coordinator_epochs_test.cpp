@@ -514,6 +514,25 @@ BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) 
   BOOST_TEST(c.code(second) == "CANCELLED");
 }
 
+BOOST_AUTO_TEST_CASE(an_agreement_begins_once_the_members_know_their_epoch) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  std::string const secret = "0123456789abcdef";
+  c.send({1, 1}, core::grant_args{secret});
+  int const guest = c.hello({.label = "child", .acts_for = core::guest_args{task_id{1}, secret}});
+  c.send(0, core::preempt_args{task_id{1}});
+  next(c, 0);
+  c[1].pushes.clear();
+
+  next(c, guest);
+  std::string kinds;
+  for (auto const& one : c[1].pushes) {
+    if (std::holds_alternative<core::epoch_answer>(one->value)) kinds += "epoch ";
+    if (std::holds_alternative<core::freeze_request>(one->value)) kinds += "freeze ";
+  }
+  BOOST_TEST(kinds == "epoch freeze ");
+}
+
 BOOST_AUTO_TEST_CASE(the_leave_is_that_of_the_present_epoch_and_ends_the_job) {
   elastic_job job{2, 2, elastic(1, {.spares = 1})};
   auto& c = job.c;

@@ -269,6 +269,8 @@ void epochs::begin(time_point now, applicants joining) {
     session_id const holder = roster_.at(task_id{i}).held_by;
     if (holder != who.session) sessions_.push(*sessions_.find(holder), what);
   }
+  // Its members know their epoch by then.
+  concerns_.preemptions.plan_agreement(now);
   look_again_ = true;
 }
 
@@ -309,7 +311,7 @@ void epochs::rearrange(time_point now, plan const& next) {
   });
   concerns_.keys.renumber(moved);
   concerns_.enrolment.renumber(moved);
-  concerns_.preemptions.renumber(now, moved);
+  concerns_.preemptions.renumber(moved);
   concerns_.guests.renumber(now, moved);
   newcomers_.clear();
   for (std::uint32_t i = 0; i < next.was.size(); ++i) {

@@ -240,7 +240,7 @@ void join_verbs::enter(call const& c, join_args const& args) {
       calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
     }
     concerns_.preemptions.tell_agreement(c.now, *sessions_.find(t.held_by));
-    concerns_.preemptions.plan_agreement(c.now);
+    if (!options_.elastic) concerns_.preemptions.plan_agreement(c.now);
     // It may have been the last one that was not recoverable.
     if (concerns_.leaves.together().is_open() && !concerns_.leaves.leaves_together())
       concerns_.leaves.release_leave(c.now);

@@ -194,12 +194,11 @@ void preemption_verbs::forget(time_point now, task_id id) {
   plan_agreement(now);
 }
 
-void preemption_verbs::renumber(time_point now, std::map<task_id, task_id> const& moved) {
+void preemption_verbs::renumber(std::map<task_id, task_id> const& moved) {
   bool const was_open = preemption_.is_open();
   deadlines_.disarm(preemption_alarm_);
   preemption_.renumber(moved);
   if (was_open) concerns_.guests.end_sync_points(std::nullopt);
-  plan_agreement(now);
 }
 
 std::vector<task_id> preemption_verbs::awaited_for_agreement() const {

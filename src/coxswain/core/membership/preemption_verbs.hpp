@@ -28,8 +28,9 @@ class preemption_verbs final : public waiting_concern {
   void tell_agreement(time_point now, session& s);
   // The task has gone: it takes no part in the agreement, and its notice is dropped.
   void forget(time_point now, task_id id);
-  // An epoch begins: each task in `moved` has its new number, and all others are gone.
-  void renumber(time_point now, std::map<task_id, task_id> const& moved);
+  // An epoch begins: each task in `moved` has its new number, and all others are gone. No agreement
+  // begins yet.
+  void renumber(std::map<task_id, task_id> const& moved);
   [[nodiscard]] preemption const& agreement() const noexcept { return preemption_; }
   [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
   // The remaining time of an open agreement.
