@@ -117,6 +117,26 @@ BOOST_AUTO_TEST_CASE(a_member_beyond_the_new_size_has_left) {
   coordinator.wait_done();
 }
 
+BOOST_AUTO_TEST_CASE(a_step_agreed_on_in_a_former_epoch_stops_nobody) {
+  auto const a = connected("a");
+  a->join();
+  BOOST_TEST(!a->reached_sync_point(3));
+  a->preempt();
+  bool has_agreed = false;
+  for (std::uint64_t through = 0; !has_agreed;) {
+    auto const news = a->watch_events(through);
+    through = news.through;
+    for (auto const& one : news.entries) {
+      has_agreed =
+          has_agreed || one.what.text.find("agreed to stop at step 4") != std::string::npos;
+    }
+  }
+
+  BOOST_TEST((next({a.get()}) == texts{"2: 0 of 1"}));
+  BOOST_TEST(!a->reached_sync_point(4));
+  a->leave(leave_options{60s});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

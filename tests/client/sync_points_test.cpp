@@ -45,6 +45,18 @@ BOOST_AUTO_TEST_CASE(a_failed_agreement_stops_no_task) {
   BOOST_TEST((p.reached(100) == answer{false}));
 }
 
+BOOST_AUTO_TEST_CASE(an_agreement_ends_with_its_epoch) {
+  for (bool const has_ended : {false, true}) {
+    sync_points p;
+    (void)p.reached(3);
+    (void)p.freeze(1);
+    if (has_ended) p.agreed(1, 5);
+    p.end_epoch();
+    BOOST_TEST((p.reached(5) == answer{false}));
+    BOOST_TEST((p.freeze(2) == 5u));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_agreement_is_reported_once_and_a_later_one_anew) {
   sync_points p;
   BOOST_TEST((p.freeze(2) == 0u));

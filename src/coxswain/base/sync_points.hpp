@@ -47,6 +47,13 @@ class sync_points {
     if (step) points_.insert(*step);
   }
 
+  // An epoch of an elastic job has ended, and with it an agreement and the steps at which the task
+  // has not stopped.
+  void end_epoch() {
+    open_ = false;
+    points_.clear();
+  }
+
   // For snapshots of the core.
   static void fields(auto& a, auto& s) {
     a(1, s.last_);

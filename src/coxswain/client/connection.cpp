@@ -144,6 +144,8 @@ void connection::pump() {
   if (auto const& epoch = agent_.epoch(); epoch.number != epoch_) {
     task_ = epoch.rank.value;
     epoch_ = epoch.number;
+    sync_points_.end_epoch();
+    frozen_for_ = 0;
   }
   agent_.take_commands(commands_);
   for (auto const what : commands_) perform(what);

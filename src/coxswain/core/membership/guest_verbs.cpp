@@ -185,6 +185,7 @@ void guest_verbs::renumber(time_point now, std::map<task_id, task_id> const& mov
       continue;
     }
     host const renamed{by.holder, at->second};
+    g.steps.end_epoch();
     for (session_id const id : g.guests) sessions_.find(id)->guest_of->of = renamed;
     grants_.emplace(renamed, std::move(g));
   }
