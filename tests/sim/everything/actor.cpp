@@ -80,6 +80,14 @@ void actor::entered_job() {
   for (std::uint32_t i = 0; i < in.decided.side_scripts; ++i)
     start_script(run_side_script(*this, rank()));
   if (rank().value % 4 == 0) start_script(follow(*this));
+  start_script(walk_as_member(*this));
+}
+
+sync_points& actor::points(task_id task) {
+  if (!in.decided.options.elastic) return points_[task];
+  std::uint64_t const epoch = body.logic.epoch().number;
+  if (std::exchange(epoch_of_points_, epoch) != epoch) points_[{}].end_epoch();
+  return points_[{}];
 }
 
 void actor::called(process const& by, request_id id, core::request const& what, duration timeout,
@@ -138,8 +146,10 @@ void actor::told(process&, agent_event const& what) {
 }
 
 void actor::freeze(std::uint64_t agreement) {
-  for (task_id const task : std::set{joined_}) {
-    auto const step = points_[task].freeze(agreement);
+  auto tasks = joined_;
+  if (body.logic.epoch().number > 0) tasks = {rank()};
+  for (task_id const task : tasks) {
+    auto const step = points(task).freeze(agreement);
     if (step) start_script(agree(*this, task, agreement, *step));
   }
 }

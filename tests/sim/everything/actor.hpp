@@ -82,7 +82,8 @@ class actor : public process::listener {
   }
 
   [[nodiscard]] process_record& record();
-  [[nodiscard]] sync_points& points(task_id task) { return points_[task]; }
+  // In an elastic job its task is the process, whatever its number.
+  [[nodiscard]] sync_points& points(task_id task);
   [[nodiscard]] std::string unique_text();
 
   // process::listener
@@ -106,6 +107,7 @@ class actor : public process::listener {
 
   std::set<task_id> joined_;
   std::map<task_id, sync_points> points_;
+  std::uint64_t epoch_of_points_{};
   std::unordered_map<request_id, std::size_t> calls_;  // their places in the history
   std::vector<std::uint64_t> troubled_links_;          // affected by the record's faults
   std::uint64_t texts_{};

@@ -101,6 +101,7 @@ struct step_record {
   std::uint64_t step{};
   time_point at;
   bool stops{};
+  std::uint64_t epoch{};  // of an elastic job
 };
 
 struct history {

@@ -350,6 +350,14 @@ void short_topology(bug_injector&, std::size_t, server_messages& sent) {
   auto* const whole = body<core::global_topology>(sent);
   if (whole && whole->tasks.size() > 1) whole->tasks.pop_back();
 }
+// An agreed step of an earlier epoch, or the present one if there was none.
+void former_agreement(bug_injector& by, std::size_t process, server_messages& sent) {
+  auto* const point = body<core::sync_point>(sent);
+  if (!point) return;
+  core::value_answer const now{bytes{}, point->step};
+  point->step =
+      by.remembered.try_emplace("step of " + std::to_string(process), now).first->second.version;
+}
 void short_epoch(core::config& c) { c.min_tasks = 1; }
 void crowded_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
@@ -458,6 +466,8 @@ std::vector<injected_bug> const& all_bugs() {
       of_epochs({"former_alive", "an alive query names members of a former epoch", nullptr,
                  &former_alive}),
       of_epochs({"short_topology", "a topology leaves a member out", nullptr, &short_topology}),
+      of_epochs({"former_agreement", "a member is told the step of a former agreement", nullptr,
+                 &former_agreement}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),

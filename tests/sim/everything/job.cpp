@@ -84,6 +84,7 @@ violations job::run() {
   plan_restarts();
   plan_crashes();
   plan_resizes();
+  plan_preemptions();
   plan_relay_faults();
   w.run(work_max, [this] {
     watch_memory();
@@ -318,6 +319,19 @@ void job::plan_resizes() {
       process& auditor = actors_.front()->body;
       auditor.now = w.now;
       static_cast<void>(auditor.begin(core::resize_args{size}, 10s));
+    });
+  }
+}
+
+void job::plan_preemptions() {
+  for (auto i = decided.preemptions; i > 0; --i) {
+    w.at(soon(), [this] {
+      auto const last = decided.options.num_tasks - 1;
+      task_id const task{static_cast<std::uint32_t>(between(w.random, 0, last))};
+      process& auditor = actors_.front()->body;
+      auditor.now = w.now;
+      core::preempt_args notice{task, between(w.random, 0ns, 3s)};
+      static_cast<void>(auditor.begin(std::move(notice), 10s));
     });
   }
 }

@@ -67,6 +67,7 @@ class job {
   void plan_restarts();
   void plan_crashes();
   void plan_resizes();
+  void plan_preemptions();
   void plan_relay_faults();
   void disturb();
   void disturb_connection(actor& who);

@@ -106,6 +106,17 @@ script be_member(actor& me) {
   if (!me.restarts()) me.in.has_left(me);
 }
 
+script walk_as_member(actor& me) {
+  for (std::uint64_t step = 1; goes_on(me); ++step) {
+    co_await me.sleep(50ms + between(me.in.w.random, 0ns, 200ms));
+    std::optional<bool> stops;
+    while (goes_on(me) && !(stops = me.points({}).reached(step))) co_await me.sleep(20ms);
+    if (!stops) co_return;
+    me.in.seen.steps.push_back(
+        {me.body.number, me.rank(), step, me.in.w.now, *stops, me.body.logic.epoch().number});
+  }
+}
+
 script leave_alone(actor& me) {
   core::request leave = core::leave_args{};
   core::answer const a = co_await me.ask(std::move(leave), 0s, me.rank());

@@ -186,6 +186,7 @@ void plan::make_elastic(generator r, bool is_large) {
     deaths = any(r, 4, 12);
     if (one_in(r, 2)) horizon = 30s;
   }
+  preemptions = one_in(r, 2) ? any(r, 1, 3) : 0;
   if (!is_large) return;
   members = c.num_tasks;
   horizon = 30s;

@@ -50,7 +50,8 @@ struct plan {
   std::uint32_t members{};   // of an elastic job: processes at the start
   std::uint32_t machines{};  // of all members; 0: mostly one for each
   std::uint32_t resizes{};
-  duration horizon{6s};  // end of the faults
+  std::uint32_t preemptions{};  // of members
+  duration horizon{6s};         // end of the faults
   bool checks_recording{};
   std::uint32_t crashes{};  // of the coordinator, which has a journal
   std::uint32_t disk_failures{};

@@ -641,14 +641,30 @@ BOOST_AUTO_TEST_CASE(all_tasks_must_stop_at_the_same_step) {
   scene s{2};
   s.call(1, core::frozen_args{1, 3}, 1s, 1s, gives(core::sync_point{1, 5}));
   s.call(2, core::frozen_args{1, 4}, 1s, 1s, gives(core::sync_point{1, 5}));
-  s.h.steps.push_back({1, task_id{0}, 5, scene::at(2s), true});
+  s.h.steps.push_back({1, task_id{0}, 5, scene::at(2s), true, 0});
   expect_right(s.judged_by(check_preemption));
 
-  s.h.steps.push_back({2, task_id{1}, 5, scene::at(2s), false});
+  s.h.steps.push_back({2, task_id{1}, 5, scene::at(2s), false, 0});
   expect_wrong(s.judged_by(check_preemption), "passed its step");
   s.h.steps.pop_back();
   std::get<core::sync_point>(s.h.calls[1].got.value).step = 6;
   expect_wrong(s.judged_by(check_preemption), "several steps");
+}
+
+BOOST_AUTO_TEST_CASE(an_agreement_must_end_with_its_epoch) {
+  scene s{2};
+  for (auto const i : {1u, 2u}) {
+    s.call(i, core::frozen_args{1, 3}, 1s, 1s, gives(core::sync_point{1, 4})).epoch = 1;
+  }
+  s.h.steps.push_back({1, task_id{0}, 5, scene::at(2s), false, 2});
+  expect_right(s.judged_by(check_preemption));
+
+  s.h.steps.back().stops = true;
+  expect_wrong(s.judged_by(check_preemption), "stopped for nothing");
+  s.h.steps.back().epoch = 1;
+  expect_right(s.judged_by(check_preemption));
+  s.h.calls.back().epoch = 2;
+  expect_wrong(s.judged_by(check_preemption), "for several epochs");
 }
 
 BOOST_AUTO_TEST_CASE(an_agreement_must_not_fail_without_a_cause) {

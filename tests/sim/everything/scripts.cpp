@@ -203,7 +203,7 @@ script walk(actor& me, task_id task) {
       if (!me.acts_for(task) || me.is_over()) co_return;
       stops = me.points(task).reached(step);
     }
-    me.in.seen.steps.push_back({me.body.number, task, step, me.in.w.now, *stops});
+    me.in.seen.steps.push_back({me.body.number, task, step, me.in.w.now, *stops, 0});
   }
 }
 
@@ -218,11 +218,12 @@ script walk_as_guest(actor& me, task_id task) {
 }
 
 script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t step) {
+  std::uint64_t const epoch = me.body.logic.epoch().number;
   core::request what = core::frozen_args{agreement, step};
   core::answer const a = co_await me.ask(std::move(what), without_limit, task);
   auto const* const point = std::get_if<core::sync_point>(&a.value);
   std::optional<std::uint64_t> at;
-  if (point) at = point->step;
+  if (point && epoch == me.body.logic.epoch().number) at = point->step;
   me.points(task).agreed(agreement, at);
 }
 

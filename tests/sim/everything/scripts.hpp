@@ -23,6 +23,9 @@ script be_spare(actor& me);
 // A member of an elastic job, epoch after epoch. It leaves with the others in the end.
 script be_member(actor& me);
 
+// Reports step after step, in all epochs of a member, and stops at the agreed ones.
+script walk_as_member(actor& me);
+
 // A member leaves at once.
 script leave_alone(actor& me);
 

@@ -1,4 +1,5 @@
-// All tasks stop at the same step, and none passes it.
+// All tasks stop at the same step, and none passes it. In an elastic job an agreement ends with its
+// epoch.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -30,6 +31,9 @@ void check_agreement(history const& h, std::uint64_t number, agreement const& a,
   std::string const name = "agreement " + std::to_string(number);
   for (call_record const* const c : a.told) {
     auto const& point = std::get<core::sync_point>(c->got.value);
+    if (c->epoch != a.told.front()->epoch) {
+      found.push_back(name + " is for several epochs: " + h.text(*c));
+    }
     if (point.agreement != number) found.push_back(name + " is called otherwise: " + h.text(*c));
     if (point.step != a.step) found.push_back(name + " is on several steps: " + h.text(*c));
     if (point.step <= std::get<core::frozen_args>(c->asked).step) {
@@ -47,7 +51,8 @@ void check_failed(history const& h, call_record const& c, violations& found) {
   time_point const since = *c.answered - h.options.preemption_timeout - 2 * h.delay_max;
   for (std::size_t i = 1; i < h.processes.size(); ++i) {
     process_record const& p = h.processes[i];
-    if (!p.tasks.empty() && !p.host && !h.is_calm(i, since, *c.answered)) return;
+    bool const is_task = !p.tasks.empty() || !p.member.empty();
+    if (is_task && !p.host && !h.is_calm(i, since, *c.answered)) return;
   }
   found.push_back("no fault explains: " + h.text(c));
 }
@@ -56,7 +61,8 @@ void check_failed(history const& h, call_record const& c, violations& found) {
 void check_stops(history const& h, call_record const& c, violations& found) {
   auto const& point = std::get<core::sync_point>(c.got.value);
   for (step_record const& s : h.steps) {
-    bool const is_here = s.process == c.process && s.task == *c.task && s.at > *c.answered;
+    bool const is_here =
+        s.process == c.process && s.task == *c.task && s.epoch == c.epoch && s.at > *c.answered;
     if (!is_here || s.step < point.step) continue;
     if (!s.stops) found.push_back("passed its step " + std::to_string(s.step) + ": " + h.text(c));
     return;
@@ -68,7 +74,8 @@ void check_reasons(history const& h, violations& found) {
     if (!s.stops) continue;
     bool const is_agreed = std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
       auto const* const point = c.gave<core::sync_point>();
-      return point && c.process == s.process && c.task == s.task && point->step <= s.step;
+      return point && c.process == s.process && c.task == s.task && c.epoch == s.epoch &&
+             point->step <= s.step;
     });
     if (!is_agreed) found.push_back("stopped for nothing at step " + std::to_string(s.step));
   }
