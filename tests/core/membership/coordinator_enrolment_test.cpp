@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(two_processes_of_one_member_challenge_each_other_like_those
 
   auto const twin = enrol(c, c.observer(), "m1");
 
-  BOOST_TEST(c.code(twin) == "ABORTED");
+  BOOST_TEST(c.pass(200ms).code(twin) == "ABORTED");
   BOOST_TEST(c.state_of(1) == "connected");
 }
 

@@ -40,6 +40,7 @@ struct challenge {
   std::vector<challenger> by;  // oldest first
   liveness probed;             // since when
   alarm probe;
+  bool holder_heard{};  // since then; the alarm is that of the verdict
 };
 
 // What is known about a task that no session holds any more.

@@ -93,7 +93,7 @@ void connection_verbs::note_life(time_point now, session& s) {
   s.heard = kernel_.alive_since(now);
   if (s.probed == 0) return;
   for (task_id const task : std::vector{s.tasks}) {
-    if (roster_.at(task).is_probed()) concerns_.joins.holder_lives(task);
+    if (roster_.at(task).is_probed()) concerns_.joins.holder_was_heard(now, task);
   }
 }
 

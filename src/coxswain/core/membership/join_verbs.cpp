@@ -13,6 +13,9 @@ namespace {
 // A holder must have some time to show that it lives, also where lost connections get none.
 constexpr duration probe_min = 1s;
 
+// Within it the end of a process is reported that its last bytes preceded.
+constexpr duration verdict_delay = 200ms;
+
 }  // namespace
 
 join_verbs::join_verbs(concerns& all)
@@ -338,6 +341,12 @@ void join_verbs::arm_probe(time_point when, task_id id) {
 
 void join_verbs::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
+  if (t.challenge->holder_heard) {
+    if (!kernel_.is_suspect(t)) return holder_lives(id);
+    return replace(now, id,
+                   {errc::unavailable, "the connection of " + kernel_.who(id) +
+                                           " was lost when another incarnation asked to join"});
+  }
   time_point const verdict = kernel_.credited(t.challenge->probed, probe_time());
   if (verdict > now) return arm_probe(verdict, id);
   if (kernel_.is_paused(*sessions_.find(t.held_by))) {
@@ -351,7 +360,7 @@ void join_verbs::probe_due(time_point now, task_id id) {
 // The holder was not read since then.
 void join_verbs::postpone_probe(time_point now, liveness const& since, task_id id) {
   task& t = roster_.at(id);
-  if (!t.is_probed()) return;
+  if (!t.is_probed() || t.challenge->holder_heard) return;
   t.challenge->probed.leave_out(since, kernel_.alive_since(now));
   arm_probe(kernel_.credited(t.challenge->probed, probe_time()), id);
 }
@@ -379,6 +388,12 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
                                      newest.asked);
   }
   enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
+}
+
+void join_verbs::holder_was_heard(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  if (std::exchange(t.challenge->holder_heard, true)) return;
+  arm_probe(deadline_after(now, verdict_delay), id);
 }
 
 void join_verbs::holder_lives(task_id id) {

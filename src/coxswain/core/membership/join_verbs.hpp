@@ -31,8 +31,9 @@ class join_verbs final : public waiting_concern, public timed_concern {
 
   // The task's session no longer acts for it.
   void forget_holder(task_id id);
-  // A probed holder has shown a sign of life.
-  void holder_lives(task_id id);
+  // A byte of a probed holder has arrived. It proves that the holder lives unless its end follows:
+  // it may have waited in a relay that was stopped.
+  void holder_was_heard(time_point now, task_id id);
   // Reading from the holder has been paused since then.
   void postpone_probe(time_point now, liveness const& since, task_id id);
   // The holder is no longer probed.
@@ -72,6 +73,8 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void close_join();
   void challenge(call const& c, join_args const& args);
   void replace(time_point now, task_id id, status why);
+  // The newcomers are refused.
+  void holder_lives(task_id id);
   [[nodiscard]] duration probe_time() const;
   void arm_probe(time_point when, task_id id);
   [[nodiscard]] std::string held_text(task_id id) const;

@@ -128,6 +128,7 @@ void fields(auto& a, maybe_const<challenge> auto& x) {
   a(1, x.by);
   a(2, x.probed);
   a(3, x.probe);
+  a(4, x.holder_heard);
 }
 void fields(auto& a, maybe_const<last_holder> auto& x) {
   a(1, x.session);
