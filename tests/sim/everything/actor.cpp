@@ -72,6 +72,7 @@ void actor::in_trouble(std::optional<time_point> until, bool is_of_relay) {
 void actor::calm_down() {
   auto& troubles = record().troubles;
   for (std::size_t i = 0; i < troubles.size(); ++i) {
+    troubles[i].connected = std::min(troubles[i].connected, in.w.now);
     if (troubled_links_[i] != link_now()) troubles[i].to = std::min(troubles[i].to, in.w.now);
   }
 }

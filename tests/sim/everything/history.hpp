@@ -25,6 +25,7 @@ struct interval {
 
 struct trouble : interval {
   bool is_of_relay{};  // which carries the connection, and not of the process or its host
+  time_point connected{time_point::max()};  // the next time, perhaps still with the fault
 };
 
 struct call_record {

@@ -44,6 +44,14 @@ void check_agreement(history const& h, std::uint64_t number, agreement const& a,
     found.push_back(name + " is on a step that was not requested");
 }
 
+// It walks no further, although the coordinator waits for its step.
+bool has_failed_to_leave(history const& h, std::size_t process, time_point by) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    return c.process == process && c.asks<core::leave_args>() && c.answered && *c.answered <= by &&
+           !c.got.outcome.ok();
+  });
+}
+
 // Joined tasks without a fault report their step, so that an agreement fails only because of
 // others.
 void check_failed(history const& h, call_record const& c, violations& found) {
@@ -52,7 +60,8 @@ void check_failed(history const& h, call_record const& c, violations& found) {
   for (std::size_t i = 1; i < h.processes.size(); ++i) {
     process_record const& p = h.processes[i];
     bool const is_task = !p.tasks.empty() || !p.member.empty();
-    if (is_task && !p.host && !h.is_calm(i, since, *c.answered)) return;
+    if (!is_task || p.host) continue;
+    if (!h.is_calm(i, since, *c.answered) || has_failed_to_leave(h, i, *c.answered)) return;
   }
   found.push_back("no fault explains: " + h.text(c));
 }

@@ -22,7 +22,10 @@ struct queue_story {
 // item that is delivered again.
 bool ends_early(history const& h, call_record const& pop) {
   process_record const& p = h.processes[pop.process];
-  return p.died || p.ended || p.is_quiet || (p.departed && *p.departed < h.ended);
+  bool const is_cut_off = std::any_of(p.troubles.begin(), p.troubles.end(), [&](trouble const& t) {
+    return t.from < h.ended && t.to > h.ended;
+  });
+  return p.died || p.ended || p.is_quiet || is_cut_off || (p.departed && *p.departed < h.ended);
 }
 
 std::map<std::string, queue_story> queues_of(history const& h, violations& found) {

@@ -37,7 +37,7 @@ void check_return(history const& h, std::size_t index, violations& found) {
       std::min({p.died.value_or(h.ended), p.ended.value_or(h.ended), p.departed.value_or(h.ended)});
   for (trouble const& t : p.troubles) {
     time_point const bound = t.from + h.options.heartbeat_timeout / 2 + margin;
-    if (!t.is_of_relay || t.to <= bound || gone <= bound) continue;
+    if (!t.is_of_relay || std::min({t.to, t.connected, gone}) <= bound) continue;
     auto const is_then = [&](interval const& other) {
       return other.from <= bound && other.to >= t.from;
     };
