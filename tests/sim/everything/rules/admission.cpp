@@ -42,7 +42,11 @@ class admission_judge {
 
   void check_epoch(std::uint64_t number, epoch_story const& of) {
     std::set<incarnation> members;
-    for (auto const& one : of.members->members) members.insert(one.self);
+    std::set<std::string> held;  // their names
+    for (auto const& one : of.members->members) {
+      members.insert(one.self);
+      held.insert(one.name);
+    }
     std::vector<newcomer> const newcomers = newcomers_in(number, *of.members);
     time_point const begun = epochs_.begun_by(number);
     if (!newcomers.empty() && is_closed(number, of)) {
@@ -56,6 +60,7 @@ class admission_judge {
     bool const has_room = members.size() < least_target(number);
     for (call_record const& c : h_.calls) {
       if (!c.asks<core::join_args>() || members.contains(h_.processes[c.process].self)) continue;
+      if (held.contains(h_.processes[c.process].member)) continue;  // it challenges the holder
       if (!surely_waits(c, number) || waits_of(c.process).to > h_.earliest(begun)) continue;
       if (has_room) report_violation(number, "has room for", c.process);
       check_order(number, c, newcomers);

@@ -94,6 +94,7 @@ class epoch_judge {
     call_record const* const holder = of.told.at(told.rank);
     core::epoch_answer first = *told_in(*of.told.begin()->second);
     first.rank = told.rank;
+    first.address = told.address;  // task 0 may have resumed at another one, as of a relay
     if (first != told) report_violation("told otherwise than others", c);
     if (holder->process != c.process) report_violation("a second holder", c);
     std::uint64_t& last = last_[c.process];
