@@ -15,10 +15,12 @@ actor::actor(job& of, process& its_body, process_record about) : in{of}, body{it
 }
 
 process_record& actor::record() { return in.seen.processes[body.number]; }
+process_record const& actor::record() const { return in.seen.processes[body.number]; }
 
 void actor::start() {
   auto const& tasks = record().tasks;
-  if (!record().member.empty()) return start_script(be_member(*this));
+  bool const is_guest_of_member = is_guest() && in.decided.options.elastic;
+  if (!record().member.empty() || is_guest_of_member) return start_script(be_member(*this));
   if (record().is_spare) return start_script(be_spare(*this));
   for (task_id const task : tasks) start_script(do_everything(*this, task));
   if (tasks.empty()) start_script(run_side_script(*this, std::nullopt));
@@ -77,7 +79,16 @@ void actor::calm_down() {
   }
 }
 
+task_id actor::rank() const {
+  auto const& epoch = body.logic.epoch();
+  // A guest does not know its epoch yet.
+  if (epoch.number == 0 && !record().tasks.empty()) return record().tasks.front();
+  return epoch.rank;
+}
+
 void actor::entered_job() {
+  if (record().is_hosting) return start_script(host_guest(*this));
+  if (is_guest()) return start_script(walk_as_guest(*this, rank()));
   for (std::uint32_t i = 0; i < in.decided.side_scripts; ++i)
     start_script(run_side_script(*this, rank()));
   if (rank().value % 4 == 0) start_script(follow(*this));

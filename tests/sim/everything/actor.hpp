@@ -69,7 +69,7 @@ class actor : public process::listener {
   // In an elastic job: it is a member for the first time; its number in its epoch, and whether that
   // is to end.
   void entered_job();
-  [[nodiscard]] task_id rank() const { return body.logic.epoch().rank; }
+  [[nodiscard]] task_id rank() const;
   [[nodiscard]] bool sees_ending() const { return body.logic.ending().has_value(); }
 
   // Whether guests act for the task, and whether this is one of them.
@@ -82,6 +82,7 @@ class actor : public process::listener {
   }
 
   [[nodiscard]] process_record& record();
+  [[nodiscard]] process_record const& record() const;
   // In an elastic job its task is the process, whatever its number.
   [[nodiscard]] sync_points& points(task_id task);
   [[nodiscard]] std::string unique_text();

@@ -64,6 +64,7 @@ struct process_record {
   bool is_spare{};      // it joins without a number
   std::string member;   // its name in an elastic job
   std::string machine;  // where that runs
+  bool is_hosting{};    // a member for which a guest acts
   time_point born;
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed
@@ -144,6 +145,11 @@ struct history {
   [[nodiscard]] duration stalled() const;
   [[nodiscard]] bool is_guest(std::size_t process) const {
     return processes[process].host.has_value();
+  }
+  // In an elastic job: its caller wants the epoch after this one. A guest need not know an epoch.
+  [[nodiscard]] bool ends_epoch(call_record const& c, std::uint64_t epoch) const {
+    bool const is_of = c.epoch == epoch || (c.epoch == 0 && is_guest(c.process));
+    return is_of && c.asks<core::next_epoch_args>();
   }
   // "1.25 s: process 3 (task 1): get of key 'a'"
   [[nodiscard]] std::string text(call_record const& c) const;

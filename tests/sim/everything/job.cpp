@@ -136,6 +136,7 @@ void job::add_member(std::string name) {
   actor& one = add({});
   one.record().member = std::move(name);
   one.record().machine = any_machine(one);
+  one.record().is_hosting = decided.members_have_guests && one_in(w.random, 2);
   one.record().recoverable = true;
   one.start();
 }
@@ -159,7 +160,8 @@ void job::add_guest(std::size_t host, task_id task, std::string secret, bool is_
 }
 
 void job::start_guests(actor& host, task_id task, std::string const& secret) {
-  for (int i = one_in(w.random, 3) ? 2 : 1; i > 0; --i) {
+  bool const are_two = one_in(w.random, 3) && !decided.options.elastic;
+  for (int i = are_two ? 2 : 1; i > 0; --i) {
     bool const is_brief = i == 2 && !one_in(w.random, 3);
     ++guests_to_come_[secret];
     w.at(w.now + between(w.random, 0ns, 100ms),
@@ -263,7 +265,8 @@ void job::plan_deaths() {
       if (&who == actors_.front().get() || who.is_over()) return;
       if (one_in(w.random, 5)) {
         // Another process joins as the same task.
-        if (!who.record().tasks.empty()) add(who.record().tasks).start();
+        bool const has_number = !who.record().tasks.empty() && !decided.options.elastic;
+        if (has_number) add(who.record().tasks).start();
         if (std::string const name = who.record().member; !name.empty()) add_member(name);
       } else if (one_in(w.random, 5)) {
         who.record().departed = w.now;

@@ -18,6 +18,7 @@ bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 core::request join_of(actor& me) {
   core::join_args args;
   args.self = me.record().self;
+  if (me.is_guest()) return args;
   args.recoverable = true;
   args.any = true;
   args.member = me.record().member;
@@ -64,11 +65,15 @@ script be_member(actor& me) {
   for (int tries = 0; tries < 5 && goes_on(me); ++tries) {
     core::request what = join_of(me);
     duration const patience = 1s + between(r, 0ns, 8s);
-    core::answer a = co_await me.ask(std::move(what), patience, std::nullopt);
+    std::optional<task_id> as;
+    if (me.is_guest()) as = me.rank();
+    core::answer a = co_await me.ask(std::move(what), patience, as);
     if (a.outcome.ok() && !std::exchange(has_entered, true)) me.entered_job();
+    if (a.outcome.ok() && me.record().is_hosting) co_return;
     while (a.outcome.ok() && goes_on(me)) {
       bool fails = false;
-      std::uint64_t const steps = between(r, 0, steps_max);
+      bool const knows_epoch = me.body.logic.epoch().number > 0;
+      std::uint64_t const steps = knows_epoch ? between(r, 0, steps_max) : 0;
       for (std::uint64_t i = 0; i < 2 * steps && goes_on(me) && !me.sees_ending(); ++i) {
         bool const meets = i % 2 == 1;
         if (!meets && one_in(r, 2)) continue;
@@ -78,7 +83,7 @@ script be_member(actor& me) {
         if (fails) break;
         side_call step = any_call(me);
         if (meets) step = meeting_at(me, i / 2);
-        std::optional<task_id> as;
+        as.reset();
         if (is_of_task(step.what)) as = me.rank();
         a = co_await me.ask(std::move(step.what), step.timeout, as);
       }
@@ -102,6 +107,22 @@ script be_member(actor& me) {
       } while (a.outcome.code() == errc::deadline_exceeded && goes_on(me));
     }
     if (me.in.is_late() || a.outcome.code() == errc::cancelled) break;
+  }
+  if (!me.restarts()) me.in.has_left(me);
+}
+
+script host_guest(actor& me) {
+  task_id const task = me.rank();
+  std::string const secret = "secret of process " + me.unique_text() + ".";
+  core::request what = core::grant_args{secret};
+  core::answer a = co_await me.ask(std::move(what), without_limit, task);
+  if (a.outcome.ok() && goes_on(me)) me.in.start_guests(me, task, secret);
+  while (goes_on(me) && me.in.has_guests(secret)) co_await me.sleep(50ms);
+  for (duration const timeout : {leave_timeout, duration{}}) {
+    if (!goes_on(me)) co_return;
+    what = core::leave_args{};
+    a = co_await me.ask(std::move(what), timeout, me.rank());
+    if (a.outcome.code() != errc::aborted) break;
   }
   if (!me.restarts()) me.in.has_left(me);
 }

@@ -187,6 +187,7 @@ void plan::make_elastic(generator r, bool is_large) {
     if (one_in(r, 2)) horizon = 30s;
   }
   preemptions = one_in(r, 2) ? any(r, 1, 3) : 0;
+  members_have_guests = one_in(r, 4) && !is_large;
   if (!is_large) return;
   members = c.num_tasks;
   horizon = 30s;

@@ -918,6 +918,23 @@ BOOST_AUTO_TEST_CASE(an_epoch_must_wait_for_each_member_that_lives) {
   expect_right(other.judged_by(check_epochs));
 }
 
+BOOST_AUTO_TEST_CASE(a_guest_may_call_for_its_member_and_stops_in_its_epoch) {
+  scene s = with_epochs(2);
+  process_record& guest = s.h.processes.emplace_back(s.h.processes[2]);
+  guest.host = 2;
+  guest.secret = "secret";
+  s.h.calls[4].process = 3;
+  s.h.calls[4].epoch = 0;
+  expect_right(s.judged_by(check_epochs));
+
+  call_in(s, 1, 2, core::frozen_args{1, 0}, 2500ms, 2500ms, gives(core::sync_point{1, 4}));
+  call_in(s, 2, 3, core::frozen_args{0, 5}, 5s, 5s).task = task_id{0};
+  expect_right(s.judged_by(check_guests));
+  s.h.calls.back().made = scene::at(3s);
+  s.h.calls.back().answered = scene::at(3s);
+  expect_wrong(s.judged_by(check_guests), "passed step 4");
+}
+
 BOOST_AUTO_TEST_CASE(members_must_keep_their_numbers) {
   scene s = with_epochs(2);
   for (std::uint32_t i = 0; i < 2; ++i) s.h.calls[3 + i].got = gives(epoch_of(2, 1 - i));

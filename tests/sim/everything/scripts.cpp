@@ -209,10 +209,14 @@ script walk(actor& me, task_id task) {
 
 script walk_as_guest(actor& me, task_id task) {
   std::uint64_t const last = 6 + between(me.in.w.random, 0, 20);
-  for (std::uint64_t step = 1; step <= last && me.acts_for(task) && !me.is_over(); ++step) {
+  bool const is_elastic = me.in.decided.options.elastic;
+  for (std::uint64_t step = 1; step <= last && !me.is_over(); ++step) {
+    if (is_elastic) task = me.rank();
+    if (!is_elastic && !me.acts_for(task)) co_return;
     core::request what = core::frozen_args{0, step};
     core::answer const a = co_await me.ask(std::move(what), without_limit, task);
-    if (!a.outcome.ok()) co_return;
+    bool const goes_on = a.outcome.ok() || (is_elastic && a.outcome.code() == errc::aborted);
+    if (!goes_on) co_return;
     co_await me.sleep(50ms + short_time(me, 200ms));
   }
 }

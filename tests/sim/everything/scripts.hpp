@@ -20,8 +20,12 @@ script take_part(actor& me, task_id task);
 // The same as any task, or none: it waits for a number for a while.
 script be_spare(actor& me);
 
-// A member of an elastic job, epoch after epoch. It leaves with the others in the end.
+// A member of an elastic job, or a guest of one, epoch after epoch. It leaves with the others in
+// the end.
 script be_member(actor& me);
+
+// A member whose guest acts for it, like `coxswain task`.
+script host_guest(actor& me);
 
 // Reports step after step, in all epochs of a member, and stops at the agreed ones.
 script walk_as_member(actor& me);

@@ -59,8 +59,9 @@ class admission_judge {
     if (may_be_closed(number)) return;
     bool const has_room = members.size() < least_target(number);
     for (call_record const& c : h_.calls) {
-      if (!c.asks<core::join_args>() || members.contains(h_.processes[c.process].self)) continue;
-      if (held.contains(h_.processes[c.process].member)) continue;  // it challenges the holder
+      process_record const& p = h_.processes[c.process];
+      bool const may_wait = c.asks<core::join_args>() && !p.host && !members.contains(p.self);
+      if (!may_wait || held.contains(p.member)) continue;  // it challenges the holder
       if (!surely_waits(c, number) || waits_of(c.process).to > h_.earliest(begun)) continue;
       if (has_room) report_violation(number, "has room for", c.process);
       check_order(number, c, newcomers);
@@ -127,7 +128,7 @@ class admission_judge {
       if (one.survivor) continue;
       for (std::size_t i = 0; i < h_.processes.size(); ++i) {
         process_record const& p = h_.processes[i];
-        if (p.self == one.self)
+        if (p.self == one.self && !p.host)
           found.push_back({i, names_.contains(p.member), first_asked(i, number)});
       }
     }
@@ -146,9 +147,9 @@ class admission_judge {
 
   [[nodiscard]] bool admits_nobody() const { return h_.options.grow == core::growth::never; }
 
-  static bool asks_to_shrink(call_record const& c, std::uint64_t number) {
+  [[nodiscard]] bool asks_to_shrink(call_record const& c, std::uint64_t number) const {
     auto const* const next = c.asks<core::next_epoch_args>();
-    return next && next->shrink_only && c.epoch == number - 1;
+    return next && next->shrink_only && h_.ends_epoch(c, number - 1);
   }
 
   // Nobody may be admitted.

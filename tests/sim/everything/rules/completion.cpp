@@ -92,9 +92,12 @@ bool may_end_with(history const& h, call_record const& c) {
       text.find("replaced the one this program acts through") != std::string::npos) {
     return h.is_guest(c.process);
   }
-  if (code == failed_precondition && text.find("its programs can no longer act") != text.npos) {
+  if (code == failed_precondition && (text.find("its programs can no longer act") != text.npos ||
+                                      text.find("is no member any more") != text.npos)) {
     return h.is_guest(c.process);
   }
+  // Its member has failed (semantics D12.2).
+  if (code == internal && c.asks<core::next_epoch_args>()) return h.is_guest(c.process);
   // Fencing (semantics D43).
   bool const is_fenced =
       text.find("; call next_epoch") != text.npos || text.find(": join again") != text.npos;

@@ -78,11 +78,11 @@ class epoch_judge {
         e.what.what.kind != core::event_kind::failed) {
       return;
     }
-    bool const is_due = h_.options.epoch_timeout > 0s &&
-                        std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
-                          return c.asks<core::next_epoch_args>() && c.epoch == present &&
-                                 c.made + h_.options.epoch_timeout <= e.at;
-                        });
+    bool const is_due =
+        h_.options.epoch_timeout > 0s &&
+        std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+          return h_.ends_epoch(c, present) && c.made + h_.options.epoch_timeout <= e.at;
+        });
     if (!is_due) report_violation("leaves a member behind too early", present);
   }
 
@@ -96,7 +96,8 @@ class epoch_judge {
     first.rank = told.rank;
     first.address = told.address;  // task 0 may have resumed at another one, as of a relay
     if (first != told) report_violation("told otherwise than others", c);
-    if (holder->process != c.process) report_violation("a second holder", c);
+    bool const is_same = h_.processes[holder->process].self == h_.processes[c.process].self;
+    if (!is_same) report_violation("a second holder", c);
     std::uint64_t& last = last_[c.process];
     bool const may_repeat = c.asks<core::join_args>() != nullptr;
     if (told.number < last + (may_repeat ? 0 : 1)) report_violation("the epoch does not rise", c);
@@ -199,8 +200,8 @@ class epoch_judge {
       incarnation const self = of.members->members[i].self;
       bool const has_called =
           std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
-            return c.asks<core::next_epoch_args>() && c.epoch == number &&
-                   c.made <= seen(next.begins) && h_.processes[c.process].self == self;
+            return h_.ends_epoch(c, number) && c.made <= seen(next.begins) &&
+                   h_.processes[c.process].self == self;
           });
       if (has_called || is_gone(task_id{i}, *of.begins, *next.begins)) continue;
       report_violation("begins without task " + std::to_string(i) + " of the last", number + 1);
@@ -277,7 +278,7 @@ class epoch_judge {
       }
     } else if (why.find(" waits for epoch ") != why.npos) {
       bool const waits = std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& by) {
-        return by.asks<core::next_epoch_args>() && by.epoch == c.epoch && by.made <= *c.answered;
+        return h_.ends_epoch(by, c.epoch) && by.made <= *c.answered;
       });
       if (!waits) report_violation("no member waits for the next epoch", c);
     }

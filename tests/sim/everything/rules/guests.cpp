@@ -1,5 +1,6 @@
 // Guests act for the tasks of their hosts exactly while granted.
 
+#include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
 #include <algorithm>
@@ -57,8 +58,8 @@ void check_reason(history const& h, std::size_t guest, violations& found) {
                         g.troubles.front().to < *g.ended;
   if (!was_well || g.why_ended.code() == errc::unavailable || h.limits_are_small) return;
   std::string const& why = g.why_ended.message();
-  for (auto const* const reason :
-       {"the command of ", "the session of its task has ended", "has left the job"}) {
+  for (auto const* const reason : {"the command of ", "the session of its task has ended",
+                                   "has left the job", "its task is not in the new epoch"}) {
     if (why.find(reason) != why.npos) return;
   }
   found.push_back(name_of(guest) + " ended without a reason: " + g.why_ended.text());
@@ -92,7 +93,7 @@ void check_grants(history const& h, std::size_t guest, violations& found) {
   }
 }
 
-// Another process has replaced the task.
+// Another process has replaced the task. In an elastic job that ends its guests.
 void check_replaced(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   time_point held = time_point::max();
@@ -173,13 +174,16 @@ void check_stop(history const& h, call_record const& agreed, call_record const& 
 }
 
 void check_steps(history const& h, call_record const& agreed, violations& found) {
+  epoch_stories const epochs{h};
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     process_record const& g = h.processes[i];
-    if (g.host != agreed.process || g.tasks.front() != agreed.task || g.born > agreed.made)
-      continue;
+    if (g.host != agreed.process || g.born > agreed.made) continue;
+    if (g.tasks.front() != agreed.task && !h.options.elastic) continue;
     calls const steps = steps_with(h, g.secret);
     for (call_record const* const one : steps) {
-      if (one->process == i) check_stop(h, agreed, *one, steps, found);
+      bool const is_of_epoch = !h.options.elastic || !one->answered ||
+                               !epochs.may_have_begun(agreed.epoch + 1, *one->answered);
+      if (one->process == i && is_of_epoch) check_stop(h, agreed, *one, steps, found);
     }
   }
 }
@@ -206,11 +210,12 @@ void check_guests(history const& h, violations& found) {
     check_end(h, i, found);
     check_reason(h, i, found);
     check_grants(h, i, found);
-    check_replaced(h, i, found);
+    if (!h.options.elastic) check_replaced(h, i, found);
   }
   if (!has_guests) return;
   for (call_record const& c : h.calls) {
-    if (c.asks<core::leave_args>() && c.answered && !h.is_guest(c.process)) {
+    bool const returns = c.asks<core::leave_args>() && c.answered && !h.options.elastic;
+    if (returns && !h.is_guest(c.process)) {
       check_return(h, c, found);
     }
     if (!c.asks<core::frozen_args>()) continue;

@@ -69,7 +69,7 @@ inline constexpr std::array all_rules{
     rule{&check_failures, true},          rule{&check_keys, true, true},
     rule{&check_watches, true, true},     rule{&check_queues, false, true},
     rule{&check_tasks, true, true},       rule{&check_preemption, false, true},
-    rule{&check_topologies, false, true}, rule{&check_guests, true},
+    rule{&check_topologies, false, true}, rule{&check_guests, true, true},
     rule{&check_locks, false, true},      rule{&check_spares, true},
     rule{&check_epochs, true, true},      rule{&check_admission, true, true},
     rule{&check_relays, false, true}};
