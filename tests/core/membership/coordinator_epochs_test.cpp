@@ -500,6 +500,19 @@ BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
   BOOST_TEST(told.back().size == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(guests_learn_that_the_epoch_of_their_member_ends) {
+  elastic_job job{2, 2, elastic(1)};
+  auto& c = job.c;
+  std::string const secret = "0123456789abcdef";
+  c.send({1, 1}, core::grant_args{secret});
+  int const guest = c.hello({.label = "child", .acts_for = core::guest_args{task_id{1}, secret}});
+  next(c, 0);
+  BOOST_TEST(endings(c, guest) == "1 asked");
+  BOOST_TEST(endings(c.blink(guest), guest) == "1 asked");
+  c.task_ended(0, {errc::aborted, "signal 9"});
+  BOOST_TEST(endings(c, guest) == "1 lost");
+}
+
 BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) {
   elastic_job job{2, 2, elastic(1, {.spares = 1})};
   auto& c = job.c;

@@ -279,12 +279,12 @@ answer_ptr epochs::ending() const {
 void epochs::push_ending() const {
   answer_ptr const what = ending();
   sessions_.all().each([&](session_id, session& s) {
-    if (!s.tasks.empty()) sessions_.push(s, what);
+    if (!s.tasks.empty() || s.guest_of) sessions_.push(s, what);
   });
 }
 
 void epochs::tell_ending(session& s) const {
-  if (!ending_.empty() && !s.tasks.empty()) sessions_.push(s, ending());
+  if (!ending_.empty() && (!s.tasks.empty() || s.guest_of)) sessions_.push(s, ending());
 }
 
 void epochs::wish(epoch_ends::cause why, std::string text) {
