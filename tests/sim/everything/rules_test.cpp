@@ -885,6 +885,9 @@ BOOST_AUTO_TEST_CASE(a_number_must_have_one_holder) {
 BOOST_AUTO_TEST_CASE(all_members_must_be_told_the_same) {
   scene s = with_epochs(1);
   auto told = epoch_of(1, 1);
+  told.address = "of task 0, which has resumed since";
+  s.h.calls[1].got = gives(told);
+  expect_right(s.judged_by(check_epochs));
   told.size = 3;
   s.h.calls[1].got = gives(told);
   expect_wrong(s.judged_by(check_epochs), "told otherwise than others");

@@ -61,7 +61,7 @@ class admission_judge {
     for (call_record const& c : h_.calls) {
       process_record const& p = h_.processes[c.process];
       bool const may_wait = c.asks<core::join_args>() && !p.host && !members.contains(p.self);
-      if (!may_wait || held.contains(p.member)) continue;  // it challenges the holder
+      if (!may_wait || held.contains(p.member)) continue;  // or it challenges the holder
       if (!surely_waits(c, number) || waits_of(c.process).to > h_.earliest(begun)) continue;
       if (has_room) report_violation(number, "has room for", c.process);
       check_order(number, c, newcomers);
