@@ -25,11 +25,11 @@ constexpr request_row row_of(of<ask_waiting_args>) {
   return {"ask_waiting", "ask what its own calls wait for", role::reader};
 }
 constexpr request_row row_of(of<get_args>) {
-  return {"get", "get keys", role::reader, needs_memory};
+  return {"get", "get keys", role::reader, needs_memory | of_epoch};
 }
 constexpr request_row row_of(of<try_get_args>) { return {"try_get", "get keys", role::reader}; }
 constexpr request_row row_of(of<get_all_args>) {
-  return {"get_all", "get keys", role::reader, needs_memory};
+  return {"get_all", "get keys", role::reader, needs_memory | of_epoch};
 }
 constexpr request_row row_of(of<list_args>) { return {"list", "list keys", role::reader}; }
 constexpr request_row row_of(of<count_keys_args>) {
@@ -45,7 +45,7 @@ constexpr request_row row_of(of<why_args>) {
   return {"why", "ask who waits for what", role::reader};
 }
 constexpr request_row row_of(of<alive_args>) {
-  return {"alive", "ask who is alive", role::reader, needs_memory | together};
+  return {"alive", "ask who is alive", role::reader, needs_memory | together | of_epoch};
 }
 constexpr request_row row_of(of<watch_tasks_args>) {
   return {"watch_tasks", "watch tasks", role::reader, needs_memory};
@@ -75,16 +75,19 @@ constexpr request_row row_of(of<remove_tree_args>) {
 constexpr request_row row_of(of<push_args>) {
   return {"push", "push to queues", role::operator_, stores | produces};
 }
-constexpr request_row row_of(of<pop_args>) { return {"pop", "pop from queues", role::operator_}; }
+constexpr request_row row_of(of<pop_args>) {
+  return {"pop", "pop from queues", role::operator_, of_epoch};
+}
 constexpr request_row row_of(of<lock_args>) {
-  return {"lock", "lock", role::operator_, needs_memory};
+  return {"lock", "lock", role::operator_, needs_memory | of_epoch};
 }
 constexpr request_row row_of(of<try_lock_args>) {
   return {"try_lock", "lock", role::operator_, needs_memory};
 }
 constexpr request_row row_of(of<unlock_args>) { return {"unlock", "unlock", role::operator_}; }
 constexpr request_row row_of(of<count_barrier_args>) {
-  return {"count_barrier", "wait at count barriers", role::operator_, needs_memory | together};
+  return {"count_barrier", "wait at count barriers", role::operator_,
+          needs_memory | together | of_epoch};
 }
 constexpr request_row row_of(of<cancel_barrier_args>) {
   return {"cancel_barrier", "cancel barriers", role::operator_};
@@ -93,9 +96,11 @@ constexpr request_row row_of(of<preempt_args>) {
   return {"preempt", "preempt tasks", role::operator_};
 }
 constexpr request_row row_of(of<join_args>) { return {"join", "join", role::worker}; }
-constexpr request_row row_of(of<leave_args>) { return {"leave", "leave", role::worker}; }
+constexpr request_row row_of(of<leave_args>) {
+  return {"leave", "leave", role::worker, of_epoch};
+}
 constexpr request_row row_of(of<barrier_args>) {
-  return {"barrier", "wait at barriers", role::worker, needs_memory | together};
+  return {"barrier", "wait at barriers", role::worker, needs_memory | together | of_epoch};
 }
 constexpr request_row row_of(of<report_error_args>) {
   return {"report_error", "report errors", role::worker};
@@ -108,7 +113,7 @@ constexpr request_row row_of(of<grant_args>) {
   return {"grant", "let programs act for a task", role::worker};
 }
 constexpr request_row row_of(of<frozen_args>) {
-  return {"frozen", "agree on a step", role::worker};
+  return {"frozen", "agree on a step", role::worker, of_epoch};
 }
 constexpr request_row row_of(of<next_epoch_args>) {
   return {"next_epoch", "wait for the next epoch", role::worker, together};
@@ -120,7 +125,8 @@ constexpr request_row row_of(of<resize_args>) {
   return {"resize", "resize the job", role::operator_};
 }
 constexpr request_row row_of(of<exchange_topology_args>) {
-  return {"exchange_topology", "exchange topologies", role::worker, needs_memory | together};
+  return {"exchange_topology", "exchange topologies", role::worker,
+          needs_memory | together | of_epoch};
 }
 
 template <class... Args>

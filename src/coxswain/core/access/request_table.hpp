@@ -30,7 +30,8 @@ struct request_row {
     needs_memory = 1,  // it waits or stores, and is refused when memory runs out
     together = 2,      // synchronizes tasks: it may use memory that others must leave free
     stores = 4,        // it stores something, and its reply is kept while there is room
-    produces = 8       // it may complete a waiting get or pop
+    produces = 8,      // it may complete a waiting get or pop
+    of_epoch = 16      // it may wait for other members, and ends with their epoch
   };
   [[nodiscard]] bool is(trait one) const noexcept { return (traits & one) != 0; }
 };

@@ -1,6 +1,7 @@
 #include "coxswain/core/membership/epochs.hpp"
 
 #include "coxswain/base/invariant.hpp"
+#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/observe/picture_budget.hpp"
@@ -19,7 +20,6 @@ constexpr std::size_t loss_bytes_max = 256;
 
 status const not_elastic{errc::failed_precondition, "this job is not elastic"};
 
-// Calls that need the other members, which end with their epoch.
 template <class... Args>
 bool is_any_of(request const& what) {
   return (std::holds_alternative<Args>(what) || ...);
@@ -27,18 +27,21 @@ bool is_any_of(request const& what) {
 
 bool chooses_epoch(request const& what) { return is_any_of<join_args, next_epoch_args>(what); }
 
+bool leaves_alone(request const& what) {
+  auto const* const leave = std::get_if<leave_args>(&what);
+  return leave && leave->timeout <= 0s;
+}
+
 bool ends_with_epoch(request const& what) {
-  if (auto const* const leave = std::get_if<leave_args>(&what)) return leave->timeout > 0s;
-  return is_any_of<barrier_args, count_barrier_args, get_args, get_all_args, pop_args, lock_args,
-                   alive_args, exchange_topology_args, frozen_args>(what);
+  return row_of(what).is(request_row::of_epoch) && !leaves_alone(what);
 }
 
 // Calls that need other members, and which ones: none named means all.
 std::optional<std::vector<task_id>> needed_by(request const& what) {
   if (auto const* const barrier = std::get_if<barrier_args>(&what)) return barrier->participants;
   if (auto const* const alive = std::get_if<alive_args>(&what)) return alive->tasks;
-  auto const* const leave = std::get_if<leave_args>(&what);
-  bool const needs_all = is_any_of<exchange_topology_args>(what) || (leave && leave->timeout > 0s);
+  bool const needs_all =
+      is_any_of<exchange_topology_args, leave_args>(what) && !leaves_alone(what);
   return needs_all ? std::optional{std::vector<task_id>{}} : std::nullopt;
 }
 
