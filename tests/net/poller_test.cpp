@@ -69,7 +69,7 @@ class reader final : private watched {
   }
 
   void has_room() noexcept override { log_.text += "w"; }
-  void expect_read() const noexcept override { ++log_.expected; }
+  void prefetch_read() const noexcept override { ++log_.expected; }
 
   iteration_log& log_;
   bool yields_;
@@ -84,7 +84,7 @@ class reader final : private watched {
 struct write_callback final : watched {
   explicit write_callback(std::function<void()> what) : writes{std::move(what)} {}
   void has_room() noexcept override { writes(); }
-  void expect_read() const noexcept override {}
+  void prefetch_read() const noexcept override {}
 
   std::function<void()> writes;
 };

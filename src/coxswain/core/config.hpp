@@ -48,7 +48,7 @@ struct config {
   time_limit reconnect_grace{2s};
   // The same for tasks whose relay has lost its connection or has ended. Zero: none.
   time_limit relay_grace{5s};
-  // The owner reports when the process of a task ends (coordinator::task_ended). A task whose
+  // The owner reports when the process of a task ends (core::process_ended). A task whose
   // client is destroyed without leaving then fails only when its process ends, or after the grace.
   bool reports_ends{false};
   // How long clients with a session take refused connections for a restart before giving up this

@@ -21,7 +21,7 @@ class [[nodiscard]] owned_coroutine {
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    // An exception ends the owned_coroutine and is not passed to the code that resumed it.
+    // An exception ends the coroutine and is not passed to the code that resumed it.
     void unhandled_exception() noexcept { failure = std::current_exception(); }
 
     std::exception_ptr failure;

@@ -62,8 +62,8 @@ int new_epoll() {
 
 }  // namespace
 
-poller::poller(asio::io_context& context, iteration_owner& taker, duration spinning)
-    : taker_{taker},
+poller::poller(asio::io_context& context, iteration_owner& owner, duration spinning)
+    : owner_{owner},
       epoll_{new_epoll()},
       loop_{std::in_place, context, epoll_},
       slots_(1),
@@ -85,8 +85,11 @@ void poller::run() {
   auto& context = loop_->context;
   std::weak_ptr<poller> const alive{alive_};
   auto const goes_on = [&] { return !alive.expired() && loop_ && !context.stopped(); };
-  is_running_ = is_running_ || take_over();
-  if (!is_running_) context.run();
+  if (!is_running_ && !take_over()) {  // without /proc
+    context.run();
+    return;
+  }
+  is_running_ = true;
   auto work = asio::make_work_guard(context);
   while (goes_on()) {
     context_is_ready_ = false;
@@ -159,11 +162,7 @@ void poller::wake_at(std::optional<time_point> deadline) {
   alarm_at_ = at;
 }
 
-// Also handles events that are ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that
-// events left behind by bounded iterations are reported again. Re-arming and being called again
-// takes three system calls; finding that nothing has arrived takes one. So iterations continue
-// while each has several events, but not for long: without this bound ten busy connections kept the
-// io_context's other work waiting for a hundred iterations.
+// Asio re-arms its watch with EPOLL_CTL_MOD, so events left behind are reported again.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
@@ -173,6 +172,9 @@ void poller::arm() {
       });
 }
 
+// Being called again takes three system calls; finding that nothing has arrived takes one. So
+// iterations continue while each has several events, but not for long: without this bound ten busy
+// connections kept the io_context's other work waiting for a hundred iterations.
 void poller::serve_ready() {
   std::weak_ptr<poller> const alive{alive_};
   for (std::optional<time_point> began;;) {
@@ -212,10 +214,10 @@ void poller::pause() {
 std::size_t poller::run_iteration() {
   if (!loop_) return 0;
   if (is_running_) iteration_requested_ = false;
-  iteration_at_ = taker_.iteration_begins();
+  iteration_at_ = owner_.iteration_begins();
   resume_postponed();
   auto const count = drain();
-  taker_.iteration_ends();  // and perhaps destroys us
+  owner_.iteration_ends();  // and perhaps destroys us
   return count;
 }
 
@@ -251,7 +253,7 @@ std::size_t poller::drain() {
     if (seen_ == 0) look();
     int const count = std::exchange(seen_, 0);
     for (int i = 0; i < count; ++i) {
-      expect_after(i, count);
+      prefetch_after(i, count);
       happened(events_[static_cast<std::size_t>(i)]);
     }
     taken += static_cast<std::size_t>(count);
@@ -262,7 +264,7 @@ std::size_t poller::drain() {
 
 // Prefetches the memory of the ones served next: first its beginning, then what that points to. The
 // kernel takes microseconds for each, and evicts most of our cache.
-void poller::expect_after(int i, int count) const noexcept {
+void poller::prefetch_after(int i, int count) const noexcept {
   auto const at = [this](int k) { return find(events_[static_cast<std::size_t>(k)].data.u64); };
   if (i + 2 < count) {
     if (auto const* const one = at(i + 2); one != nullptr) coxswain::prefetch(*one);
@@ -280,7 +282,7 @@ void poller::happened(epoll_event const& event) {
     if ((event.events & (EPOLLRDHUP | broken)) != 0) one->hung_up_ = true;
     one->poke();
   }
-  // The owned_coroutine may have destroyed the object to be called.
+  // Resuming may have destroyed it.
   if (auto* const one = find(event.data.u64);
       one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
     one->owner_->has_room();
@@ -357,11 +359,11 @@ void readiness::want_write(bool wanted) {
 
 void readiness::prefetch() const noexcept {
   if (coroutine_) __builtin_prefetch(coroutine_.address());
-  if (owner_ != nullptr) owner_->expect_read();
+  if (owner_ != nullptr) owner_->prefetch_read();
 }
 
-void readiness::suspend(std::coroutine_handle<> owned_coroutine, wait what) {
-  coroutine_ = owned_coroutine;
+void readiness::suspend(std::coroutine_handle<> waiting, wait what) {
+  coroutine_ = waiting;
   waits_for_ = what;
   if (what == wait::iteration) poller_.postpone(key_);
 }

@@ -47,7 +47,7 @@ class poller {
   // After an iteration with events it polls for `spinning` before it sleeps. Meanwhile the
   // io_context's other work continues. Throws coxswain::error: RESOURCE_EXHAUSTED, no descriptor
   // for an epoll.
-  poller(asio::io_context& context, iteration_owner& taker, duration spinning = {});
+  poller(asio::io_context& context, iteration_owner& owner, duration spinning = {});
   ~poller();
   poller(poller const&) = delete;
   poller& operator=(poller const&) = delete;
@@ -110,10 +110,10 @@ class poller {
   std::size_t drain();
   bool look();
   void wait(int milliseconds) noexcept;
-  void expect_after(int i, int count) const noexcept;
+  void prefetch_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
-  iteration_owner& taker_;
+  iteration_owner& owner_;
   int epoll_;  // owned by loop_
   std::optional<loop> loop_;
   std::vector<slot> slots_;

@@ -1,5 +1,5 @@
 #pragma once
-// One descriptor that a poller watches, edge-triggered, and the owned_coroutine that reads from it.
+// One descriptor that a poller watches, edge-triggered, and the coroutine that reads from it.
 // An edge means that something arrived since the last one: read until a read is short, and only
 // then wait again.
 //
@@ -11,7 +11,7 @@
 //   }
 //
 // Must be destroyed before its descriptor is closed and before its poller. Not by its own
-// owned_coroutine.
+// coroutine.
 
 #include <coroutine>
 #include <cstdint>
@@ -27,8 +27,8 @@ class watched {
   // The descriptor is writable, as requested by `want_write`.
   virtual void has_room() noexcept = 0;
 
-  // Its owned_coroutine will be resumed soon: prefetches the memory it needs (base/prefetch).
-  virtual void expect_read() const noexcept = 0;
+  // Its coroutine will be resumed soon: prefetches the memory it needs (base/prefetch).
+  virtual void prefetch_read() const noexcept = 0;
 
  protected:
   ~watched() = default;
@@ -36,7 +36,7 @@ class watched {
 
 class readiness {
  public:
-  // Watches `descriptor` and notifies `owner`, unless null, besides the owned_coroutine. Throws
+  // Watches `descriptor` and notifies `owner`, unless null, besides the coroutine. Throws
   // coxswain::error: RESOURCE_EXHAUSTED, the kernel refuses to watch one more.
   readiness(poller& by, int descriptor, watched* owner = nullptr);
   ~readiness();
@@ -50,7 +50,7 @@ class readiness {
   // will be no edge for data that arrived meanwhile.
   [[nodiscard]] auto next_iteration() noexcept { return awaiter{*this, wait::iteration}; }
 
-  // Simulates an edge: resumes the owned_coroutine if it waits for one.
+  // Simulates an edge: resumes the coroutine if it waits for one.
   void poke();
 
   // The same in the next iteration.
@@ -77,14 +77,12 @@ class readiness {
     [[nodiscard]] bool await_ready() const noexcept {
       return what == wait::edge && std::exchange(of.edge_, false);
     }
-    void await_suspend(std::coroutine_handle<> owned_coroutine) const {
-      of.suspend(owned_coroutine, what);
-    }
+    void await_suspend(std::coroutine_handle<> waiting) const { of.suspend(waiting, what); }
     void await_resume() const noexcept {}
   };
 
   void prefetch() const noexcept;
-  void suspend(std::coroutine_handle<> owned_coroutine, wait what);
+  void suspend(std::coroutine_handle<> waiting, wait what);
   void resume();
 
   poller& poller_;

@@ -82,7 +82,7 @@ class relay_client final : private net::watched {
   void write();
   void end() noexcept;
   void has_room() noexcept override;
-  void expect_read() const noexcept override {}
+  void prefetch_read() const noexcept override {}
 
   client_owner& owner_;
   std::string peer_;

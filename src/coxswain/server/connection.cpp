@@ -30,9 +30,9 @@ constexpr std::size_t pieces_max = 64;
 // would make the kernel send a reset, which can destroy the goodbye in transit.
 constexpr duration drain_time = 1s;
 
-// How many connections ahead memory is prefetched when input is passed to the core. For the first
-// ones, before they are read.
-constexpr std::size_t expected_early = 3;
+// The lines of this many first connections are prefetched before they are read, those of the others
+// while the core handles the ones before them.
+constexpr std::size_t prefetched_early = 3;
 
 // How often a stalled reader is checked until the core disconnects it.
 constexpr int looks = 3;
@@ -138,7 +138,8 @@ net::owned_coroutine connection::read() {
   }
 }
 
-// flush resumes reading of a paused connection when its peer has taken the pending output.
+// Reads until a read is short or a limit is reached. While reading is paused it returns `wait`, and
+// `flush` resumes it.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
     if (is_unprocessed_ || iteration_.read.is_full()) iteration_.take_in();
@@ -147,7 +148,7 @@ connection::next connection::read_ready() {
     if (taken_ == dispatch::taken::reading_paused) return next::wait;
     if (taken_ == dispatch::taken::waits) return next::another_iteration;
     auto const room = iteration_.read.room();
-    if (iteration_.read.pieces().size() < expected_early) {
+    if (iteration_.read.pieces().size() < prefetched_early) {
       prefetch_line();
       prefetch_session();
     }
@@ -224,7 +225,7 @@ void connection::prefetch_flush() const noexcept {
   coxswain::prefetch(*stream_);
 }
 
-void connection::expect_read() const noexcept {
+void connection::prefetch_read() const noexcept {
   if (!ended()) coxswain::prefetch(*stream_);
 }
 

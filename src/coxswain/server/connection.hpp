@@ -126,7 +126,7 @@ class alignas(64) connection final : private net::watched {
   [[nodiscard]] next nothing_to_read();
   void go_on();
   void has_room() noexcept override;
-  void expect_read() const noexcept override;
+  void prefetch_read() const noexcept override;
   void look_after();
   void write();
   void broke(core::loss how);
@@ -160,8 +160,8 @@ class alignas(64) connection final : private net::watched {
   time_point blocked_since_{};  // or slowed since
   time_point closes_at_{time_point::max()};
 };
-static_assert(sizeof(connection) ==
-              128);  // and `ready_` reaches from its first line into its second
+// Two cache lines; the poller prefetches `ready_`, which spans both.
+static_assert(sizeof(connection) == 128);
 
 // How the connection ended, from the result of a read or a write (semantics D5).
 [[nodiscard]] core::loss loss_of(net::transfer const& last) noexcept;

@@ -101,7 +101,7 @@ void dispatch::begin() {
 
 dispatch::taken dispatch::received(time_point now, connection_id from, std::string_view bytes) {
   auto* const on = lines_.find(from);
-  if (on == nullptr || !on->is_heard()) return taken::all;
+  if (on == nullptr || !on->takes_input()) return taken::all;
   now_ = now;
   auto const guard = core_.beginning();
   if (on->grpc) return hear_grpc(now, from, *on, bytes);
@@ -113,7 +113,7 @@ dispatch::taken dispatch::received(time_point now, connection_id from, std::stri
 
 dispatch::taken dispatch::go_on(time_point now, connection_id from) {
   auto* const on = lines_.find(from);
-  if (on == nullptr || !on->is_heard()) return taken::all;
+  if (on == nullptr || !on->takes_input()) return taken::all;
   now_ = now;
   auto const guard = core_.beginning();
   if (on->steps.waits) {
@@ -137,15 +137,15 @@ void dispatch::broke(connection_id to) {
   on->broken = !on->out.ends();
   on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
-  on->held = false;  // without informing the core: resuming is no sign of life
+  on->reading_paused = false;  // without informing the core: resuming is no sign of life
 }
 
 // True if the core got input. Output is moved to the outboxes before it grows, so that no client
 // can request more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
-  bool told = false;
+  bool core_got_input = false;
   if (memory_.is_scarce()) memory_.yield(now, from, on);
-  while (!on.held && steps_.may_go_on(from, on.steps)) {
+  while (!on.reading_paused && steps_.may_go_on(from, on.steps)) {
     auto const frame = on.decoder.next();
     if (!frame) {
       malformed(now, from, on, frame.error());
@@ -158,7 +158,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       }
       steps_.waits_no_more(from, on.steps);
       if (on.has_large) memory_.look_at_large(from, on);
-      return told;
+      return core_got_input;
     }
     if (on.trunk && wire::is_routed(**frame)) {
       if (status why = take_routed(now, from, on, **frame); !why.ok()) {
@@ -182,7 +182,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       collect(now);
       if (memory_.is_scarce()) memory_.yield(now, from, on);
     }
-    told = true;
+    core_got_input = true;
     if (!on.greeted) {
       auto const limit = core_.logic().frame_bytes_max(from);
       on.greeted = limit != core::hello_frame_bytes_max;
@@ -192,14 +192,14 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   }
   on.decoder.keep();
   if (on.has_large) memory_.look_at_large(from, on);
-  if (on.held) return true;
+  if (on.reading_paused) return true;
   if (on.decoder.has_input()) {
     on.heard = now;
     steps_.wait(now, from, on.steps);
   } else {
     steps_.waits_no_more(from, on.steps);
   }
-  return told;
+  return core_got_input;
 }
 
 // Input beyond the quantum waits for the next one.
@@ -473,7 +473,7 @@ void dispatch::check_invariants() const {
   core_.logic().check_invariants();
   lines_.each([](connection_id, line const& one) {
     one.out.check_invariants();
-    assert(one.held == one.out.pauses_reading());
+    assert(one.reading_paused == one.out.pauses_reading());
   });
 }
 

@@ -211,7 +211,7 @@ class dispatch {
   static constexpr duration heard_period = 50ms;
 
   [[nodiscard]] static taken state_of(line const& on) noexcept {
-    if (on.held) return taken::reading_paused;
+    if (on.reading_paused) return taken::reading_paused;
     return on.steps.waits ? taken::waits : taken::all;
   }
   connection_id add_line(time_point now, std::string peer, core::session_secret const& secret,

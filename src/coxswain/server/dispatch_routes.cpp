@@ -105,7 +105,7 @@ status dispatch::take_content(time_point now, connection_id id, line& on,
   route_line& r = *on.route;
   r.unreported += content.size();
   if (r.unreported > wire::route_room_max) return of_route(r.number, " has no room for its bytes");
-  if (!on.is_heard()) return {};
+  if (!on.takes_input()) return {};
   if (state_of(on) != taken::all || !r.unread.empty()) {
     r.unread += content;
     r.counted.count(r.unread.capacity());
@@ -180,7 +180,7 @@ void dispatch::go_on_routes(time_point now) {
 
 void dispatch::go_on_route(time_point now, connection_id id, line& on) {
   route_line& r = *on.route;
-  if (!on.is_heard()) {
+  if (!on.takes_input()) {
     r.unread = {};
   } else if (on.steps.waits) {
     if (now - on.heard >= heard_period) heard(now, id, on);

@@ -36,7 +36,7 @@ void make_room(std::string& buffer, std::size_t more) {
                      : std::max({needed, 2 * buffer.capacity(), first_capacity}));
 }
 
-// An empty string that is assigned leaves the memory where it is.
+// Assigning an empty string would keep the capacity.
 void free_memory(std::string& of) noexcept { std::string{}.swap(of); }
 
 iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
@@ -65,7 +65,7 @@ void outbox::wait(request_id id, core::answer_ptr const& what) {
   core::hold(holder::transit, *what, *memory_);
 }
 
-// The first reply that waits does so no longer.
+// Removes the first waiting reply.
 void outbox::forget_first() {
   auto& first = waiting_[waiting_begin_++];
   memory_->subtract_transit(sizeof(waiting_reply));
@@ -90,12 +90,11 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   wire::append_server_head(copied, id, bytes);
   copied += reply.copied;
   queued_ += copied.size() - before;
-  if (copied.capacity() > std::max(last_.counted, kept_capacity)) count_buffer(last_);
   if (bytes != reply.copied.size()) {
     refer(reply.shared);
     refer(reply.tail);
   }
-  if (copied.size() >= buffer_full) full_.push_back(std::exchange(last_, {}));
+  close_if_full();
   return true;
 }
 

@@ -20,7 +20,7 @@
 namespace coxswain::server {
 namespace {
 
-// How long the server rests after an error that should not be.
+// How long the server rests after an unexpected error.
 constexpr duration rest = 100ms;
 
 // How long an input may wait for others before it is written.
@@ -183,7 +183,8 @@ void server::impl::reload_now_and_then() noexcept {
 status server::impl::put_in(core::owner_input what) {
   if (auto const* const given = std::get_if<core::credentials_replaced>(&what)) {
     if (given->by.empty()) {
-      return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
+      return {errc::invalid_argument,
+              "At least one token must remain: removing all would admit everyone."};
     }
     if (status why = core::check(given->by); !why.ok()) return why;
   }
@@ -205,6 +206,10 @@ void server::impl::tear_down() noexcept {
   connections_.forget_all();
   disk_.reset();
   if (job_.log) job_.log->when_changed({});
+  release_waiters();
+}
+
+void server::impl::release_waiters() noexcept {
   poller_.close();
   finished_.open();
   job_done_.open();
@@ -323,10 +328,7 @@ void server::impl::finish() {
     status const why = log_->write_snapshot(dispatch_.logic(), false);
     if (!why.ok()) iteration_.report(core::severity::warning, {why.message()});
   }
-  poller_.close();
-  finished_.open();
-  job_done_.open();
-  waits_.open_all();
+  release_waiters();
 }
 
 // Inputs that nothing has followed from share the batch of later ones: in a round of a barrier,

@@ -72,6 +72,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void finish();
   void fail();
   void tear_down() noexcept;
+  void release_waiters() noexcept;
   void reload_now_and_then() noexcept;
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 

@@ -96,9 +96,7 @@ constexpr request_row row_of(of<preempt_args>) {
   return {"preempt", "preempt tasks", role::operator_};
 }
 constexpr request_row row_of(of<join_args>) { return {"join", "join", role::worker}; }
-constexpr request_row row_of(of<leave_args>) {
-  return {"leave", "leave", role::worker, of_epoch};
-}
+constexpr request_row row_of(of<leave_args>) { return {"leave", "leave", role::worker, of_epoch}; }
 constexpr request_row row_of(of<barrier_args>) {
   return {"barrier", "wait at barriers", role::worker, needs_memory | together | of_epoch};
 }

@@ -34,14 +34,14 @@ void calls::answer_parked(ticket who, answer_ptr what) {
   wait_traits const& traits = in.traits();
   kernel& k = concerns_.kernel;
   k.tally.count_request(traits.request, what->outcome.code());
-  // A session's tasks join once; the next session's replies take the room of its requests.
+  // Tasks join once: the buffer is freed now, so that the replies to the next session reuse it.
   if (&in == &concerns_.joins) k.sessions.find(who.session)->open.give_back();
   k.sessions.reply(who, std::move(what), traits.reply_is_kept, &in == &concerns_.leaves);
 }
 
 // Prefetches the memory for answering the ones after `tickets[i]`: at each distance what the
 // previously prefetched memory points to.
-void calls::expect_all(std::vector<ticket> const& tickets, std::size_t i) const {
+void calls::prefetch_next(std::vector<ticket> const& tickets, std::size_t i) const {
   kernel const& k = concerns_.kernel;
   if (i + 6 < tickets.size()) k.sessions.prefetch(tickets[i + 6].session);
   if (i + 4 < tickets.size()) k.sessions.prefetch_requests(tickets[i + 4].session);
@@ -56,7 +56,7 @@ void calls::answer_all(std::vector<ticket> const& tickets, answer_ptr const& wha
   // Growing by doubling could allocate twice what is needed.
   if (tickets.size() > out.size()) out.reserve(out.size() + tickets.size());
   for (std::size_t i = 0; i < tickets.size(); ++i) {
-    expect_all(tickets, i);
+    prefetch_next(tickets, i);
     answer_parked(tickets[i], what);
   }
 }

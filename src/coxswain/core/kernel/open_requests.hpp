@@ -127,7 +127,7 @@ class open_requests {
     return const_cast<slot*>(std::as_const(*this).find(id));
   }
 
-  // Half of the slots move after the other half were taken.
+  // Erases the slots that no longer wait once they are half of all, so that each costs O(1).
   void forget_taken() {
     if (empty()) {
       slots_.clear();
@@ -139,7 +139,7 @@ class open_requests {
   }
 
   std::vector<slot> slots_;  // by id
-  std::size_t taken_{};      // how many at the beginning are done
+  std::size_t taken_{};      // slots that no longer wait, anywhere
 };
 
 }  // namespace coxswain::core

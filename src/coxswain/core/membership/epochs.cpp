@@ -40,8 +40,7 @@ bool ends_with_epoch(request const& what) {
 std::optional<std::vector<task_id>> needed_by(request const& what) {
   if (auto const* const barrier = std::get_if<barrier_args>(&what)) return barrier->participants;
   if (auto const* const alive = std::get_if<alive_args>(&what)) return alive->tasks;
-  bool const needs_all =
-      is_any_of<exchange_topology_args, leave_args>(what) && !leaves_alone(what);
+  bool const needs_all = is_any_of<exchange_topology_args, leave_args>(what) && !leaves_alone(what);
   return needs_all ? std::optional{std::vector<task_id>{}} : std::nullopt;
 }
 

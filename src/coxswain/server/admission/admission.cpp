@@ -221,7 +221,8 @@ void admission::let_in() noexcept {
   }
 }
 
-// Best effort: input is read first, so that the goodbye is less likely to be destroyed by a reset.
+// Best effort: unread input is read before the socket is closed, so that a reset is less likely to
+// destroy the goodbye.
 // TLS peers cannot be sent a plaintext goodbye.
 void admission::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;

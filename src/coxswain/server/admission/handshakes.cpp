@@ -36,7 +36,7 @@ class handshakes::handshake final : private net::watched {
     loop_.start();
   }
 
-  // Without memory it is over when its time is.
+  // Without memory it never starts, and its time limit ends it.
   void start() noexcept {
     try {
       stream_ = std::make_unique<net::tls_stream>(std::move(waiting_), of_.shown_);
@@ -72,7 +72,7 @@ class handshakes::handshake final : private net::watched {
   void refuse();
   [[nodiscard]] bool is_gone() noexcept;
   void has_room() noexcept override;
-  void expect_read() const noexcept override {}
+  void prefetch_read() const noexcept override {}
 
   handshakes& of_;
   std::unique_ptr<net::byte_stream> waiting_;

@@ -17,7 +17,7 @@ constexpr std::size_t part_for_small = 32;
 // others wait for its memory.
 constexpr std::size_t slow_bytes_per_s = 1024 * 1024;
 
-// Whose unread replies take less is not cut off.
+// Connections with fewer unread bytes are not cut off.
 constexpr std::size_t unread_min = 64 * 1024;
 
 }  // namespace
@@ -44,7 +44,7 @@ bool backpressure::admit(time_point now, connection_id from, line& on) {
     large_frames_.arrive({from}, latest_arrival(now, bytes));
     return true;
   }
-  if (on.paused) return false;
+  if (on.waits_for_memory) return false;
   large_frames_.wait({from}, deadline_after(now, stalled_peer_timeout_));
   lines_.pause(now, from, on, true);
   return false;
@@ -98,7 +98,7 @@ std::optional<connection_id> backpressure::most_unread_without_task() const {
   std::optional<connection_id> most;
   std::size_t bytes = unread_min;
   lines_.each([&](connection_id id, line const& one) {
-    if (one.out.queued_bytes() <= bytes || !one.is_heard() || one.grpc || one.trunk) return;
+    if (one.out.queued_bytes() <= bytes || !one.takes_input() || one.grpc || one.trunk) return;
     if (core_.logic().share_of(id) == core::share_kind::task) return;
     most = id;
     bytes = one.out.queued_bytes();
@@ -107,7 +107,8 @@ std::optional<connection_id> backpressure::most_unread_without_task() const {
 }
 
 void backpressure::yield(time_point now, connection_id from, line& on) {
-  if (on.paused || on.broken || core_.logic().share_of(from) != core::share_kind::reader) return;
+  if (on.waits_for_memory || on.broken || core_.logic().share_of(from) != core::share_kind::reader)
+    return;
   if (!core_.memory().fits_in_transit(0)) {
     return cut_off(now, from, "it only reads, and memory is used up");
   }
@@ -130,7 +131,7 @@ void backpressure::resume_paused(time_point now) {
   if (is_scarce_) return;
   for (auto const id : std::exchange(yielding_, {})) {
     auto* const on = lines_.find(id);
-    if (on != nullptr && on->paused) lines_.pause(now, id, *on, false);
+    if (on != nullptr && on->waits_for_memory) lines_.pause(now, id, *on, false);
   }
 }
 
@@ -145,7 +146,7 @@ std::string backpressure::memory_in_words() const {
 void backpressure::cut_off(time_point now, connection_id id, std::string why) {
   large_frames_.forget(id);
   auto* const on = lines_.find(id);
-  if (on == nullptr || !on->is_heard()) return;
+  if (on == nullptr || !on->takes_input()) return;
   why = "connection cut off: " + why + "; " + memory_in_words();
   events_.report({core::severity::warning, why});
   on->deaf = true;
@@ -162,7 +163,7 @@ void backpressure::cut_off(time_point now, connection_id id, std::string why) {
 // A JAX process would end if its connection was cut off, so only its call fails.
 void backpressure::refuse_late_call(time_point now, large_frame which, line& on) {
   large_frames_.forget(which);
-  if (!on.is_heard()) return;
+  if (!on.takes_input()) return;
   auto& session = on.grpc->session;
   http2::stream_id const stream{which.stream};
   std::string const what =

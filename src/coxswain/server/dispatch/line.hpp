@@ -31,17 +31,17 @@ struct line {
   bool greeted{};                     // the limit of its frames was raised
   bool deaf{};                        // its input violated the protocol
   bool broken{};                      // it cannot be written to
-  bool held{};                        // the core knows that reading is paused
-  bool blocked{};                     // the core knows that its peer does not read
+  bool reading_paused{};              // as the core knows
+  bool blocked{};                     // its peer does not read, as the core knows
   bool dirty{};                       // it is among the changed ones (line_table)
   bool has_large{};                   // its large frame has permission to arrive
-  bool paused{};                      // its large frame, or all its requests, wait for memory
+  bool waits_for_memory{};            // its large frame, or all its requests
   protocols allowed{protocols::both};
 
   step_scheduler::account steps;
   time_point heard;  // when the core last knew that it lives
 
-  [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
+  [[nodiscard]] bool takes_input() const noexcept { return !deaf && (broken || !out.ends()); }
 };
 
 }  // namespace coxswain::server

@@ -5,8 +5,8 @@
 namespace coxswain::server {
 
 void line_table::toggle_paused(time_point now, connection_id id, line& on) {
-  on.held = !on.held;
-  if (on.held) return core_.reading_paused(now, id);
+  on.reading_paused = !on.reading_paused;
+  if (on.reading_paused) return core_.reading_paused(now, id);
   core_.reading_resumed(now, id);
   if (on.route) go_on_later(id, on);
 }
@@ -29,7 +29,7 @@ void line_table::trunk_changed(time_point now, connection_id id, line& on) {
 }
 
 void line_table::pause(time_point now, connection_id id, line& on, bool pauses) {
-  on.paused = pauses;
+  on.waits_for_memory = pauses;
   on.out.pause(pauses);
   changed(now, id, on);
 }

@@ -57,7 +57,7 @@ class line_table {
 
   // Informs the core if its outbox pauses or resumes reading.
   void tell_paused(time_point now, connection_id id, line& on) {
-    if (on.held != on.out.pauses_reading()) toggle_paused(now, id, on);
+    if (on.reading_paused != on.out.pauses_reading()) toggle_paused(now, id, on);
   }
 
   // Pauses reading, whatever its outbox has; or no more.

@@ -42,7 +42,7 @@ class step_scheduler {
     bool queues{};               // waits for others in the queue
     bool is_queued{};            // is there
     std::int64_t left{quantum};  // below zero: its debt
-    std::uint64_t iteration{};   // in which that was true
+    std::uint64_t iteration{};   // of the last refill
     std::uint64_t waits_from{};  // the iteration in which it began to wait; zero: it does not
     time_point waits_since;      // the same, by the clock
   };
@@ -114,7 +114,7 @@ class step_scheduler {
   void grant(account& to) const;
   void end_wait(connection_id who, account& of);
   [[nodiscard]] bool acts_for_tasks(connection_id who, account& of) const;
-  // Nobody overtakes the queue in it.
+  // While connections wait in the queue, others get only the steps that are not reserved for it.
   [[nodiscard]] bool has_steps_for(account const& of) const noexcept {
     return iteration_steps_left_ > reserved_ && (reserved_ == 0 || !of.queues);
   }
