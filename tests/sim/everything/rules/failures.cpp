@@ -45,7 +45,8 @@ void check_told(history const& h, std::size_t index, time_point failed, violatio
   if (p.failure && p.failure->cause != h.failure->cause) {
     found.push_back(name + " got another cause: " + p.failure->cause.why.text());
   }
-  time_point const by = failed + h.delay_max;
+  // Its route may have to wait until the relay has room for more.
+  time_point const by = failed + (p.has_relay ? 3 : 1) * h.delay_max;
   bool const hears_at_once = h.is_calm(index, failed, by);
   bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
   if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;
@@ -96,13 +97,20 @@ bool was_in_trouble(history const& h, process_record const& p, time_point at) {
   });
 }
 
+// It could not reach the coordinator, and ended its session itself.
+bool has_fenced_itself(process_record const& p, time_point at) {
+  return p.ended && *p.ended <= at &&
+         std::any_of(p.troubles.begin(), p.troubles.end(),
+                     [&](trouble const& t) { return t.from < *p.ended && t.to >= *p.ended; });
+}
+
 bool has_cause(history const& h, task_id task, incarnation self, time_point at) {
   for (process_record const& p : h.processes) {
     if (p.self != self || p.host) continue;
     if (p.died.value_or(time_point::max()) <= at || p.departed.value_or(time_point::max()) <= at) {
       return true;
     }
-    if (was_in_trouble(h, p, at)) return true;
+    if (was_in_trouble(h, p, at) || has_fenced_itself(p, at)) return true;
   }
   return has_reported(h, task, at) || is_challenged(h, task, self, at);
 }
