@@ -136,7 +136,7 @@ print("joined", flush=True)
 
     def test_a_process_that_closes_its_connection_and_lives_has_its_grace(self):
         coordinator = self.serve(1, "--reconnect-grace", "1s")
-        self.raw(0, self.relay(coordinator), "s.close(); time.sleep(100)")
+        self.raw(0, self.relay(coordinator), "s.recv(65536); s.close(); time.sleep(100)")
         coordinator.line("and not resumed", "err")
         self.assertNotIn("ended without leaving", coordinator.err)
 

@@ -558,6 +558,7 @@ BOOST_AUTO_TEST_CASE(the_holder_of_a_task_is_probed_with_a_ping) {
   BOOST_TEST(h.text(joins) == "waits");
   BOOST_TEST(h.pings.size() == 1U);
   h.pong(c);
+  h.wait(200ms);
   BOOST_TEST(h.code(joins) == "ABORTED");
   BOOST_TEST(h.is_service_error(joins));
   BOOST_TEST(!h.logic().error());
