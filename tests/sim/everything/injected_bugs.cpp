@@ -466,7 +466,7 @@ std::vector<injected_bug> const& all_bugs() {
       of_epochs({"former_alive", "an alive query names members of a former epoch", nullptr,
                  &former_alive}),
       of_epochs({"short_topology", "a topology leaves a member out", nullptr, &short_topology}),
-      of_epochs({"former_agreement", "a member is told the step of a former agreement", nullptr,
+      of_epochs({"former_agreement", "a member gets the step of an earlier agreement", nullptr,
                  &former_agreement}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
       of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),

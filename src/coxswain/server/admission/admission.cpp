@@ -222,8 +222,7 @@ void admission::let_in() noexcept {
 }
 
 // Best effort: unread input is read before the socket is closed, so that a reset is less likely to
-// destroy the goodbye.
-// TLS peers cannot be sent a plaintext goodbye.
+// destroy the goodbye. TLS peers cannot be sent a plaintext goodbye.
 void admission::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {

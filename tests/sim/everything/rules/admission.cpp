@@ -1,5 +1,5 @@
-// Who becomes a member of the next epoch when processes wait (D43.5), and from which machines,
-// which semantics calls hosts, nobody does for a while (D43.10).
+// Which waiting processes become members of the next epoch (D43.5), and which machines have to wait
+// after losses (D43.10, where they are called hosts).
 
 #include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
