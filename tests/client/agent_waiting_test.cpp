@@ -248,6 +248,25 @@ BOOST_AUTO_TEST_CASE(a_session_ends_after_refusals_for_the_time_the_coordinator_
              "refused all connections for 5 s");
 }
 
+BOOST_AUTO_TEST_CASE(a_leave_outlasts_refusals_by_a_coordinator_or_relay_that_may_return) {
+  for (bool const has_journal : {false, true}) {
+    auto hello = returning_within(5s);
+    hello.relayed = !has_journal;
+    if (has_journal) hello.restart_grace = 15s;
+    auto lab = open(hello);
+    lab.a.call(t0, core::leave_args{}, 300s);
+    lab.lose(t0);
+
+    refuse_until(lab, t0, t0 + 5s - 1ns);
+    BOOST_TEST(!lab.a.over());
+    lab.a.advance(t0 + 5s);
+
+    BOOST_TEST(lab.a.over());
+    (void)lab.out();
+    BOOST_TEST(lab.completions().at(0).what.outcome.text() == "OK");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_attempt_in_progress_at_the_end_of_the_return_time_is_awaited) {
   auto lab = open(returning_within(5s));
   lab.lose(t0);

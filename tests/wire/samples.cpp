@@ -63,7 +63,8 @@ core::hello_answer hello_reply() {
           .coordinator_return = 30s,
           .restart_grace = 15s,
           .hosted_by_task = 0,
-          .term = largest};
+          .term = largest,
+          .relayed = true};
 }
 
 barrier_failure failed_barrier() {

@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 5;
+inline constexpr std::uint32_t behaviour = 6;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 5;
+inline constexpr std::uint32_t behaviour_reading = 6;
 
 }  // namespace coxswain::core

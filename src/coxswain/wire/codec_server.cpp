@@ -66,6 +66,7 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   to.set_restart_grace_ms(period_to_wire(from.restart_grace));
   if (from.hosted_by_task) to.set_hosted_by_task(*from.hosted_by_task);
   to.set_term(from.term);
+  to.set_relayed(from.relayed);
 }
 
 result<answer_value> decode(v1::HelloReply& from) {
@@ -90,6 +91,7 @@ result<answer_value> decode(v1::HelloReply& from) {
   to.restart_grace = from_milliseconds(from.restart_grace_ms());
   if (from.has_hosted_by_task()) to.hosted_by_task = from.hosted_by_task();
   to.term = from.term();
+  to.relayed = from.relayed();
   return answer_value{std::move(to)};
 }
 
@@ -293,7 +295,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> before_version;
   field_writer first{before_version.data()};
   first.put_fixed64(field::kCoordinatorIncarnationFieldNumber, from.coordinator.value);
-  std::array<char, 17 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
+  std::array<char, 18 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
   field_writer rest{after_version.data()};
   rest.put_fixed64(field::kSessionFieldNumber, from.session.value);
   rest.put_head(field::kSecretFieldNumber, from.secret.size());
@@ -314,6 +316,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   }
   rest.put_number(field::kRestartGraceMsFieldNumber, period_to_wire(from.restart_grace));
   rest.put_number(field::kTermFieldNumber, from.term);
+  rest.put_number(field::kRelayedFieldNumber, from.relayed ? 1 : 0);
   auto const version = text(from.version);
   append_body(head, v1::ServerMessage::kHelloFieldNumber, first.written(),
               content_field_bytes(version.size()) + rest.written().size());

@@ -592,6 +592,14 @@ BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_ta
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
+BOOST_AUTO_TEST_CASE(a_client_is_told_that_it_came_through_a_relay) {
+  cluster c{1};
+  int const direct = c.hello({}, "10.0.0.2:9");
+  int const through = c.hello({}, "10.0.0.2:9 via relay, unix: process 5");
+  BOOST_TEST(!c[direct].hello->relayed);
+  BOOST_TEST(c[through].hello->relayed);
+}
+
 // A task that rejoins quickly would join a coordinator that is about to stop.
 BOOST_AUTO_TEST_CASE(only_the_host_can_join_a_coordinator_that_all_tasks_left) {
   cluster elsewhere{2};

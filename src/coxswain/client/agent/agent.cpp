@@ -63,23 +63,15 @@ void agent::connect_failed(time_point now, std::size_t address, status why, bool
   if (phase_ != phase::connecting || !candidates_.is_tried(address)) return;
   candidates_.failed(address, refused);
   bool const all_refuse = candidates_.all_refuse();
-  auto const* only = requests_.calls().only();
-  bool const leaves =
-      only && std::holds_alternative<core::leave_args>(only->what) && requests_.was_sent(only->id);
-  if (all_refuse && leaves) {
-    // All tasks have left, and the coordinator has gone (semantics D11).
-    request_id const leave = only->id;
-    requests_.calls().take(leave);
-    requests_.complete(leave, status{});
-    return end_quietly();
-  }
+  bool const may_return = terms_.may_return() && !options_.hello.acts_for;
+  if (all_refuse && !may_return && only_waits_to_leave()) return leave_unanswered();
   outage_.note_refusal(now, all_refuse);
   if (all_refuse && options_.hello.acts_for) {
     return give_up(
         {errc::unavailable,
          "the coxswain task process for which this program acts has ended: " + why.message()});
   }
-  if (refused_until() <= now) return give_up(coordinator_gone());
+  if (refused_until() <= now) return coordinator_gone();
   attempt_failed(now, address, std::move(why), refused);
 }
 
@@ -137,7 +129,7 @@ void agent::advance(time_point now) {
   expire_calls(now);
   if (phase_ == phase::idle || phase_ == phase::over) return;
   if (gives_up_at() <= now) return give_up(session() ? fenced() : unreachable());
-  if (phase_ == phase::waiting && refused_until() <= now) return give_up(coordinator_gone());
+  if (phase_ == phase::waiting && refused_until() <= now) return coordinator_gone();
   if (phase_ != phase::up && outage_.report_at() <= now) report_unreachable(now);
   if (phase_ != phase::up) {
     expire_attempts(now);

@@ -36,6 +36,9 @@
 // wait for ever.
 // - A session whose coordinator's addresses have all refused connections for as long as its
 //   HelloReply says ends, unless `fence_after` is given, which then counts alone.
+// - A leave that was sent and is the only open call then completes with success: all tasks have
+//   left, and the coordinator has ended (semantics D11). If neither the coordinator nor the relay
+//   may return, the first refusal of all addresses is enough.
 // - A coordinator whose term is below one that was seen is not accepted: another has replaced it.
 // - An invalid message ends the session, since a retry would not help. In a handshake it means
 //   another program's port, and the client retries.
@@ -182,11 +185,13 @@ class agent {
   void close_transport();
   void end_quietly();
   void give_up(status why, bool outcome_matters = true);
+  void coordinator_gone();
+  void leave_unanswered();
   void send_heartbeat(time_point now);
   [[nodiscard]] status unreachable() const;
   [[nodiscard]] status fenced() const;
-  [[nodiscard]] status coordinator_gone() const;
   [[nodiscard]] status replaced(std::uint64_t term) const;
+  [[nodiscard]] bool only_waits_to_leave() const;
   [[nodiscard]] bool has_transport() const noexcept;
   [[nodiscard]] time_point attempts_until() const;
   [[nodiscard]] time_point handshake_until(time_point now) const;

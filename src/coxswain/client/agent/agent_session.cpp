@@ -306,11 +306,25 @@ status agent::replaced(std::uint64_t term) const {
                                  std::to_string(session()->term)};
 }
 
-status agent::coordinator_gone() const {
-  return {errc::unavailable,
-          "the coordinator at " + terms_.place() + " is gone: " +
-              (candidates_.are_several() ? "its addresses have" : "its address has") +
-              " refused all connections for " + text_of(session()->coordinator_return)};
+void agent::coordinator_gone() {
+  if (only_waits_to_leave()) return leave_unanswered();
+  give_up({errc::unavailable,
+           "the coordinator at " + terms_.place() + " is gone: " +
+               (candidates_.are_several() ? "its addresses have" : "its address has") +
+               " refused all connections for " + text_of(session()->coordinator_return)});
+}
+
+bool agent::only_waits_to_leave() const {
+  auto const* const only = requests_.calls().only();
+  return only && std::holds_alternative<core::leave_args>(only->what) &&
+         requests_.was_sent(only->id);
+}
+
+void agent::leave_unanswered() {
+  request_id const leave = requests_.calls().only()->id;
+  requests_.calls().take(leave);
+  requests_.complete(leave, status{});
+  end_quietly();
 }
 
 bool agent::has_transport() const noexcept {

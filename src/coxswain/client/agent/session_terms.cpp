@@ -42,6 +42,10 @@ duration session_terms::fence_after() const {
   return std::max(after, stated_->coordinator_return + stated_->restart_grace);
 }
 
+bool session_terms::may_return() const {
+  return stated_ && (stated_->restart_grace > duration::zero() || stated_->relayed);
+}
+
 duration session_terms::refused_max() const {
   bool const counts = !fence_after_ && stated_->coordinator_return > duration::zero();
   return counts ? stated_->coordinator_return : without_limit;

@@ -41,6 +41,10 @@ class session_terms {
   // How long one try to connect may take.
   [[nodiscard]] duration attempt_max() const;
 
+  // Whether the session continues when what refuses connections now, the coordinator or a relay, is
+  // started again.
+  [[nodiscard]] bool may_return() const;
+
   // The following need a session.
 
   // The largest answer. Those that hold more than one value (a barrier's data, a listing, a

@@ -59,6 +59,10 @@ struct connection {
   std::optional<liveness> reading_paused;  // since when reading is paused
 };
 
+[[nodiscard]] inline bool is_relayed(connection const& c) {
+  return c.peer.find(via_relay) != std::string::npos;
+}
+
 struct session {
   session_secret secret{};
   connection_id attached{};  // zero while its connection is lost

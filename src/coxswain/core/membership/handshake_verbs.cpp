@@ -148,6 +148,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   a.restart_grace = options_.restart_grace;
   a.hosted_by_task = options_.hosted_by_task;
   a.term = kernel_.term;
+  a.relayed = is_relayed(c);
   a.frame_bytes_max = concerns_.connections.frame_bytes_max(from);
   a.value_bytes_max = options_.largest_value();
   a.key_bytes_max = options_.key_bytes_max;

@@ -440,6 +440,7 @@ struct hello_answer {
   duration restart_grace{};       // zero: a restarted coordinator restores no sessions
   std::optional<std::uint32_t> hosted_by_task;
   std::uint64_t term{};  // zero: not stated
+  bool relayed{};
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };
 

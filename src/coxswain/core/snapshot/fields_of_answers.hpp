@@ -235,6 +235,7 @@ void fields(auto& a, maybe_const<hello_answer> auto& x) {
   a(16, x.hosted_by_task);
   a(17, x.restart_grace);
   a(18, x.term);
+  a(19, x.relayed);
 }
 void fields(auto& a, maybe_const<resume_answer> auto& x) {
   a(1, x.unknown);

@@ -53,9 +53,16 @@ bool has_parted(history const& h, call_record const& c) {
   });
 }
 
+// The coordinator has refused connections for so long that the client assumes that it has left: at
+// once if it cannot return, as that of a guest.
+bool may_be_assumed(history const& h, call_record const& c) {
+  if (h.is_calm(c.process, c.made, *c.answered)) return false;
+  return h.is_guest(c.process) || h.options.restart_grace == 0s ||
+         *c.answered - c.made >= h.options.coordinator_return;
+}
+
 void check_leave(history const& h, call_record const& c, violations& found) {
-  // A client that cannot reach the coordinator after its leave may assume that it has left.
-  if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
+  if (!c.is_ok() || may_be_assumed(h, c)) return;
   auto const& args = std::get<core::leave_args>(c.asked);
   if (has_parted(h, c)) return;
   // Without the join barrier some tasks may not have declared yet that they are recoverable.
