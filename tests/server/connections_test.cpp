@@ -105,6 +105,26 @@ BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_closed_after_the_li
   BOOST_TEST(logic.connections() == 0u);
 }
 
+// The socket took all that one iteration may write to it, and then has no room.
+BOOST_FIXTURE_TEST_CASE(a_stalled_reader_of_many_replies_is_disconnected, world) {
+  auto& stream = add_fake_stream();
+  send(put_frame(1, "k", std::string(60'000, 'v')));
+  run();
+  stream.fill();
+  std::string requests;
+  for (std::uint64_t id = 2; id < 202; ++id) requests += try_get_frame(id, "k");
+  send(requests);
+  run();
+  BOOST_TEST(stream.written.size() < 50u * 60'000);
+
+  auto const look = all.next_deadline().value();
+  run(look);
+  run(look + 30s - 1ns);
+  BOOST_TEST(!logic.out(connection_id{std::uint64_t{1} << 32}).ends());
+  run(look + 30s);
+  BOOST_TEST(logic.out(connection_id{std::uint64_t{1} << 32}).ends());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
   auto now = t0;
   for (int i = 0; i < 10; ++i) {

@@ -300,10 +300,12 @@ class Faults(WithRawPeers):
         peer.h2.update_settings({4: (1 << 31) - 1})
         peer.flush()
         peer.read()
+        begun = time.monotonic()
         for _ in range(64):
             peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
 
         self.wait_for_status("its end", lambda s: s["sessions"] <= 3)
+        self.assertLess(time.monotonic() - begun, 15 * SLOWNESS)  # its heartbeat timeout is 100 s
         self.assert_well(agent)
 
     def test_slow_senders_of_large_values_delay_no_others(self):

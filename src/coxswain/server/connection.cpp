@@ -109,7 +109,7 @@ void connection::end(core::loss how) noexcept {
   if (ended()) return;
   phase_ = phase::ended;
   if (is_stranger_) iteration_.newcomers.left(as_stranger());
-  blocked_ = false;
+  blocked_ = awaits_room_ = false;
   out_ = nullptr;
   iteration_.ended.push_back(id_);
   iteration_.logic.lost(iteration_.now, id_, how);
@@ -239,7 +239,7 @@ void connection::write() {
   std::array<iovec, pieces_max> room;
   auto const most = iteration_.bytes_written < iteration_write_max ? own_write_max : own_write_min;
   for (std::size_t own = 0; out_->has_writable();) {
-    if (own >= most) return await_room();
+    if (own >= most) return await_next_turn();
     auto const pieces = out_->fill(room);
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
@@ -262,7 +262,7 @@ void connection::broke(core::loss how) {
   iteration_.logic.broke(id_);
   is_broken_ = true;
   broken_by_ = how;
-  blocked_ = false;
+  blocked_ = awaits_room_ = false;
   ready_.poke_next_iteration();
 }
 
@@ -274,6 +274,13 @@ void connection::all_written() {
 void connection::await_room() {
   awaits_room_ = true;
   ready_.want_write(true);
+}
+
+// A socket that is nearly full has no room then, although nothing was refused.
+void connection::await_next_turn() {
+  await_room();
+  blocked_since_ = iteration_.now;
+  iteration_.to_visit.push_back(id_);
 }
 
 void connection::await_reader() {
@@ -297,7 +304,8 @@ void connection::look_after() {
   if (ended()) return;
   if (phase_ == phase::slowed) return flush();
   if (closes_at_ <= iteration_.now) return end(core::loss::closed);
-  if (!blocked_) return;
+  if (!awaits_room_) return;
+  if (!blocked_) return await_reader();
   auto const unread = stream_->unread_by_peer();
   if (std::exchange(unread_, unread) <= unread) return;
   blocked_since_ = iteration_.now;
@@ -307,7 +315,7 @@ void connection::look_after() {
 // The last check is at the core's limit for stalled readers, in that iteration before the core gets
 // the time, so that no progress is missed.
 time_point connection::next_visit() const noexcept {
-  if (!blocked_) return closes_at_;
+  if (!awaits_room_) return closes_at_;
   auto const looked = (iteration_.now - blocked_since_) / iteration_.look_period;
   auto const look = deadline_after(blocked_since_, iteration_.look_period * (looked + 1));
   return std::min(closes_at_, look);

@@ -132,6 +132,7 @@ class alignas(64) connection final : private net::watched {
   void broke(core::loss how);
   void all_written();
   void await_room();
+  void await_next_turn();
   void await_reader();
   void begin_goodbye();
   [[nodiscard]] bool is_slowed();
