@@ -66,6 +66,23 @@ class Restart(WithJournal):
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
+    def test_a_task_that_waits_to_leave_outlasts_a_restart(self):
+        grace = "1s"
+        coordinator = self.serve_journal(2, "--restart-grace", grace)
+        leaving = self.task(0, "true")
+        working = self.task(1, f"{BIN / 'coxswain'} get --wait 300s go")
+        leaving.line("leave has waited for", "err")
+        self.kill(coordinator)
+        time.sleep(0.5)
+
+        coordinator = self.serve_journal(2, "--restart-grace", grace)
+        self.assertRegex(coordinator.line("sessions resumed", "err"), r"(\d) of \1 sessions")
+        self.succeed("put", "go", "1")
+
+        self.assertEqual(working.wait(), 0, working.said())
+        self.assertEqual(leaving.wait(), 0, leaving.said())
+        coordinator.line("all tasks have left", "err")
+
     def test_a_job_moves_between_the_addresses_of_its_clients(self):
         tasks, moves, rounds = 3, 4, 3
         coordinator = self.serve_journal(tasks, "--keep")

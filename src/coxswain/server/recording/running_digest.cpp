@@ -120,6 +120,7 @@ class content_digest {
         a.hosted_by_task);
     if (a.restart_grace > 0s) add(a.restart_grace);  // older recordings have none
     if (a.term > 1) add(a.term);
+    if (a.relayed) add(a.relayed);
   }
   void of(core::resume_answer const& a) {
     add(2, a.unknown);
