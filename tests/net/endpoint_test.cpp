@@ -125,8 +125,10 @@ BOOST_AUTO_TEST_CASE(loopback_and_unix_are_private) {
 
 BOOST_AUTO_TEST_CASE(numeric_addresses_are_resolved_without_a_name_service) {
   auto const v4 = endpoint::parse("10.1.2.3:4")->resolve(endpoint::purpose::connect).value();
+  auto const longest = endpoint::parse("255.255.255.255:65535")->resolve(endpoint::purpose::listen);
   auto const v6 = endpoint::parse("[2001:db8::1]:4")->resolve(endpoint::purpose::listen).value();
 
+  BOOST_TEST(longest->at(0).text() == "255.255.255.255:65535");
   BOOST_TEST(v4.size() == 1u);
   BOOST_TEST(v4[0].text() == "10.1.2.3:4");
   BOOST_TEST(!v4[0].is_private());

@@ -5,9 +5,11 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -46,6 +48,21 @@ sockaddr_in without_mapping(sockaddr_in6 const& address) noexcept {
   v4.sin_port = address.sin6_port;
   v4.sin_addr = mapped(address.sin6_addr);
   return v4;
+}
+
+// For each connection that is accepted; getnameinfo takes ten times as long.
+std::string numeric(sockaddr_in const& address) {
+  std::array<std::uint8_t, 4> numbers;
+  std::memcpy(numbers.data(), &address.sin_addr, numbers.size());
+  std::array<char, std::string_view{"255.255.255.255:65535"}.size()> text;
+  char* end = text.data();
+  for (unsigned const number : numbers) {
+    end = std::to_chars(end, text.data() + text.size(), number).ptr;
+    *end++ = '.';
+  }
+  end[-1] = ':';
+  end = std::to_chars(end, text.data() + text.size(), ntohs(address.sin_port)).ptr;
+  return {text.data(), end};
 }
 
 std::string numeric(sockaddr const* address, socklen_t size) {
@@ -138,10 +155,10 @@ std::string socket_address::text() const {
   if (family() == AF_INET6) {
     auto const& address = reinterpret_cast<sockaddr_in6 const&>(storage_);
     if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
-      auto const v4 = without_mapping(address);
-      return numeric(reinterpret_cast<sockaddr const*>(&v4), sizeof(v4));
+      return numeric(without_mapping(address));
     }
   }
+  if (family() == AF_INET) return numeric(reinterpret_cast<sockaddr_in const&>(storage_));
   return numeric(data(), size_);
 }
 
