@@ -25,7 +25,8 @@
 #include <string_view>
 #include <utility>
 
-struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+struct evp_md_ctx_st;      // OpenSSL's EVP_MD_CTX
+struct evp_cipher_ctx_st;  // OpenSSL's EVP_CIPHER_CTX
 
 namespace coxswain::server {
 
@@ -33,7 +34,8 @@ namespace coxswain::server {
 // force. Not thread-safe.
 class digester {
  public:
-  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL no SHA-256.
+  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL no SHA-256 or
+  // AES.
   digester();
   ~digester();
   digester(digester const&) = delete;
@@ -49,11 +51,13 @@ class digester {
 
   struct context_deleter {
     void operator()(evp_md_ctx_st* context) const noexcept;
+    void operator()(evp_cipher_ctx_st* context) const noexcept;
   };
 
   [[nodiscard]] sha256 hash(block const& first, std::string_view rest) const;
 
   std::unique_ptr<evp_md_ctx_st, context_deleter> hash_;
+  std::unique_ptr<evp_cipher_ctx_st, context_deleter> cipher_;
   block inner_;  // the key, as HMAC has it
   block outer_;
 };
