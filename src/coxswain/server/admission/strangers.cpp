@@ -18,9 +18,9 @@ std::string_view strangers::host_of(std::string_view address) noexcept {
 void strangers::came(peer who, std::string_view host) {
   if (host.empty()) return;
   auto found = hosts_.find(host);
-  if (found == hosts_.end()) found = hosts_.emplace(host, arrivals{}).first;
-  auto const [at, is_new] = all_.try_emplace(who, place{found, ++came_});
-  if (is_new) found->second.emplace(came_, who);
+  if (found == hosts_.end()) found = hosts_.try_emplace(std::string{host}).first;
+  auto const [at, is_new] = all_.try_emplace(who, who, found);
+  if (is_new) found->second.push_back(at->second);
 }
 
 void strangers::greeted(peer who) {
@@ -34,9 +34,9 @@ void strangers::greeted(peer who) {
 void strangers::left(peer who) noexcept {
   auto const found = all_.find(who);
   if (found == all_.end()) return;
-  auto const [host, arrival] = found->second;
+  auto const host = found->second.host;
+  host->second.erase(host->second.iterator_to(found->second));
   all_.erase(found);
-  host->second.erase(arrival);
   if (host->second.empty()) hosts_.erase(host);
 }
 
@@ -51,9 +51,9 @@ std::vector<strangers::peer> strangers::oldest(std::string_view host, std::size_
   std::vector<peer> found;
   auto const at = hosts_.find(host);
   if (at == hosts_.end()) return found;
-  for (auto const& [_, who] : at->second) {
+  for (stranger const& one : at->second) {
     if (found.size() == most) break;
-    found.push_back(who);
+    found.push_back(one.who);
   }
   return found;
 }

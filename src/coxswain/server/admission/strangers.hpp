@@ -2,12 +2,15 @@
 // The peers before their Hello, by host: their number, and the oldest. And the hosts of the others.
 // Not here: sockets, and which peers are closed (admission).
 
-#include <compare>
+#include <boost/intrusive/list.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -21,7 +24,7 @@ class strangers {
     kind what;
     std::uint64_t number;
 
-    friend auto operator<=>(peer const&, peer const&) = default;
+    friend bool operator==(peer const&, peer const&) = default;
   };
 
   // The host of a peer's address; empty for a Unix socket, whose peers are not counted.
@@ -47,15 +50,22 @@ class strangers {
   [[nodiscard]] std::string crowd() const;
 
  private:
-  using arrivals = std::map<std::uint64_t, peer>;  // in order of arrival
-  struct place {
-    std::map<std::string, arrivals, std::less<>>::iterator host;
-    std::uint64_t arrival;
+  struct stranger;
+  using arrivals = boost::intrusive::list<stranger>;  // in their order
+  using host_map = std::map<std::string, arrivals, std::less<>>;
+  struct stranger : boost::intrusive::list_base_hook<> {
+    stranger(peer is, host_map::iterator from) : who{is}, host{from} {}
+    peer who;
+    host_map::iterator host;
+  };
+  struct peer_hash {
+    std::size_t operator()(peer const& who) const noexcept {
+      return std::hash<std::uint64_t>{}(who.number);
+    }
   };
 
-  std::uint64_t came_{};
-  std::map<std::string, arrivals, std::less<>> hosts_;  // that have strangers
-  std::map<peer, place> all_;
+  std::unordered_map<peer, stranger, peer_hash> all_;
+  host_map hosts_;  // that have strangers; destroyed before them, since it links them
   std::unordered_set<std::string> known_;
 };
 
