@@ -18,11 +18,9 @@ constexpr std::size_t listed_bytes_per_step = 1024;
 // OK if the key is as expected.
 status mismatch(std::string const& key, kv_store::entry const* held,
                 expected_value const& expected) {
+  if (std::holds_alternative<absent_value>(expected)) return held ? key_exists(key) : status{};
+  if (!held) return no_such_key(key);
   std::string const name = "key " + shortened(key, 800);
-  if (std::holds_alternative<absent_value>(expected)) {
-    return held ? status{errc::already_exists, name + " already exists"} : status{};
-  }
-  if (!held) return {errc::not_found, name + " not found"};
   std::string const now = "; it is at version " + std::to_string(held->version);
   if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
     if (*version == held->version) return {};
@@ -224,7 +222,7 @@ void key_verbs::handle(call const& c, put_all_args& args) {
 status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside) {
   for (auto const& [key, _] : args.entries) {
     if (args.overwrite || !keys_.find(key)) continue;
-    return {errc::already_exists, "key " + shortened(key, 900) + " already exists"};
+    return key_exists(key);
   }
   return keys_.make_room(bytes, beside);
 }
@@ -335,8 +333,7 @@ void key_verbs::handle(call const& c, try_get_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
   auto const* const held = keys_.find(args.key);
-  if (!held)
-    return calls_.refuse(c, {errc::not_found, "key " + shortened(args.key, 900) + " not found"});
+  if (!held) return calls_.refuse(c, no_such_key(args.key));
   calls_.answer_now(c, calls_.share(value_answer{held->value, held->version}), false);
 }
 
@@ -433,7 +430,7 @@ result<value_answer> key_verbs::value(std::string_view key) const {
   std::string path{key};
   if (status why = checked_key(path); !why.ok()) return why;
   auto const* const held = keys_.find(path);
-  if (!held) return status{errc::not_found, "key " + shortened(path, 900) + " not found"};
+  if (!held) return no_such_key(path);
   return value_answer{held->value, held->version};
 }
 

@@ -50,6 +50,14 @@ status normalise_key(std::string& key, std::size_t bytes_max) {
   return {};
 }
 
+status key_exists(std::string_view key) {
+  return {errc::already_exists, "key " + shortened(key, 900) + " already exists"};
+}
+
+status no_such_key(std::string_view key) {
+  return {errc::not_found, "key " + shortened(key, 900) + " not found"};
+}
+
 kv_store::~kv_store() {
   for (auto const& [key, e] : entries_) {
     memory_->subtract(overhead(key) + (e.ephemeral ? owner_overhead : 0));
@@ -63,10 +71,7 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
 
 result<kv_store::changed> kv_store::put(std::string const& key, std::string&& value, bool overwrite,
                                         std::optional<task_id> owner) {
-  if (!overwrite && find(key)) {
-    // A kept reply has at most 1 KiB (semantics D4).
-    return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
-  }
+  if (!overwrite && find(key)) return key_exists(key);
   return set(key, std::move(value), owner);
 }
 

@@ -32,6 +32,10 @@ namespace coxswain::core {
 // byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is longer than `bytes_max`.
 [[nodiscard]] status normalise_key(std::string& key, std::size_t bytes_max);
 
+// ALREADY_EXISTS, NOT_FOUND. The key is shortened, since a kept reply has at most 1 KiB (D4).
+[[nodiscard]] status key_exists(std::string_view key);
+[[nodiscard]] status no_such_key(std::string_view key);
+
 class kv_store {
  public:
   // Of one task, from its first ephemeral key to its end.
