@@ -67,6 +67,14 @@ std::string history::text(time_point at) const {
   return std::to_string(static_cast<double>((at - begun) / 1us) / 1e6) + " s";
 }
 
+duration history::time_in_queue(std::size_t process, time_point from, time_point to) const {
+  if (!limits_are_small) return {};
+  auto const replies = std::count_if(calls.begin(), calls.end(), [&](call_record const& c) {
+    return c.process == process && c.over() >= from && c.over() <= to;
+  });
+  return (replies + 1) * std::max(seen_within / 6, delay_max);
+}
+
 std::string history::text(call_record const& c) const {
   std::string all = text(c.made) + ": process " + std::to_string(c.process);
   if (c.task) all += " (task " + std::to_string(c.task->value) + ")";

@@ -143,16 +143,6 @@ bool is_due(history const& h, call_record const& c) {
   });
 }
 
-// Replies beyond the limit of a connection's queue wait, and its requests are not read meanwhile.
-// With a disk each of them may wait for a synchronization, and for the one that is under way.
-duration time_in_queue(history const& h, call_record const& c) {
-  if (!h.limits_are_small) return {};
-  auto const before = std::count_if(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
-    return other.process == c.process && other.over() >= c.made && other.over() <= *c.answered;
-  });
-  return before * (h.seen_within / 6);
-}
-
 void check_time(history const& h, call_record const& c, violations& found) {
   if (c.timeout == without_limit) return;
   if (c.got.outcome.code() == deadline_exceeded && !is_due(h, c)) {
@@ -164,7 +154,7 @@ void check_time(history const& h, call_record const& c, violations& found) {
   }
   time_point const latest = c.made + c.timeout + 1ms + 2 * h.delay_max;
   if (*c.answered > latest && h.is_calm(c.process, c.made, *c.answered) &&
-      *c.answered > latest + time_in_queue(h, c)) {
+      *c.answered > latest + h.time_in_queue(c.process, c.made, *c.answered)) {
     found.push_back("too late: " + h.text(c));
   }
 }

@@ -51,7 +51,8 @@ void check_told(history const& h, std::size_t index, time_point failed, violatio
   bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
   if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;
   if (!p.told_of_failure) return found.push_back(name + " did not get the job error");
-  if (hears_at_once && *p.told_of_failure > by) {
+  if (hears_at_once &&
+      *p.told_of_failure > by + h.time_in_queue(index, failed, *p.told_of_failure)) {
     found.push_back(name + " got the job error at " + h.text(*p.told_of_failure) +
                     " that the job has failed at " + h.text(failed));
   }
