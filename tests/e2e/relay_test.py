@@ -73,6 +73,25 @@ class Relay(WithJournal):
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
+    def test_a_task_that_waits_to_leave_outlasts_its_relay(self):
+        coordinator = self.serve(2)
+        relay = self.relay(coordinator)
+        self.at = {"COXSWAIN_ADDRESS": relay.address}
+        leaving = self.task(0, "true")
+        self.at = {"COXSWAIN_ADDRESS": coordinator.addresses[0]}
+        working = self.task(1, f"{BIN / 'coxswain'} get --wait 300s go")
+        leaving.line("leave has waited for", "err")
+        self.kill(relay)
+        leaving.line("Connection refused", "err")
+
+        self.relay(coordinator)
+        coordinator.line("is back", "err")
+        self.succeed("put", "go", "1")
+
+        self.assertEqual(working.wait(), 0, working.said())
+        self.assertEqual(leaving.wait(), 0, leaving.said())
+        coordinator.line("all tasks have left", "err")
+
     def test_clients_wait_for_a_relay_that_has_lost_its_coordinator(self):
         coordinator = self.serve_journal(1)
         relay = self.relay(coordinator)
