@@ -276,7 +276,8 @@ void connection::await_room() {
   ready_.want_write(true);
 }
 
-// A socket that is nearly full has no room then, although nothing was refused.
+// The connection has written its share of this iteration. A socket that this nearly filled does not
+// report room while its peer reads nothing, although it never refused a byte.
 void connection::await_next_turn() {
   await_room();
   blocked_since_ = iteration_.now;

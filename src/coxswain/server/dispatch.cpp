@@ -137,7 +137,7 @@ void dispatch::broke(connection_id to) {
   on->broken = !on->out.ends();
   on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
-  on->reading_paused = false;  // the core is not told: resuming is no sign of life
+  on->reading_paused = false;  // without telling the core: this is no sign of life
 }
 
 // True if the core got input. Output is moved to the outboxes before it grows, so that no client

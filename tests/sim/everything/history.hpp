@@ -151,9 +151,10 @@ struct history {
     bool const is_of = c.epoch == epoch || (c.epoch == 0 && is_guest(c.process));
     return is_of && c.asks<core::next_epoch_args>();
   }
-  // How long what was to reach the process in that time may have had to wait, where limits are
-  // small: replies beyond the limit of a connection's queue wait, and its requests are not read
-  // meanwhile. With a disk each may wait for a synchronization, and for the one that is under way.
+  // How much longer a message to the process may take, if it was sent at `from` and arrived at
+  // `to`. With small limits, replies beyond the limit of a connection's queue wait, and its
+  // requests are not read meanwhile. With a disk each reply may wait for the sync in progress and
+  // for the next.
   [[nodiscard]] duration time_in_queue(std::size_t process, time_point from, time_point to) const;
   // "1.25 s: process 3 (task 1): get of key 'a'"
   [[nodiscard]] std::string text(call_record const& c) const;

@@ -34,8 +34,8 @@ namespace coxswain::server {
 // force. Not thread-safe.
 class digester {
  public:
-  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL no SHA-256 or
-  // AES.
+  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL lacks SHA-256
+  // or AES.
   digester();
   ~digester();
   digester(digester const&) = delete;

@@ -83,7 +83,7 @@ requires is_one_of<Args, std::monostate, core::hello_args, core::resume_args, co
 }
 
 // A leave ends the session whatever its outcome (semantics D11.7).
-bool has_called_leave(history const& h, std::size_t process, time_point until) {
+bool is_ended_by_leave(history const& h, std::size_t process, time_point until) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
     return c.process == process && c.asks<core::leave_args>() && c.over() <= until;
   });
@@ -93,7 +93,7 @@ bool may_end_with(history const& h, call_record const& c) {
   errc const code = c.got.outcome.code();
   if (code == ok) return true;
   if (c.got.outcome.message() == "this client has left the job") {
-    return has_called_leave(h, c.process, *c.answered);
+    return is_ended_by_leave(h, c.process, *c.answered);
   }
   // A replaced session is refused, whoever acts for the task now (semantics D3).
   auto const& text = c.got.outcome.message();

@@ -16,7 +16,7 @@ namespace coxswain::sim {
 [[nodiscard]] std::optional<std::uint64_t> number_in(std::string_view line, std::string_view before,
                                                      std::string_view after);
 
-// What the answer says about the epoch; null if it says nothing.
+// The epoch in the reply to the call; null if there is none.
 [[nodiscard]] core::epoch_answer const* told_in(call_record const& c);
 
 struct epoch_story {

@@ -53,8 +53,7 @@ bool has_parted(history const& h, call_record const& c) {
   });
 }
 
-// The coordinator has refused connections for so long that the client assumes that it has left: at
-// once if it cannot return, as that of a guest.
+// Whether the client may take refused connections for the end of the job (semantics D11.6).
 bool may_be_assumed(history const& h, call_record const& c) {
   if (h.is_calm(c.process, c.made, *c.answered)) return false;
   return h.is_guest(c.process) || h.options.restart_grace == 0s ||
