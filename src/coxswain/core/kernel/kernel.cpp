@@ -96,6 +96,20 @@ void kernel::log(severity level, event_kind kind, std::string text, std::optiona
   event_log.add(observed_ - started, events.back(), subject_);
 }
 
+void kernel::log_task(severity level, event_kind kind, task_id task,
+                      std::initializer_list<std::string_view> rest) {
+  subject_.clear();
+  append_who(subject_, task);
+  std::size_t bytes = subject_.size();
+  for (auto const part : rest) bytes += part.size();
+  std::string text;
+  text.reserve(bytes);
+  text += subject_;
+  for (auto const part : rest) text += part;
+  events.push_back({level, std::move(text), kind, task});
+  event_log.add(observed_ - started, events.back(), subject_);
+}
+
 std::string kernel::moment(time_point now, time_point at) const {
   return clock_text(options.started.plus(at - started), options.started.plus(now - started));
 }
@@ -132,7 +146,7 @@ std::string kernel::whose(session const& s) const {
   if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
   if (s.tasks.empty()) return "client " + label;
   if (s.tasks.size() == 1) return who(s.tasks.front());
-  std::vector<task_id> sorted = s.tasks;
+  std::vector<task_id> sorted(s.tasks.begin(), s.tasks.end());
   std::sort(sorted.begin(), sorted.end());
   return "tasks " + ranges(sorted).text + " (" + label + ")";
 }

@@ -17,6 +17,7 @@
 #include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,9 @@ class kernel {
 
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
+  // An event about this task. Its text is `who` followed by these parts: {" has left"}.
+  void log_task(severity level, event_kind kind, task_id task,
+                std::initializer_list<std::string_view> rest);
 
   // "task 12 (b12:3391)"
   [[nodiscard]] std::string who(task_id id) const;

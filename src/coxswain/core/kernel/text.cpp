@@ -34,15 +34,6 @@ sequence sequence_of(unsigned char lead) {
 
 }  // namespace
 
-std::string concat(std::initializer_list<std::string_view> parts) {
-  std::size_t bytes = 0;
-  for (auto const part : parts) bytes += part.size();
-  std::string whole;
-  whole.reserve(bytes);
-  for (auto const part : parts) whole += part;
-  return whole;
-}
-
 std::string in_words(duration d) {
   if (d == without_limit) return "without limit";
   if (d < 0ns) d = 0ns;

@@ -6,15 +6,11 @@
 #include "coxswain/base/time.hpp"
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace coxswain::core {
-
-// All of them in one string, with one allocation.
-[[nodiscard]] std::string concat(std::initializer_list<std::string_view> parts);
 
 // "200 ms", "1.5 s", "30 s", "5 min", "2 h"; "without limit".
 [[nodiscard]] std::string in_words(duration d);

@@ -46,8 +46,7 @@ void failure_verbs::handle(call const& c, reset_args& args) {
   roster_.set_state(*c.task, task_state::never_connected);
   t.last->failure = {};
   concerns_.enrolment.vacated(c.now, *c.task);
-  kernel_.log(severity::info, event_kind::reset,
-              kernel_.who(*c.task) + " was reset and may join again", c.task);
+  kernel_.log_task(severity::info, event_kind::reset, *c.task, {" was reset and may join again"});
   calls_.answer_now(c, calls_.share(status{}), true);
 }
 
@@ -57,8 +56,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   if (roster_.at(id).state == task_state::joining) {
     // It is removed, and the join continues until its deadline (semantics D10).
     std::string const how = why.ok() ? why.message() : why.text();
-    kernel_.log(severity::warning, event_kind::ended,
-                kernel_.who(id) + " ended while joining: " + how, id);
+    kernel_.log_task(severity::warning, event_kind::ended, id, {" ended while joining: ", how});
     calls_.answer_parked(concerns_.joins.together().arrival_of(id)->who,
                          calls_.share(status{errc::aborted, why.message()}));
   }
@@ -77,7 +75,7 @@ void failure_verbs::fail_task(time_point now, task_id id, status why) {
   if (!t.is_connected()) return;
   if (t.parted != parting::none)
     return concerns_.leaves.depart(now, id, t.parted == parting::returning);
-  kernel_.log(severity::error, event_kind::failed, kernel_.who(id) + " failed: " + why.text(), id);
+  kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", why.text()});
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->failure = why;
   bool const spares_job = t.recoverable && !kernel_.error;

@@ -234,7 +234,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   s.grace.reset();
   for (task_id const task : s.tasks) {
     concerns_.progress.come_back(now, s.heard.since, task);
-    kernel_.log(severity::info, event_kind::back, kernel_.who(task) + " is back", task);
+    kernel_.log_task(severity::info, event_kind::back, task, {" is back"});
     roster_.changed();
   }
 

@@ -235,8 +235,8 @@ void join_verbs::enter(call const& c, join_args const& args) {
   job_started_ = job_started_ || options_.elastic;
   if (job_started_ || !options_.join_barrier) {
     connect(*c.task);
-    kernel_.log(severity::info, event_kind::joined,
-                concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " has joined"}), c.task);
+    kernel_.log_task(severity::info, event_kind::joined, *c.task,
+                     {" from ", c.by.from.peer(), " has joined"});
     if (args.any) {
       concerns_.enrolment.tell_number(c.from, *c.task, job_started_);
     } else {
@@ -259,11 +259,9 @@ void join_verbs::enter(call const& c, join_args const& args) {
   a.deadline = deadline_after(c.now, args.timeout);
   join_.arrive(*c.task, std::move(a));
   calls_.park(c, *this, {});
-  kernel_.log(
-      severity::info, event_kind::joining,
-      concat({kernel_.who(*c.task), " from ", c.by.from.peer(), " is joining (",
-              std::to_string(join_.arrived()), " of ", std::to_string(roster_.size()), " tasks)"}),
-      c.task);
+  kernel_.log_task(severity::info, event_kind::joining, *c.task,
+                   {" from ", c.by.from.peer(), " is joining (", std::to_string(join_.arrived()),
+                    " of ", std::to_string(roster_.size()), " tasks)"});
   if (join_.complete()) return release_join(c.now);
   kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
@@ -304,10 +302,8 @@ void join_verbs::fail_join(answer_ptr const& what) {
 // unless it is known to be lost, or the newcomer takes over.
 void join_verbs::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
-  kernel_.log(
-      severity::warning, event_kind::challenged,
-      kernel_.who(*c.task) + " is challenged by another incarnation, from " + c.by.from.peer(),
-      c.task);
+  kernel_.log_task(severity::warning, event_kind::challenged, *c.task,
+                   {" is challenged by another incarnation, from ", c.by.from.peer()});
   if (args.take_over && !t.recoverable) {
     return calls_.refuse(c, {errc::invalid_argument,
                              kernel_.who(*c.task) + " did not join as a recoverable task, so it "

@@ -226,7 +226,7 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   concerns_.barriers.forget_owed_to(id);
   concerns_.preemptions.forget(now, id);
   if (returns) return await_return(now, id);
-  kernel_.log(severity::info, event_kind::left, kernel_.who(id) + " has left", id);
+  kernel_.log_task(severity::info, event_kind::left, id, {" has left"});
   concerns_.epochs.left(id);
   concerns_.why.plan_review();
   if (error_) return;
@@ -238,11 +238,10 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
 void leave_verbs::await_return(time_point now, task_id id) {
   time_point const due_at = deadline_after(now, options_.return_timeout);
   deadlines_.arm(roster_.at(id).last->return_due, {due_at, due::task_return, id.value});
-  kernel_.log(severity::info, event_kind::left,
-              kernel_.who(id) + " has left; expected back " +
-                  (options_.return_timeout == without_limit ? "" : "within ") +
-                  in_words(options_.return_timeout),
-              id);
+  kernel_.log_task(
+      severity::info, event_kind::left, id,
+      {" has left; expected back ", options_.return_timeout == without_limit ? "" : "within ",
+       in_words(options_.return_timeout)});
   concerns_.barriers.fail_rounds_of(now, id);
 }
 
@@ -258,8 +257,7 @@ void leave_verbs::return_due(time_point now, task_id id) {
                      kernel_.who(id) +
                          " left to return, but did not join again within the return timeout of " +
                          in_words(options_.return_timeout)};
-  kernel_.log(severity::error, event_kind::failed, kernel_.who(id) + " failed: " + t.error().text(),
-              id);
+  kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", t.error().text()});
   concerns_.failures.go_on_without(now, id);
 }
 

@@ -71,8 +71,8 @@ status preemption_verbs::post_preemption(time_point now, task_id id, duration in
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
   concerns_.epochs.preempted(id);
-  kernel_.log(severity::warning, event_kind::preemption,
-              kernel_.who(id) + " will be preempted in " + in_words(std::max(in, 0ns)), id);
+  kernel_.log_task(severity::warning, event_kind::preemption, id,
+                   {" will be preempted in ", in_words(std::max(in, 0ns))});
   return {};
 }
 

@@ -83,7 +83,7 @@ void progress_verbs::no_progress_due(time_point now, task_id id) {
   }
   text += ": it is at step " + std::to_string(p.step) + "; the progress timeout is " +
           in_words(options_.progress_timeout);
-  kernel_.log(severity::warning, event_kind::no_progress, kernel_.who(id) + " " + text, id);
+  kernel_.log_task(severity::warning, event_kind::no_progress, id, {" ", text});
   if (options_.fail_without_progress) {
     concerns_.failures.fail_task(now, id, {errc::deadline_exceeded, kernel_.who(id) + " " + text});
   }

@@ -63,19 +63,24 @@ void event_log::add(duration at, event const& what, std::string_view subject) {
   }
   group->last_at = at;
   group->lines.push_back(number);
-  of.bytes += bytes_of(add(of.lines, std::move(folded), number, {at, what, group}));
+  of.bytes += bytes_of(add(of.lines, std::move(folded), number, at, what, group));
   while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
          (of.bytes > most_.bytes && of.lines.size() > 1)) {
     drop_oldest(of);
   }
 }
 
-// Into the memory of a folded line, if there is one.
+// Into the memory of a folded line and of its text, if there is one.
 event_log::line const& event_log::add(lines& to, lines::node_type into, std::uint64_t number,
-                                      line const& one) {
-  if (into.empty()) return to.emplace_hint(to.end(), number, one)->second;
+                                      duration at, event const& what, std::shared_ptr<run> group) {
+  if (into.empty()) {
+    return to.emplace_hint(to.end(), number, line{at, what, std::move(group)})->second;
+  }
   into.key() = number;
-  into.mapped() = one;
+  line& l = into.mapped();
+  l.at = at;
+  l.what = what;
+  l.group = std::move(group);
   return to.insert(to.end(), std::move(into))->second;
 }
 
