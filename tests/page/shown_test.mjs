@@ -115,6 +115,16 @@ test('a failure without a task is shown for the job', async () => {
   assert.equal(await text(page, '#failures-count'), 'In full');
 });
 
+test('before the first epoch it says how many processes wait for it', async () => {
+  const elastic = {epoch: 0, tasks_min: 2, tasks_max: 8, tasks_wanted: 4, ending: ''};
+  const tasks = Array.from({length: 8}, (_, number) => task(number, {state: 'never connected'}));
+  const page = await show(job(8, {elastic, tasks, spares_waiting: 3}));
+
+  assert.equal(await text(page, '#verdict-title'), 'Waiting for the first epoch');
+  const why = 'It is for 2 to 4 tasks. Waiting to join: 3.';
+  assert.equal(await text(page, '#verdict-why'), why);
+});
+
 test('the verdict names the problems, the worst first', async () => {
   const set = (...changes) =>
     update({tasks: changes.map(([number, change]) => task(number, change))});

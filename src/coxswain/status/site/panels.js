@@ -47,6 +47,7 @@ function verdictOf(job, now) {
   if (inState('left') === tasks.length) {
     return {level: 'good', title: 'Done', why: `${allOf(tasks.length)} left in good order.`};
   }
+  if (facts.elastic?.epoch === 0) return verdictBeforeFirstEpoch(facts);
   if (toJoin > 0) {
     const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} have joined.`;
     return {level: 'good', title: 'Waiting for tasks to join', why: text};
@@ -61,6 +62,16 @@ function verdictOf(job, now) {
 
 function allOf(count) {
   return count === 1 ? 'The task' : `All ${textOfCount(count)} tasks`;
+}
+
+function verdictBeforeFirstEpoch({elastic, spares_waiting: waiting = 0}) {
+  const {tasks_min: min, tasks_wanted: max} = elastic;
+  const least = min === max ? '' : `${textOfCount(min)} to `;
+  return {
+    level: 'good',
+    title: 'Waiting for the first epoch',
+    why: `It is for ${least}${plural(max, 'task')}. Waiting to join: ${textOfCount(waiting)}.`,
+  };
 }
 
 function verdictOfFailure(job) {
