@@ -245,7 +245,7 @@ void expect_agreement(void (*fails)(std::size_t) noexcept) {
     job j{fails, SIZE_MAX};
     all = run(j);
   }
-  BOOST_TEST(all > 350u);
+  BOOST_TEST(all > 400u);
   for (std::size_t n = 1; n <= all; ++n) {
     BOOST_TEST_CONTEXT("allocation " << n) {
       job j{fails, n};

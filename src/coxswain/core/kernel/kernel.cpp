@@ -90,10 +90,9 @@ bool kernel::is_paused(session const& s) const {
 
 void kernel::log(severity level, event_kind kind, std::string text, std::optional<task_id> task,
                  std::string_view barrier) {
-  events.push_back({level, std::move(text), kind, task, std::string{barrier}});
   subject_.clear();
   if (task) append_who(subject_, *task);
-  event_log.add(observed_ - started, events.back(), subject_);
+  add_event({level, std::move(text), kind, task, std::string{barrier}});
 }
 
 void kernel::log_task(severity level, event_kind kind, task_id task,
@@ -106,7 +105,12 @@ void kernel::log_task(severity level, event_kind kind, task_id task,
   text.reserve(bytes);
   text += subject_;
   for (auto const part : rest) text += part;
-  events.push_back({level, std::move(text), kind, task});
+  add_event({level, std::move(text), kind, task});
+}
+
+// `subject_` is the part of its text that names the task.
+void kernel::add_event(event what) {
+  events.push_back(std::move(what));
   event_log.add(observed_ - started, events.back(), subject_);
 }
 
@@ -146,7 +150,7 @@ std::string kernel::whose(session const& s) const {
   if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
   if (s.tasks.empty()) return "client " + label;
   if (s.tasks.size() == 1) return who(s.tasks.front());
-  std::vector<task_id> sorted(s.tasks.begin(), s.tasks.end());
+  std::vector<task_id> sorted = s.tasks;
   std::sort(sorted.begin(), sorted.end());
   return "tasks " + ranges(sorted).text + " (" + label + ")";
 }

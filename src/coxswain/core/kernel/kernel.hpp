@@ -114,6 +114,7 @@ class kernel {
 
  private:
   void log_stall(time_point now);
+  void add_event(event what);
   void append_who(std::string& to, task_id id) const;
 
   time_point observed_;
