@@ -121,7 +121,7 @@ test('before the first epoch it says how many processes wait for it', async () =
   const page = await show(job(8, {elastic, tasks, spares_waiting: 3}));
 
   assert.equal(await text(page, '#verdict-title'), 'Waiting for the first epoch');
-  const why = 'It is for 2 to 4 tasks. Waiting to join: 3.';
+  const why = 'It starts with 2 to 4 tasks. Processes waiting to join: 3.';
   assert.equal(await text(page, '#verdict-why'), why);
 });
 

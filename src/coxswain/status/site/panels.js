@@ -70,7 +70,9 @@ function verdictBeforeFirstEpoch({elastic, spares_waiting: waiting = 0}) {
   return {
     level: 'good',
     title: 'Waiting for the first epoch',
-    why: `It is for ${least}${plural(max, 'task')}. Waiting to join: ${textOfCount(waiting)}.`,
+    why:
+      `It starts with ${least}${plural(max, 'task')}. ` +
+      `Processes waiting to join: ${textOfCount(waiting)}.`,
   };
 }
 
