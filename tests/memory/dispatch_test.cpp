@@ -198,6 +198,7 @@ void ask_for_everything(job& j, std::string const& run, std::uint64_t id) {
   say(0, [&] { return core::append_args{name("later"), std::string(300, 'a')}; });
   say(0, [&] { return core::increment_args{name("count"), 1}; });
   say(0, [&] { return core::put_args{name("mine"), "v", false, true}; });
+  for (std::size_t i = 1; i < 3; ++i) say(i, [&] { return core::lock_args{name("lock"), 5s}; });
   say(3, [&] { return core::watch_events_args{{}, core::severity::info, 5s}; });
   say(3, [&] { return core::watch_tasks_args{{}, 5s}; });
   for (std::size_t i = 0; i < 2; ++i) {

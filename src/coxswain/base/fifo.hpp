@@ -1,18 +1,21 @@
 #pragma once
 // A queue in one contiguous buffer: items are added at the end and taken from the front without an
-// allocation each.
+// allocation each. The buffer for the first few can be inside.
 
 #include "coxswain/base/prefetch.hpp"
+
+#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace coxswain {
 
-template <class T>
+template <class T, std::size_t Inside = 0>
 class fifo {
  public:
   void push_back(T&& thing) { things_.push_back(std::move(thing)); }
@@ -29,7 +32,7 @@ class fifo {
   template <class Predicate>
   void erase_if(Predicate is_unwanted) {
     take_off();
-    std::erase_if(things_, is_unwanted);
+    things_.erase(std::remove_if(things_.begin(), things_.end(), is_unwanted), things_.end());
     if (empty()) clear();
   }
 
@@ -64,7 +67,10 @@ class fifo {
     taken_ = 0;
   }
 
-  std::vector<T> things_;
+  using buffer =
+      std::conditional_t<Inside == 0, std::vector<T>, boost::container::small_vector<T, Inside>>;
+
+  buffer things_;
   std::size_t taken_{};  // the number of taken ones at the beginning
 };
 

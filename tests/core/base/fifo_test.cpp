@@ -2,25 +2,32 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace coxswain {
 namespace {
 
-template <class T>
-void expect(fifo<T> const& all, std::vector<T> const& expected) {
+// How many elements have room inside.
+using insides =
+    std::tuple<std::integral_constant<std::size_t, 0>, std::integral_constant<std::size_t, 1>>;
+
+template <class T, std::size_t Inside>
+void expect(fifo<T, Inside> const& all, std::vector<T> const& expected) {
   std::vector<T> const found{all.begin(), all.end()};
   BOOST_TEST(found == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE(fifo_test)
 
-BOOST_AUTO_TEST_CASE(elements_leave_in_insertion_order) {
-  fifo<std::string> all;
+BOOST_AUTO_TEST_CASE_TEMPLATE(elements_leave_in_insertion_order, inside, insides) {
+  fifo<std::string, inside::value> all;
   BOOST_TEST(all.empty());
   for (char const* const one : {"a", "b", "c"}) all.push_back(one);
 
@@ -33,8 +40,8 @@ BOOST_AUTO_TEST_CASE(elements_leave_in_insertion_order) {
   expect(all, {"b", "c"});
 }
 
-BOOST_AUTO_TEST_CASE(a_popped_element_is_destroyed_at_once) {
-  fifo<std::shared_ptr<int>> all;
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_popped_element_is_destroyed_at_once, inside, insides) {
+  fifo<std::shared_ptr<int>, inside::value> all;
   auto const one = std::make_shared<int>(1);
   all.push_back(std::shared_ptr<int>{one});
   for (int i = 0; i < 10; ++i) all.push_back(std::make_shared<int>(i));
@@ -44,8 +51,8 @@ BOOST_AUTO_TEST_CASE(a_popped_element_is_destroyed_at_once) {
   BOOST_TEST(one.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(elements_can_be_removed_from_the_middle) {
-  fifo<int> all;
+BOOST_AUTO_TEST_CASE_TEMPLATE(elements_can_be_removed_from_the_middle, inside, insides) {
+  fifo<int, inside::value> all;
   for (int i = 0; i < 6; ++i) all.push_back(int{i});
   all.pop_front();
 
@@ -54,9 +61,9 @@ BOOST_AUTO_TEST_CASE(elements_can_be_removed_from_the_middle) {
   expect(all, {1, 3, 5});
 }
 
-BOOST_AUTO_TEST_CASE(random_operations_match_a_deque) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(random_operations_match_a_deque, inside, insides) {
   std::mt19937 random{3};
-  fifo<int> all;
+  fifo<int, inside::value> all;
   std::deque<int> model;
   for (int step = 0; step < 10'000; ++step) {
     if (random() % 100 < (step / 1000 % 2 == 0 ? 60u : 40u)) {

@@ -113,6 +113,20 @@ BOOST_AUTO_TEST_CASE(an_erased_object_is_destroyed_at_once) {
   BOOST_TEST(thing.use_count() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(growing_moves_no_object) {
+  map all;
+  slot_table<session_id, std::string> beside;
+  auto const first = all.insert("a");
+  beside.emplace(first, "beside a");
+  auto const* const at = all.find(first);
+  auto const* const beside_at = beside.find(first);
+
+  for (int i = 0; i < 10'000; ++i) beside.emplace(all.insert("x"), "y");
+
+  BOOST_TEST(all.find(first) == at);
+  BOOST_TEST(beside.find(first) == beside_at);
+}
+
 BOOST_AUTO_TEST_CASE(a_side_table_uses_the_ids_of_its_map) {
   map all;
   slot_table<session_id, std::string> beside;

@@ -150,7 +150,7 @@ std::string kernel::whose(session const& s) const {
   if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
   if (s.tasks.empty()) return "client " + label;
   if (s.tasks.size() == 1) return who(s.tasks.front());
-  std::vector<task_id> sorted = s.tasks;
+  std::vector<task_id> sorted(s.tasks.begin(), s.tasks.end());
   std::sort(sorted.begin(), sorted.end());
   return "tasks " + ranges(sorted).text + " (" + label + ")";
 }

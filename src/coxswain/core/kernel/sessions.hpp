@@ -15,6 +15,8 @@
 #include "coxswain/core/membership/guests.hpp"
 #include "coxswain/core/model/messages.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -63,13 +65,16 @@ struct connection {
   return c.peer.find(via_relay) != std::string::npos;
 }
 
+// Most sessions have one.
+using task_list = boost::container::small_vector<task_id, 1>;
+
 struct session {
   session_secret secret{};
   connection_id attached{};  // zero while its connection is lost
   std::uint64_t carrier{};   // the number of the connection that carried it last
   origin from;
   role given{role::worker};
-  std::vector<task_id> tasks;       // joined or joining; a task knows its place in it
+  task_list tasks;                  // joined or joining; a task knows its place in it
   std::vector<task_id> replaced;    // it acted for these until another session did
   std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
   std::uint32_t probed{};           // how many of its tasks are being probed
@@ -87,8 +92,8 @@ struct session {
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
   open_requests open;
-  fifo<kept_reply> kept;  // oldest first
-  share memory;           // what it holds
+  fifo<kept_reply, 1> kept;  // oldest first
+  share memory;              // what it holds
   std::uint64_t replies_sent{};
   std::uint64_t answered_through{};
 };

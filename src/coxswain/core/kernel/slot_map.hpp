@@ -1,8 +1,11 @@
 #pragma once
 // A map with ids that are never reused: an id is a slot and the slot's generation, so that a late
-// message for an erased object finds nothing instead of its successor.
+// message for an erased object finds nothing instead of its successor. Objects never move: however
+// many there are, one more costs the same.
 
 #include "coxswain/base/prefetch.hpp"
+
+#include <boost/container/deque.hpp>
 
 #include <cassert>
 #include <cstddef>
@@ -12,6 +15,10 @@
 #include <vector>
 
 namespace coxswain::core {
+
+template <class T>
+using in_blocks = boost::container::deque<
+    T, void, boost::container::deque_options<boost::container::block_size<64>>::type>;
 
 template <class Id, class T>
 class slot_map {
@@ -41,7 +48,7 @@ class slot_map {
     --size_;
   }
 
-  // Null if it was erased. Valid until the next insert or erase.
+  // Null if it was erased. Valid until it is erased.
   [[nodiscard]] T* find(Id id) {
     std::uint32_t const index = index_of(id);
     if (index >= slots_.size() || id_of(index) != id || !slots_[index].thing) return nullptr;
@@ -90,7 +97,7 @@ class slot_map {
     return Id{std::uint64_t{slots_[index].generation} << 32 | index};
   }
 
-  std::vector<slot> slots_;
+  in_blocks<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::size_t size_{};
 };
@@ -114,7 +121,7 @@ class slot_table {
     --size_;
   }
 
-  // Null if there is none. Valid until the next emplace or erase.
+  // Null if there is none. Valid until it is erased.
   [[nodiscard]] T* find(Id id) {
     bool const is_there = index_of(id) < places_.size() && places_[index_of(id)].id == id;
     return is_there && id != Id{} ? &places_[index_of(id)].thing : nullptr;
@@ -146,7 +153,7 @@ class slot_table {
     return static_cast<std::uint32_t>(id.value);
   }
 
-  std::vector<place> places_;
+  in_blocks<place> places_;
   std::size_t size_{};
 };
 

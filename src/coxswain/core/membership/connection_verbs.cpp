@@ -92,7 +92,7 @@ void connection_verbs::stalled_reader_due(time_point now, connection_id id) {
 void connection_verbs::note_life(time_point now, session& s) {
   s.heard = kernel_.alive_since(now);
   if (s.probed == 0) return;
-  for (task_id const task : std::vector{s.tasks}) {
+  for (task_id const task : task_list{s.tasks}) {
     if (roster_.at(task).is_probed()) concerns_.joins.holder_was_heard(now, task);
   }
 }
@@ -356,7 +356,7 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   deadlines_.disarm(s.expiry);
   concerns_.restarts.ended(now, s);
   if (auto* const g = concerns_.guests.grant_of(s)) std::erase(g->guests, id);
-  std::vector<task_id> const tasks = s.tasks;
+  task_list const tasks = s.tasks;
   for (task_id const task : tasks) concerns_.joins.forget_holder(task);
   std::vector<undelivered> unreceived = sessions_.take_undelivered(s);
   if (s.produces) concerns_.why.plan_review();
@@ -384,7 +384,7 @@ void connection_verbs::bye(time_point now, session_id by, bye_args const& args) 
                        " without leaving"};
   // Once the job has failed, going is no failure of its own.
   if (error_) {
-    for (task_id const task : std::vector{s.tasks}) concerns_.leaves.depart(now, task);
+    for (task_id const task : task_list{s.tasks}) concerns_.leaves.depart(now, task);
   }
   say_goodbye(s.attached, {}, false);
   if (!options_.reports_ends || s.tasks.empty()) return end_session(now, by, why);

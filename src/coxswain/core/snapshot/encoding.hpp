@@ -16,6 +16,9 @@
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/model/messages.hpp"
 
+#include <boost/container/deque.hpp>
+#include <boost/container/small_vector.hpp>
+
 #include <array>
 #include <bit>
 #include <concepts>
@@ -161,8 +164,12 @@ template <class T>
 inline constexpr bool is_list<std::vector<T>> = true;
 template <class T>
 inline constexpr bool is_list<std::deque<T>> = true;
-template <class T>
-inline constexpr bool is_list<fifo<T>> = true;
+template <class T, class Allocator, class Options>
+inline constexpr bool is_list<boost::container::deque<T, Allocator, Options>> = true;
+template <class T, std::size_t Inside>
+inline constexpr bool is_list<boost::container::small_vector<T, Inside>> = true;
+template <class T, std::size_t Inside>
+inline constexpr bool is_list<fifo<T, Inside>> = true;
 template <class T>
 inline constexpr bool is_set = false;
 template <class T>
