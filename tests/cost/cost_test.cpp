@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(allocations_per_joining_task_are_bounded) {
   job j{options_for(num_tasks)};
   double const each = static_cast<double>(j.join()) / num_tasks;
   BOOST_TEST_MESSAGE(each << " allocations for each task that joins");
-  BOOST_TEST(each < 6.5);
+  BOOST_TEST(each < 5.5);
 }
 
 BOOST_AUTO_TEST_CASE(allocations_per_barrier_task_are_bounded) {

@@ -34,8 +34,6 @@ void calls::answer_parked(ticket who, answer_ptr what) {
   wait_traits const& traits = in.traits();
   kernel& k = concerns_.kernel;
   k.tally.count_request(traits.request, what->outcome.code());
-  // Tasks join once: the buffer is freed now, so that the replies to the next session reuse it.
-  if (&in == &concerns_.joins) k.sessions.find(who.session)->open.give_back();
   k.sessions.reply(who, std::move(what), traits.reply_is_kept, &in == &concerns_.leaves);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The waiting requests of a session, by id, in one contiguous buffer. Lookup needs no search as
-// long as ids rise by one. Not here: what they wait for.
+// The waiting requests of a session, by id, in one contiguous buffer, which is inside for one of
+// them. Lookup needs no search as long as ids rise by one. Not here: what they wait for.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/prefetch.hpp"
@@ -8,13 +8,14 @@
 #include "coxswain/core/kernel/deadlines.hpp"
 #include "coxswain/core/kernel/rare_string.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace coxswain::core {
 
@@ -79,15 +80,8 @@ class open_requests {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
 
-  // Frees the buffer if none waits.
-  void give_back() {
-    if (empty()) *this = {};
-  }
-
   // Prefetches the memory of the oldest, or of the next.
-  void prefetch() const noexcept {
-    if (slots_.capacity() != 0) coxswain::prefetch(*slots_.data());
-  }
+  void prefetch() const noexcept { coxswain::prefetch(*slots_.data()); }
 
   // Visits all by id. `visit` may neither add nor remove any.
   template <class Visit>
@@ -132,14 +126,15 @@ class open_requests {
     if (empty()) {
       slots_.clear();
     } else {
-      std::erase_if(slots_, [](slot const& one) { return !one.waits; });
+      auto const is_taken = [](slot const& one) { return !one.waits; };
+      slots_.erase(std::remove_if(slots_.begin(), slots_.end(), is_taken), slots_.end());
     }
     taken_ = 0;
     if (slots_.empty() && slots_.capacity() > kept_room) slots_.shrink_to_fit();
   }
 
-  std::vector<slot> slots_;  // by id
-  std::size_t taken_{};      // slots that no longer wait, anywhere
+  boost::container::small_vector<slot, 1> slots_;  // by id
+  std::size_t taken_{};                            // slots that no longer wait, anywhere
 };
 
 }  // namespace coxswain::core

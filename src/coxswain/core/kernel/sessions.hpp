@@ -16,6 +16,7 @@
 #include "coxswain/core/model/messages.hpp"
 
 #include <boost/container/small_vector.hpp>
+#include <boost/container/vector.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -51,19 +52,24 @@ struct connection {
   std::string peer;
   session_secret secret{};
   session_id session{};    // zero before the handshake and after the session went elsewhere
-  bool closing{};          // a goodbye was sent
-  bool wrong_token{};      // because of its token
   std::uint64_t number{};  // in the order in which they were accepted
   liveness opened;
-  alarm hello;
-  liveness blocked;  // since when the peer reads nothing
-  alarm stalled_reader;
+  liveness blocked;                        // since when the peer reads nothing
   std::optional<liveness> reading_paused;  // since when reading is paused
+  alarm hello;
+  alarm stalled_reader;
+  bool closing{};      // a goodbye was sent
+  bool wrong_token{};  // because of its token
 };
 
 [[nodiscard]] inline bool is_relayed(connection const& c) {
   return c.peer.find(via_relay) != std::string::npos;
 }
+
+// Usually empty, and then smaller than std::vector.
+template <class T>
+using rare_list = boost::container::vector<
+    T, void, boost::container::vector_options<boost::container::stored_size<std::uint32_t>>::type>;
 
 // Most sessions have one.
 using task_list = boost::container::small_vector<task_id, 1>;
@@ -73,15 +79,15 @@ struct session {
   connection_id attached{};  // zero while its connection is lost
   std::uint64_t carrier{};   // the number of the connection that carried it last
   origin from;
-  role given{role::worker};
   task_list tasks;                  // joined or joining; a task knows its place in it
-  std::vector<task_id> replaced;    // it acted for these until another session did
+  rare_list<task_id> replaced;      // it acted for these until another session did
   std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
   std::uint32_t probed{};           // how many of its tasks are being probed
   std::uint32_t resume_count{};     // of its last Resume
   liveness heard;
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
+  role given{role::worker};
   bool wrote_since_heartbeat{};
   bool has_said_bye{};    // without leaving; its grace runs
   bool is_restored{};     // by a restart of the coordinator, and not resumed yet
@@ -89,8 +95,8 @@ struct session {
   bool produces{};        // keys or items, without having a task
   bool names_job{};       // else it accepts any job, as an observer; for a task it means "default"
 
-  request_id highest{};              // of all requests received
-  std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
+  request_id highest{};            // of all requests received
+  rare_list<request_id> expected;  // reported unknown at the last resume; not yet sent again
   open_requests open;
   fifo<kept_reply, 1> kept;  // oldest first
   share memory;              // what it holds

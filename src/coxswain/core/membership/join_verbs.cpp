@@ -194,7 +194,8 @@ void join_verbs::hold(call const& c, join_args const& args) {
   session& by = *sessions_.find(t.held_by);
   t.place = static_cast<std::uint32_t>(by.tasks.size());
   by.tasks.push_back(*c.task);
-  std::erase(by.replaced, *c.task);
+  auto& replaced = by.replaced;
+  replaced.erase(std::remove(replaced.begin(), replaced.end(), *c.task), replaced.end());
   if (t.last) deadlines_.disarm(t.last->return_due);
   auto const before = std::exchange(t.last, nullptr);
   session* const last = before ? sessions_.find(before->session) : nullptr;

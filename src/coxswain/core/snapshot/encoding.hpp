@@ -18,6 +18,7 @@
 
 #include <boost/container/deque.hpp>
 #include <boost/container/small_vector.hpp>
+#include <boost/container/vector.hpp>
 
 #include <array>
 #include <bit>
@@ -166,6 +167,8 @@ template <class T>
 inline constexpr bool is_list<std::deque<T>> = true;
 template <class T, class Allocator, class Options>
 inline constexpr bool is_list<boost::container::deque<T, Allocator, Options>> = true;
+template <class T, class Allocator, class Options>
+inline constexpr bool is_list<boost::container::vector<T, Allocator, Options>> = true;
 template <class T, std::size_t Inside>
 inline constexpr bool is_list<boost::container::small_vector<T, Inside>> = true;
 template <class T, std::size_t Inside>
