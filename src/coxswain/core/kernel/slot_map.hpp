@@ -16,6 +16,7 @@
 
 namespace coxswain::core {
 
+// An array that grows without moving its elements.
 template <class T>
 using in_blocks = boost::container::deque<
     T, void, boost::container::deque_options<boost::container::block_size<64>>::type>;
