@@ -1,7 +1,7 @@
 #pragma once
 // A map with ids that are never reused: an id is a slot and the slot's generation, so that a late
-// message for an erased object finds nothing instead of its successor. Objects never move: however
-// many there are, one more costs the same.
+// message for an erased object finds nothing instead of its successor. Objects never move, so
+// adding one is fast however many there are.
 
 #include "coxswain/base/prefetch.hpp"
 
