@@ -5,21 +5,46 @@
 
 #include "coxswain/base/prefetch.hpp"
 
-#include <boost/container/deque.hpp>
-
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace coxswain::core {
 
-// An array that grows without moving its elements.
+// An array that grows without moving its elements. Not boost::container::deque, whose lookup
+// divides.
 template <class T>
-using in_blocks = boost::container::deque<
-    T, void, boost::container::deque_options<boost::container::block_size<64>>::type>;
+class block_array {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept {
+    return blocks_[i / block_size][i % block_size];
+  }
+  [[nodiscard]] T const& operator[](std::size_t i) const noexcept {
+    return blocks_[i / block_size][i % block_size];
+  }
+
+  // Throws std::bad_alloc.
+  T& emplace_back() {
+    if (size_ == blocks_.size() * block_size) blocks_.push_back(std::make_unique<T[]>(block_size));
+    return (*this)[size_++];
+  }
+
+  void clear() noexcept {
+    blocks_.clear();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t block_size = 64;
+
+  std::vector<std::unique_ptr<T[]>> blocks_;
+  std::size_t size_{};
+};
 
 template <class Id, class T>
 class slot_map {
@@ -51,9 +76,9 @@ class slot_map {
 
   // Null if it was erased. Valid until it is erased.
   [[nodiscard]] T* find(Id id) {
-    std::uint32_t const index = index_of(id);
-    if (index >= slots_.size() || id_of(index) != id || !slots_[index].thing) return nullptr;
-    return &*slots_[index].thing;
+    if (index_of(id) >= slots_.size()) return nullptr;
+    slot& s = slots_[index_of(id)];
+    return s.generation == generation_of(id) && s.thing ? &*s.thing : nullptr;
   }
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
 
@@ -94,11 +119,14 @@ class slot_map {
   [[nodiscard]] static std::uint32_t index_of(Id id) {
     return static_cast<std::uint32_t>(id.value);
   }
+  [[nodiscard]] static std::uint32_t generation_of(Id id) {
+    return static_cast<std::uint32_t>(id.value >> 32);
+  }
   [[nodiscard]] Id id_of(std::uint32_t index) const {
     return Id{std::uint64_t{slots_[index].generation} << 32 | index};
   }
 
-  in_blocks<slot> slots_;
+  block_array<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::size_t size_{};
 };
@@ -109,7 +137,7 @@ class slot_table {
  public:
   // There must be none with this id or in its slot.
   void emplace(Id id, T thing) {
-    if (index_of(id) >= places_.size()) places_.resize(index_of(id) + 1);
+    while (index_of(id) >= places_.size()) places_.emplace_back();
     assert(places_[index_of(id)].id == Id{});
     places_[index_of(id)] = {id, std::move(thing)};
     ++size_;
@@ -124,8 +152,9 @@ class slot_table {
 
   // Null if there is none. Valid until it is erased.
   [[nodiscard]] T* find(Id id) {
-    bool const is_there = index_of(id) < places_.size() && places_[index_of(id)].id == id;
-    return is_there && id != Id{} ? &places_[index_of(id)].thing : nullptr;
+    if (id == Id{} || index_of(id) >= places_.size()) return nullptr;
+    place& at = places_[index_of(id)];
+    return at.id == id ? &at.thing : nullptr;
   }
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_table*>(this)->find(id); }
 
@@ -139,8 +168,8 @@ class slot_table {
   // Visits all by slot. `visit` may neither add nor erase.
   template <class Visit>
   void each(Visit visit) const {
-    for (place const& one : places_) {
-      if (one.id != Id{}) visit(one.id, one.thing);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].id != Id{}) visit(places_[i].id, places_[i].thing);
     }
   }
 
@@ -154,7 +183,7 @@ class slot_table {
     return static_cast<std::uint32_t>(id.value);
   }
 
-  in_blocks<place> places_;
+  block_array<place> places_;
   std::size_t size_{};
 };
 

@@ -16,7 +16,6 @@
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/model/messages.hpp"
 
-#include <boost/container/deque.hpp>
 #include <boost/container/small_vector.hpp>
 #include <boost/container/vector.hpp>
 
@@ -165,8 +164,6 @@ template <class T>
 inline constexpr bool is_list<std::vector<T>> = true;
 template <class T>
 inline constexpr bool is_list<std::deque<T>> = true;
-template <class T, class Allocator, class Options>
-inline constexpr bool is_list<boost::container::deque<T, Allocator, Options>> = true;
 template <class T, class Allocator, class Options>
 inline constexpr bool is_list<boost::container::vector<T, Allocator, Options>> = true;
 template <class T, std::size_t Inside>

@@ -41,9 +41,12 @@ void deadlines::fields(auto& a, auto& s) {
 template <class Id, class T>
 void slot_map<Id, T>::fields(auto& a, auto& s) {
   a(1, s.free_);
-  a(2, s.slots_);
   if constexpr (is_loading<decltype(a)>) {
-    for (slot const& one : s.slots_) s.size_ += one.thing ? 1 : 0;
+    while (a.is_next(2)) {
+      slot& one = s.slots_.emplace_back();
+      a(2, one);
+      s.size_ += one.thing ? 1 : 0;
+    }
     std::vector<bool> seen(s.slots_.size());
     for (std::uint32_t const index : s.free_) {
       bool const is_free = index < s.slots_.size() && !s.slots_[index].thing && !seen[index];
@@ -51,6 +54,8 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
       seen[index] = true;
     }
     a.check(s.size_ + s.free_.size() == s.slots_.size(), "a slot is lost");
+  } else {
+    for (std::size_t i = 0; i < s.slots_.size(); ++i) a(2, s.slots_[i]);
   }
 }
 
