@@ -84,8 +84,8 @@ struct job_on_etcd {
     writer = std::make_shared<log_writer>(by, keys, revision, 1, last, [this] { changed(); });
   }
 
-  // When a leader of etcd goes on that was stopped, it may end leases that the new one has
-  // prolonged (etcd-io/etcd#15247). Another lease leads again only if the key is gone.
+  // A leader of etcd that was stopped and resumes may revoke leases that the new one has renewed
+  // (etcd-io/etcd#15247). Winning with another lease proves that the leader's key was gone.
   void lead_again() {
     BOOST_TEST_REQUIRE(writer->failure().code() == errc::aborted);
     auto const durable = writer->durable();

@@ -1,6 +1,6 @@
 #pragma once
 // A queue in one contiguous buffer: items are added at the end and taken from the front without an
-// allocation each. The buffer for the first few can be inside.
+// allocation each. The first `Inside` items need none at all.
 
 #include "coxswain/base/prefetch.hpp"
 

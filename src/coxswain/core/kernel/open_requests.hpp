@@ -1,6 +1,6 @@
 #pragma once
-// The waiting requests of a session, by id, in one contiguous buffer, which is inside for one of
-// them. Lookup needs no search as long as ids rise by one. Not here: what they wait for.
+// The waiting requests of a session, by id, in one contiguous buffer; a single one needs no
+// allocation. Lookup needs no search as long as ids rise by one. Not here: what they wait for.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/prefetch.hpp"

@@ -66,12 +66,12 @@ struct connection {
   return c.peer.find(via_relay) != std::string::npos;
 }
 
-// Usually empty, and then smaller than std::vector.
+// For lists that are usually empty: the object is smaller than a std::vector.
 template <class T>
 using rare_list = boost::container::vector<
     T, void, boost::container::vector_options<boost::container::stored_size<std::uint32_t>>::type>;
 
-// Most sessions have one.
+// Most sessions have one task: it needs no allocation.
 using task_list = boost::container::small_vector<task_id, 1>;
 
 struct session {
