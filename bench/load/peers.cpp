@@ -134,9 +134,9 @@ class coxswain_peer final : public peer {
     if (auto const* failed = std::get_if<job_error>(&what.value)) {
       throw bench_error{"the job failed: " + failed->cause.why.text()};
     }
-    if (auto const* hello = std::get_if<core::hello_answer>(&what.value)) {
-      check_job(*hello);
-      beat_period_ = hello->heartbeat_period;
+    if (auto const* hello = std::get_if<boxed<core::hello_answer>>(&what.value)) {
+      check_job(**hello);
+      beat_period_ = (*hello)->heartbeat_period;
       return verdict::answer;
     }
     if (std::holds_alternative<core::probe>(what.value)) return verdict::respond;

@@ -533,9 +533,9 @@ void cluster::note_epoch(client& c, core::answer const& what) {
 
 void cluster::push_to(client& c, core::answer_ptr const& what) {
   note_epoch(c, *what);
-  if (auto const* const h = std::get_if<core::hello_answer>(&what->value)) {
+  if (auto const* const h = std::get_if<boxed<core::hello_answer>>(&what->value)) {
     BOOST_TEST(!c.hello.has_value());
-    c.hello = *h;
+    c.hello = **h;
     return;
   }
   BOOST_TEST(c.hello.has_value(), "a push before the answer to the Hello");

@@ -476,9 +476,9 @@ class world {
     auto const* const joined = std::get_if<join_answer>(&one.what->value);
     if (joined && joined->epoch) c.epoch = joined->epoch->number;
     if (one.in_reply_to != request_id{}) return answered(c, one);
-    if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
+    if (auto const* const h = std::get_if<boxed<hello_answer>>(&one.what->value)) {
       if (c.session) report_violation("a second session");
-      c.session = *h;
+      c.session = **h;
       c.greeted = true;
     } else if (auto const* const r = std::get_if<resume_answer>(&one.what->value)) {
       c.unknown = r->unknown;

@@ -158,7 +158,8 @@ class job {
       auto message = wire::decode_server(*payload).value();
       p.unanswered.erase(message.id.value);
       if (message.id != request_id{}) ++p.replies;
-      if (auto* hello = std::get_if<core::hello_answer>(&message.what.value)) p.session = *hello;
+      if (auto* hello = std::get_if<boxed<core::hello_answer>>(&message.what.value))
+        p.session = **hello;
     }
   }
 

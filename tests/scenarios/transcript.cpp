@@ -353,8 +353,8 @@ void transcript::take_outputs() {
     if (at == clients_.end()) continue;
     auto& [name, c] = *at;
     if (c.is_deaf) continue;
-    if (auto const* const hello = std::get_if<core::hello_answer>(&o.what->value)) {
-      c.session = *hello;
+    if (auto const* const hello = std::get_if<boxed<core::hello_answer>>(&o.what->value)) {
+      c.session = **hello;
       continue;
     }
     auto const* epoch = std::get_if<core::epoch_answer>(&o.what->value);

@@ -26,7 +26,8 @@ struct world {
 
   connection_id greeted() {
     auto const id = open();
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, hello_frame()).what.value));
+    BOOST_TEST(
+        std::holds_alternative<boxed<core::hello_answer>>(ask(id, hello_frame()).what.value));
     return id;
   }
 
@@ -93,7 +94,7 @@ BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
 
   auto const reply = ask(id, hello_frame());
   BOOST_TEST(reply.id.value == 0u);
-  auto const& hello = std::get<core::hello_answer>(reply.what.value);
+  auto const& hello = *std::get<boxed<core::hello_answer>>(reply.what.value);
   BOOST_TEST(hello.coordinator.value == 77u);
   BOOST_TEST(hello.num_tasks == 2u);
   d().check_invariants();
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(frames_may_arrive_in_any_pieces) {
     for (std::size_t at = 0; at < input.size(); at += piece) {
       w.d().received(w.now, id, std::string{input.substr(at, piece)});
     }
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(id).what.value));
+    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(w.next(id).what.value));
     BOOST_TEST(w.next(id).id.value == 1u);
     BOOST_TEST(w.next(id).id.value == 2u);
     BOOST_TEST(w.silent(id));
@@ -142,7 +143,7 @@ BOOST_AUTO_TEST_CASE(hello_raises_the_frame_limit) {
   }
   world w;
   auto const id = w.open();
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(
       w.ask(id, hello_frame() + put_frame(1, "k", large) + try_get_frame(2, "k")).what.value));
   BOOST_TEST(w.next(id).id.value == 1u);
   auto const got = w.next(id);
@@ -497,7 +498,7 @@ struct full_world : world {
   connection_id connected(std::string token) {
     core::hello_args hello{.token = std::move(token)};
     auto const id = open();
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, frame(hello)).what.value));
+    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(ask(id, frame(hello)).what.value));
     return id;
   }
   // In as many loop iterations as a large frame takes.

@@ -85,11 +85,11 @@ BOOST_AUTO_TEST_CASE(interleaved_answers_are_encoded_once) {
 BOOST_AUTO_TEST_CASE(a_dropped_answer_is_destroyed) {
   auto const what = listing_of(100);
   (void)encoded.encode(what);
-  BOOST_TEST(what.local_use_count() == 2);
+  BOOST_TEST(what->use_count() == 2);
 
   encoded.forget();
 
-  BOOST_TEST(what.local_use_count() == 1);
+  BOOST_TEST(what->use_count() == 1);
   BOOST_TEST(memory->transit() == 0u);
 }
 

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(clients_are_told_that_the_leadership_was_lost) {
     return !said.empty();
   };
   BOOST_TEST_REQUIRE(run_until(io, has_read));
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(said.take().what.value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(said.take().what.value));
 
   log->fail({errc::unavailable, "etcd has not confirmed the leader's lease in time"});
 

@@ -116,7 +116,7 @@ struct world : net::iteration_owner {
     run(t.now);
     message_reader reader;
     reader.feed(made.written);
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(reader.take().what.value));
+    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(reader.take().what.value));
     made.written.clear();
     return made;
   }

@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
   {
     journalled_job j{in};
     auto const task = j.connect(hello_frame());
-    hello = j.next<core::hello_answer>();
+    hello = *j.next<boxed<core::hello_answer>>();
     j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
     j.said = {};
     j.say(task, frame(core::get_args{"later"}, 3, std::nullopt, 1));
@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
 
   BOOST_TEST(j.log.wait_until_durable().ok());
   j.settle();
-  BOOST_TEST(j.next<core::hello_answer>().coordinator == incarnation{77});
+  BOOST_TEST(j.next<boxed<core::hello_answer>>()->coordinator == incarnation{77});
   BOOST_TEST(!j.d->awaits_durability());
 
   j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
@@ -633,7 +633,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_not_in_it_and_may_change) {
   {
     journalled_job j{in, o};
     j.connect(hello_frame("first-token-of-all"));
-    j.next<core::hello_answer>();
+    j.next<boxed<core::hello_answer>>();
   }
   for (auto const& one : fs::recursive_directory_iterator{in.journal()}) {
     if (one.is_regular_file()) BOOST_TEST(!contains(content_of(one), "first-token-of-all"));
@@ -643,7 +643,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_not_in_it_and_may_change) {
   journalled_job j{in, o};
   BOOST_TEST(j.d->put_in(j.now, core::credentials_replaced{o.core.credentials}).ok());
   j.connect(hello_frame("second"));
-  j.next<core::hello_answer>();
+  j.next<boxed<core::hello_answer>>();
 }
 
 BOOST_AUTO_TEST_CASE(other_options_are_refused_by_name) {

@@ -238,8 +238,8 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
 
   auto const counted = sizeof(request_id) + sizeof(core::answer_ptr) + sizeof(core::answer) + 90;
   BOOST_TEST(memory->transit() == used + counted);
-  BOOST_TEST(first.local_use_count() == 1);
-  BOOST_TEST(second.local_use_count() == 2);  // waits unencoded
+  BOOST_TEST(first->use_count() == 1);
+  BOOST_TEST(second->use_count() == 2);  // waits unencoded
 }
 
 BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {

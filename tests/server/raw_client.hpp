@@ -64,8 +64,8 @@ class raw_client {
 
   core::hello_answer greet(std::string token = "") {
     auto const reply = ask(hello_frame(std::move(token)));
-    BOOST_TEST_REQUIRE(std::holds_alternative<core::hello_answer>(reply.what.value));
-    return std::get<core::hello_answer>(reply.what.value);
+    BOOST_TEST_REQUIRE(std::holds_alternative<boxed<core::hello_answer>>(reply.what.value));
+    return *std::get<boxed<core::hello_answer>>(reply.what.value);
   }
 
   // Reads once; false when the server has closed the connection cleanly.

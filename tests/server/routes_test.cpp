@@ -155,8 +155,8 @@ BOOST_FIXTURE_TEST_CASE(each_route_has_a_session_of_its_own, relayed) {
   join(1, 0);
   join(2, 1);
 
-  auto const first = std::get<core::hello_answer>(next(1).value);
-  auto const second = std::get<core::hello_answer>(next(2).value);
+  auto const first = *std::get<boxed<core::hello_answer>>(next(1).value);
+  auto const second = *std::get<boxed<core::hello_answer>>(next(2).value);
   BOOST_TEST((first.session != second.session));
   BOOST_TEST((first.secret == secret));
   BOOST_TEST(next(1).outcome.ok());
@@ -253,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(a_route_may_be_cut_anywhere, relayed) {
   for (char const one : bytes) send(content(1, {&one, 1}));
   join(2, 1);
 
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(next(1).value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(next(1).value));
   BOOST_TEST(std::holds_alternative<core::join_answer>(next(1).value));
 }
 
@@ -359,7 +359,7 @@ BOOST_FIXTURE_TEST_CASE(that_a_relay_stands_for_a_client_answers_no_probe, relay
 BOOST_FIXTURE_TEST_CASE(a_lost_trunk_is_no_death_and_its_sessions_resume, relayed) {
   join(1, 0);
   join(2, 1);
-  auto const hello = std::get<core::hello_answer>(next(1).value);
+  auto const hello = *std::get<boxed<core::hello_answer>>(next(1).value);
 
   d().lost(now, trunk, core::loss::closed);
   pass(4s);
@@ -385,7 +385,7 @@ BOOST_FIXTURE_TEST_CASE(a_route_whose_client_does_not_read_delays_no_other, rela
 
   send(content(1, many) + content(2, try_get_frame(1, "absent")));
   BOOST_TEST(received[1] <= wire::route_room_max);
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(next(2).value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(next(2).value));
   BOOST_TEST((next(2).outcome.code() == errc::not_found));
 
   while (received[1] != 0) read_room(1);
@@ -677,7 +677,7 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_are_refused_at_the_pace_of_connections) {
   w.pass(2s);
   BOOST_TEST(refused() == 20u);
   w.send(world::opened(21) + world::content(21, hello_frame("w")));
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(21).value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(w.next(21).value));
 }
 
 BOOST_AUTO_TEST_CASE(tokens_decide_who_is_a_relay) {
@@ -692,7 +692,7 @@ BOOST_AUTO_TEST_CASE(tokens_decide_who_is_a_relay) {
     w.begin(token);
     auto const& reply = w.own.at(0).what.value;
     if (code == errc::ok) {
-      BOOST_TEST((std::get<core::hello_answer>(reply).given == core::role::relay));
+      BOOST_TEST((std::get<boxed<core::hello_answer>>(reply)->given == core::role::relay));
       w.send(world::opened(1) + world::content(1, hello_frame("r")));
       auto const refused = std::get<core::goodbye>(w.next(1).value);
       BOOST_TEST((refused.why.code() == errc::permission_denied));

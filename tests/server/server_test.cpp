@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
     client.send({&byte, 1});
   }
 
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(client.next().what.value));
   BOOST_TEST(client.next().id.value == 1u);
   BOOST_TEST(client.next().id.value == 2u);
 }
@@ -261,7 +261,7 @@ BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_ref
   until([&] {
     late.emplace(connect());
     late->send(hello_frame());
-    return std::holds_alternative<core::hello_answer>(late->next().what.value);
+    return std::holds_alternative<boxed<core::hello_answer>>(late->next().what.value);
   });
 }
 
@@ -279,7 +279,7 @@ BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, harness) 
 
   ::setrlimit(RLIMIT_NOFILE, &before);
 
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(second.next().what.value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(second.next().what.value));
   BOOST_TEST(count("connections cannot be accepted for now") == 1);
 }
 
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_pass_a_barrier) {
     clients.back().send(hello_frame() + join_frame(1, i));
   }
   for (std::uint32_t i = 0; i < many; ++i) {
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(clients[i].next().what.value));
+    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(clients[i].next().what.value));
     auto const joined = clients[i].next();
     BOOST_TEST(joined.id.value == 1u);
     BOOST_TEST(joined.what.outcome.ok());

@@ -114,7 +114,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_
   fourth.send(hello_frame());
 
   for (auto* one : {&first, &second, &third, &fourth}) {
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(one->next().what.value));
+    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(one->next().what.value));
   }
 }
 

@@ -50,7 +50,7 @@ class tls_client {
   bool greet(std::string token = "") {
     if (!shake_hands()) return false;
     send(hello_frame(std::move(token)));
-    return std::holds_alternative<core::hello_answer>(next().what.value);
+    return std::holds_alternative<boxed<core::hello_answer>>(next().what.value);
   }
 
   // The server's output before it closes the connection.
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(input_received_with_the_end_of_the_handshake_is_read) {
   BOOST_TEST_REQUIRE(client.shake_hands());  // complete before the server has read its last part
   client.send(hello_frame());
 
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(client.next().what.value));
 }
 
 BOOST_AUTO_TEST_CASE(both_sides_learn_why_a_certificate_is_refused) {

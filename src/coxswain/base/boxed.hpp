@@ -2,6 +2,8 @@
 // A value stored on the heap, with value semantics: it keeps a large alternative from enlarging the
 // whole variant.
 
+#include "coxswain/base/recycling_allocator.hpp"
+
 #include <memory>
 #include <utility>
 
@@ -11,7 +13,7 @@ template <class T>
 class boxed {
  public:
   boxed() : boxed{T{}} {}
-  boxed(T value) : value_{std::make_unique<T>(std::move(value))} {}
+  boxed(T value) : value_{make(std::move(value))} {}
   boxed(boxed const& other) : boxed{*other} {}
   // A moved-from box has no value until it is given another one.
   boxed(boxed&& other) noexcept = default;
@@ -28,7 +30,19 @@ class boxed {
   friend bool operator==(boxed const& a, boxed const& b) { return *a == *b; }
 
  private:
-  std::unique_ptr<T> value_;
+  struct deleter {
+    void operator()(T* one) const noexcept {
+      std::destroy_at(one);
+      recycling_allocator<T>{}.deallocate(one, 1);
+    }
+  };
+
+  static std::unique_ptr<T, deleter> make(T value) {
+    T* const room = recycling_allocator<T>{}.allocate(1);
+    return std::unique_ptr<T, deleter>{std::construct_at(room, std::move(value))};
+  }
+
+  std::unique_ptr<T, deleter> value_;
 };
 
 }  // namespace coxswain

@@ -225,12 +225,12 @@ void core_links::take(time_point now, connection_id id, link& l, wire::server_me
   if (auto const* const resume = std::get_if<core::resume_answer>(&value)) {
     return resumed(id, l, *resume);
   }
-  if (auto const* const hello = std::get_if<core::hello_answer>(&value)) {
+  if (auto const* const hello = std::get_if<boxed<core::hello_answer>>(&value)) {
     l.session.emplace();
-    l.session->session = hello->session;
-    l.session->secret = hello->secret;
-    l.session->coordinator = hello->coordinator;
-    l.session->term_seen = hello->term;
+    l.session->session = (*hello)->session;
+    l.session->secret = (*hello)->secret;
+    l.session->coordinator = (*hello)->coordinator;
+    l.session->term_seen = (*hello)->term;
     went_up(l, {});
   }
   deliver(id, {}, std::move(what.what));

@@ -36,8 +36,8 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
     return;
   }
   if (!s) return;
-  if (auto const* const greeted = as<core::hello_answer>(what)) {
-    s->id = greeted->session;
+  if (auto const* const greeted = as<boxed<core::hello_answer>>(what)) {
+    s->id = (*greeted)->session;
   } else if (auto const* const resumed = as<core::resume_answer>(what)) {
     s->resumes = false;
     for (request_id const id : resumed->unknown) {

@@ -30,8 +30,8 @@ bool transient(errc code) {
 void agent::greeted(time_point now, wire::server_message message) {
   auto& value = message.what.value;
   if (auto const* goodbye = std::get_if<core::goodbye>(&value)) return refused(now, *goodbye);
-  auto* hello = std::get_if<core::hello_answer>(&value);
-  if (hello && !session()) return hello_answered(now, std::move(*hello));
+  auto* hello = std::get_if<boxed<core::hello_answer>>(&value);
+  if (hello && !session()) return hello_answered(now, std::move(**hello));
   auto const* resume = std::get_if<core::resume_answer>(&value);
   if (resume && session()) return resume_answered(now, *resume);
   malformed(now, {errc::invalid_argument, "the first message is not a reply to the handshake"});
@@ -146,7 +146,7 @@ void agent::pushed(time_point now, core::answer what) {
     if (ends->epoch == epoch_.number) ending_ = std::move(*ends);
   } else if (std::holds_alternative<core::probe>(what.value)) {
     send_heartbeat(now);
-  } else if (std::holds_alternative<core::hello_answer>(what.value) ||
+  } else if (std::holds_alternative<boxed<core::hello_answer>>(what.value) ||
              std::holds_alternative<core::resume_answer>(what.value)) {
     malformed(now, {errc::invalid_argument, "a second reply to the handshake"});
   }

@@ -16,8 +16,8 @@
 #include "coxswain/core/model/results.hpp"
 #include "coxswain/core/model/topology.hpp"
 
-#include <boost/smart_ptr/local_shared_ptr.hpp>
-#include <boost/smart_ptr/make_local_shared.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <array>
 #include <cstddef>
@@ -553,7 +553,7 @@ struct sync_point {
 // everything; with an OK outcome in a push, it answers a heartbeat.
 struct answer {
   status outcome;
-  std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
+  std::variant<std::monostate, boxed<hello_answer>, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                boxed<snapshot>, goodbye, job_error, barrier_progress, probe, freeze_request,
                sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
@@ -565,24 +565,31 @@ struct answer {
   friend bool operator==(answer const&, answer const&) = default;
 };
 
-// An answer may go to many requests. Its holders belong to one thread, as the coordinator does.
-using answer_ptr = boost::local_shared_ptr<answer const>;
+// An answer may go to many requests. All its references belong to one thread, as the coordinator
+// does.
+struct shared_answer final
+    : answer,
+      boost::intrusive_ref_counter<shared_answer, boost::thread_unsafe_counter> {
+  template <class... Parts>
+  explicit shared_answer(Parts&&... parts) : answer{std::forward<Parts>(parts)...} {}
+
+  static void* operator new(std::size_t) {
+    return recycling_allocator<shared_answer>{}.allocate(1);
+  }
+  static void operator delete(void* at) noexcept {
+    recycling_allocator<shared_answer>{}.deallocate(static_cast<shared_answer*>(at), 1);
+  }
+};
+using answer_ptr = boost::intrusive_ptr<shared_answer const>;
 
 [[nodiscard]] inline answer_ptr make_answer(answer what) {
-  return boost::allocate_local_shared<answer const>(recycling_allocator<answer>{}, std::move(what));
+  return new shared_answer{std::move(what)};
 }
 
 // An answer with an OK outcome, constructed in place.
 template <class Value>
 [[nodiscard]] answer_ptr make_ok_answer(Value value) {
-  struct made {
-    explicit made(Value&& v) : what{{}, std::move(v)} {}
-    answer what;
-  };
-  auto one =
-      boost::allocate_local_shared<made const>(recycling_allocator<made>{}, std::move(value));
-  auto const* const what = &one->what;
-  return {std::move(one), what};
+  return new shared_answer{status{}, std::move(value)};
 }
 
 // A message for a connection. Pushes and handshake answers have `in_reply_to` zero. After a

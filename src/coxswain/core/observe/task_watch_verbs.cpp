@@ -37,6 +37,7 @@ void task_watch_verbs::check(ticket who, parked const& p) const {
 }
 
 bool task_watch_verbs::follow_up() {
+  if (shown_ && shown_->use_count() == 1) shown_.reset();
   if (told_ == roster_.version()) return false;
   told_ = roster_.version();
   return true;
@@ -58,8 +59,7 @@ void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
 
 // Each version is made and encoded once for all watches.
 answer_ptr task_watch_verbs::tasks_now() {
-  answer_ptr shown{shown_.lock()};
-  if (shown && std::get<tasks_answer>(shown->value).version == roster_.version()) return shown;
+  if (shown_ && std::get<tasks_answer>(shown_->value).version == roster_.version()) return shown_;
   tasks_answer all;
   all.version = roster_.version();
   all.tasks.reserve(roster_.size());
@@ -69,9 +69,7 @@ answer_ptr task_watch_verbs::tasks_now() {
                          kernel_.from_of(t).label(), kernel_.from_of(t).peer(), t.error(),
                          t.recoverable});
   }
-  shown = calls_.share(std::move(all));
-  shown_ = boost::shared_ptr<answer const>{shown};
-  return shown;
+  return shown_ = calls_.share(std::move(all));
 }
 
 }  // namespace coxswain::core

@@ -5,8 +5,6 @@
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/observe/watchers.hpp"
 
-#include <boost/smart_ptr/weak_ptr.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,7 +43,7 @@ class task_watch_verbs final : public waiting_concern, public timed_concern {
 
   watchers watchers_;
   std::uint64_t told_{};
-  boost::weak_ptr<answer const> shown_;  // as they were shown last, while that is on its way
+  answer_ptr shown_;  // as they were shown last, while that is on its way
 };
 
 }  // namespace coxswain::core

@@ -202,6 +202,8 @@ inline constexpr bool is_shared = false;
 template <class T>
 inline constexpr bool is_shared<boost::local_shared_ptr<T const>> = true;
 template <>
+inline constexpr bool is_shared<answer_ptr> = true;
+template <>
 inline constexpr bool is_shared<bytes> = true;
 template <holder Who>
 inline constexpr bool is_shared<held_bytes<Who>> = true;

@@ -7,6 +7,7 @@
 #include "coxswain/core/rendezvous/meeting.hpp"
 #include "coxswain/core/snapshot/encoding.hpp"
 
+#include <any>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,6 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -77,7 +77,7 @@ class state_reader {
 
   template <class Pointer>
   void know(Pointer const& one) {
-    objects_.push_back({&typeid(typename Pointer::element_type), one});
+    objects_.emplace_back(one);
   }
 
   // DATA_LOSS if something follows.
@@ -86,11 +86,6 @@ class state_reader {
   [[noreturn]] void malformed(std::string const& what) const;
 
  private:
-  struct object {
-    std::type_info const* type;
-    boost::local_shared_ptr<void const> at;
-  };
-
   template <class T>
   void read(std::uint32_t number, T& value) {
     if constexpr (numeric<T>) {
@@ -179,25 +174,26 @@ class state_reader {
     return one;
   }
 
-  template <class T>
-  void share(std::uint32_t number, boost::local_shared_ptr<T const>& value) {
+  template <class Pointer>
+  void share(std::uint32_t number, Pointer& value) {
     value = nullptr;
     if (auto const is = reference(number)) {
       if (*is == 0) return;
-      check(*is <= objects_.size() && *objects_[*is - 1].type == typeid(T const),
-            "a reference to what is not there");
-      value = boost::static_pointer_cast<T const>(objects_[*is - 1].at);
+      auto const* const one =
+          *is <= objects_.size() ? std::any_cast<Pointer>(&objects_[*is - 1]) : nullptr;
+      check(one != nullptr, "a reference to what is not there");
+      value = *one;
       return;
     }
     // Its number is less than those in it.
     std::size_t const at = objects_.size();
-    objects_.push_back({&typeid(void), {}});
+    objects_.emplace_back();
     begin(number);
-    T made = blank(std::type_identity<T>{});
+    auto made = blank(value);
     group(made);
     end(number);
     value = shared_from(std::move(made));
-    objects_[at] = {&typeid(T const), value};
+    objects_[at] = value;
   }
   void share(std::uint32_t number, bytes& value);
   template <holder Who>
@@ -208,10 +204,11 @@ class state_reader {
   }
 
   template <class T>
-  static T blank(std::type_identity<T>) {
+  static T blank(boost::local_shared_ptr<T const> const&) {
     return T{};
   }
-  static task_set blank(std::type_identity<task_set>) { return task_set{0U}; }
+  static task_set blank(task_set_ptr const&) { return task_set{0U}; }
+  static answer blank(answer_ptr const&) { return {}; }
   template <class T>
   static boost::local_shared_ptr<T const> shared_from(T made) {
     return boost::make_local_shared<T const>(std::move(made));
@@ -235,7 +232,7 @@ class state_reader {
   std::shared_ptr<memory_meter> memory_;
   std::uint32_t num_tasks_{};
   std::size_t omitted_max_{};
-  std::vector<object> objects_;
+  std::vector<std::any> objects_;
   std::vector<bytes> contents_;
 };
 

@@ -1,6 +1,7 @@
 #include "coxswain/core/snapshot/state_writer.hpp"
 
 #include "coxswain/base/little_endian.hpp"
+#include "coxswain/core/snapshot/fields_of_answers.hpp"
 
 #include <algorithm>
 
@@ -35,6 +36,11 @@ std::uint64_t ended(std::uint64_t hash, std::uint64_t length) noexcept {
 
 std::uint64_t digest_of(std::string_view bytes) noexcept {
   return ended(mixed(0, bytes), bytes.size());
+}
+
+void state_writer::share(std::uint32_t number, answer_ptr const& value) {
+  if (!value) return reference(number, 0);
+  share(number, static_cast<answer const&>(*value), value->use_count() == 1);
 }
 
 void state_writer::share(std::uint32_t number, bytes const& value) {

@@ -144,13 +144,18 @@ class state_writer {
   template <class T>
   void share(std::uint32_t number, boost::local_shared_ptr<T const> const& value) {
     if (!value) return reference(number, 0);
-    if (value.local_use_count() > 1) {
-      auto const [at, is_new] = numbers_.try_emplace(value.get(), objects_ + 1);
+    share(number, *value, value.local_use_count() == 1);
+  }
+  void share(std::uint32_t number, answer_ptr const& value);
+  template <class T>
+  void share(std::uint32_t number, T const& object, bool is_sole) {
+    if (!is_sole) {
+      auto const [at, is_new] = numbers_.try_emplace(&object, objects_ + 1);
       if (!is_new) return reference(number, at->second);
     }
     ++objects_;
     begin(number);
-    group(*value);
+    group(object);
     end(number);
   }
   void share(std::uint32_t number, bytes const& value);
