@@ -140,7 +140,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   auto task = acting_task(by, s, message);
   if (task && options_.elastic) task = concerns_.epochs.acting(message, s, *task);
   if (!task) return calls_.refuse(c, task.error());
-  c.task = *task;
+  if (*task) c.task.emplace(**task);  // copied as a whole, it would wait for its parts to be stored
   if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
     s.produces = true;
   }
@@ -166,7 +166,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
     // A session that has nothing but tasks which others hold now is no observer.
     if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
     bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
-    if (is_plain) return std::optional{s.tasks.front()};
+    if (is_plain) return s.tasks.front();
     if (s.guest_of) return concerns_.guests.acting_guest(s, message);
     return std::nullopt;
   }
@@ -176,9 +176,9 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
                                               "; the job has tasks 0 to " +
                                               std::to_string(roster_.size() - 1)};
   }
-  if (joins && !s.guest_of) return std::optional{id};
+  if (joins && !s.guest_of) return id;
   task const& t = roster_.at(id);
-  if (t.is_connected() && t.held_by == by) return std::optional{id};
+  if (t.is_connected() && t.held_by == by) return id;
   if (s.guest_of) {
     auto const as_guest = concerns_.guests.acting_guest(s, message);
     if (!as_guest || *as_guest) return as_guest;

@@ -1,5 +1,6 @@
 #include "coxswain/core/keyspace/kv_store.hpp"
 
+#include "coxswain/base/little_endian.hpp"
 #include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
@@ -15,16 +16,36 @@ std::size_t overhead(std::string const& key) { return key.size() + 192; }
 // The memory of its ownership.
 constexpr std::size_t owner_overhead = 96;
 
+constexpr std::uint64_t each(std::uint64_t byte) { return 0x0101'0101'0101'0101 * byte; }
+
+// The highest bit of each byte that is zero.
+constexpr std::uint64_t zeros_in(std::uint64_t word) {
+  return ~(((word & each(0x7f)) + each(0x7f)) | word) & each(0x80);
+}
+
+// A NUL, a byte above ASCII, or a slash behind another one. `key` has `number_bytes`.
+bool has_unusual(std::string_view key) noexcept {
+  auto const word = from_little_endian<std::uint64_t>(key);
+  auto const slashes = zeros_in(word ^ each('/'));
+  return ((zeros_in(word) | word) & each(0x80)) != 0 || (slashes & slashes >> 8) != 0;
+}
+
 // Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
 bool is_plain(std::string_view key) noexcept {
+  if (key.empty() || key.front() == '/' || key.back() == '/') return false;
   bool is_unusual = false;
-  bool was_slash = true;
-  for (char const c : key) {
-    bool const is_slash = c == '/';
-    is_unusual |= static_cast<signed char>(c) <= 0 || (is_slash && was_slash);
-    was_slash = is_slash;
+  if (key.size() < number_bytes) {
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      is_unusual |= static_cast<signed char>(key[i]) <= 0 || (key[i] == '/' && key[i - 1] == '/');
+    }
+    return !is_unusual;
   }
-  return !is_unusual && !was_slash;
+  auto const last = key.size() - number_bytes;
+  // Each begins with the last byte of the one before, so every two neighbours are in one.
+  for (std::size_t i = 0; i < last; i += number_bytes - 1) {
+    is_unusual |= has_unusual(key.substr(i, number_bytes));
+  }
+  return !is_unusual && !has_unusual(key.substr(last));
 }
 
 }  // namespace
@@ -70,7 +91,7 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
 }
 
 result<kv_store::changed> kv_store::put(std::string const& key, std::string&& value, bool overwrite,
-                                        std::optional<task_id> owner) {
+                                        std::optional<task_id> const& owner) {
   if (!overwrite && find(key)) return key_exists(key);
   return set(key, std::move(value), owner);
 }
@@ -258,7 +279,7 @@ std::vector<ticket> kv_store::take_all_waiters() {
 }
 
 result<kv_store::changed> kv_store::set(std::string const& key, std::string&& value,
-                                        std::optional<task_id> owner) {
+                                        std::optional<task_id> const& owner) {
   auto const* const held = index_.find(key);
   if (held) (*held)->second.value.prefetch();
   if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
@@ -279,7 +300,7 @@ kv_store::entries::iterator kv_store::add(std::string const& key) {
   return at;
 }
 
-void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
+void kv_store::own(entries::iterator at, std::optional<task_id> const& owner) {
   if (auto* const old = std::exchange(at->second.ephemeral, nullptr)) {
     old->keys.erase(at->first);
     if (old->keys.empty() && !old->has_ended) owned_.erase(old->owner);

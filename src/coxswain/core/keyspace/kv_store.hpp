@@ -77,7 +77,7 @@ class kv_store {
   // ALREADY_EXISTS: the key has a value and `overwrite` is false.
   // RESOURCE_EXHAUSTED: the store's memory is used up.
   result<changed> put(std::string const& key, std::string&& value, bool overwrite,
-                      std::optional<task_id> owner = std::nullopt);
+                      std::optional<task_id> const& owner = std::nullopt);
 
   // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
   result<changed> append(std::string const& key, std::string_view more);
@@ -189,10 +189,11 @@ class kv_store {
 
   void save(auto& a) const;
   void load(auto& a);
-  result<changed> set(std::string const& key, std::string&& value, std::optional<task_id> owner);
+  result<changed> set(std::string const& key, std::string&& value,
+                      std::optional<task_id> const& owner);
   entries::iterator add(std::string const& key);
   void give(entries::iterator at, ephemeral_keys& to);
-  void own(entries::iterator at, std::optional<task_id> owner);
+  void own(entries::iterator at, std::optional<task_id> const& owner);
   entries::iterator erase(entries::iterator at);
 
   std::shared_ptr<memory_meter> memory_;
