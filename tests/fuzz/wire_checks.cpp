@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <variant>
 #include <vector>
 
 namespace coxswain::wire {
@@ -81,11 +82,24 @@ std::vector<std::string> read_at_once(std::string_view stream, std::size_t limit
   return payloads;
 }
 
+// What a Put, an Append, a Push or a Barrier brings; empty for other frequent requests.
+std::string_view value_in(core::request const& what) {
+  return std::visit(
+      [](auto const& args) -> std::string_view {
+        if constexpr (requires { std::string_view{args.value}; }) return args.value;
+        if constexpr (requires { std::string_view{args.data}; }) return args.data;
+        return {};
+      },
+      what);
+}
+
 }  // namespace
 
 bool is_understood_quickly(std::string_view payload) {
   core::client_message quick;
-  if (!decode_quickly(payload, quick)) return false;
+  std::string_view value;
+  if (!decode_quickly(payload, quick, value)) return false;
+  if (value != value_in(quick.what)) report_violation("a value is elsewhere");
   auto const thorough = decode_with_protobuf(payload);
   if (!thorough || *thorough != quick) report_violation("the quick way leads to something else");
   return true;

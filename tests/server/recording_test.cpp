@@ -353,6 +353,26 @@ BOOST_AUTO_TEST_CASE(redacted_values_keep_the_replay_exact) {
   check_replay(j, recording);
 }
 
+BOOST_AUTO_TEST_CASE(values_of_every_size_are_redacted) {
+  for (std::size_t const size : {9, 10, 11, 99, 100, 101, 230, 240, 250, 260, 1000}) {
+    job j;
+    auto const one = j.greeted();
+    std::string const value(size, 'v');
+    core::barrier_args gather{"b"};
+    gather.data = value;
+    j.d.received(j.now, one, frame(core::put_args{"k", value}, 1));
+    j.d.received(j.now, one, frame(core::append_args{"k", value}, 2));
+    j.d.received(j.now, one, frame(core::push_args{"q", value}, 3));
+    j.d.received(j.now, one, frame(gather, 4));
+    j.settle();
+
+    auto const recording = j.d.recording();
+
+    BOOST_TEST(!contains(recording, value));
+    check_replay(j, recording);
+  }
+}
+
 // The last of two requests in one frame counts, as does the last of two values in one request.
 BOOST_AUTO_TEST_CASE(redacted_malformed_frames_keep_the_replay_exact) {
   job j;
@@ -768,6 +788,17 @@ void check_stand_in(std::string text, std::string_view words) {
 BOOST_AUTO_TEST_CASE(a_replay_refuses_impossible_value_sizes) {
   auto const most = options{}.core.frame_bytes_max();
   check_stand_in(std::to_string(most + 1), "larger than its coordinator took");
+}
+
+BOOST_AUTO_TEST_CASE(a_placeholder_in_the_place_of_its_value_is_the_length) {
+  for (std::size_t size = 1; size <= 300; ++size) {
+    std::string value(size, 'v');
+
+    write_placeholder(value);
+
+    BOOST_TEST(value.find_first_not_of("0123456789") == value.npos);
+    BOOST_TEST(std::stoul(value) == size);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_placeholder_without_a_value_is_refused) {

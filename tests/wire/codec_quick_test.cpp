@@ -23,13 +23,15 @@ using namespace std::string_literals;
 
 bool is_quick(std::string const& payload) {
   core::client_message got;
-  return decode_quickly(payload, got);
+  std::string_view value;
+  return decode_quickly(payload, got, value);
 }
 
 // Decoded by the quick decoder and by Protobuf.
 core::client_message understood(std::string const& payload) {
   core::client_message got;
-  BOOST_TEST(decode_quickly(payload, got));
+  std::string_view value;
+  BOOST_TEST(decode_quickly(payload, got, value));
   BOOST_TEST((decode_with_protobuf(payload).value() == got));
   return got;
 }
@@ -54,9 +56,9 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_used_again_has_nothing_of_the_last_one) {
   core::client_message got;
   for (auto const& first : samples) {
     for (auto const& second : samples) {
-      bool is_plain{};
-      BOOST_TEST(decode_client(payload_of(first), got, is_plain).ok());
-      BOOST_TEST(decode_client(payload_of(second), got, is_plain).ok());
+      decoded_payload from;
+      BOOST_TEST(decode_client(payload_of(first), got, from).ok());
+      BOOST_TEST(decode_client(payload_of(second), got, from).ok());
       BOOST_TEST((got == second));
     }
   }
@@ -116,16 +118,53 @@ BOOST_AUTO_TEST_CASE(a_repeated_number_field_takes_the_last_value) {
   BOOST_TEST((std::get<core::get_args>(got.what) == core::get_args{"k", 2ms}));
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_every_length_are_read_as_protobuf_reads_them) {
+  for (int bits = 0; bits <= 64; ++bits) {
+    auto const least = bits == 0 ? 0 : std::uint64_t{1} << (bits - 1);
+    for (auto const id : {least, least + 1, 2 * least - 1}) {
+      if (id == 0) continue;
+      core::client_message const get{.id = request_id{id}, .what = core::try_get_args{"k"}};
+      core::client_message const remove{request_id{1}, 0, {}, core::remove_args{}, id};
+      BOOST_TEST((understood(payload_of(get)) == get));
+      BOOST_TEST((understood(payload_of(remove)) == remove));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_is_known_where_a_value_is) {
+  auto const value_of = [](core::request what, std::string const& behind = "") {
+    auto const payload = payload_of({.id = request_id{5}, .what = std::move(what)}) + behind;
+    decoded_payload from;
+    BOOST_TEST(decode_client(payload, &from).has_value());
+    BOOST_TEST(from.whole.data() == payload.data());
+    bool const is_inside = from.value.empty() || (from.value.data() > payload.data() &&
+                                                  from.value.data() + from.value.size() <=
+                                                      payload.data() + payload.size());
+    BOOST_TEST(is_inside);
+    return std::string{from.value};
+  };
+  core::barrier_args gather{"b"};
+  gather.data = "data";
+
+  BOOST_TEST(value_of(core::put_args{"k", "k"}) == "k");
+  BOOST_TEST(value_of(core::put_args{"k", ""}) == "");
+  BOOST_TEST(value_of(core::append_args{"k", "more"}) == "more");
+  BOOST_TEST(value_of(core::push_args{"q", "item"}) == "item");
+  BOOST_TEST(value_of(gather) == "data");
+  BOOST_TEST(value_of(core::get_args{"k"}) == "");
+  BOOST_TEST(value_of(core::put_args{"k", "v"}, "\xf8\x7f\x01"s) == "");  // an unknown field
+}
+
 // The first one could be a value that must not appear in a recording.
 BOOST_AUTO_TEST_CASE(a_repeated_string_field_is_left_to_protobuf) {
   std::string const twice = "\x08\x05\x6a\x06\x0a\x01k\x0a\x01l"s;
   std::string const once = "\x08\x05\x6a\x03\x0a\x01k"s;
-  bool is_plain{};
+  decoded_payload from;
 
-  BOOST_TEST((std::get<core::get_args>(decode_client(twice, &is_plain)->what).key == "l"));
-  BOOST_TEST(!is_plain);
-  BOOST_TEST((std::get<core::get_args>(decode_client(once, &is_plain)->what).key == "k"));
-  BOOST_TEST(is_plain);
+  BOOST_TEST((std::get<core::get_args>(decode_client(twice, &from)->what).key == "l"));
+  BOOST_TEST(!from.is_plain);
+  BOOST_TEST((std::get<core::get_args>(decode_client(once, &from)->what).key == "k"));
+  BOOST_TEST(from.is_plain);
 }
 
 BOOST_AUTO_TEST_CASE(several_participant_lists_are_concatenated) {

@@ -168,13 +168,13 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       continue;
     }
     ++frames_received_;
-    bool is_plain{};
-    if (status why = wire::decode_client(**frame, message_, is_plain); !why.ok()) {
+    wire::decoded_payload payload;
+    if (status why = wire::decode_client(**frame, message_, payload); !why.ok()) {
       malformed(now, from, on, why);
       return true;
     }
     bool const is_answered_here = on.out.holds() && is_heartbeat(message_);
-    core_.received(now, from, {**frame, is_plain}, std::move(message_));
+    core_.received(now, from, payload, std::move(message_));
     if (is_answered_here) answer_heartbeat(now, from, on);
     if ((*frame)->size() > message_bytes_kept) message_ = {};
     steps_.charge(on.steps, (*frame)->size());

@@ -39,20 +39,29 @@ void append_frame(std::string& out, core::client_message const& message);
 [[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
                                      std::string_view value);
 
-// Decodes into `to`, whose memory is used again; after an error it is unspecified. `is_plain`: the
-// payload has no texts but those of the message, as encoders write the frequent requests. False: it
-// may have others, in ignored fields. INVALID_ARGUMENT: the payload is not a ClientMessage or
-// exceeds `request_bytes_max`, a resume secret has the wrong size, or there is an id but no request
-// that this version knows (without an id that is a heartbeat).
+// A decoded payload.
+struct decoded_payload {
+  std::string_view whole{};
+  // It has no texts but those of the message, as encoders write the frequent requests. False: it
+  // may have others, in ignored fields.
+  bool is_plain{};
+  // Where a plain one has the value of a Put, Append, Push or Barrier.
+  std::string_view value{};
+};
+
+// Decodes into `to`, whose memory is used again; after an error it and `from` are unspecified.
+// INVALID_ARGUMENT: the payload is not a ClientMessage or exceeds `request_bytes_max`, a resume
+// secret has the wrong size, or there is an id but no request that this version knows (without an
+// id that is a heartbeat).
 [[nodiscard]] status decode_client(std::string_view payload, core::client_message& to,
-                                   bool& is_plain);
+                                   decoded_payload& from);
 
 [[nodiscard]] inline result<core::client_message> decode_client(std::string_view payload,
-                                                                bool* is_plain = nullptr) {
+                                                                decoded_payload* from = nullptr) {
   result<core::client_message> decoded;
-  bool is_quick{};
-  status why = decode_client(payload, *decoded, is_quick);
-  if (is_plain) *is_plain = is_quick;
+  decoded_payload known;
+  status why = decode_client(payload, *decoded, known);
+  if (from) *from = known;
   if (!why.ok()) decoded = std::move(why);
   return decoded;
 }

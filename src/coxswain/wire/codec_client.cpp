@@ -478,10 +478,13 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
   return to;
 }
 
-status decode_client(std::string_view payload, core::client_message& to, bool& is_plain) {
+status decode_client(std::string_view payload, core::client_message& to, decoded_payload& from) {
   bool const is_large = payload.size() > request_bytes_max;
-  is_plain = !is_large && decode_quickly(payload, to);
-  if (is_plain) return {};
+  from.whole = payload;
+  from.value = {};
+  from.is_plain = !is_large && decode_quickly(payload, to, from.value);
+  if (from.is_plain) return {};
+  from.value = {};
   auto decoded = is_large ? decode_large(payload) : decode_with_protobuf(payload);
   if (!decoded) return std::move(decoded).error();
   to = *std::move(decoded);

@@ -35,6 +35,19 @@ struct text_field {
   }
 };
 
+// A text of which it is noted where the message has it.
+template <int Number>
+struct value_field {
+  static constexpr auto tag = tag_of(Number, wire_type::content);
+  std::string& to;
+  std::string_view& at;
+  void take(field_reader& from) const {
+    if (!to.empty()) from.fail();
+    at = from.take_content();
+    to = at;
+  }
+};
+
 // A text that must be UTF-8: only ASCII is understood.
 template <int Number>
 struct ascii_field {
@@ -147,7 +160,7 @@ struct reduction_field {
 
 // Reads a message that has these fields only.
 template <class... Fields>
-bool read(field_reader& from, Fields const&... fields) {
+bool read_fields(field_reader& from, Fields const&... fields) {
   while (auto const tag = from.next_tag()) {
     bool const is_known = ((tag == Fields::tag && (fields.take(from), true)) || ...);
     if (!is_known) return false;
@@ -155,111 +168,111 @@ bool read(field_reader& from, Fields const&... fields) {
   return from.succeeded();
 }
 
-bool read(field_reader from, core::hello_args& to) {
+bool read(field_reader& from, core::hello_args& to) {
   using fields = v1::Hello;
   to.version = 0;
-  return read(from, number32_field<fields::kProtocolVersionFieldNumber>{to.version},
-              ascii_field<fields::kJobFieldNumber>{to.job},
-              optional_number_field<fields::kAttemptFieldNumber>{to.attempt},
-              ascii_field<fields::kTokenFieldNumber>{to.token},
-              ascii_field<fields::kLabelFieldNumber>{to.label});
+  return read_fields(from, number32_field<fields::kProtocolVersionFieldNumber>{to.version},
+                     ascii_field<fields::kJobFieldNumber>{to.job},
+                     optional_number_field<fields::kAttemptFieldNumber>{to.attempt},
+                     ascii_field<fields::kTokenFieldNumber>{to.token},
+                     ascii_field<fields::kLabelFieldNumber>{to.label});
 }
 
-bool read(field_reader from, core::cancel_args& to) {
-  return read(from, number_field<v1::Cancel::kRequestFieldNumber>{to.request.value});
+bool read(field_reader& from, core::cancel_args& to) {
+  return read_fields(from, number_field<v1::Cancel::kRequestFieldNumber>{to.request.value});
 }
 
-bool read(field_reader from, core::ask_waiting_args& to) {
-  return read(from, number_field<v1::AskWaiting::kRequestFieldNumber>{to.request.value});
+bool read(field_reader& from, core::ask_waiting_args& to) {
+  return read_fields(from, number_field<v1::AskWaiting::kRequestFieldNumber>{to.request.value});
 }
 
-bool read(field_reader from, core::join_args& to) {
+bool read(field_reader& from, core::join_args& to) {
   using fields = v1::Join;
-  return read(from, incarnation_field<fields::kIncarnationFieldNumber>{to.self},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
-              optional_flag_field<fields::kRecoverableFieldNumber>{to.recoverable},
-              flag_field<fields::kTakeOverFieldNumber>{to.take_over});
+  return read_fields(from, incarnation_field<fields::kIncarnationFieldNumber>{to.self},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+                     optional_flag_field<fields::kRecoverableFieldNumber>{to.recoverable},
+                     flag_field<fields::kTakeOverFieldNumber>{to.take_over});
 }
 
-bool read(field_reader from, core::leave_args& to) {
+bool read(field_reader& from, core::leave_args& to) {
   using fields = v1::Leave;
-  return read(from, timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
-              flag_field<fields::kReturningFieldNumber>{to.returning});
+  return read_fields(from, timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+                     flag_field<fields::kReturningFieldNumber>{to.returning});
 }
 
-bool read(field_reader from, core::barrier_args& to) {
+bool read(field_reader& from, core::barrier_args& to, std::string_view& value) {
   using fields = v1::Barrier;
-  return read(from, text_field<fields::kNameFieldNumber>{to.name},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
-              tasks_field<fields::kParticipantsFieldNumber>{to.participants},
-              flag_field<fields::kGatherFieldNumber>{to.gather},
-              text_field<fields::kDataFieldNumber>{to.data},
-              period_field<fields::kProgressEveryMsFieldNumber>{to.progress_every},
-              reduction_field<fields::kReductionFieldNumber>{to.reduce},
-              flag_field<fields::kFailWhenLostFieldNumber>{to.fail_when_lost});
+  return read_fields(from, text_field<fields::kNameFieldNumber>{to.name},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+                     tasks_field<fields::kParticipantsFieldNumber>{to.participants},
+                     flag_field<fields::kGatherFieldNumber>{to.gather},
+                     value_field<fields::kDataFieldNumber>{to.data, value},
+                     period_field<fields::kProgressEveryMsFieldNumber>{to.progress_every},
+                     reduction_field<fields::kReductionFieldNumber>{to.reduce},
+                     flag_field<fields::kFailWhenLostFieldNumber>{to.fail_when_lost});
 }
 
-bool read(field_reader from, core::count_barrier_args& to) {
+bool read(field_reader& from, core::count_barrier_args& to) {
   using fields = v1::CountBarrier;
-  return read(from, text_field<fields::kNameFieldNumber>{to.name},
-              number32_field<fields::kCountFieldNumber>{to.count},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+  return read_fields(from, text_field<fields::kNameFieldNumber>{to.name},
+                     number32_field<fields::kCountFieldNumber>{to.count},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
-bool read(field_reader from, core::put_args& to) {
+bool read(field_reader& from, core::put_args& to, std::string_view& value) {
   using fields = v1::Put;
-  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
-              text_field<fields::kValueFieldNumber>{to.value},
-              flag_field<fields::kOverwriteFieldNumber>{to.overwrite},
-              flag_field<fields::kEphemeralFieldNumber>{to.ephemeral});
+  return read_fields(from, text_field<fields::kKeyFieldNumber>{to.key},
+                     value_field<fields::kValueFieldNumber>{to.value, value},
+                     flag_field<fields::kOverwriteFieldNumber>{to.overwrite},
+                     flag_field<fields::kEphemeralFieldNumber>{to.ephemeral});
 }
 
-bool read(field_reader from, core::get_args& to) {
+bool read(field_reader& from, core::get_args& to) {
   using fields = v1::Get;
-  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+  return read_fields(from, text_field<fields::kKeyFieldNumber>{to.key},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
-bool read(field_reader from, core::try_get_args& to) {
-  return read(from, text_field<v1::TryGet::kKeyFieldNumber>{to.key});
+bool read(field_reader& from, core::try_get_args& to) {
+  return read_fields(from, text_field<v1::TryGet::kKeyFieldNumber>{to.key});
 }
 
-bool read(field_reader from, core::get_all_args& to) {
+bool read(field_reader& from, core::get_all_args& to) {
   using fields = v1::GetAll;
-  return read(from, texts_field<fields::kKeysFieldNumber>{to.keys},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+  return read_fields(from, texts_field<fields::kKeysFieldNumber>{to.keys},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
-bool read(field_reader from, core::increment_args& to) {
+bool read(field_reader& from, core::increment_args& to) {
   using fields = v1::Increment;
-  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
-              signed_field<fields::kByFieldNumber>{to.by});
+  return read_fields(from, text_field<fields::kKeyFieldNumber>{to.key},
+                     signed_field<fields::kByFieldNumber>{to.by});
 }
 
-bool read(field_reader from, core::remove_args& to) {
-  return read(from, text_field<v1::Remove::kKeyFieldNumber>{to.key});
+bool read(field_reader& from, core::remove_args& to) {
+  return read_fields(from, text_field<v1::Remove::kKeyFieldNumber>{to.key});
 }
 
-bool read(field_reader from, core::report_progress_args& to) {
-  return read(from, number_field<v1::ReportProgress::kStepFieldNumber>{to.step});
+bool read(field_reader& from, core::report_progress_args& to) {
+  return read_fields(from, number_field<v1::ReportProgress::kStepFieldNumber>{to.step});
 }
 
-bool read(field_reader from, core::append_args& to) {
+bool read(field_reader& from, core::append_args& to, std::string_view& value) {
   using fields = v1::Append;
-  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
-              text_field<fields::kValueFieldNumber>{to.value});
+  return read_fields(from, text_field<fields::kKeyFieldNumber>{to.key},
+                     value_field<fields::kValueFieldNumber>{to.value, value});
 }
 
-bool read(field_reader from, core::push_args& to) {
+bool read(field_reader& from, core::push_args& to, std::string_view& value) {
   using fields = v1::Push;
-  return read(from, text_field<fields::kQueueFieldNumber>{to.queue},
-              text_field<fields::kValueFieldNumber>{to.value});
+  return read_fields(from, text_field<fields::kQueueFieldNumber>{to.queue},
+                     value_field<fields::kValueFieldNumber>{to.value, value});
 }
 
-bool read(field_reader from, core::pop_args& to) {
+bool read(field_reader& from, core::pop_args& to) {
   using fields = v1::Pop;
-  return read(from, text_field<fields::kQueueFieldNumber>{to.queue},
-              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+  return read_fields(from, text_field<fields::kQueueFieldNumber>{to.queue},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
 // Texts keep their memory.
@@ -271,12 +284,23 @@ Args& cleared(core::request& what) {
   return *held;
 }
 
+struct destination {
+  core::request& what;
+  std::string_view& value;
+};
+
 template <class Args>
-bool read_request(field_reader& from, core::request& to) {
-  return read(field_reader{from.take_content()}, cleared<Args>(to));
+bool read_request(field_reader& from, destination to) {
+  field_reader content{from.take_content()};
+  auto& args = cleared<Args>(to.what);
+  if constexpr (requires { read(content, args, to.value); }) {
+    return read(content, args, to.value);
+  } else {
+    return read(content, args);
+  }
 }
 
-bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
+bool read_request(std::uint32_t tag, field_reader& from, destination to) {
   using fields = v1::ClientMessage;
   constexpr auto is = [](int number) { return tag_of(number, wire_type::content); };
   switch (tag) {
@@ -362,7 +386,7 @@ bool append_frame_quickly(std::string& out, core::client_message const& message)
   return true;
 }
 
-bool decode_quickly(std::string_view payload, core::client_message& to) {
+bool decode_quickly(std::string_view payload, core::client_message& to, std::string_view& value) {
   using fields = v1::ClientMessage;
   to.id = {};
   to.answered_through = 0;
@@ -386,7 +410,8 @@ bool decode_quickly(std::string_view payload, core::client_message& to) {
         break;
       default:
         // A second request would replace the first one, or be merged with it.
-        if (std::exchange(has_request, true) || !read_request(tag, from, to.what)) return false;
+        if (std::exchange(has_request, true) || !read_request(tag, from, {to.what, value}))
+          return false;
     }
   }
   if (!has_request) to.what.emplace<std::monostate>();

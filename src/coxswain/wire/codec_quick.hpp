@@ -11,9 +11,11 @@
 namespace coxswain::wire {
 
 // The fast path, for frequent requests: from the bytes into the message, whose memory is used
-// again. False if anything is unusual: then Protobuf decides, and the message is unspecified. The
-// payload has at most `request_bytes_max`.
-[[nodiscard]] bool decode_quickly(std::string_view payload, core::client_message& to);
+// again. False if anything is unusual: then Protobuf decides, and the results are unspecified.
+// `value` is where the payload has the value of a Put, Append, Push or Barrier. The payload has at
+// most `request_bytes_max`.
+[[nodiscard]] bool decode_quickly(std::string_view payload, core::client_message& to,
+                                  std::string_view& value);
 
 // Appends the frame of a simple request for a key or a barrier, as Protobuf would write it. False
 // for all others, and nothing is appended.

@@ -6,6 +6,7 @@
 
 #include "coxswain/base/little_endian.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -111,20 +112,51 @@ class field_reader {
 
   std::uint64_t take_varint(int bytes_max) noexcept {
     if (at_ == end_) return fail();
-    std::uint64_t value = take_byte();
-    if (value < 0x80) return value;  // as most are
-    value &= 0x7f;
-    for (int shift = 7; shift < 7 * bytes_max && at_ != end_; shift += 7) {
-      auto const byte = take_byte();
-      value |= std::uint64_t{byte & 0x7f} << shift;
-      if (byte < 0x80) return value;
+    if (auto const first = static_cast<unsigned char>(*at_); first < 0x80) {  // as most are
+      ++at_;
+      return first;
     }
-    return fail();
+    auto const [value, end] = read_varint(at_, end_, bytes_max);
+    if (end == nullptr) return fail();
+    at_ = end;
+    return value;
   }
+
+  struct varint {
+    std::uint64_t value;
+    char const* end;  // null: it is malformed
+  };
+  // Static, so that a reader's members can stay in registers.
+  [[nodiscard]] static varint read_varint(char const* at, char const* end, int bytes_max) noexcept;
 
   char const* at_;
   char const* end_;
   bool failed_{};
 };
+
+[[gnu::noinline]] inline field_reader::varint field_reader::read_varint(char const* at,
+                                                                        char const* end,
+                                                                        int bytes_max) noexcept {
+  constexpr std::uint64_t last_marks = 0x8080'8080'8080'8080;
+  if (static_cast<std::size_t>(end - at) >= number_bytes) {
+    auto value = from_little_endian<std::uint64_t>({at, number_bytes});
+    if (auto const last = ~value & last_marks; last != 0) {
+      auto const bytes = std::countr_zero(last) / 8 + 1;
+      if (bytes > bytes_max) return {0, nullptr};
+      value &= (last ^ (last - 1)) & ~last_marks;
+      value = (value & 0x007f'007f'007f'007f) | (value & 0x7f00'7f00'7f00'7f00) >> 1;
+      value = (value & 0x0000'3fff'0000'3fff) | (value & 0x3fff'0000'3fff'0000) >> 2;
+      value = (value & 0x0000'0000'0fff'ffff) | (value & 0x0fff'ffff'0000'0000) >> 4;
+      return {value, at + bytes};
+    }
+  }
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 7 * bytes_max && at != end; shift += 7) {
+    auto const byte = static_cast<unsigned char>(*at++);
+    value |= std::uint64_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) return {value, at};
+  }
+  return {0, nullptr};
+}
 
 }  // namespace coxswain::wire

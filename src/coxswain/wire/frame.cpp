@@ -123,7 +123,7 @@ bool frame_decoder::take_prefix() noexcept {
   return prefix_bytes_ == length_bytes;
 }
 
-std::optional<std::string_view> frame_decoder::take_payload() {
+result<std::optional<std::string_view>> frame_decoder::take_payload() {
   if (partial_.empty() && input_.size() >= length_) {
     std::string_view const payload{input_.data(), length_};
     input_.remove_prefix(length_);

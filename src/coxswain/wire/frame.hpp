@@ -88,7 +88,7 @@ class frame_decoder {
   void free_kept() noexcept;
   void count() noexcept { counted_.count(buffer_bytes()); }
   bool take_prefix() noexcept;
-  std::optional<std::string_view> take_payload();
+  result<std::optional<std::string_view>> take_payload();
   std::string_view take(std::size_t bytes_max) noexcept;
   void store(std::string_view more);
 

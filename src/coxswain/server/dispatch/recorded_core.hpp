@@ -35,10 +35,10 @@ class recorded_core final : public xla::core_port {
   void received(time_point now, connection_id from, core::client_message&& what) override {
     received(now, from, {}, std::move(what));
   }
-  // `what` was decoded from `encoded`.
-  void received(time_point now, connection_id from, recorder::encoded_message encoded,
+  // `what` was decoded from `payload`.
+  void received(time_point now, connection_id from, wire::decoded_payload const& payload,
                 core::client_message&& what) {
-    recorder_.write_message(now, from, encoded, what, core_);
+    recorder_.write_message(now, from, payload, what, core_);
     core_.received(now, from, std::move(what));
   }
   void heard(time_point now, connection_id from) override {

@@ -166,6 +166,20 @@ bool needs_placeholders(core::request const& what) {
       what);
 }
 
+bool is_replaced_by_length(core::request const& what) {
+  auto const* const barrier = std::get_if<core::barrier_args>(&what);
+  return barrier == nullptr || (barrier->reduce != core::reduction::all_equal &&
+                                barrier->reduce != core::reduction::sum_int64);
+}
+
+void write_placeholder(std::span<char> value) noexcept {
+  std::ranges::fill(value, '0');
+  auto length = value.size();
+  for (auto at = value.rbegin(); length != 0; length /= 10) {
+    *at++ = static_cast<char>('0' + length % 10);
+  }
+}
+
 std::optional<std::string> placeholder_for_value(core::request const& what, digester const& by) {
   auto const of = [](std::string const& value) {
     return value.empty() ? std::nullopt : std::optional{placeholder(value)};

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,12 @@ class digester {
 // Whether a record of the request may differ from the received one: it has a value or a secret, or
 // is an Increment, whose record has the key's old number. False for most requests.
 [[nodiscard]] bool needs_placeholders(core::request const& what);
+
+// Whether the placeholder of the value of a Put, an Append, a Push or a Barrier is its length.
+[[nodiscard]] bool is_replaced_by_length(core::request const& what);
+
+// Writes the length of a value over it, with leading zeros. It is not empty.
+void write_placeholder(std::span<char> value) noexcept;
 
 // The placeholder for a non-empty value of a Put, an Append, a Push or a Barrier: a fast path of
 // redaction (wire::append_with_value).

@@ -3,12 +3,12 @@
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/base/text_numbers.hpp"
 #include "coxswain/server/recording/settings.hpp"
-#include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -20,6 +20,9 @@ constexpr std::size_t block_bytes = 64 * 1024;
 
 // The capacity that buffers keep between records.
 constexpr std::size_t buffer_bytes = 64 * 1024;
+
+// A message of at most this size keeps its size without its value.
+constexpr std::size_t short_bytes = 256;
 
 void make_small(std::string& buffer) {
   buffer.clear();
@@ -197,22 +200,25 @@ void recorder::write_digests(time_point now, std::vector<core::outgoing> const& 
   sent_.forget();
 }
 
-void recorder::write_message(time_point now, connection_id from, encoded_message encoded,
-                             core::client_message& message, core::coordinator const& receiver) {
+void recorder::write_message(time_point now, connection_id from,
+                             wire::decoded_payload const& payload, core::client_message& message,
+                             core::coordinator const& receiver) {
   if (journal_ == nullptr && !is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::message;
   what.connection = from;
-  auto const [payload, is_plain] = encoded;
-  what.content = payload;
+  auto const& [whole, is_plain, value_in_it] = payload;
+  what.content = whole;
   bool const is_exact = is_plain && !needs_placeholders(message.what);
   if (journal_ != nullptr) write_to_journal(what, message, is_plain);
   if (!is_on()) return;
   if (is_exact) return write(what);
+  bool const is_short = !value_in_it.empty() && whole.size() <= short_bytes;
+  if (is_short && is_replaced_by_length(message.what)) return write_short(what, value_in_it);
   what.held = held_number(message, receiver);
   auto const value = is_plain ? placeholder_for_value(message.what, digester_) : std::nullopt;
-  if (value && wire::append_with_value(message_, payload, *value)) {
+  if (value && wire::append_with_value(message_, whole, *value)) {
     what.content = message_;
     write(what);
     return make_small(message_);
@@ -225,6 +231,16 @@ void recorder::write_message(time_point now, connection_id from, encoded_message
   }
   write(what);
   make_small(message_);
+}
+
+// `value` is in its content.
+void recorder::write_short(wire::record what, std::string_view value) {
+  std::array<char, short_bytes> copy;
+  std::copy(what.content.begin(), what.content.end(), copy.begin());
+  auto const begin = static_cast<std::size_t>(value.data() - what.content.data());
+  write_placeholder(std::span{copy}.subspan(begin, value.size()));
+  what.content = {copy.data(), what.content.size()};
+  write(what);
 }
 
 // With its values and secrets; a token is never written.

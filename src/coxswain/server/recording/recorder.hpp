@@ -12,6 +12,7 @@
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/recording/placeholders.hpp"
 #include "coxswain/server/recording/running_digest.hpp"
+#include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstddef>
@@ -47,15 +48,9 @@ class recorder {
     if (pass_on_) write_digests(now, messages);
   }
 
-  // An encoded message, and whether it has no hidden fields (wire::decode_client).
-  struct encoded_message {
-    std::string_view payload;
-    bool is_plain{};
-  };
-
-  // `message` was decoded from `encoded`, and `receiver` has not received it yet. The message is
+  // `message` was decoded from `payload`, and `receiver` has not received it yet. The message is
   // the same afterwards.
-  void write_message(time_point now, connection_id from, encoded_message encoded,
+  void write_message(time_point now, connection_id from, wire::decoded_payload const& payload,
                      core::client_message& message, core::coordinator const& receiver);
 
   // A complete recording of what is kept.
@@ -87,6 +82,7 @@ class recorder {
   void write_digests(time_point now, std::vector<core::outgoing> const& messages);
   void write(wire::record const& what);
   void pass_on_head();
+  void write_short(wire::record what, std::string_view value);
   void write_to_journal(wire::record what, core::client_message& message, bool is_plain);
   void replace_token(text_replacement& in, core::client_message& message) const;
   void write_input(wire::record const& what);
