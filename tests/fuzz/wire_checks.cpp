@@ -82,7 +82,7 @@ std::vector<std::string> read_at_once(std::string_view stream, std::size_t limit
   return payloads;
 }
 
-// What a Put, an Append, a Push or a Barrier brings; empty for other frequent requests.
+// The value of a Put, Append, Push or Barrier; empty for the other frequent requests.
 std::string_view value_in(core::request const& what) {
   return std::visit(
       [](auto const& args) -> std::string_view {

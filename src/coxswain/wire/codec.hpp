@@ -39,7 +39,7 @@ void append_frame(std::string& out, core::client_message const& message);
 [[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
                                      std::string_view value);
 
-// A decoded payload.
+// The bytes that a message was decoded from.
 struct decoded_payload {
   std::string_view whole{};
   // It has no texts but those of the message, as encoders write the frequent requests. False: it

@@ -35,7 +35,7 @@ struct text_field {
   }
 };
 
-// A text of which it is noted where the message has it.
+// The same for a value, whose position in the message is noted.
 template <int Number>
 struct value_field {
   static constexpr auto tag = tag_of(Number, wire_type::content);

@@ -140,7 +140,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   auto task = acting_task(by, s, message);
   if (task && options_.elastic) task = concerns_.epochs.acting(message, s, *task);
   if (!task) return calls_.refuse(c, task.error());
-  if (*task) c.task.emplace(**task);  // copied as a whole, it would wait for its parts to be stored
+  if (*task) c.task.emplace(**task);  // copying it whole would stall on the stores of its parts
   if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
     s.produces = true;
   }

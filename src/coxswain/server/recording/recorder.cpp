@@ -21,7 +21,8 @@ constexpr std::size_t block_bytes = 64 * 1024;
 // The capacity that buffers keep between records.
 constexpr std::size_t buffer_bytes = 64 * 1024;
 
-// A message of at most this size keeps its size without its value.
+// A message of at most this size is recorded in its own size, with the length written over its
+// value.
 constexpr std::size_t short_bytes = 256;
 
 void make_small(std::string& buffer) {
@@ -233,7 +234,7 @@ void recorder::write_message(time_point now, connection_id from,
   make_small(message_);
 }
 
-// `value` is in its content.
+// `value` is a part of the content.
 void recorder::write_short(wire::record what, std::string_view value) {
   std::array<char, short_bytes> copy;
   std::copy(what.content.begin(), what.content.end(), copy.begin());
