@@ -46,6 +46,8 @@ function(coxswain_layer name)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden  # else gcc inlines no function that another library could replace
+    VISIBILITY_INLINES_HIDDEN ON
     VERIFY_INTERFACE_HEADER_SETS ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_sources(${target} PUBLIC FILE_SET HEADERS
