@@ -1,0 +1,56 @@
+# Profile-guided optimization by gcc. A build inside this one compiles the layers below so that they
+# count what they execute, and runs bench/training; with these counts they are compiled again. Once
+# for each build directory: a function that changes later is compiled without counts. Included after
+# all targets are defined.
+
+# gcc looks for the counts of an object beside it.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(GLOB_RECURSE counts ${TRAINING}/*.gcda)
+  if(NOT counts)
+    message(FATAL_ERROR "the training wrote no counts below ${TRAINING}")
+  endif()
+  file(COPY ${TRAINING}/src DESTINATION ${BUILD} FILES_MATCHING PATTERN "*.gcda")
+  file(TOUCH ${TRAINING}/counts)
+  return()
+endif()
+
+set(layers base core wire)
+
+if(COXSWAIN_PGO STREQUAL train)
+  foreach(layer IN LISTS layers)
+    target_compile_options(coxswain_${layer} PRIVATE -fprofile-generate)
+  endforeach()
+  target_compile_options(coxswain_proto PRIVATE -O0)
+  add_executable(coxswain-training ${PROJECT_SOURCE_DIR}/bench/training.cpp)
+  target_link_libraries(coxswain-training PRIVATE coxswain::wire)
+  list(TRANSFORM layers PREPEND coxswain_)
+  string(JOIN "," layers ${layers})
+  set_target_properties(coxswain-training PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,${layers})
+  target_link_options(coxswain-training PRIVATE -fprofile-generate)
+  return()
+endif()
+
+set(training ${PROJECT_BINARY_DIR}/training)
+set(settings)
+foreach(name IN ITEMS CMAKE_BUILD_TYPE CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CXX_FLAGS
+    CMAKE_CXX_FLAGS_RELEASE CMAKE_MAKE_PROGRAM CMAKE_PREFIX_PATH Python3_EXECUTABLE COXSWAIN_UNITY)
+  if(NOT "${${name}}" STREQUAL "")
+    list(APPEND settings "-D${name}=${${name}}")
+  endif()
+endforeach()
+add_custom_command(OUTPUT ${training}/counts
+  COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S ${PROJECT_SOURCE_DIR} -B ${training} ${settings}
+    -DCOXSWAIN_PGO=train -DCOXSWAIN_TESTS=OFF -DCOXSWAIN_BENCH=OFF -DCOXSWAIN_TOOLS=OFF
+    -DCOXSWAIN_PYTHON=OFF -DCOXSWAIN_INSTALL=OFF
+  COMMAND ${CMAKE_COMMAND} --build ${training} --target coxswain-training
+  COMMAND ${training}/bin/coxswain-training
+  COMMAND ${CMAKE_COMMAND} -DTRAINING=${training} -DBUILD=${PROJECT_BINARY_DIR}
+    -P ${CMAKE_CURRENT_LIST_FILE}
+  COMMENT "Counting what a job executes" USES_TERMINAL VERBATIM)
+add_custom_target(coxswain_counts DEPENDS ${training}/counts)
+foreach(layer IN LISTS layers)
+  add_dependencies(coxswain_${layer} coxswain_counts)
+  target_compile_options(coxswain_${layer} PRIVATE
+    -fprofile-use -fprofile-partial-training -Wmissing-profile -Wno-coverage-mismatch
+    -Wno-stringop-overread)  # false: of a size that memcpy often had
+endforeach()
