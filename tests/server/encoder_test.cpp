@@ -10,7 +10,7 @@ namespace coxswain::server {
 namespace {
 
 struct fixture {
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1 << 30);
+  meter_ptr memory = make_meter(1 << 30);
   encoder encoded{memory};
 };
 

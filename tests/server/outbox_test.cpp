@@ -47,7 +47,7 @@ struct fixture {
     return ids;
   }
 
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1 << 30);
+  meter_ptr memory = make_meter(1 << 30);
   encoder encoded{memory};
 };
 
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
 }
 
 BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
-  auto const scarce = std::make_shared<memory_meter>(32'000);
+  auto const scarce = make_meter(32'000);
   encoder by{scarce};
   scarce->add_transit(30'000);  // 1,000 of the remaining bytes are not for replies
   outbox out{scarce, roomy};
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stored_value_needs_no_extra_memory) {
-  auto const scarce = std::make_shared<memory_meter>(1'000'000);
+  auto const scarce = make_meter(1'000'000);
   encoder by{scarce};
   owned_bytes const stored{bytes{std::string(900'000, 'v'), scarce}};
   outbox out{scarce, roomy};

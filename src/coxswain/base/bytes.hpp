@@ -6,11 +6,11 @@
 #include "coxswain/base/prefetch.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -27,7 +27,8 @@ enum class holder : std::uint8_t {
 // The memory limit of a coordinator and its use. The core may own up to three quarters; messages in
 // transit may use whatever the core leaves. Counting past the limit is possible: check `fits` or
 // `fits_in_transit` first.
-class memory_meter {
+class memory_meter final
+    : public boost::intrusive_ref_counter<memory_meter, boost::thread_unsafe_counter> {
  public:
   explicit memory_meter(std::size_t limit) : limit_{limit}, owned_max_{limit - limit / 4} {}
 
@@ -56,6 +57,12 @@ class memory_meter {
   std::size_t used_{};     // by the core
   std::size_t transit_{};  // and not owned by the core
 };
+
+using meter_ptr = boost::intrusive_ptr<memory_meter>;
+
+[[nodiscard]] inline meter_ptr make_meter(std::size_t limit) {
+  return meter_ptr{new memory_meter{limit}};
+}
 
 // Counts bytes as in transit for its lifetime. Without a meter they are not counted.
 class transit_bytes {
@@ -129,7 +136,7 @@ class bytes {
 
   // Counted by `meter` while they have a holder; a reference alone is not counted. Short content is
   // copied, so that the caller can use its memory again.
-  bytes(std::string&& content, std::shared_ptr<memory_meter> meter)
+  bytes(std::string&& content, meter_ptr meter)
       : content_{make(std::move(content), std::move(meter))} {}
 
   [[nodiscard]] std::string_view view() const noexcept {
@@ -168,8 +175,7 @@ class bytes {
  private:
   // Short content is stored right behind it, in the same allocation.
   struct metered {
-    metered(std::string_view of, std::shared_ptr<memory_meter> by)
-        : meter{std::move(by)}, content{of} {}
+    metered(std::string_view of, meter_ptr by) : meter{std::move(by)}, content{of} {}
     metered(metered const&) = delete;
     metered& operator=(metered const&) = delete;
 
@@ -181,20 +187,19 @@ class bytes {
 
     mutable std::uint32_t references{};
     mutable holders held;
-    std::shared_ptr<memory_meter> meter;
+    meter_ptr meter;
     std::string_view content;
   };
   // Long content is not copied.
   struct long_metered : metered {
-    long_metered(std::string&& of, std::shared_ptr<memory_meter> by)
-        : metered{of, std::move(by)}, text{std::move(of)} {
+    long_metered(std::string&& of, meter_ptr by) : metered{of, std::move(by)}, text{std::move(of)} {
       content = text;
     }
     std::string text;
   };
   static constexpr std::size_t short_max = 512;
 
-  static metered const* make(std::string&& content, std::shared_ptr<memory_meter> meter) {
+  static metered const* make(std::string&& content, meter_ptr meter) {
     if (content.size() > short_max) return new long_metered{std::move(content), std::move(meter)};
     auto* const place = static_cast<char*>(::operator new(sizeof(metered) + content.size()));
     auto* const behind = place + sizeof(metered);

@@ -333,7 +333,7 @@ std::optional<std::uint64_t> coordinator::newer_term() const {
 bool coordinator::drained() const { return all_->connections.drained(); }
 incarnation coordinator::self() const { return all_->kernel.self; }
 config const& coordinator::options() const { return all_->kernel.options; }
-std::shared_ptr<memory_meter> const& coordinator::memory() const { return all_->kernel.memory; }
+meter_ptr const& coordinator::memory() const { return all_->kernel.memory; }
 void coordinator::check_invariants() const {
   for (concern const* const one : all_->all) one->check_invariants();
   check_tasks(*all_);

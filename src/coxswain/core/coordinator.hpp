@@ -176,7 +176,7 @@ class coordinator {
 
   // Counts the core's memory and, for the server, messages in transit, on which no reply of the
   // core depends.
-  [[nodiscard]] std::shared_ptr<memory_meter> const& memory() const;
+  [[nodiscard]] meter_ptr const& memory() const;
 
   // Writes a snapshot: the complete state, also of output that was not taken yet. `to` gets its
   // bytes in pieces. It has values and resume secrets, but no tokens. Returns the digest.

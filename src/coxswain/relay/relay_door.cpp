@@ -51,8 +51,7 @@ relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answ
       stalled_max_{stalled_max},
       limits_{limits_for(terms)},
       links_{board, first_client},
-      door_{completed(std::move(o), terms), terms.coordinator, links_,
-            std::make_shared<memory_meter>(memory_max)} {}
+      door_{completed(std::move(o), terms), terms.coordinator, links_, make_meter(memory_max)} {}
 
 void relay_door::begin(time_point now) noexcept {
   now_ = now;

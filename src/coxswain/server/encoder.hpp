@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <string>
 
 namespace coxswain::server {
@@ -28,7 +27,7 @@ class encoder {
   static constexpr std::size_t shared_bytes_min = 4 * 1024;
 
   // Large bodies are counted by `memory` while they are in transit.
-  explicit encoder(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit encoder(meter_ptr memory) : memory_{std::move(memory)} {}
 
   // Valid until the next call of anything here.
   [[nodiscard]] encoded_reply const& encode(core::answer_ptr const& what);
@@ -42,7 +41,7 @@ class encoder {
     encoded_reply reply;  // whose small memory is kept for the next
   };
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::array<remembered, 4> last_;  // of one iteration, so few different ones come mixed
   std::size_t next_{};
 };

@@ -43,7 +43,7 @@ iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), tex
 
 }  // namespace
 
-outbox::outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max)
+outbox::outbox(meter_ptr memory, std::size_t bytes_max)
     : memory_{std::move(memory)}, bytes_max_{bytes_max} {}
 
 outbox::~outbox() { abandon(); }

@@ -28,7 +28,7 @@ class outbox {
   // `memory` counts all of it as in transit. Replies wait beyond `bytes_max`, and when `memory` has
   // no room, of which a part is left to others; but one is always encoded when nothing else is
   // queued.
-  outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max);
+  outbox(meter_ptr memory, std::size_t bytes_max);
   ~outbox();
   outbox(outbox const&) = delete;
   outbox& operator=(outbox const&) = delete;
@@ -164,7 +164,7 @@ class outbox {
   void count_buffer(stretch& of) noexcept;
   void close_if_full();
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::size_t bytes_max_;
   std::size_t queued_{};
   std::unique_ptr<held> held_;

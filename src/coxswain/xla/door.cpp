@@ -8,7 +8,7 @@
 
 namespace coxswain::xla {
 
-door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory)
+door::door(door_options o, incarnation self, core_port& core, meter_ptr memory)
     : options_{std::move(o)},
       self_{self},
       memory_{memory},

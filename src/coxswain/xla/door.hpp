@@ -34,7 +34,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,7 +44,7 @@ namespace coxswain::xla {
 class door {
  public:
   // `core` must outlive it.
-  door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory);
+  door(door_options o, incarnation self, core_port& core, meter_ptr memory);
   door(door const&) = delete;
   door& operator=(door const&) = delete;
 
@@ -122,7 +121,7 @@ class door {
 
   door_options options_;
   incarnation self_;
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::vector<effect> effects_;
   open_call_table calls_;
   job_failure failure_;

@@ -17,7 +17,7 @@ std::size_t cost_of(open_call const& one) {
 
 }  // namespace
 
-open_call_table::open_call_table(std::shared_ptr<memory_meter> memory, std::vector<effect>& replies)
+open_call_table::open_call_table(meter_ptr memory, std::vector<effect>& replies)
     : memory_{std::move(memory)}, replies_{replies} {}
 
 open_call_table::~open_call_table() {

@@ -46,7 +46,7 @@ using call_counts = std::array<call_count, methods>;
 class open_call_table {
  public:
   // Replies are appended to `replies`, which must outlive it.
-  open_call_table(std::shared_ptr<memory_meter> memory, std::vector<effect>& replies);
+  open_call_table(meter_ptr memory, std::vector<effect>& replies);
   ~open_call_table();
   open_call_table(open_call_table const&) = delete;
   open_call_table& operator=(open_call_table const&) = delete;
@@ -83,7 +83,7 @@ class open_call_table {
  private:
   static void unlink(open_call& one);
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::vector<effect>& replies_;
   std::unordered_map<request_id, open_call, std::hash<request_id>, std::equal_to<>,
                      recycling_allocator<std::pair<request_id const, open_call>>>

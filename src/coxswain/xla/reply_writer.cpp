@@ -40,8 +40,7 @@ std::string proper(std::string_view text) {
 
 }  // namespace
 
-reply_writer::reply_writer(job_failure const& why, bool is_strict,
-                           std::shared_ptr<memory_meter> memory)
+reply_writer::reply_writer(job_failure const& why, bool is_strict, meter_ptr memory)
     : failure_{why}, is_strict_{is_strict}, memory_{std::move(memory)} {}
 
 encoded_reply reply_writer::succeeded(open_call const& one, core::answer const& what) {

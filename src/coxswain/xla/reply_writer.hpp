@@ -12,7 +12,6 @@
 #include "coxswain/xla/outcome.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,7 @@ namespace coxswain::xla {
 class reply_writer {
  public:
   // `why` must outlive it. `is_strict`: as upstream's tests require it.
-  reply_writer(job_failure const& why, bool is_strict, std::shared_ptr<memory_meter> memory);
+  reply_writer(job_failure const& why, bool is_strict, meter_ptr memory);
 
   // The reply to a call that succeeds; of a directory, it takes all its pages.
   [[nodiscard]] encoded_reply succeeded(open_call const& one, core::answer const& what);
@@ -43,7 +42,7 @@ class reply_writer {
 
   job_failure const& failure_;
   bool is_strict_;
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::vector<kept_listing> listings_;
 };
 

@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,7 @@ BOOST_AUTO_TEST_CASE(bytes_of_any_length_keep_their_content) {
 
 BOOST_AUTO_TEST_CASE(shared_bytes_count_once_while_owned) {
   for (std::size_t const size : {0u, 512u, 513u}) {
-    auto const meter = std::make_shared<memory_meter>(10'000);
+    auto const meter = make_meter(10'000);
     {
       bytes const plain{std::string(size, 'x'), meter};
       BOOST_TEST(meter->used() == 0u);
@@ -42,12 +41,12 @@ BOOST_AUTO_TEST_CASE(shared_bytes_count_once_while_owned) {
       BOOST_TEST(meter->used() == 0u);
       BOOST_TEST(plain.view() == std::string(size, 'x'));
     }
-    BOOST_TEST(meter.use_count() == 1);
+    BOOST_TEST(meter->use_count() == 1);
   }
 }
 
 BOOST_AUTO_TEST_CASE(owned_bytes_do_not_count_as_in_transit) {
-  auto const meter = std::make_shared<memory_meter>(10'000);
+  auto const meter = make_meter(10'000);
   bytes const plain{std::string(600, 'x'), meter};
   auto const counted = [&] { return std::pair{meter->used(), meter->transit()}; };
   using two = std::pair<std::size_t, std::size_t>;

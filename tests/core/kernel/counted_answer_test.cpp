@@ -2,7 +2,6 @@
 
 #include "tests/core/cluster.hpp"
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,7 +11,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(counted_answer_test)
 
 BOOST_AUTO_TEST_CASE(an_answer_and_its_values_count_while_referenced) {
-  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  auto const memory = make_meter(1'000'000);
   core::listing_answer listing;
   listing.entries.push_back({std::string(1'000, 'k'), bytes{std::string(5'000, 'v'), memory}, 7});
   auto const size = core::bytes_of(listing) + 5'000;

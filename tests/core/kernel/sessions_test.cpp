@@ -27,7 +27,7 @@ parked at_key(std::string name) {
 
 // One session on one connection.
 struct harness {
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  meter_ptr memory = make_meter(1'000'000);
   std::vector<outgoing> out;
   std::unique_ptr<sessions> all = std::make_unique<sessions>(memory, out);
   connection_id on = all->add_connection({});

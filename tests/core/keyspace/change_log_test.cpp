@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
 #include <string>
 
 namespace coxswain::core {
@@ -24,7 +23,7 @@ struct log {
     return all;
   }
 
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  meter_ptr memory = make_meter(1'000'000);
   change_log changes;
 };
 

@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_keys_of_a_waiting_get_all_count_as_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(destruction_frees_the_memory_of_waiting_gets) {
-  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  auto const memory = make_meter(1'000'000);
   {
     core::joint_gets all{memory};
     all.add({"a", "b"});

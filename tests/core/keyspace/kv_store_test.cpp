@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +12,7 @@ namespace coxswain::core {
 namespace {
 
 struct store {
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  meter_ptr memory = make_meter(1'000'000);
   kv_store keys{memory, change_log::limits{0, 0}};
 
   std::string put(std::string const& key, std::string value, bool overwrite = false) {
@@ -365,7 +364,7 @@ BOOST_AUTO_TEST_CASE(only_stored_keys_and_values_are_counted) {
 }
 
 BOOST_AUTO_TEST_CASE(destroying_the_store_frees_its_memory) {
-  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  auto const memory = make_meter(1'000'000);
   {
     kv_store keys{memory};
     BOOST_TEST(keys.put("a", "1", false).has_value());
@@ -418,7 +417,7 @@ BOOST_AUTO_TEST_CASE(a_full_store_refuses_append_and_increment) {
 }
 
 BOOST_AUTO_TEST_CASE(no_change_is_dropped_for_a_value_that_cannot_fit_anyway) {
-  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  auto const memory = make_meter(1'000'000);
   kv_store keys{memory, change_log::limits{10, 1'000}};
   BOOST_TEST(keys.put("k", "1", false).has_value());
   memory->add(2'000'000);

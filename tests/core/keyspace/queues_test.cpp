@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
 #include <string>
 
 namespace coxswain::core {
@@ -18,7 +17,7 @@ struct shop {
     return who ? std::to_string(who->request.value) : "nobody";
   }
 
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  meter_ptr memory = make_meter(1'000'000);
   core::queues queues{memory};
 };
 
@@ -89,7 +88,7 @@ BOOST_AUTO_TEST_CASE(take_all_returns_every_waiter) {
 }
 
 BOOST_AUTO_TEST_CASE(destroying_queues_frees_their_memory) {
-  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  auto const memory = make_meter(1'000'000);
   {
     queues all{memory};
     all.push("q", "a");

@@ -15,7 +15,7 @@ task_set_ptr set_of(std::vector<task_id> tasks) {
 
 class fixture {
  protected:
-  std::shared_ptr<memory_meter> memory{std::make_shared<memory_meter>(14'000)};
+  meter_ptr memory{make_meter(14'000)};
   alive_queries queries{memory};
 };
 

@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ struct harness {
   explicit harness(std::size_t owed_max = 100, std::size_t idle_max = 10)
       : all{memory, owed_max, idle_max} {}
 
-  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(10'000'000'000);
+  meter_ptr memory = make_meter(10'000'000'000);
   barriers all;
   task_set_ptr three = boost::make_local_shared<task_set const>(3);
 

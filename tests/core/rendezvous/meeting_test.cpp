@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -184,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_closed_meeting_has_forgotten_everything_and_may_open_agai
 }
 
 BOOST_AUTO_TEST_CASE(the_data_of_a_closed_meeting_is_freed) {
-  auto const memory = std::make_shared<memory_meter>(1000);
+  auto const memory = make_meter(1000);
   meeting m;
   m.open(all(2), start);
   meeting::arrival a = with_ticket(1);

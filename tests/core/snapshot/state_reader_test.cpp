@@ -92,7 +92,7 @@ template <class T>
 T read(std::string const& from) {
   T what;
   state_reader reader{from, started};
-  reader.belong_to(std::make_shared<memory_meter>(1'000'000), 10, 0);
+  reader.belong_to(make_meter(1'000'000), 10, 0);
   reader(1, what);
   reader.finish();
   return what;

@@ -20,7 +20,7 @@ constexpr std::size_t cause_bytes_max = 512;
 
 kernel::kernel(config given, incarnation id, time_point now)
     : options{std::move(given)},
-      memory{std::make_shared<memory_meter>(options.memory_bytes_max)},
+      memory{make_meter(options.memory_bytes_max)},
       self{id},
       started{now},
       sessions{memory, out},

@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +30,7 @@ class kernel {
   kernel(config given, incarnation self, time_point now);
 
   config options;
-  std::shared_ptr<memory_meter> const memory;
+  meter_ptr const memory;
   incarnation const self;
   time_point const started;
   std::vector<outgoing> out;

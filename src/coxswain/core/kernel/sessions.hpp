@@ -106,8 +106,7 @@ struct session {
 
 class sessions {
  public:
-  sessions(std::shared_ptr<memory_meter> memory, std::vector<outgoing>& out)
-      : memory_{std::move(memory)}, out_{out} {}
+  sessions(meter_ptr memory, std::vector<outgoing>& out) : memory_{std::move(memory)}, out_{out} {}
   ~sessions();
   sessions(sessions const&) = delete;
   sessions& operator=(sessions const&) = delete;
@@ -213,7 +212,7 @@ class sessions {
   std::vector<undelivered> take_back(session& s,
                                      std::function<bool(kept_reply const&)> const& is_taken);
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   shares shares_;
   std::vector<outgoing>& out_;
   std::uint64_t connections_made_{};

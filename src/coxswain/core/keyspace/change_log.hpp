@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,8 +24,7 @@ class change_log {
     std::size_t bytes_max{64 * 1024 * 1024};  // of keys and values; a single change may exceed it
   };
 
-  change_log(std::shared_ptr<memory_meter> memory, limits within)
-      : memory_{std::move(memory)}, limits_{within} {}
+  change_log(meter_ptr memory, limits within) : memory_{std::move(memory)}, limits_{within} {}
   ~change_log();
   change_log(change_log const&) = delete;
   change_log& operator=(change_log const&) = delete;
@@ -75,7 +73,7 @@ class change_log {
   void drop_oldest();
   void expect_oldest() const noexcept;
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   limits limits_;
   std::vector<key_change> ring_;
   std::size_t oldest_{};  // its place

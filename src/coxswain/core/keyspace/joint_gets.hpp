@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +41,7 @@ class joint_gets {
   // Identifies one that waits.
   using number = std::uint64_t;
 
-  explicit joint_gets(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit joint_gets(meter_ptr memory) : memory_{std::move(memory)} {}
   ~joint_gets();
   joint_gets(joint_gets const&) = delete;
   joint_gets& operator=(joint_gets const&) = delete;
@@ -67,7 +66,7 @@ class joint_gets {
   static void fields(auto& a, auto& s);
 
  private:
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::map<number, get> gets_;
   fifo<ticket> woken_;
   number last_{};

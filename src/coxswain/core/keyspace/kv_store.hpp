@@ -59,7 +59,7 @@ class kv_store {
   // Identifies a waiter of a key.
   using waiter_number = std::uint64_t;
 
-  explicit kv_store(std::shared_ptr<memory_meter> memory, change_log::limits remembered = {})
+  explicit kv_store(meter_ptr memory, change_log::limits remembered = {})
       : memory_{std::move(memory)}, changes_{memory_, remembered} {}
   ~kv_store();
   kv_store(kv_store const&) = delete;
@@ -196,7 +196,7 @@ class kv_store {
   void own(entries::iterator at, std::optional<task_id> const& owner);
   entries::iterator erase(entries::iterator at);
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   entries entries_;
   name_index<entries> index_;
   std::map<std::string, std::map<waiter_number, ticket>, std::less<>> waiters_;

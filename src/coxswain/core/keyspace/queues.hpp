@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +26,7 @@ class queues {
   // Identifies a waiter of a queue.
   using waiter_number = std::uint64_t;
 
-  explicit queues(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit queues(meter_ptr memory) : memory_{std::move(memory)} {}
   ~queues();
   queues(queues const&) = delete;
   queues& operator=(queues const&) = delete;
@@ -76,7 +75,7 @@ class queues {
   void add(std::string const& name, std::uint64_t number, bytes value);
   void forget_if_idle(by_name::iterator at);
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   by_name queues_;
   std::uint64_t number_{};
   waiter_number waiter_{};

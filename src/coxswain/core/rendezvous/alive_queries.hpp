@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <vector>
 
 namespace coxswain::core {
@@ -26,7 +25,7 @@ class alive_queries {
     std::uint32_t looked_at{};
   };
 
-  explicit alive_queries(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit alive_queries(meter_ptr memory) : memory_{std::move(memory)} {}
   ~alive_queries();
   alive_queries(alive_queries const&) = delete;
   alive_queries& operator=(alive_queries const&) = delete;
@@ -67,7 +66,7 @@ class alive_queries {
     bool operator()(task_set_ptr const& a, task_set_ptr const& b) const { return *a < *b; }
   };
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::map<query_number, query> queries_;
   std::map<task_set_ptr, query_number, by_members> numbers_;
   query_number last_{};

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <list>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -58,7 +57,7 @@ class barriers {
   };
 
   // Names in use, open rounds and owed outcomes count as used memory.
-  barriers(std::shared_ptr<memory_meter> memory, std::size_t owed_max, std::size_t idle_max)
+  barriers(meter_ptr memory, std::size_t owed_max, std::size_t idle_max)
       : memory_{std::move(memory)}, owed_max_{owed_max}, idle_max_{idle_max} {}
   ~barriers();
   barriers(barriers const&) = delete;
@@ -153,7 +152,7 @@ class barriers {
   void rest(barrier& b);
   void forget_oldest_idle();
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::size_t owed_max_;
   std::size_t idle_max_;
   std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;

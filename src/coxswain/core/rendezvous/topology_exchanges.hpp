@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +31,7 @@ class topology_exchanges {
     std::size_t meeting_bytes{};
   };
 
-  explicit topology_exchanges(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit topology_exchanges(meter_ptr memory) : memory_{std::move(memory)} {}
   ~topology_exchanges() { clear(); }
   topology_exchanges(topology_exchanges const&) = delete;
   topology_exchanges& operator=(topology_exchanges const&) = delete;
@@ -73,7 +72,7 @@ class topology_exchanges {
  private:
   void close(exchange& x);
 
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::map<std::string, exchange, std::less<>> all_;
 };
 

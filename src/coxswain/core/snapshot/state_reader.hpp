@@ -35,8 +35,7 @@ class state_reader {
 
   // The meter of the values that are read, the number of tasks, and the most bytes of a value that
   // was omitted.
-  void belong_to(std::shared_ptr<memory_meter> memory, std::uint32_t num_tasks,
-                 std::size_t omitted_max) {
+  void belong_to(meter_ptr memory, std::uint32_t num_tasks, std::size_t omitted_max) {
     memory_ = std::move(memory);
     num_tasks_ = num_tasks;
     omitted_max_ = omitted_max;
@@ -229,7 +228,7 @@ class state_reader {
   std::size_t size_;
   time_point started_;
   std::uint64_t tag_{};  // that was read and not taken; zero: none
-  std::shared_ptr<memory_meter> memory_;
+  meter_ptr memory_;
   std::uint32_t num_tasks_{};
   std::size_t omitted_max_{};
   std::vector<std::any> objects_;

@@ -7,7 +7,7 @@
 
 namespace coxswain::server {
 
-line::line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
+line::line(meter_ptr memory, std::size_t queued_bytes_max)
     : decoder{core::hello_frame_bytes_max, unasked_max, memory.get()},
       out{std::move(memory), queued_bytes_max} {}
 

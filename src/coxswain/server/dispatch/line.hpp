@@ -17,7 +17,7 @@ struct route_line;
 struct trunk_line;
 
 struct line {
-  line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max);
+  line(meter_ptr memory, std::size_t queued_bytes_max);
   ~line();
 
   // A larger frame that has not arrived completely needs permission.
