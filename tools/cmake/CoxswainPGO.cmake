@@ -14,6 +14,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  message(FATAL_ERROR "COXSWAIN_PGO is for gcc only")
+endif()
 set(layers base core wire)
 
 if(COXSWAIN_PGO STREQUAL train)
@@ -30,18 +33,22 @@ if(COXSWAIN_PGO STREQUAL train)
   return()
 endif()
 
+# With the settings of this build.
 set(training ${PROJECT_BINARY_DIR}/training)
 set(settings)
-foreach(name IN ITEMS CMAKE_BUILD_TYPE CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CXX_FLAGS
-    CMAKE_CXX_FLAGS_RELEASE CMAKE_MAKE_PROGRAM CMAKE_PREFIX_PATH Python3_EXECUTABLE COXSWAIN_UNITY)
-  if(NOT "${${name}}" STREQUAL "")
-    list(APPEND settings "-D${name}=${${name}}")
+get_cmake_property(names CACHE_VARIABLES)
+foreach(name IN LISTS names)
+  get_property(type CACHE ${name} PROPERTY TYPE)
+  if(NOT type MATCHES "INTERNAL|STATIC")
+    string(APPEND settings "set(${name} [==[${${name}}]==] CACHE STRING \"\")\n")
   endif()
 endforeach()
+file(WRITE ${training}.cmake "${settings}")
+
 add_custom_command(OUTPUT ${training}/counts
-  COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S ${PROJECT_SOURCE_DIR} -B ${training} ${settings}
-    -DCOXSWAIN_PGO=train -DCOXSWAIN_TESTS=OFF -DCOXSWAIN_BENCH=OFF -DCOXSWAIN_TOOLS=OFF
-    -DCOXSWAIN_PYTHON=OFF -DCOXSWAIN_INSTALL=OFF
+  COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S ${PROJECT_SOURCE_DIR} -B ${training}
+    -C ${training}.cmake -DCOXSWAIN_PGO=train -DCOXSWAIN_WERROR=OFF -DCOXSWAIN_TESTS=OFF
+    -DCOXSWAIN_BENCH=OFF -DCOXSWAIN_TOOLS=OFF -DCOXSWAIN_PYTHON=OFF -DCOXSWAIN_INSTALL=OFF
   COMMAND ${CMAKE_COMMAND} --build ${training} --target coxswain-training
   COMMAND ${training}/bin/coxswain-training
   COMMAND ${CMAKE_COMMAND} -DTRAINING=${training} -DBUILD=${PROJECT_BINARY_DIR}
