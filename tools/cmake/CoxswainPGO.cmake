@@ -59,5 +59,6 @@ foreach(layer IN LISTS layers)
   add_dependencies(coxswain_${layer} coxswain_counts)
   target_compile_options(coxswain_${layer} PRIVATE
     -fprofile-use -fprofile-partial-training -Wmissing-profile -Wno-coverage-mismatch
+    -fno-unroll-loops -fno-tracer  # a sixth of the size
     -Wno-stringop-overread)  # false: of a size that memcpy often had
 endforeach()
