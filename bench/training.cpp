@@ -15,7 +15,9 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace coxswain::bench {
@@ -37,8 +39,7 @@ class job {
  public:
   job(std::uint32_t num_tasks, std::uint32_t tasks_per_client)
       : logic_{options(num_tasks), incarnation{1}, now_},
-        tasks_(num_tasks),
-        clients_{},
+        tasks_{num_tasks},
         per_client_{tasks_per_client} {
     for (std::uint32_t i = 0; i < num_tasks / per_client_; ++i) {
       auto const id = logic_.connected(now_, "10.0.0.1:40000", core::session_secret{});
@@ -113,11 +114,9 @@ class job {
     logic_.prefetch_session(from.id);
     logic_.prefetch_requests(from.id);
     from.decoder.feed(from.input);
-    for (auto frame = from.decoder.next(); *frame; frame = from.decoder.next()) {
+    while (auto const frame = from.decoder.next().value()) {
       wire::decoded_payload payload;
-      if (status why = wire::decode_client(**frame, message_, payload); !why.ok()) {
-        throw error{why};
-      }
+      if (status why = wire::decode_client(*frame, message_, payload); !why.ok()) throw error{why};
       record(from.id, payload);
       logic_.received(now_, from.id, std::move(message_));
       if (logic_.unsent() >= 6) send();
@@ -147,8 +146,9 @@ class job {
       wire::encode(*one.what, body_, tail);
       wire::append_server_head(frame_, one.in_reply_to, body_.size() + tail.size());
       frame_.append(body_).append(tail.view());
-      auto const got = wire::decode_server(std::string_view{frame_}.substr(wire::length_bytes));
-      if (!got || !got->what.outcome.ok()) throw error{got ? got->what.outcome : got.error()};
+      auto const payload = std::string_view{frame_}.substr(wire::length_bytes);
+      auto const got = wire::decode_server(payload).value();
+      if (!got.what.outcome.ok()) throw error{got.what.outcome};
       ++answers_;
     }
     output_.clear();
@@ -174,9 +174,9 @@ std::string key(std::uint64_t number) {
   return "checkpoint/shard/" + std::to_string(number % 1000);
 }
 
-core::barrier_args barrier(std::string data = {}) {
+core::barrier_args barrier(std::string name, std::string data = {}) {
   core::barrier_args made;
-  made.name = "step";
+  made.name = std::move(name);
   made.data = std::move(data);
   return made;
 }
@@ -202,7 +202,7 @@ void use_keys(job& in) {
 
 void wait_for_each_other(job& in, int rounds) {
   for (int round = 0; round < rounds; ++round) {
-    in.all_ask([](std::uint32_t) { return barrier(); });
+    in.all_ask([](std::uint32_t) { return barrier("step"); });
     if (round % 8 == 0) in.all_live();
   }
 }
@@ -210,14 +210,12 @@ void wait_for_each_other(job& in, int rounds) {
 void exchange_data(job& in) {
   for (int round = 0; round < 8; ++round) {
     in.all_ask([](std::uint32_t) {
-      auto made = barrier(std::string(64, 'd'));
-      made.name = "data";
+      auto made = barrier("data", std::string(64, 'd'));
       made.gather = true;
       return made;
     });
     in.all_ask([](std::uint32_t) {
-      auto made = barrier(std::string(8, '\1'));
-      made.name = "sum";
+      auto made = barrier("sum", std::string(8, '\1'));
       made.reduce = core::reduction::sum_int64;
       return made;
     });
