@@ -1,54 +1,124 @@
 // The job whose profile guides gcc (tools/cmake/CoxswainPGO.cmake): what a coordinator is asked
-// most, as frames, without sockets. How often each thing is done matters little: gcc wants to know
-// which branches are taken and which functions are worth inlining.
+// most, by a process of clients over sockets. How often each thing is done matters little: gcc
+// wants to know which branches are taken and which functions are worth inlining.
 
-#include "coxswain/core/coordinator.hpp"
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/descriptor.hpp"
+#include "coxswain/server/server.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
-#include "coxswain/wire/recording.hpp"
 
 #include <array>
-#include <chrono>
+#include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace coxswain::bench {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::size_t frame_bytes_max = 1024 * 1024;
 constexpr std::size_t batch = 16;  // requests that a client sends at once
 
-core::config options(std::uint32_t num_tasks) {
-  core::config made;
-  made.num_tasks = num_tasks;
-  made.changes_max = 1024;  // the log of changes becomes full
-  return made;
+// A failure ends the build instead of keeping it waiting.
+constexpr timeval patience{60, 0};
+
+[[noreturn]] void fail(char const* doing) {
+  throw std::system_error{errno, std::generic_category(), doing};
 }
+
+class client {
+ public:
+  explicit client(sockaddr_in const& server) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
+    if (::setsockopt(socket_.value(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+        ::connect(socket_.value(), reinterpret_cast<sockaddr const*>(&server), sizeof server) !=
+            0) {
+      fail("a client connects");
+    }
+    core::hello_args hello;
+    hello.label = "worker-host-17:31415";
+    add({}, {}, hello);
+    exchange();
+  }
+
+  void ask(std::uint32_t task, core::request what) {
+    add(request_id{++asked_}, task_id{task}, std::move(what));
+  }
+  // Two heartbeats: right after answers, only the second is answered.
+  void say_it_lives() {
+    add({}, {}, std::monostate{});
+    add({}, {}, std::monostate{});
+    --unanswered_;
+  }
+
+  void send() {
+    std::string_view left{output_};
+    while (!left.empty()) {
+      auto const sent = ::send(socket_.value(), left.data(), left.size(), MSG_NOSIGNAL);
+      if (sent < 0) fail("a client sends");
+      left.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    output_.clear();
+  }
+
+  // Everything was sent; returns when all is answered.
+  void read() {
+    while (unanswered_ > 0) {
+      auto const got = ::recv(socket_.value(), buffer_.data(), buffer_.size(), 0);
+      if (got <= 0) fail("a client reads");
+      decoder_.feed({buffer_.data(), static_cast<std::size_t>(got)});
+      while (auto const frame = decoder_.next().value()) {
+        auto const message = wire::decode_server(*frame).value();
+        if (!message.what.outcome.ok()) throw error{message.what.outcome};
+        --unanswered_;
+      }
+      decoder_.keep();
+    }
+    answered_ = asked_;
+  }
+
+  void exchange() {
+    send();
+    read();
+  }
+
+ private:
+  void add(request_id id, task_id task, core::request what) {
+    wire::append_frame(output_, {id, answered_, task, std::move(what)});
+    ++unanswered_;
+  }
+
+  net::descriptor socket_;
+  wire::frame_decoder decoder_{frame_bytes_max};
+  std::string output_;
+  std::array<char, 64 * 1024> buffer_{};
+  std::uint64_t asked_{};
+  std::uint64_t answered_{};
+  std::size_t unanswered_{};
+};
 
 class job {
  public:
-  job(std::uint32_t num_tasks, std::uint32_t tasks_per_client)
-      : logic_{options(num_tasks), incarnation{1}, now_},
-        tasks_{num_tasks},
-        per_client_{tasks_per_client} {
-    for (std::uint32_t i = 0; i < num_tasks / per_client_; ++i) {
-      auto const id = logic_.connected(now_, "10.0.0.1:40000", core::session_secret{});
-      clients_.emplace_back(id, wire::frame_decoder{frame_bytes_max});
-      core::hello_args hello;
-      hello.label = "worker-host-17:31415";
-      wire::append_frame(clients_.back().input, {{}, 0, {}, hello});
-      receive(i);
-    }
+  job(sockaddr_in const& server, std::uint32_t num_tasks, std::uint32_t tasks_per_client)
+      : tasks_{num_tasks}, per_client_{tasks_per_client} {
+    clients_.reserve(num_tasks / per_client_);
+    while (clients_.size() < num_tasks / per_client_) clients_.emplace_back(server);
     all_ask([](std::uint32_t task) {
       return core::join_args{incarnation{task + 1}, core::timeout_default};
     });
@@ -57,121 +127,55 @@ class job {
   // Each task makes one request; `make` is called with its number.
   template <class Make>
   void all_ask(Make make) {
-    for (std::uint32_t task = 0; task < tasks_; ++task) {
-      ask(task, make(task));
-      if ((task + 1) % per_client_ == 0) receive(task / per_client_);
-    }
+    for (std::uint32_t task = 0; task < tasks_; ++task) of(task).ask(task, make(task));
+    exchange();
   }
 
   // Each task makes many requests at once; `make` is called with a different number each time.
   template <class Make>
   void all_ask_much(Make make) {
     for (std::uint32_t task = 0; task < tasks_; ++task) {
-      for (std::size_t i = 0; i < batch; ++i) ask(task, make(made_++));
-      receive(task / per_client_);
+      for (std::size_t i = 0; i < batch; ++i) of(task).ask(task, make(made_++));
+    }
+    exchange();
+  }
+
+  // The same, but each request only when the previous one is answered.
+  template <class Make>
+  void ask_in_turn(Make make) {
+    for (std::uint32_t task = 0; task < tasks_; ++task) {
+      for (std::size_t i = 0; i < batch; ++i) {
+        of(task).ask(task, make(made_++));
+        of(task).exchange();
+      }
     }
   }
 
   void all_live() {
-    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-      auto& from = clients_[i];
-      wire::append_frame(from.input, {{}, from.answered, {}, std::monostate{}});
-      receive(i);
-    }
-    now_ += 1s;
-    if (auto const due = logic_.next_deadline(); due && *due <= now_) logic_.advance(now_);
-    send();
+    for (auto& one : clients_) one.say_it_lives();
+    exchange();
   }
-
-  void snapshot() {
-    std::size_t size = 0;
-    logic_.save([&](std::string_view piece) { size += piece.size(); });
-  }
-
-  [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
 
  private:
-  struct client {
-    client(connection_id as, wire::frame_decoder by) : id{as}, decoder{std::move(by)} {}
+  [[nodiscard]] client& of(std::uint32_t task) { return clients_[task / per_client_]; }
 
-    connection_id id;
-    wire::frame_decoder decoder;
-    std::string input{};
-    std::uint64_t asked{};
-    std::uint64_t answered{};
-  };
-
-  void ask(std::uint32_t task, core::request what) {
-    auto& from = clients_[task / per_client_];
-    wire::append_frame(from.input,
-                       {request_id{++from.asked}, from.answered, task_id{task}, std::move(what)});
+  void exchange() {
+    for (auto& one : clients_) one.send();
+    for (auto& one : clients_) one.read();
   }
 
-  void receive(std::uint32_t number) {
-    auto& from = clients_[number];
-    now_ += 10us;
-    logic_.prefetch(from.id);
-    logic_.prefetch_session(from.id);
-    logic_.prefetch_requests(from.id);
-    from.decoder.feed(from.input);
-    while (auto const frame = from.decoder.next().value()) {
-      wire::decoded_payload payload;
-      if (status why = wire::decode_client(*frame, message_, payload); !why.ok()) throw error{why};
-      record(from.id, payload);
-      logic_.received(now_, from.id, std::move(message_));
-      if (logic_.unsent() >= 6) send();
-    }
-    from.input.clear();
-    from.answered = from.asked;
-    send();
-  }
-
-  void record(connection_id from, wire::decoded_payload const& payload) {
-    wire::record input;
-    input.at = now_.time_since_epoch();
-    input.kind = wire::record_kind::message;
-    input.connection = from;
-    input.content = payload.whole;
-    if (wire::bytes_max(input) > recorded_.size()) return;
-    static_cast<void>(wire::write(input, recorded_.data()));
-  }
-
-  // And the client reads it.
-  void send() {
-    logic_.take_outgoing(output_);
-    for (auto const& one : output_) {
-      body_.clear();
-      frame_.clear();
-      bytes tail;
-      wire::encode(*one.what, body_, tail);
-      wire::append_server_head(frame_, one.in_reply_to, body_.size() + tail.size());
-      frame_.append(body_).append(tail.view());
-      auto const payload = std::string_view{frame_}.substr(wire::length_bytes);
-      auto const got = wire::decode_server(payload).value();
-      if (!got.what.outcome.ok()) throw error{got.what.outcome};
-      ++answers_;
-    }
-    output_.clear();
-    logic_.take_events(events_);
-  }
-
-  time_point now_{1h};
-  core::coordinator logic_;
   std::uint32_t tasks_;
   std::vector<client> clients_;
   std::uint32_t per_client_;
   std::uint64_t made_{};
-  std::uint64_t answers_{};
-  core::client_message message_;
-  std::vector<core::outgoing> output_;
-  std::vector<core::event> events_;
-  std::string body_;
-  std::string frame_;
-  std::array<char, 4096> recorded_{};
 };
 
 std::string key(std::uint64_t number) {
   return "checkpoint/shard/" + std::to_string(number % 1000);
+}
+
+core::put_args put(std::uint64_t number) {
+  return {key(number), std::string(1 + number % 199, 'v'), true};
 }
 
 core::barrier_args barrier(std::string name, std::string data = {}) {
@@ -183,10 +187,10 @@ core::barrier_args barrier(std::string name, std::string data = {}) {
 
 void use_keys(job& in) {
   for (int round = 0; round < 10; ++round) {
-    in.all_ask_much([](std::uint64_t i) {
-      return core::put_args{key(i), std::string(1 + i % 199, 'v'), true};
-    });
+    in.all_ask_much(put);
     in.all_ask_much([](std::uint64_t i) { return core::get_args{key(i)}; });
+    in.ask_in_turn(put);
+    in.ask_in_turn([](std::uint64_t i) { return core::get_args{key(i)}; });
   }
   in.all_ask([](std::uint32_t task) { return core::append_args{key(task), "more"}; });
   in.all_ask([](std::uint32_t) { return core::increment_args{"steps", 1}; });
@@ -203,7 +207,7 @@ void use_keys(job& in) {
 void wait_for_each_other(job& in, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     in.all_ask([](std::uint32_t) { return barrier("step"); });
-    if (round % 8 == 0) in.all_live();
+    in.all_live();
   }
 }
 
@@ -226,33 +230,68 @@ void leave(job& from) {
   from.all_ask([](std::uint32_t) { return core::leave_args{}; });
 }
 
-std::uint64_t train() {
-  std::uint64_t answers = 0;
-  for (int i = 0; i < 4; ++i) {
-    job one{64, 1};
-    use_keys(one);
-    wait_for_each_other(one, 50);
-    exchange_data(one);
-    one.snapshot();
+sockaddr_in address_of(server::server const& one) {
+  auto const& address = one.addresses().at(0);
+  sockaddr_in made{};
+  made.sin_family = AF_INET;
+  made.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  made.sin_port =
+      ::htons(static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1))));
+  return made;
+}
+
+// The whole life of the other process. Destructors of the server's objects, which it has by its
+// fork, must not run in it.
+template <class Work>
+[[noreturn]] void be_clients(sockaddr_in const& server, std::uint32_t num_tasks,
+                             std::uint32_t tasks_per_client, Work work) noexcept {
+  try {
+    job one{server, num_tasks, tasks_per_client};
+    work(one);
     leave(one);
-    answers += one.answers();
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "training: %s\n", e.what());
+    std::_Exit(1);
   }
-  job many{1000, 1};
-  wait_for_each_other(many, 10);
-  leave(many);
-  job few_sessions{1000, 100};
-  wait_for_each_other(few_sessions, 20);
-  leave(few_sessions);
-  return answers + many.answers() + few_sessions.answers();
+  std::exit(0);  // and write the counts
+}
+
+// Serves a job whose clients are another process, which calls `work`. Throws if they fail.
+template <class Work>
+void train(std::uint32_t num_tasks, std::uint32_t tasks_per_client, Work work) {
+  server::options options;
+  options.core.num_tasks = num_tasks;
+  options.core.changes_max = 1024;  // the log of changes becomes full
+  options.owns_process = true;
+  asio::io_context io{1};
+  server::server coordinator{io, options};
+  asio::signal_set ended{io, SIGCHLD};
+  auto const clients = ::fork();
+  if (clients < 0) fail("the clients start");
+  if (clients == 0) be_clients(address_of(coordinator), num_tasks, tasks_per_client, work);
+  ended.async_wait([&](auto, int) { coordinator.stop("trained"); });
+  asio::co_spawn(io, coordinator.run(), asio::detached);
+  coordinator.run_context();
+  int outcome{};
+  if (::waitpid(clients, &outcome, 0) != clients) fail("the clients end");
+  if (outcome != 0) throw std::runtime_error{"the clients have failed"};
 }
 
 }  // namespace
 }  // namespace coxswain::bench
 
 int main() {
+  using namespace coxswain::bench;
   try {
-    std::printf("trained with %llu answers\n",
-                static_cast<unsigned long long>(coxswain::bench::train()));
+    for (int i = 0; i < 4; ++i) {
+      train(64, 1, [](job& one) {
+        use_keys(one);
+        wait_for_each_other(one, 50);
+        exchange_data(one);
+      });
+    }
+    train(500, 1, [](job& one) { wait_for_each_other(one, 10); });
+    train(1000, 100, [](job& one) { wait_for_each_other(one, 20); });
   } catch (std::exception const& e) {
     std::fprintf(stderr, "training: %s\n", e.what());
     return 1;

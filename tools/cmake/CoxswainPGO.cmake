@@ -1,7 +1,7 @@
 # Profile-guided optimization by gcc. A build inside this one compiles the layers below so that they
-# count what they execute, and runs bench/training; with these counts they are compiled again. Once
-# for each build directory: a function that changes later is compiled without counts. Included after
-# all targets are defined.
+# count what they execute, and runs bench/training, over loopback; with these counts they are compiled
+# again. Once for each build directory: a function that changes later is compiled without counts.
+# Included after all targets are defined.
 
 # gcc looks for the counts of an object beside it.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -17,15 +17,17 @@ endif()
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   message(FATAL_ERROR "COXSWAIN_PGO is for gcc only")
 endif()
-set(layers base core wire)
+set(layers base core wire net server)
 
 if(COXSWAIN_PGO STREQUAL train)
   foreach(layer IN LISTS layers)
     target_compile_options(coxswain_${layer} PRIVATE -fprofile-generate)
   endforeach()
-  target_compile_options(coxswain_proto PRIVATE -O0)
+  foreach(other IN ITEMS proto etcd http2 xla)
+    target_compile_options(coxswain_${other} PRIVATE -O0)
+  endforeach()
   add_executable(coxswain-training ${PROJECT_SOURCE_DIR}/bench/training.cpp)
-  target_link_libraries(coxswain-training PRIVATE coxswain::wire)
+  target_link_libraries(coxswain-training PRIVATE coxswain::server)
   list(TRANSFORM layers PREPEND coxswain_)
   string(JOIN "," layers ${layers})
   set_target_properties(coxswain-training PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,${layers})
@@ -59,6 +61,6 @@ foreach(layer IN LISTS layers)
   add_dependencies(coxswain_${layer} coxswain_counts)
   target_compile_options(coxswain_${layer} PRIVATE
     -fprofile-use -fprofile-partial-training -Wmissing-profile -Wno-coverage-mismatch
-    -fno-unroll-loops -fno-tracer  # a sixth of the size
+    -fno-unroll-loops -fno-tracer -fno-align-loops -fno-align-jumps  # less code
     -Wno-stringop-overread)  # false: of a size that memcpy often had
 endforeach()
