@@ -576,6 +576,18 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_running_and_goes_on_later, world)
   BOOST_TEST(log.take() == "(ra)");
 }
 
+BOOST_FIXTURE_TEST_CASE(an_iteration_stops_the_context, world) {
+  send(add(), "a");
+  log.at_end = [&] {
+    io->stop();
+    polled->let_context_run();
+  };
+
+  polled->run();
+
+  BOOST_TEST(log.take() == "(ra)");
+}
+
 BOOST_FIXTURE_TEST_CASE(destruction_in_an_iteration_while_running, world) {
   send(add(), "a");
   bool ran = false;

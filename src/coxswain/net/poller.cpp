@@ -84,18 +84,18 @@ void poller::run() {
   if (!loop_) return;
   auto& context = loop_->context;
   std::weak_ptr<poller> const alive{alive_};
-  auto const goes_on = [&] { return !alive.expired() && loop_ && !context.stopped(); };
+  auto const is_open = [&] { return !alive.expired() && loop_; };
   if (!is_running_ && !take_over()) {  // without /proc
     context.run();
     return;
   }
   is_running_ = true;
   auto work = asio::make_work_guard(context);
-  while (goes_on()) {
+  while (is_open() && !context.stopped()) {
     context_is_ready_ = false;
     context.poll();
-    while (goes_on() && !context_is_ready_) {
-      if (!sleep() || run_iteration() == 0 || !goes_on()) continue;
+    while (is_open() && !context_is_ready_) {
+      if (!sleep() || run_iteration() == 0 || !is_open()) continue;
       if (spin_.is_on()) spin_.restart(std::chrono::steady_clock::now());
     }
   }

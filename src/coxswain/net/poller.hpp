@@ -56,9 +56,9 @@ class poller {
   void start();
 
   // Runs the io_context as its own `run` does, until it has no work or is stopped. Its descriptors
-  // and timers wake it, but no handlers that other threads post; those that an iteration posts run
-  // if it calls `let_context_run`. From the first call on, iterations run in here only. Throws what
-  // handlers throw, and as the constructor does.
+  // and timers wake it, but no handlers that other threads post; an iteration that posts handlers
+  // or stops the io_context calls `let_context_run`. From the first call on, iterations run in here
+  // only. Throws what handlers throw, and as the constructor does.
   void run();
   void let_context_run() noexcept { context_is_ready_ = true; }
 
