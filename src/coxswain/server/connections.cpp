@@ -50,7 +50,7 @@ void connections::plan(connection_id id, entry& e) {
 }
 
 void connections::deliver() {
-  while (iteration_.logic.deliver(dirty_)) flush_dirty();
+  while (iteration_.logic.has_to_deliver() && iteration_.logic.deliver(dirty_)) flush_dirty();
 }
 
 void connections::release() {

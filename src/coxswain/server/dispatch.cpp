@@ -325,6 +325,11 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
   return !dirty.empty();
 }
 
+bool dispatch::has_to_deliver() const {
+  return events_.has_events() || core_.logic().unsent() != 0 || grpc_.has_effects() ||
+         memory_.has_paused() || lines_.has_changed();
+}
+
 void dispatch::take_changed(std::vector<connection_id>& dirty) {
   lines_.take_changed(dirty, [this](connection_id id, line& on) {
     if (on.grpc) grpc_.pump(now_, id, on);

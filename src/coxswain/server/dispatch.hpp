@@ -120,8 +120,9 @@ class dispatch {
 
   // Passes events to the log; then puts all output of the core into the outboxes, and their
   // connections, each once, into `dirty`, which is cleared first. True if `dirty` is not empty:
-  // call it again after writing, since that can change the core.
+  // writing can change the core, so it may have more to deliver afterwards.
   bool deliver(std::vector<connection_id>& dirty);
+  [[nodiscard]] bool has_to_deliver() const;
 
   // With a journal: whether all inputs are in it, and puts them there. Output may leave only then;
   // an error is final.

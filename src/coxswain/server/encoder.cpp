@@ -23,7 +23,7 @@ encoded_reply const& encoder::encode(core::answer_ptr const& what) {
   return place.reply;
 }
 
-void encoder::forget() {
+void encoder::forget_all() {
   for (std::size_t i = 0; i < std::min(next_, last_.size()); ++i) {
     last_[i].what = nullptr;
     auto& [copied, shared, tail] = last_[i].reply;

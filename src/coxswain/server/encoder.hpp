@@ -33,13 +33,17 @@ class encoder {
   [[nodiscard]] encoded_reply const& encode(core::answer_ptr const& what);
 
   // Releases cached answers, so that none lives longer because of them.
-  void forget();
+  void forget() {
+    if (next_ != 0) forget_all();
+  }
 
  private:
   struct remembered {
     core::answer_ptr what;
     encoded_reply reply;  // whose small memory is kept for the next
   };
+
+  void forget_all();
 
   meter_ptr memory_;
   std::array<remembered, 4> last_;  // of one iteration, so few different ones come mixed

@@ -74,6 +74,7 @@ class door {
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   void advance(time_point now);
 
+  [[nodiscard]] bool has_effects() const noexcept { return !effects_.empty(); }
   // Swapped with `into`, which is cleared first.
   void take_effects(std::vector<effect>& into);
 

@@ -47,6 +47,9 @@ class backpressure {
   // alone: other calls of its tasks go on.
   void let_large_arrive(time_point now, connection_id from, line& on);
 
+  [[nodiscard]] bool has_paused() const noexcept {
+    return is_scarce_ || !yielding_.empty() || !large_frames_.empty();
+  }
   // Resumes those for which there is memory.
   void resume_paused(time_point now);
 

@@ -12,7 +12,7 @@ constexpr std::size_t room_max = 64;
 }  // namespace
 
 void event_reporter::deliver(time_point now) {
-  if (core_.logic().untold() == 0 && reported_.empty()) return;
+  if (!has_events()) return;
   auto events = std::exchange(room_, {});  // the log may call back
   core_.take_events(now, events);
   for (auto& one : reported_) events.push_back(std::move(one));

@@ -20,6 +20,9 @@ class event_reporter {
   // An event that does not come from the core; the next `deliver` passes it on.
   void report(core::event what) { reported_.push_back(std::move(what)); }
 
+  [[nodiscard]] bool has_events() const {
+    return core_.logic().untold() != 0 || !reported_.empty();
+  }
   // Passes on all events. The log may call back.
   void deliver(time_point now);
 

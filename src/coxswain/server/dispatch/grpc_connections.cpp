@@ -84,6 +84,7 @@ std::string grpc_connections::open(time_point now, connection_id from, line& on)
   if (on.allowed != protocols::native) {
     on.grpc->is_served = true;
     on.greeted = true;
+    had_clients_ = true;
     door_.opened(now, from, core.peer_of(from), core.secret_of(from));
   }
   return first;
@@ -186,6 +187,7 @@ void grpc_connections::make_effective(time_point now, xla::effect& what) {
 }
 
 void grpc_connections::apply_effects(time_point now) {
+  if (!has_effects()) return;
   door_.take_effects(effects_);
   for (auto& one : effects_) {
     try {
@@ -248,7 +250,7 @@ void grpc_connections::use(std::vector<core::credential> const& credentials) {
 }
 
 void grpc_connections::advance(time_point now) {
-  auto const due = door_.next_deadline();
+  auto const due = next_deadline();
   if (!due || now < *due) return;
   auto const guard = core_.completing();
   door_.advance(now);

@@ -58,6 +58,7 @@ class grpc_connections {
   void send(time_point now, line const* on, core::outgoing const& what);
 
   // Moves the door's output to the connections.
+  [[nodiscard]] bool has_effects() const noexcept { return door_.has_effects(); }
   void apply_effects(time_point now);
 
   // Encodes output up to the limit of the queue. After the last byte of a goodbye the outbox ends.
@@ -69,7 +70,10 @@ class grpc_connections {
   // The core requires other credentials from now on.
   void use(std::vector<core::credential> const& credentials);
 
-  [[nodiscard]] std::optional<time_point> next_deadline() const { return door_.next_deadline(); }
+  [[nodiscard]] std::optional<time_point> next_deadline() const {
+    if (!had_clients_) return std::nullopt;
+    return door_.next_deadline();
+  }
   // Does nothing before `next_deadline`.
   void advance(time_point now);
 
@@ -92,6 +96,7 @@ class grpc_connections {
   backpressure& memory_;
   event_reporter& events_;
   xla::door door_;
+  bool had_clients_{};  // of the door; before the first, nothing is due in it
   std::vector<xla::effect> effects_;
   std::unique_ptr<grpc_events> found_;  // and not taken
   std::size_t queued_bytes_max_;

@@ -77,6 +77,7 @@ class line_table {
   [[nodiscard]] bool has_to_go_on() const noexcept { return !going_on_.empty(); }
   [[nodiscard]] std::vector<connection_id> take_going_on();
 
+  [[nodiscard]] bool has_changed() const noexcept { return !changed_.empty(); }
   // The connections with sockets that changed since the last call, each once. `into` is cleared
   // first, and each one is visited.
   template <class Visit>
