@@ -91,9 +91,10 @@ void poller::run() {
   }
   is_running_ = true;
   auto work = asio::make_work_guard(context);
-  while (is_open() && !context.stopped()) {
+  while (is_open()) {
     context_is_ready_ = false;
     context.poll();
+    if (context.stopped()) break;
     while (is_open() && !context_is_ready_) {
       if (!sleep() || run_iteration() == 0 || !is_open()) continue;
       if (spin_.is_on()) spin_.restart(std::chrono::steady_clock::now());
