@@ -57,8 +57,8 @@ class grpc_connections {
   // have.
   void send(time_point now, line const* on, core::outgoing const& what);
 
-  // Moves the door's output to the connections.
   [[nodiscard]] bool has_effects() const noexcept { return door_.has_effects(); }
+  // Moves the door's output to the connections.
   void apply_effects(time_point now);
 
   // Encodes output up to the limit of the queue. After the last byte of a goodbye the outbox ends.
