@@ -83,7 +83,8 @@ class client {
   void read() {
     while (unanswered_ > 0) {
       auto const got = ::recv(socket_.value(), buffer_.data(), buffer_.size(), 0);
-      if (got <= 0) fail("a client reads");
+      if (got < 0) fail("a client reads");
+      if (got == 0) throw std::runtime_error{"the server has closed a connection"};
       decoder_.feed({buffer_.data(), static_cast<std::size_t>(got)});
       while (auto const frame = decoder_.next().value()) {
         auto const message = wire::decode_server(*frame).value();
