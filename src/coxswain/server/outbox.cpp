@@ -157,10 +157,11 @@ std::size_t outbox::stretch::fill(std::span<iovec> into) const {
   auto const add = [&](std::string_view some) {
     if (!some.empty() && filled < into.size()) into[filled++] = piece(some);
   };
-  for (std::size_t i = references_begin; i < references.size() && filled < into.size(); ++i) {
-    auto const& next = references[i];
+  std::size_t offset = reference_offset;
+  for (reference const& next : references) {
+    if (filled == into.size()) break;
     add(text.substr(at, next.at - at));
-    add(next.content.view().substr(i == references_begin ? reference_offset : 0));
+    add(next.content.view().substr(std::exchange(offset, 0)));
     at = next.at;
   }
   add(text.substr(at));
@@ -212,24 +213,22 @@ void outbox::take(std::size_t count) {
 }
 
 bool outbox::stretch::is_written() const noexcept {
-  return copied_begin == copied.size() && references_begin == references.size();
+  return copied_begin == copied.size() && references.empty();
 }
 
 // Removes the written bytes from one piece.
 std::size_t outbox::stretch::take(std::size_t count) {
-  bool const referring = references_begin < references.size();
-  if (referring && references[references_begin].at == copied_begin) {
-    auto& first = references[references_begin];
-    auto const taken = std::min(count, first.content.size() - reference_offset);
+  if (!references.empty() && references.front().at == copied_begin) {
+    auto const bytes = references.front().content.size();
+    auto const taken = std::min(count, bytes - reference_offset);
     reference_offset += taken;
-    if (reference_offset == first.content.size()) {
-      first.content = bytes{};
+    if (reference_offset == bytes) {
+      references.pop_front();
       reference_offset = 0;
-      ++references_begin;
     }
     return taken;
   }
-  auto const end = referring ? references[references_begin].at : copied.size();
+  auto const end = references.empty() ? copied.size() : references.front().at;
   auto const taken = std::min(count, end - copied_begin);
   copied_begin += taken;
   return taken;
@@ -253,10 +252,6 @@ void outbox::compact() {
     waiting_begin_ = 0;
   }
   if (!empty()) return;
-  if (!last_.references.empty()) {
-    last_.references = std::vector<reference>{};
-    last_.references_begin = 0;
-  }
   last_.copied.clear();
   last_.copied_begin = 0;
   if (last_.copied.capacity() > kept_capacity) {
@@ -276,9 +271,7 @@ void outbox::check_invariants() const {
   std::size_t queued = 0;
   auto const add = [&queued](stretch const& one) {
     queued += one.copied.size() - one.copied_begin - one.reference_offset;
-    for (std::size_t i = one.references_begin; i < one.references.size(); ++i) {
-      queued += one.references[i].content.size();
-    }
+    for (reference const& next : one.references) queued += next.content.size();
   };
   std::for_each(full_.begin(), full_.end(), add);
   add(last_);

@@ -3,9 +3,10 @@
 // referenced; both are gathered for one write. Buffers stay small: moving one of many megabytes
 // would take too long for a loop iteration. At most a limit's worth is encoded at a time, and less
 // when memory is scarce: further replies wait unencoded until there is room (semantics D24). An
-// empty outbox holds almost no memory. Output may be held back until what it follows from is
-// durable. Not here: writing, and routing of answers (dispatch).
+// empty outbox holds at most 2 KiB, room for references. Output may be held back until what it
+// follows from is durable. Not here: writing, and routing of answers (dispatch).
 
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/encoder.hpp"
 
@@ -115,7 +116,7 @@ class outbox {
 
  private:
   struct reference {
-    std::size_t at;  // before which byte of `copied` it goes
+    std::size_t at{};  // before which byte of `copied` it goes
     carried_bytes content;
   };
   struct stretch {
@@ -126,8 +127,7 @@ class outbox {
     std::string copied;
     std::size_t counted{};       // of its memory
     std::size_t copied_begin{};  // everything before it was written
-    std::vector<reference> references;
-    std::size_t references_begin{};
+    fifo<reference> references;
     std::size_t reference_offset{};  // how much of the first reference was written
   };
   struct waiting_reply {
