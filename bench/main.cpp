@@ -8,6 +8,8 @@
 #include "servers/roles.hpp"
 #include "workloads/workload.hpp"
 
+#include "coxswain/base/heap.hpp"
+
 #include "tests/certificates/authority.hpp"
 
 #include <boost/json/array.hpp>
@@ -24,7 +26,6 @@
 #include <string>
 #include <utility>
 
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -37,7 +38,7 @@ namespace json = boost::json;
 
 // Its memory before serving is measured from outside.
 void await_start() {
-  ::malloc_trim(0);
+  trim_heap();
   say({{"started", true}});
   std::string ignored;
   std::getline(std::cin, ignored);

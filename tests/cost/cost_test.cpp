@@ -83,6 +83,21 @@ class job {
     return all_say([](std::uint32_t task) { return core::get_args{key(task)}; });
   }
 
+  // All but the last wait for a key, which the last one puts and removes.
+  std::size_t fan_out() {
+    std::string const awaited = "a key that nobody has put yet";
+    ++calls_;
+    std::size_t sum = 0;
+    for (std::uint32_t i = 0; i + 1 < tasks_; ++i) sum += say(i, core::get_args{awaited}, calls_);
+    core::put_args one;
+    one.key = awaited;
+    one.value = std::string(1024, 'v');
+    sum += say(tasks_ - 1, std::move(one), calls_);
+    core::remove_args end;
+    end.key = awaited;
+    return sum + say(tasks_ - 1, std::move(end), ++calls_);
+  }
+
   // Delivers this many requests at once and writes all replies.
   void ask_much(std::uint32_t task, std::size_t requests) {
     std::string all;
@@ -214,10 +229,12 @@ server::options with_short_memory() {
   return o;
 }
 
-// The memory of a job with a hundred joined tasks per session.
-std::size_t size(std::uint32_t tasks) {
+// The memory of a job with this many joined tasks per session.
+std::size_t size(std::uint32_t tasks, std::uint32_t per_session) {
+  auto o = options_for(tasks);
+  o.core.events_max = 1;
   std::size_t const before = test::live_bytes();
-  job j{options_for(tasks), 100};
+  job j{o, per_session};
   j.join();
   return test::live_bytes() - before;
 }
@@ -255,12 +272,7 @@ duration time_of_leaving(std::uint32_t tasks) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
-  auto o = with_short_memory();
-  o.record_bytes_max = server::options{}.record_bytes_max;
-  std::size_t const before = test::live_bytes();
-  job j{o};
-  j.join();
-  std::size_t const each = (test::live_bytes() - before) / num_tasks;
+  std::size_t const each = (size(4'000, 1) - size(1'000, 1)) / 3'000;
   BOOST_TEST_MESSAGE(each << " bytes for each idle task");
   BOOST_TEST(each < 2048U);
 }
@@ -272,7 +284,7 @@ BOOST_AUTO_TEST_CASE(an_additional_task_behind_a_relay_costs_less_than_1800_byte
 }
 
 BOOST_AUTO_TEST_CASE(an_additional_task_of_a_session_costs_less_than_400_bytes) {
-  std::size_t const each = (size(10'000) - size(2'000)) / 8'000;
+  std::size_t const each = (size(10'000, 100) - size(2'000, 100)) / 8'000;
   BOOST_TEST_MESSAGE(each << " bytes for each more task");
   BOOST_TEST(each < 400U);
 }
@@ -307,6 +319,14 @@ BOOST_AUTO_TEST_CASE(a_get_allocates_nothing) {
   j.put();
   for (int i = 0; i < 4; ++i) j.get();
   BOOST_TEST(j.get() == 0U);
+}
+
+// The name of its key, which is an object and its text, and a place among those who wait for it.
+BOOST_AUTO_TEST_CASE(a_get_that_waits_allocates_three_times) {
+  job j{with_short_memory()};
+  j.join();
+  for (int i = 0; i < 4; ++i) j.fan_out();
+  BOOST_TEST(j.fan_out() <= 3 * num_tasks + num_tasks / 20);
 }
 
 // Its value, while the key exists and the log of changes is full.

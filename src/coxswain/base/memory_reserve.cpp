@@ -1,5 +1,7 @@
 #include "coxswain/base/memory_reserve.hpp"
 
+#include "coxswain/base/heap.hpp"
+
 #include <new>
 #include <utility>
 
@@ -15,7 +17,8 @@ constinit thread_local memory_reserve* memory_reserve::in_use = nullptr;
 // Returns when there may be memory.
 void memory_reserve::spend() {
   if (in_use != nullptr && in_use->block_ != nullptr) {
-    return ::operator delete(std::exchange(in_use->block_, nullptr));
+    ::operator delete(std::exchange(in_use->block_, nullptr));
+    return make_divisible();
   }
   if (handler_before == nullptr) throw std::bad_alloc{};
   handler_before();

@@ -125,7 +125,7 @@ struct options {
   time_limit spin{};
 
   // The process has no other purpose. When the whole job has passed the join barrier, free memory
-  // is returned to the system (glibc's malloc_trim).
+  // is returned to the system.
   bool owns_process{false};
 
   // Called with each event, on the server's thread. Must not block.

@@ -1,12 +1,11 @@
 #include "coxswain/server/server.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/base/heap.hpp"
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/journal/restore.hpp"
 #include "coxswain/server/server_impl.hpp"
-
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -313,7 +312,7 @@ void server::impl::settle() {
 
 void server::impl::trim_heap() {
   if (!dispatch_.logic().job_has_started()) return;
-  ::malloc_trim(0);
+  coxswain::trim_heap();
   is_heap_trimmed_ = true;
 }
 

@@ -10,7 +10,7 @@ using wire::record_kind;
 namespace {
 
 // The reserve that completes an operation when memory is exhausted: a fixed part, and one per task.
-constexpr std::size_t reserve_bytes = 64 * 1024;
+constexpr std::size_t reserve_bytes = 256 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
 record_kind recorded(core::loss how) noexcept {
