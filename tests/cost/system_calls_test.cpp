@@ -137,7 +137,7 @@ class served_job {
 void check_is_minimal(served_job::each const& found) {
   BOOST_TEST(found.reads == 1.0);
   BOOST_TEST(found.writes == 1.0);
-  BOOST_TEST(found.sleeps >= 1.0);
+  BOOST_TEST(found.sleeps >= 0.9);  // under load a request may be there already
   BOOST_TEST(found.sleeps <= 1.2);
   BOOST_TEST(found.others <= 0.1);
 }
