@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -86,11 +85,20 @@ class served_job {
     thread_.join();
   }
 
+  using make_request = std::function<std::string(std::uint64_t id)>;
+
+  // Sends it this often, each time after the answer to the one before.
+  void ask(make_request const& request, std::uint64_t times) {
+    for (std::uint64_t i = 0; i < times; ++i) {
+      BOOST_TEST_REQUIRE(client_.ask(request(++last_)).what.outcome.ok());
+    }
+  }
+
   // The calls for each frame, once the first ones have been answered.
   struct each {
     double sleeps, reads, writes, others;
   };
-  each calls_for(std::function<std::string(std::uint64_t id)> const& request) {
+  each calls_for(make_request const& request) {
     ask(request, 20);
     for (auto* const one : {&made.sleeps, &made.reads, &made.writes, &made.others}) *one = 0;
     ask(request, frames);
@@ -104,12 +112,6 @@ class served_job {
     o.core.num_tasks = 1;
     o.listen = {"127.0.0.1:0"};
     return o;
-  }
-
-  void ask(std::function<std::string(std::uint64_t id)> const& request, std::uint64_t times) {
-    for (std::uint64_t i = 0; i < times; ++i) {
-      BOOST_TEST_REQUIRE(client_.ask(request(++last_)).what.outcome.ok());
-    }
   }
 
   // No other thread may wake it.
@@ -133,7 +135,11 @@ class served_job {
   std::uint64_t last_{1};
 };
 
-// Its deadlines, every 50 ms at the most, are what else it wakes for.
+std::string put_again(std::uint64_t id) {
+  return server::frame(core::put_args{.key = "k", .value = "v", .overwrite = true}, id);
+}
+
+// It also wakes for deadlines, every 50 ms at the most.
 void check_is_minimal(served_job::each const& found) {
   BOOST_TEST(found.reads == 1.0);
   BOOST_TEST(found.writes == 1.0);
@@ -144,16 +150,10 @@ void check_is_minimal(served_job::each const& found) {
 
 BOOST_FIXTURE_TEST_SUITE(system_calls_test, served_job)
 
-BOOST_AUTO_TEST_CASE(a_put_takes_three_system_calls) {
-  check_is_minimal(calls_for([](std::uint64_t id) {
-    return server::frame(core::put_args{.key = "k", .value = "v", .overwrite = true}, id);
-  }));
-}
+BOOST_AUTO_TEST_CASE(a_put_takes_three_system_calls) { check_is_minimal(calls_for(put_again)); }
 
 BOOST_AUTO_TEST_CASE(a_get_takes_three_system_calls) {
-  static_cast<void>(calls_for([](std::uint64_t id) {
-    return server::frame(core::put_args{.key = "k", .value = "v", .overwrite = true}, id);
-  }));
+  ask(put_again, 1);
   check_is_minimal(calls_for([](std::uint64_t id) { return server::try_get_frame(id, "k"); }));
 }
 

@@ -6,8 +6,8 @@ namespace coxswain {
 // Returns free memory to the system, which can take milliseconds. Thread-safe.
 void trim_heap() noexcept;
 
-// Lets a large block that was just freed serve small ones even if the system has no more memory:
-// jemalloc reuses it for others of its size only, until its pages were returned. Thread-safe.
+// Lets small allocations use a large block that was just freed, even if the system has no more
+// memory: jemalloc splits such a block only once its pages have been returned. Thread-safe.
 void make_divisible() noexcept;
 
 }  // namespace coxswain

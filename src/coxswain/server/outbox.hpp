@@ -3,8 +3,8 @@
 // referenced; both are gathered for one write. Buffers stay small: moving one of many megabytes
 // would take too long for a loop iteration. At most a limit's worth is encoded at a time, and less
 // when memory is scarce: further replies wait unencoded until there is room (semantics D24). An
-// empty outbox holds at most 2 KiB, room for references. Output may be held back until what it
-// follows from is durable. Not here: writing, and routing of answers (dispatch).
+// empty outbox keeps some 2 KiB at the most. Output may be held back until what it follows from is
+// durable. Not here: writing, and routing of answers (dispatch).
 
 #include "coxswain/base/fifo.hpp"
 #include "coxswain/core/model/messages.hpp"

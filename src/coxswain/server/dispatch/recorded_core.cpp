@@ -10,6 +10,7 @@ using wire::record_kind;
 namespace {
 
 // The reserve that completes an operation when memory is exhausted: a fixed part, and one per task.
+// jemalloc takes pages of their own from it for each size.
 constexpr std::size_t reserve_bytes = 256 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
