@@ -78,6 +78,16 @@ BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_during_a_fault) {
   expect_right(s.judged_by(check_completion));
 }
 
+BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_behind_a_relay_without_room) {
+  scene s{1};
+  s.h.delay_max = 100ms;
+  s.call(1, core::pop_args{"q"}, 1s, 11300ms, failed(errc::deadline_exceeded));
+  expect_wrong(s.judged_by(check_completion), "too late");
+
+  s.h.processes[1].has_relay = true;
+  expect_right(s.judged_by(check_completion));
+}
+
 BOOST_AUTO_TEST_CASE(where_queues_are_short_replies_may_wait_for_the_disk_one_by_one) {
   scene s{1};
   s.h.limits_are_small = true;

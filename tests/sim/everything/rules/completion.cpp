@@ -152,7 +152,7 @@ void check_time(history const& h, call_record const& c, violations& found) {
       *c.answered < c.made + c.timeout) {
     found.push_back("before its deadline: " + h.text(c));
   }
-  time_point const latest = c.made + c.timeout + 1ms + 2 * h.delay_max;
+  time_point const latest = c.made + c.timeout + 1ms + 2 * h.delay_max + h.time_for_room(c.process);
   if (*c.answered > latest && h.is_calm(c.process, c.made, *c.answered) &&
       *c.answered > latest + h.time_in_queue(c.process, c.made, *c.answered)) {
     found.push_back("too late: " + h.text(c));

@@ -45,8 +45,7 @@ void check_told(history const& h, std::size_t index, time_point failed, violatio
   if (p.failure && p.failure->cause != h.failure->cause) {
     found.push_back(name + " got another cause: " + p.failure->cause.why.text());
   }
-  // Its route may have to wait until the relay has room for more.
-  time_point const by = failed + (p.has_relay ? 3 : 1) * h.delay_max;
+  time_point const by = failed + h.delay_max + h.time_for_room(index);
   bool const hears_at_once = h.is_calm(index, failed, by);
   bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
   if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;

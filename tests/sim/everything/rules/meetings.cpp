@@ -68,7 +68,8 @@ void check_leave(history const& h, call_record const& c, violations& found) {
   bool const all_may_go = h.all_are_recoverable && !h.options.leave_together;
   if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;
   if (!h.options.leave_barrier || all_may_go || args.returning || c.timeout <= 0s) {
-    if (*c.answered > c.made + 2 * h.delay_max + 1ms && h.is_calm(c.process, c.made, *c.answered)) {
+    duration const enough = 2 * h.delay_max + 1ms + h.time_for_room(c.process);
+    if (*c.answered > c.made + enough && h.is_calm(c.process, c.made, *c.answered)) {
       found.push_back("it must not wait for a task: " + h.text(c));
     }
     return;
