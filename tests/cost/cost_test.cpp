@@ -319,12 +319,13 @@ BOOST_AUTO_TEST_CASE(a_get_allocates_nothing) {
   BOOST_TEST(j.get() == 0U);
 }
 
-// The name of its key, which is an object and its text, and a place among those who wait for it.
-BOOST_AUTO_TEST_CASE(a_get_that_waits_allocates_three_times) {
+// The name of its key, which is freed at once if the get before it waits for the same key, and a
+// place among those who wait for it.
+BOOST_AUTO_TEST_CASE(a_get_that_waits_allocates_twice) {
   job j{with_short_memory()};
   j.join();
   for (int i = 0; i < 4; ++i) j.fan_out();
-  BOOST_TEST(j.fan_out() <= 3 * num_tasks + num_tasks / 20);
+  BOOST_TEST(j.fan_out() <= 2 * num_tasks + num_tasks / 20);
 }
 
 // Its value, while the key exists and the log of changes is full.

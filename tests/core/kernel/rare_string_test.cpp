@@ -30,6 +30,16 @@ BOOST_AUTO_TEST_CASE(a_text_is_kept_unchanged_and_counted) {
   BOOST_TEST(second.cost() > 100u);
 }
 
+BOOST_AUTO_TEST_CASE(copies_share_a_text_that_outlives_the_first) {
+  rare_string first{std::string(100, 'x')};
+  rare_string const second{first};
+
+  BOOST_TEST(&first.get() == &second.get());
+  first = {};
+  BOOST_TEST(first.empty());
+  BOOST_TEST(second.get() == std::string(100, 'x'));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -1,8 +1,13 @@
 #pragma once
-// A string that is usually empty, and then takes only a pointer.
+// A string that is usually empty, and then takes only a pointer. Copies share its text, on one
+// thread.
+
+#include "coxswain/core/snapshot/is_loading.hpp"
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,24 +16,32 @@ namespace coxswain::core {
 class rare_string {
  public:
   rare_string() = default;
-  rare_string(std::string text)
-      : text_{text.empty() ? nullptr : std::make_unique<std::string>(std::move(text))} {}
+  rare_string(std::string text) : shared_{text.empty() ? nullptr : new shared{std::move(text)}} {}
 
-  [[nodiscard]] bool empty() const noexcept { return text_ == nullptr; }
+  [[nodiscard]] bool empty() const noexcept { return shared_ == nullptr; }
   // Valid as long as this.
   [[nodiscard]] std::string const& get() const noexcept {
     static std::string const none;
-    return text_ ? *text_ : none;
+    return shared_ ? shared_->text : none;
   }
-  // Its memory without the object itself.
+  // Its memory without the object itself, as if no other shared it.
   [[nodiscard]] std::size_t cost() const noexcept {
-    return text_ ? sizeof(std::string) + text_->size() + 32 : 0;
+    return shared_ ? sizeof(shared) + shared_->text.size() + 32 : 0;
   }
 
-  static void fields(auto& a, auto& s) { a(1, s.text_); }
+  static void fields(auto& a, auto& s) {
+    std::string text = s.get();
+    a(1, text);
+    if constexpr (is_loading<decltype(a)>) s = rare_string{std::move(text)};
+  }
 
  private:
-  std::unique_ptr<std::string> text_;
+  struct shared : boost::intrusive_ref_counter<shared, boost::thread_unsafe_counter> {
+    explicit shared(std::string t) : text{std::move(t)} {}
+    std::string const text;
+  };
+
+  boost::intrusive_ptr<shared const> shared_;
 };
 
 }  // namespace coxswain::core

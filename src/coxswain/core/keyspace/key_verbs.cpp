@@ -326,7 +326,8 @@ void key_verbs::handle(call const& c, get_args& args) {
   }
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::cancelled));
   std::uint64_t const waiter = keys_.wait(args.key, c.from);
-  calls_.park(c, *this, {waiter, std::move(args.key)}, args.timeout);
+  if (awaited_last_.get() != args.key) awaited_last_ = std::move(args.key);
+  calls_.park(c, *this, {waiter, awaited_last_}, args.timeout);
 }
 
 void key_verbs::handle(call const& c, try_get_args& args) {

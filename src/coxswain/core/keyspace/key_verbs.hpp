@@ -93,6 +93,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   kv_store keys_;
   std::size_t removals_left_;
   fifo<std::string> ended_directories_;
+  rare_string awaited_last_;  // the last key a get waited for: the next often waits for the same
 };
 
 }  // namespace coxswain::core

@@ -245,7 +245,8 @@ status kv_store::checked_version(std::uint64_t version) const {
 
 kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {
   waiter_number const number = ++waiter_;
-  waiters_[key].emplace(number, who);
+  auto& of_key = waiters_[key];
+  of_key.emplace_hint(of_key.end(), number, who);
   ++waiting_;
   return number;
 }
@@ -261,6 +262,7 @@ std::vector<ticket> kv_store::take_waiters(std::string const& key) {
   std::vector<ticket> taken;
   auto const at = waiters_.find(key);
   if (at == waiters_.end()) return taken;
+  taken.reserve(at->second.size());
   for (auto const& [_, who] : at->second) taken.push_back(who);
   waiting_ -= taken.size();
   waiters_.erase(at);
