@@ -30,9 +30,13 @@ class rare_string {
   }
 
   static void fields(auto& a, auto& s) {
-    std::string text = s.get();
-    a(1, text);
-    if constexpr (is_loading<decltype(a)>) s = rare_string{std::move(text)};
+    if constexpr (is_loading<decltype(a)>) {
+      std::string text;
+      a(1, text);
+      s = rare_string{std::move(text)};
+    } else {
+      a(1, s.get());
+    }
   }
 
  private:
