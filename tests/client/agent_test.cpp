@@ -224,27 +224,6 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(contains(end_of(lab).message(), "ABORTED: not now"));
 }
 
-BOOST_AUTO_TEST_CASE(a_task_count_mismatch_is_refused_naming_both) {
-  auto options = agent_lab::default_options();
-  options.num_tasks = 8;
-  agent_lab lab{options};
-  lab.a.start(t0);
-  BOOST_TEST(lab.connected(t0).out() == "hello | open");
-
-  BOOST_TEST(lab.say(t0, {{}, hello_answer()}).out() == "bye | close | ended FAILED_PRECONDITION");
-  BOOST_TEST(contains(end_of(lab).message(), "8 tasks"));
-  BOOST_TEST(contains(end_of(lab).message(), "has 4"));
-}
-
-BOOST_AUTO_TEST_CASE(a_matching_task_count_is_accepted) {
-  auto options = agent_lab::default_options();
-  options.num_tasks = 4;
-
-  auto const lab = agent_lab::open(options);
-
-  BOOST_TEST(lab.a.up());
-}
-
 BOOST_AUTO_TEST_CASE(a_port_of_another_program_is_retried) {
   agent_lab lab;
   lab.a.start(t0);

@@ -560,9 +560,8 @@ BOOST_AUTO_TEST_CASE(another_job_or_number_of_tasks_is_refused) {
     outcome = co_await outcome_of(client::connect(another));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     BOOST_TEST(outcome.message() ==
-               "this process expects 3 tasks, but the job of the "
-               "coordinator at " +
-                   another.address + " has 2");
+               "the client expects 3 tasks, but the job has 2 (reported by the coordinator at " +
+                   another.address + ")");
   };
   run(io, test());
 }

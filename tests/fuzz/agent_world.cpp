@@ -37,7 +37,7 @@ agent_options any_options(test::random_source& rng) {
   o.follows_others = rng.one_in(2);
   o.hello.label = "me:1";
   if (!rng.one_in(4)) o.task = task_id{1};
-  if (rng.one_in(4)) o.num_tasks = num_tasks;
+  if (rng.one_in(4)) o.hello.num_tasks = num_tasks;
   o.connect_timeout = rng.one_of(std::vector<duration>{0s, 5s, 300s, without_limit});
   if (rng.one_in(3)) o.fence_after = rng.one_of(std::vector<duration>{0s, 1s, 20s});
   o.queued_bytes_max = rng.one_of(std::vector<std::size_t>{0, 500, 1'000'000});

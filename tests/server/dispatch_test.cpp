@@ -89,6 +89,30 @@ struct world {
 
 BOOST_AUTO_TEST_SUITE(dispatch_test)
 
+BOOST_AUTO_TEST_CASE(a_join_may_follow_its_hello_at_once) {
+  world w{1};
+  auto const id = w.open();
+
+  auto const hello = w.ask(id, hello_frame() + join_frame(1, 0));
+
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(hello.what.value));
+  auto const joined = w.next(id);
+  BOOST_TEST((joined.id == request_id{1}));
+  BOOST_TEST(std::holds_alternative<core::join_answer>(joined.what.value));
+}
+
+BOOST_AUTO_TEST_CASE(a_join_after_a_refused_hello_has_no_effect) {
+  world w{1};
+  auto const id = w.open();
+
+  w.d().received(w.now, id, frame(core::hello_args{.num_tasks = 2}) + join_frame(1, 0));
+
+  BOOST_TEST((w.goodbye(id).why.code() == errc::failed_precondition));
+  auto const look = w.d().logic().look(w.now);
+  BOOST_TEST(look.sessions == 0u);
+  BOOST_TEST((look.tasks.at(0).state == task_state::never_connected));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
   auto const id = open();
 

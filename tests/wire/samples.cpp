@@ -35,6 +35,12 @@ core::hello_args relay() {
   return made;
 }
 
+core::hello_args task_of_64() {
+  core::hello_args made{2, "training", {}, {}, "b12:3391"};
+  made.num_tasks = 64;
+  return made;
+}
+
 core::hello_args guest() {
   core::hello_args made{1, "training", {}, {}, "b12:3392"};
   made.acts_for = core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
@@ -268,7 +274,7 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 
 std::vector<core::client_message> sample_requests() {
   auto made = messages(
-      core::hello_args{2, "training", 3, "password", "b12:3391"}, guest(), relay(),
+      core::hello_args{2, "training", 3, "password", "b12:3391"}, task_of_64(), guest(), relay(),
       core::resume_args{session_id{1},
                         secret(),
                         incarnation{2},

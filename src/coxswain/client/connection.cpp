@@ -29,12 +29,12 @@ agent_options for_agent(client_options const& from, std::vector<net::endpoint> c
   if (from.job.empty() && (from.task || from.any) && !from.is_guest())
     options.hello.job = "default";
   options.hello.attempt = from.attempt;
+  options.hello.num_tasks = from.num_tasks;
   options.hello.token = from.token;
   options.hello.label = from.label;
   if (from.is_guest())
     options.hello.acts_for = core::guest_args{from.pass->task, from.pass->secret};
   options.task = from.task;
-  options.num_tasks = from.num_tasks;
   options.connect_timeout = from.connect_timeout;
   options.fence_after = from.fence_after;
   options.hosted_by_task = from.hosted_by_task;

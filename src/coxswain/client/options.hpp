@@ -103,8 +103,7 @@ struct client_options {
   // None: the coordinator's option decides.
   std::optional<bool> recoverable;
 
-  // The number of tasks that the process expects. `connect` compares it with the coordinator's;
-  // FAILED_PRECONDITION if they differ.
+  // The number of tasks that the process expects. FAILED_PRECONDITION if the job has another one.
   std::optional<std::uint32_t> num_tasks;
 
   // The job to join. Empty: "default" for a task, any job for an observer.

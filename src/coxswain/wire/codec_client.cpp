@@ -34,6 +34,7 @@ void encode(core::hello_args const& from, v1::ClientMessage& message) {
   to.set_token(text(from.token));
   to.set_label(text(from.label));
   to.set_relay(from.relay);
+  if (from.num_tasks) to.set_num_tasks(*from.num_tasks);
   if (!from.acts_for) return;
   to.mutable_acts_for()->set_task(from.acts_for->task.value);
   to.mutable_acts_for()->set_secret(from.acts_for->secret);
@@ -47,6 +48,7 @@ core::hello_args decode(v1::Hello& from) {
   to.token = std::move(*from.mutable_token());
   to.label = std::move(*from.mutable_label());
   to.relay = from.relay();
+  if (from.has_num_tasks()) to.num_tasks = from.num_tasks();
   if (!from.has_acts_for()) return to;
   auto& host = *from.mutable_acts_for();
   to.acts_for = {task_id{host.task()}, std::move(*host.mutable_secret())};

@@ -104,6 +104,13 @@ struct number32_field {
 };
 
 template <int Number>
+struct optional_number32_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::optional<std::uint32_t>& to;
+  void take(field_reader& from) const { to = from.take_number32(); }
+};
+
+template <int Number>
 struct signed_field {
   static constexpr auto tag = tag_of(Number, wire_type::varint);
   std::int64_t& to;
@@ -175,7 +182,8 @@ bool read(field_reader& from, core::hello_args& to) {
                      ascii_field<fields::kJobFieldNumber>{to.job},
                      optional_number_field<fields::kAttemptFieldNumber>{to.attempt},
                      ascii_field<fields::kTokenFieldNumber>{to.token},
-                     ascii_field<fields::kLabelFieldNumber>{to.label});
+                     ascii_field<fields::kLabelFieldNumber>{to.label},
+                     optional_number32_field<fields::kNumTasksFieldNumber>{to.num_tasks});
 }
 
 bool read(field_reader& from, core::cancel_args& to) {

@@ -124,6 +124,15 @@ BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
   BOOST_TEST(refusal({}, core::hello_args{.attempt = 9}) == "none");
 }
 
+BOOST_AUTO_TEST_CASE(a_number_of_tasks_mismatch_is_final_and_names_both) {
+  BOOST_TEST(refusal({}, core::hello_args{.num_tasks = 1}) == "none");
+  for (std::uint32_t const other : {0, 2}) {
+    expect_words(
+        refusal({}, core::hello_args{.num_tasks = other}),
+        {"FAILED_PRECONDITION:", "expects " + std::to_string(other) + " tasks", "the job has 1"});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {
   core::hello_args args{.label = std::string(256, 'x')};
   BOOST_TEST(refusal({}, args) == "none");

@@ -18,8 +18,7 @@ struct agent_options {
   std::vector<std::string> addresses;  // at least one
   bool follows_others{};               // a Goodbye may name another one
   core::hello_args hello;
-  std::optional<task_id> task;             // the task of calls that name none
-  std::optional<std::uint32_t> num_tasks;  // must be the coordinator's
+  std::optional<task_id> task;  // the task of calls that name none
   duration connect_timeout{300s};
   std::optional<duration> fence_after;  // none: the heartbeat timeout that the coordinator states
   std::optional<std::uint32_t> hosted_by_task;     // until the coordinator states its own

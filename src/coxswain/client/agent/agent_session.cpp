@@ -46,14 +46,6 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
   terms_.use(std::move(answer));
   life_.use(*session());
   went_up(now);
-  if (options_.num_tasks && *options_.num_tasks != session()->num_tasks) {
-    status const why{errc::failed_precondition,
-                     "this process expects " + std::to_string(*options_.num_tasks) +
-                         " tasks, but the job of the coordinator at " + address() + " has " +
-                         std::to_string(session()->num_tasks)};
-    give_up(why);
-    return send(now, core::bye_args{});
-  }
   backoff_.reset();
   backoff_.cap(std::max(session()->reconnect_grace / 4, backoff_cap_min));
   decoder_.limit(terms_.answer_bytes_max());

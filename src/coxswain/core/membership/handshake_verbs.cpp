@@ -55,6 +55,11 @@ status handshake_verbs::refusal(hello_args const& args) const {
                 ", this coordinator to attempt " + std::to_string(*options_.attempt) +
                 (is_older ? "" : "; an old coordinator is still running")};
   }
+  if (args.num_tasks && *args.num_tasks != options_.num_tasks) {
+    return {errc::failed_precondition, "the client expects " + std::to_string(*args.num_tasks) +
+                                           " tasks, but the job has " +
+                                           std::to_string(options_.num_tasks)};
+  }
   if (args.label.size() > options_.label_bytes_max) {
     return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
                                         " bytes long; the limit label_bytes_max is " +

@@ -61,6 +61,7 @@ struct hello_args {
   std::string label;
   std::optional<guest_args> acts_for{};
   bool relay{};
+  std::optional<std::uint32_t> num_tasks{};
 
   friend bool operator==(hello_args const&, hello_args const&) = default;
 };
