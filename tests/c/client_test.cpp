@@ -363,6 +363,8 @@ BOOST_AUTO_TEST_CASE(null_is_refused_for_required_arguments) {
   BOOST_TEST(told(coxswain_join(nullptr, 0, nullptr)) == "INVALID_ARGUMENT: the client is NULL");
   BOOST_TEST(told(coxswain_client_connect(&how, nullptr)) ==
              "INVALID_ARGUMENT: where the client goes is NULL");
+  BOOST_TEST(told(coxswain_client_connect_and_join(&how, 0, nullptr)) ==
+             "INVALID_ARGUMENT: where the client goes is NULL");
   BOOST_TEST(told(coxswain_get(c.get(), c_string("k"), 0, nullptr)) ==
              "INVALID_ARGUMENT: where the value goes is NULL");
   BOOST_TEST(told(coxswain_barrier(c.get(), c_string("b"), 0, nullptr, 1, nullptr)) ==

@@ -31,8 +31,8 @@ coxswain_status* live_in_c(char const* address, char* greeting, size_t greeting_
   coxswain_client* job = NULL;
   coxswain_monitor* monitor = NULL;
   size_t processes = 0;
-  coxswain_status* problem = coxswain_client_connect(&options, &job);
-  if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT_MS, NULL);
+  coxswain_status* problem =
+      coxswain_client_connect_and_join(&options, COXSWAIN_TIMEOUT_DEFAULT_MS, &job);
   if (!problem) problem = coxswain_monitor_start(job, count, &processes, &monitor);
   if (!problem) problem = meet(job, greeting, greeting_size);
   if (!problem) problem = coxswain_leave(job, 60000);

@@ -173,7 +173,7 @@ core::barrier_args gather(std::string data) {
 
 // A small job from start to end; every reply is the same as without a loss.
 void live(small_job& job) {
-  auto const join = job.call(0, core::join_args{incarnation{10}, {}});
+  auto const join = job.call(0, core::join_args{.self = incarnation{10}, .with_hello = true});
   BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());
   BOOST_TEST(job.wait(0, join).outcome.ok());
 

@@ -30,7 +30,7 @@ struct name_of_request {
     return "ask_waiting " + std::to_string(a.request.value);
   }
   std::string operator()(core::join_args const& a) const {
-    return "join " + detail::text_of(a.timeout);
+    return "join " + detail::text_of(a.timeout) + (a.with_hello ? " with hello" : "");
   }
   std::string operator()(core::leave_args const& a) const {
     return "leave " + detail::text_of(a.timeout);

@@ -10,6 +10,8 @@ namespace {
 
 status end_of(agent_lab const& lab) { return lab.a.end(); }
 
+core::join_args const join_with_hello{.self = incarnation{9}, .with_hello = true};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(agent_handshake)
@@ -41,6 +43,104 @@ BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_once_it_exists, a
   say(t0 + 1s, {{}, hello_answer()});
 
   BOOST_TEST(out() == "#1 increment n | #2 get k 9 s | opened");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_first_join_follows_the_hello_at_once_if_it_asks_for_it, agent_lab) {
+  a.start(t0);
+  call(t0, join_with_hello, 20s).call(t0, core::get_args{"k", {}}, 30s);
+  BOOST_TEST(connected(t0 + 1s).out() == "hello | #1 join 20 s with hello | open");
+
+  say(t0 + 2s, {{}, hello_answer()});
+
+  BOOST_TEST(out() == "#2 get k 28 s | opened");
+  BOOST_TEST(reply(t0 + 3s, 1).out() == "done #1 OK");
+}
+
+BOOST_FIXTURE_TEST_CASE(another_first_call_waits_for_the_hello_reply, agent_lab) {
+  a.start(t0);
+  call(t0, core::get_args{"k", {}}, 30s).call(t0, join_with_hello, 20s);
+  BOOST_TEST(connected(t0 + 1s).out() == "hello | open");
+  BOOST_TEST(say(t0 + 2s, {{}, hello_answer()}).out() == "#1 get k 28 s | #2 join 20 s | opened");
+
+  agent_lab plain;
+  plain.a.start(t0);
+  plain.call(t0, core::join_args{incarnation{9}, {}}, 20s);
+  BOOST_TEST(plain.connected(t0).out() == "hello | open");
+  BOOST_TEST(plain.say(t0, {{}, hello_answer()}).out() == "#1 join 20 s | opened");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_join_that_is_too_large_for_a_handshake_waits_for_the_reply, agent_lab) {
+  core::join_args named = join_with_hello;
+  named.member.assign(core::hello_frame_bytes_max, 'm');
+  a.start(t0);
+  call(t0, named, 20s);
+  BOOST_TEST(connected(t0).out() == "hello | open");
+  BOOST_TEST(say(t0, {{}, hello_answer()}).out() == "done #1 RESOURCE_EXHAUSTED | opened");
+}
+
+BOOST_AUTO_TEST_CASE(the_time_of_a_join_begins_with_the_session) {
+  for (bool const with_hello : {true, false}) {
+    agent_lab lab;
+    lab.a.start(t0);
+    auto join = join_with_hello;
+    join.with_hello = with_hello;
+    lab.call(t0, join, 20s).connected(t0 + 200s).say(t0 + 201s, {{}, hello_answer()});
+    for (auto now = t0 + 201s; now < t0 + 222s; now += 1s) lab.say(now, {}).a.advance(now);
+    BOOST_TEST(!contains(lab.out(), "done #1"));
+
+    lab.a.advance(t0 + 222s);
+
+    BOOST_TEST(contains(lab.out(), "done #1 DEADLINE_EXCEEDED"));
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_join_whose_hello_got_no_reply_waits_for_the_next_one, agent_lab) {
+  a.start(t0);
+  call(t0, join_with_hello, 20s);
+  BOOST_TEST(connected(t0).out() == "hello | #1 join 20 s with hello | open");
+  lose(t0 + 1s).a.advance(t0 + 2s);
+  BOOST_TEST(connected(t0 + 2s).out() == "hello | open");
+  BOOST_TEST(say(t0 + 3s, {{}, hello_answer()}).out() == "#1 join 20 s | opened");
+
+  BOOST_TEST(lose(t0 + 4s).out() == "open | disconnected");
+  BOOST_TEST(connected(t0 + 4s).out() == "resume 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_join_that_was_sent_with_hello_is_queued_again_after_a_loss) {
+  auto options = agent_lab::default_options();
+  options.queued_bytes_max = 64;  // of the join
+  agent_lab lab{options};
+  lab.a.start(t0);
+  lab.call(t0, join_with_hello, 20s).connected(t0).call(t0, core::remove_args{""}, 30s);
+  BOOST_TEST(lab.out() == "hello | #1 join 20 s with hello | open");
+  lab.a.cancel(t0, request_id{2});
+  lab.lose(t0 + 1s).call(t0 + 1s, core::remove_args{""}, 30s);
+  BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_join_that_is_cancelled_before_the_reply_is_cancelled_after_it,
+                        agent_lab) {
+  a.start(t0);
+  call(t0, join_with_hello, 20s).connected(t0).a.cancel(t0, request_id{1});
+  BOOST_TEST(out() == "hello | #1 join 20 s with hello | open");
+
+  BOOST_TEST(say(t0, {{}, hello_answer()}).out() == "cancel 1 | opened");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_join_that_is_cancelled_after_a_loss_is_forgotten, agent_lab) {
+  a.start(t0);
+  call(t0, join_with_hello, 20s).connected(t0).lose(t0 + 1s).a.cancel(t0 + 1s, request_id{1});
+  (void)advance(t0 + 2s);
+  BOOST_TEST(connected(t0 + 2s).out() == "hello");
+  BOOST_TEST(say(t0 + 2s, {{}, hello_answer()}).out() == "opened");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_join_ends_with_the_attempt_to_connect, agent_lab) {
+  a.start(t0);
+  call(t0, join_with_hello, 20s);
+  BOOST_TEST(connected(t0).out() == "hello | #1 join 20 s with hello | open");
+  BOOST_TEST(say(t0, goodbye(errc::unauthenticated, "wrong token", false)).out() ==
+             "close | done #1 UNAVAILABLE | ended UNAUTHENTICATED");
 }
 
 BOOST_AUTO_TEST_CASE(connecting_is_retried_with_backoff_up_to_a_second_until_its_deadline) {

@@ -71,6 +71,25 @@ BOOST_AUTO_TEST_CASE(two_threads_are_two_tasks_of_a_job) {
   BOOST_TEST(one.get() == "here 01 1");
 }
 
+BOOST_AUTO_TEST_CASE(two_threads_connect_and_join_in_one_call) {
+  auto const live = [this](std::uint32_t task) {
+    auto c = blocking_client::connect_and_join(options(task));
+    auto const round = c.barrier("b", 60s);
+    c.leave();
+    return round.value;
+  };
+
+  auto zero = std::async(std::launch::async, live, 0);
+
+  BOOST_TEST(live(1) == 1u);
+  BOOST_TEST(zero.get() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(connect_and_join_throws_if_others_are_missing) {
+  BOOST_CHECK_EXCEPTION(blocking_client::connect_and_join(options(0), 10ms), error,
+                        [](error const& e) { return e.code() == errc::deadline_exceeded; });
+}
+
 BOOST_AUTO_TEST_CASE(concurrent_operations_of_50_getters_and_50_setters_all_find_their_value) {
   blocking_client c{options()};
   std::vector<std::future<std::string>> getters;

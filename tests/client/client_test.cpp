@@ -27,6 +27,31 @@ BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(tasks_connect_and_join_in_one_call) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto both =
+        co_await (client::connect_and_join(options(0)) && client::connect_and_join(options(1)));
+    a = std::move(std::get<0>(both));
+    b = std::move(std::get<1>(both));
+    auto const rounds = co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+    BOOST_TEST(std::get<0>(rounds) == round_number{1});
+    co_await (a.leave() && b.leave());
+    co_await coordinator.job_done();
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_cannot_connect_and_join) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    client_options observer{coordinator.addresses().front()};
+    auto const outcome = co_await outcome_of(client::connect_and_join(observer));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST(contains(outcome.message(), "this client is an observer"));
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(clients_without_a_number_get_one) {
   auto const test = [this]() -> asio::awaitable<void> {
     a = co_await client::connect(options().with_member("b"));

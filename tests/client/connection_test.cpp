@@ -4,6 +4,7 @@
 #include "tests/client/agent_lab.hpp"
 #include "tests/client/fake_coordinator.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -117,6 +118,123 @@ BOOST_AUTO_TEST_CASE(a_fatal_refusal_is_thrown_at_once) {
     } catch (error const& e) {
       BOOST_TEST(contains(e.what(), "UNAUTHENTICATED: wrong token"));
     }
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(connect_and_join_sends_the_join_with_the_hello) {
+  auto const serve = [this]() -> asio::awaitable<void> {
+    co_await fake.accept();
+    for (auto const* const expected : {"hello", "#1 join 20 s with hello"}) {
+      auto const sent = co_await fake.read();
+      BOOST_TEST(sent == expected);
+    }
+    core::answer welcome;
+    welcome.value = hello_answer();
+    co_await fake.say(std::move(welcome));
+    core::answer joined;
+    joined.value = core::join_answer{};
+    co_await fake.reply(1, std::move(joined));
+  };
+  auto const test = [this, &serve]() -> asio::awaitable<void> {
+    auto c = co_await (client::connect_and_join(fake.options(), 20s) && serve());
+    BOOST_TEST(c.num_tasks() == 4u);
+    std::string left;
+    note(io, c.leave(), left);
+    auto const sent = co_await fake.read();
+    BOOST_TEST(sent == "#2 leave 300 s ack=1");
+  };
+  run(io, test());
+}
+
+// A number that is chosen by the coordinator, and an incarnation that another session may have.
+BOOST_AUTO_TEST_CASE(connect_and_join_waits_for_the_session_if_it_may_not_be_the_only_one) {
+  auto const serve = [this]() -> asio::awaitable<void> {
+    co_await fake.welcome();
+    auto const sent = co_await fake.read();
+    BOOST_TEST(sent == "#1 join 20 s");
+    core::answer joined;
+    joined.value = core::join_answer{};
+    co_await fake.reply(1, std::move(joined));
+  };
+  auto const joins = [&serve](client_options options) -> asio::awaitable<void> {
+    auto const c = co_await (client::connect_and_join(std::move(options), 20s) && serve());
+    BOOST_TEST(c.num_tasks() == 4u);
+  };
+  client_options as_any{fake.address()};
+  as_any.any = true;
+  run(io, joins(as_any));
+  auto as_before = fake.options();
+  as_before.incarnation = incarnation{77};
+  run(io, joins(as_before));
+}
+
+BOOST_AUTO_TEST_CASE(connect_and_join_fails_as_connect_does) {
+  auto const refuse = [this]() -> asio::awaitable<void> {
+    co_await fake.accept();
+    (void)co_await fake.read();
+    co_await fake.say(goodbye(errc::unauthenticated, "wrong token", false));
+  };
+  auto const test = [this, &refuse]() -> asio::awaitable<void> {
+    try {
+      co_await (client::connect_and_join(fake.options()) && refuse());
+      BOOST_ERROR("connected");
+    } catch (error const& e) {
+      BOOST_TEST(contains(e.what(), "UNAUTHENTICATED: wrong token"));
+    }
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(connect_and_join_ends_the_session_if_the_join_fails) {
+  auto const refuse = [this]() -> asio::awaitable<void> {
+    co_await fake.accept();
+    (void)co_await fake.read();
+    core::answer welcome;
+    welcome.value = hello_answer();
+    co_await fake.say(std::move(welcome));
+    core::answer refused;
+    refused.outcome = status{errc::deadline_exceeded, "3 of 4 tasks missing"};
+    co_await fake.reply(1, std::move(refused));
+  };
+  auto const test = [this, &refuse]() -> asio::awaitable<void> {
+    try {
+      co_await (client::connect_and_join(fake.options()) && refuse());
+      BOOST_ERROR("joined");
+    } catch (error const& e) {
+      BOOST_TEST(std::string{e.what()} == "DEADLINE_EXCEEDED: 3 of 4 tasks missing");
+    }
+    std::string all;
+    std::string sent;
+    while (sent != "end") {
+      sent = co_await fake.read();
+      all += sent + " | ";
+    }
+    BOOST_TEST(all == "#1 join 300 s with hello | bye abandoned ack=1 | end | ");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(connect_and_join_can_be_cancelled_before_the_session_exists) {
+  asio::cancellation_signal stop;
+  std::string outcome;
+  auto const done = [&outcome](std::exception_ptr failure, client const&) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (error const& e) {
+      outcome = e.what();
+    }
+  };
+  asio::co_spawn(io, client::connect_and_join(fake.options()),
+                 asio::bind_cancellation_slot(stop.slot(), done));
+  auto const test = [this, &stop, &outcome]() -> asio::awaitable<void> {
+    co_await fake.accept();
+    (void)co_await fake.read();
+    stop.emit(asio::cancellation_type::terminal);
+    std::string last;
+    for (std::string sent; sent != "end"; last += sent + " | ") sent = co_await fake.read();
+    BOOST_TEST(last == "#1 join 300 s with hello | bye abandoned | end | ");
+    BOOST_TEST(outcome == "CANCELLED: the caller cancelled the call");
   };
   run(io, test());
 }

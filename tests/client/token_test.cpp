@@ -287,6 +287,18 @@ BOOST_AUTO_TEST_CASE(connecting_takes_tokens_and_reports_details) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(connect_and_join_takes_tokens) {
+  diagnostics why;
+  client_options malformed{"b12"};
+  malformed.connect_details = &why;
+  std::optional<error_code> outcome;
+  auto const done = [&](error_code code, client const&) { outcome = code; };
+  client::connect_and_join(malformed, {}, asio::bind_executor(io.get_executor(), done));
+  while (!outcome) io.run_one_for(1ms);
+  BOOST_TEST((*outcome == errc::invalid_argument));
+  BOOST_TEST(contains(why.message, "b12"));
+}
+
 // The first event is that task 0 joins.
 BOOST_AUTO_TEST_CASE(an_event_watch_takes_tokens) {
   using found = std::optional<logged_event>;

@@ -309,8 +309,9 @@ void cluster::transmit(client& c, client::open_call& what) {
 }
 
 call cluster::join(caller who, std::uint64_t self, duration timeout, joining extra) {
-  return send(who, core::join_args{incarnation{self}, timeout, extra.recoverable, extra.take_over},
-              timeout);
+  core::join_args args{incarnation{self}, timeout, extra.recoverable, extra.take_over};
+  args.with_hello = extra.with_hello;
+  return send(who, std::move(args), timeout);
 }
 call cluster::reset(caller who, std::uint64_t self) {
   return send(who, core::reset_args{incarnation{self}});

@@ -65,6 +65,7 @@ struct asking {
 struct joining {
   std::optional<bool> recoverable{};
   bool take_over{};
+  bool with_hello{};
 };
 
 class cluster {

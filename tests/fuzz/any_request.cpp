@@ -54,6 +54,7 @@ join_args any_join(maker& m) {
   if (m.one_in(2)) args.recoverable = m.one_in(2);
   args.take_over = m.one_in(8);
   args.any = m.one_in(3);
+  args.with_hello = m.one_in(8);
   if (m.one_in(2)) args.member = std::string(1, m.rng.one_of(std::string{"abc"}));
   if (m.one_in(4)) args.placement = {"pod", std::string(1, m.rng.one_of(std::string{"xy"}))};
   return args;

@@ -283,6 +283,7 @@ std::vector<core::client_message> sample_requests() {
                         7},
       core::bye_args{true}, core::cancel_args{request_id{largest}},
       core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
+      core::join_args{.self = incarnation{1}, .timeout = 30s, .with_hello = true},
       core::join_args{incarnation{1}, 30s, false, true},
       core::join_args{incarnation{2}, 30s, true, false},
       core::join_args{incarnation{3}, without_limit, true, false, true, "b17/0", {"pod", "b17"}},

@@ -121,8 +121,7 @@ class ring {
 };
 
 asio::awaitable<void> work(std::int64_t rounds, duration pause) {
-  client job = co_await client::connect(client_options::from_environment());
-  co_await job.join();
+  client job = co_await client::connect_and_join(client_options::from_environment());
   ring members{job, rounds, pause};
   co_await members.run();
 }

@@ -9,8 +9,7 @@ using namespace coxswain;
 
 asio::awaitable<void> talk(server::server& coordinator) {
   client_options options{coordinator.addresses().front(), task_id{0}};
-  client job = co_await client::connect(options);
-  co_await job.join();
+  client job = co_await client::connect_and_join(options);
   co_await job.put("greeting", "every oar moves together");
   std::cout << co_await job.get("greeting") << '\n';
   co_await job.leave();

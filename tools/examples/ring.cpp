@@ -121,8 +121,7 @@ class ring {
 asio::awaitable<void> work(int rounds) {
   auto options = client_options::from_environment();
   options.recoverable = true;  // our death does not fail the job
-  client job = co_await client::connect(std::move(options));
-  co_await job.join();
+  client job = co_await client::connect_and_join(std::move(options));
   auto const executor = co_await asio::this_coro::executor;
   ring members{job, executor};
   co_await members.run(rounds);

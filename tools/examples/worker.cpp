@@ -21,8 +21,7 @@ void report(std::vector<std::string> const& devices, std::string const& neighbou
 }
 
 asio::awaitable<void> work(int rounds) {
-  client job = co_await client::connect(client_options::from_environment());
-  co_await job.join();
+  client job = co_await client::connect_and_join(client_options::from_environment());
   auto const me = job.task()->value;
   auto const devices = co_await job.all_gather("devices", "gpu-" + std::to_string(me));
   co_await job.put("address/" + std::to_string(me), "10.0.0." + std::to_string(me) + ":5000");

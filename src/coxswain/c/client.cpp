@@ -98,6 +98,17 @@ coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
   });
 }
 
+coxswain_status* coxswain_client_connect_and_join(coxswain_client_options const* options,
+                                                  int64_t timeout_ms, coxswain_client** client) {
+  return outcome_of([&] {
+    need(client, "where the client goes");
+    auto joined = std::make_unique<coxswain_client>();
+    joined->job = std::make_shared<blocking_client>(
+        blocking_client::connect_and_join(options_of(options), timeout_of(timeout_ms)));
+    *client = joined.release();
+  });
+}
+
 void coxswain_client_close(coxswain_client* client) {
   if (client) client->job->close();
 }

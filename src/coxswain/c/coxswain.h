@@ -5,8 +5,8 @@
 // ones. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
 //
 //   coxswain_client* job = NULL;
-//   coxswain_status* problem = coxswain_client_connect(NULL, &job);  // from the environment
-//   if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT_MS, NULL);
+//   coxswain_status* problem = coxswain_client_connect_and_join(
+//       NULL, COXSWAIN_TIMEOUT_DEFAULT_MS, &job);  // from the environment
 //   if (!problem) problem = coxswain_monitor_start(job, abort_collectives, runtime, &monitor);
 //   if (problem) fprintf(stderr, "%s\n", coxswain_status_message(problem).data);
 //   coxswain_status_destroy(problem);
@@ -155,6 +155,12 @@ typedef struct coxswain_client_options {
 // file that cannot be read: NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT.
 coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
                                          coxswain_client** client);
+
+// Connects and joins with one round trip less than coxswain_client_connect and coxswain_join. The
+// errors of both; if the join fails, the session ends. `timeout_ms` is the join's, and begins when
+// the session exists.
+coxswain_status* coxswain_client_connect_and_join(coxswain_client_options const* options,
+                                                  int64_t timeout_ms, coxswain_client** client);
 
 // Ends the session: calls that other threads have open fail with CANCELLED, as do later ones, and
 // monitors end. A task that has not left fails at once. A second call does nothing.

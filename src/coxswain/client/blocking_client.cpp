@@ -26,6 +26,16 @@ blocking_client::blocking_client(client_options options)
   worker_->connect(std::move(options));
 }
 
+blocking_client::blocking_client(std::unique_ptr<detail::client_worker> worker)
+    : worker_{std::move(worker)} {}
+
+blocking_client blocking_client::connect_and_join(client_options options,
+                                                  join_options const& join) {
+  auto worker = std::make_unique<detail::client_worker>();
+  worker->connect_and_join(std::move(options), join);
+  return blocking_client{std::move(worker)};
+}
+
 blocking_client::~blocking_client() { end(std::move(worker_)); }
 
 blocking_client::blocking_client(blocking_client&& other) noexcept = default;

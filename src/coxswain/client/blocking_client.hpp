@@ -49,6 +49,9 @@ class blocking_client {
   // Connects: see client::connect. With client_options::from_environment() as the launcher says.
   explicit blocking_client(client_options options);
 
+  // Connects and joins, with one round trip less: see client::connect_and_join.
+  static blocking_client connect_and_join(client_options options, join_options const& join = {});
+
   // See client::~client. No call may be in progress; `close` ends those that are.
   ~blocking_client();
 
@@ -138,6 +141,7 @@ class blocking_client {
  private:
   friend class blocking_process_monitor;
 
+  explicit blocking_client(std::unique_ptr<detail::client_worker> worker);
   [[nodiscard]] detail::client_calls const& calls() const;
   template <class Call>
   auto run(Call what);

@@ -158,8 +158,14 @@ class client_worker {
   void connect(client_options options) {
     ask([this, &options](client&) { return open(std::move(options)); });
   }
+  void connect_and_join(client_options options, join_options const& join) {
+    ask([&](client&) { return adopt(client_calls::connect_and_join(std::move(options), join)); });
+  }
   asio::awaitable<void> open(client_options options) {
-    auto opened = co_await client::connect(std::move(options));
+    return adopt(client_calls::connect(std::move(options)));
+  }
+  asio::awaitable<void> adopt(asio::awaitable<client> opening) {
+    auto opened = co_await std::move(opening);
     facts_.num_tasks = opened.num_tasks();
     facts_.role = opened.role();
     facts_.self = opened.incarnation();

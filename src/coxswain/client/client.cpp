@@ -20,11 +20,36 @@ std::string label_of_process() {
   return std::string{name.data()} + ":" + std::to_string(::getpid());
 }
 
+// Throws the reason if there is none.
+asio::awaitable<void> wait_for_session(connection_ptr at) {
+  question q{question::kind::opened};
+  auto const a = co_await ask(at, std::move(q));
+  throw_unless_ok(a);
+}
+
+core::join_args join_of(connection const& at) {
+  core::join_args args;
+  args.self = at.incarnation();
+  auto const& as = at.options();
+  args.recoverable = as.recoverable;
+  args.any = as.any && (!at.task() || at.epoch() > 0);
+  args.member = as.member;
+  args.placement = as.placement;
+  return args;
+}
+
+question join_question(core::join_args args, join_options const& options) {
+  args.take_over = options.take_over;
+  bool const is_patient = args.any && options.timeout == core::timeout_default;
+  return {std::move(args), is_patient ? without_limit : duration{options.timeout}};
+}
+
 asio::awaitable<bool> joined(connection_ptr at, question q) {
   bool const was_member = at->may_be_member();
   at->may_be_member(true);
   auto a = co_await ask(at, std::move(q));
   if (!a.outcome.ok() && a.outcome.code() != errc::unavailable) at->may_be_member(was_member);
+  if (a.outcome.code() == errc::unavailable && !at->session()) co_await wait_for_session(at);
   co_return value_of<core::join_answer>(a).already_started;
 }
 
@@ -37,6 +62,14 @@ std::vector<net::endpoint> addresses_for(client_options const& o) {
   auto all = net::endpoint::parse_list(o.address);
   if (!all) throw error{all.error()};
   return *std::move(all);
+}
+
+connection_ptr start_connection(client_options options, asio::any_io_executor on) {
+  auto const to = addresses_for(options);
+  if (options.label.empty()) options.label = label_of_process();
+  auto made = std::make_shared<connection>(std::move(on), std::move(options), to);
+  made->start();
+  return made;
 }
 
 asio::awaitable<void> left(connection_ptr at, question q) {
@@ -63,30 +96,26 @@ asio::awaitable<void> closed(connection_ptr at) {
 }  // namespace
 
 asio::awaitable<client> client_calls::connect(client_options options) {
-  auto const to = addresses_for(options);
-  if (options.label.empty()) options.label = label_of_process();
   auto executor = co_await asio::this_coro::executor;
-  client opened{std::make_shared<connection>(std::move(executor), std::move(options), to)};
-  connection_of(opened)->start();
-  question q{question::kind::opened};
-  auto const a = co_await ask(connection_of(opened), std::move(q));
-  throw_unless_ok(a);
+  client opened{start_connection(std::move(options), std::move(executor))};
+  co_await wait_for_session(connection_of(opened));
+  co_return std::move(opened);
+}
+
+asio::awaitable<client> client_calls::connect_and_join(client_options options, join_options join) {
+  auto executor = co_await asio::this_coro::executor;
+  client opened{start_connection(std::move(options), std::move(executor))};
+  auto const at = connection_of(opened);
+  auto args = join_of(*at);
+  args.with_hello = !args.any && at->has_new_incarnation();
+  auto q = join_question(std::move(args), join);
+  co_await joined(at, std::move(q));
   co_return std::move(opened);
 }
 
 asio::awaitable<bool> client_calls::join(join_options const& options) const {
   need_session(at_);
-  core::join_args args;
-  args.self = at_->incarnation();
-  args.take_over = options.take_over;
-  auto const& as = at_->options();
-  args.recoverable = as.recoverable;
-  args.any = as.any && (!at_->task() || at_->epoch() > 0);
-  args.member = as.member;
-  args.placement = as.placement;
-  bool const is_patient = args.any && options.timeout == core::timeout_default;
-  question q{std::move(args), is_patient ? without_limit : duration{options.timeout}};
-  return joined(at_, std::move(q));
+  return joined(at_, join_question(join_of(*at_), options));
 }
 
 asio::awaitable<void> client_calls::leave(leave_options const& options) const {
@@ -96,6 +125,8 @@ asio::awaitable<void> client_calls::leave(leave_options const& options) const {
   question q{args, options.timeout};
   return left(at_, std::move(q));
 }
+
+epoch client_calls::last_epoch() const { return at_ ? at_->whole_epoch() : epoch{}; }
 
 asio::awaitable<void> client_calls::close() { return closed(std::move(at_)); }
 
@@ -125,9 +156,6 @@ client::executor_type client::get_executor() const {
 
 std::uint64_t client::reconnects() const { return calls_.at() ? calls_.at()->reconnects() : 0; }
 role client::role() const { return calls_.at() ? calls_.at()->role() : role::worker; }
-coxswain::epoch client::epoch() const {
-  return calls_.at() ? calls_.at()->whole_epoch() : coxswain::epoch{};
-}
 std::uint32_t client::num_tasks() const { return calls_.at() ? calls_.at()->num_tasks() : 0; }
 std::optional<task_id> client::task() const {
   return calls_.at() ? calls_.at()->task() : std::nullopt;

@@ -4,8 +4,7 @@
 // (blocking_client).
 //
 //   asio::awaitable<void> work() {
-//     client c = co_await client::connect(client_options::from_environment());
-//     co_await c.join();
+//     client c = co_await client::connect_and_join(client_options::from_environment());
 //     co_await c.put("address/3", "10.0.0.7:5000");
 //     std::string first = co_await c.get("address/0");
 //     co_await c.barrier("epoch-1", 60s);
@@ -52,8 +51,7 @@
 //
 // Arguments are copied before a function returns, so views need not outlive the call expression. A
 // call begins when its token decides: an awaitable when it is awaited. Each function may be called
-// again while earlier calls are open. The client may outlive its io_context, but must not be used
-// then.
+// again while earlier calls are open. The client may outlive its io_context, if it is unused then.
 
 #include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/epoch_calls.hpp"
@@ -83,8 +81,7 @@ class client : public detail::epoch_calls<client> {
   // (another job, protocol, attempt or number of tasks; one side speaks TLS and the other does
   // not), UNAUTHENTICATED (the token; a certificate that either side refuses): at once.
   // INVALID_ARGUMENT: the address is malformed. And the errors of net::tls_context for the files of
-  // `options.tls`. On the executor of the handler: without a token, the one of the awaiting
-  // coroutine.
+  // `options.tls`. On the handler's executor: without a token, that of the awaiting coroutine.
   template <detail::token_for<client> Token = use_coroutine_t>
   static auto connect(client_options options, Token&& token = {}) {
     detail::connect_initiation const begin{options.connect_details};
@@ -96,6 +93,17 @@ class client : public detail::epoch_calls<client> {
     detail::initiation const begin{std::move(executor), options.connect_details};
     return asio::async_initiate<Token, void(boost::system::error_code, client)>(
         begin, token, detail::client_calls::connect(std::move(options)));
+  }
+
+  // `connect` and `join` with one round trip less. The errors of both, with their message in
+  // `options.connect_details`; if the join fails, the session ends. Its timeout begins with the
+  // session. Does not tell whether the job had started before.
+  template <detail::token_for<client> Token = use_coroutine_t>
+  static auto connect_and_join(client_options options, join_options const& join = {},
+                               Token&& token = {}) {
+    detail::connect_initiation const begin{options.connect_details};
+    return asio::async_initiate<Token, void(boost::system::error_code, client)>(
+        begin, token, detail::client_calls::connect_and_join(std::move(options), join));
   }
 
   // A client that has not left reports that it is gone: its task fails at once. Open calls end with
@@ -444,9 +452,6 @@ class client : public detail::epoch_calls<client> {
     return start<Token>(calls_.close(), nullptr, token);
   }
 
-  // The epoch that this client was told last, in an elastic job; number zero: none.
-  [[nodiscard]] coxswain::epoch epoch() const;
-
   // A snapshot of the whole job.
   template <detail::token_for<job_status> Token = use_coroutine_t>
   auto inspect(call_options const& options = {}, Token&& token = {}) {
@@ -473,7 +478,6 @@ class client : public detail::epoch_calls<client> {
  private:
   friend class detail::client_calls;
   friend std::shared_ptr<detail::connection> const& detail::connection_of(client const& of);
-
   friend class detail::epoch_calls<client>;
 
   explicit client(std::shared_ptr<detail::connection> at);

@@ -54,6 +54,7 @@ class client_calls {
   [[nodiscard]] std::shared_ptr<connection> const& at() const noexcept { return at_; }
 
   static asio::awaitable<client> connect(client_options options);
+  static asio::awaitable<client> connect_and_join(client_options options, join_options join);
   asio::awaitable<void> close();
   asio::awaitable<bool> join(join_options const& options) const;
   asio::awaitable<void> leave(leave_options const& options) const;
@@ -84,6 +85,7 @@ class client_calls {
   call<global_topology> exchange_topology(std::string_view platform, local_topology mine,
                                           call_options const& options) const;
   call<epoch> next_epoch(epoch_options const& options) const;
+  [[nodiscard]] epoch last_epoch() const;
   call<std::optional<epoch_end>> epoch_wanted() const;
   call<coxswain::epoch_members> epoch_members(call_options const& options) const;
   call<void> resize(std::uint32_t num_tasks, call_options const& options) const;

@@ -63,12 +63,13 @@ connection::connection(asio::any_io_executor executor, client_options options,
                        std::vector<net::endpoint> const& to)
     : executor_{std::move(executor)},
       options_{std::move(options)},
+      has_new_incarnation_{!options_.is_guest() && !options_.incarnation},
       task_{options_.task ? std::int64_t{options_.task->value} : -1},
       certificates_{certificates_for(options_, to)},
       agent_{for_agent(options_, to, certificates_ != nullptr)},
       spin_{options_.spin} {
   if (options_.is_guest()) options_.incarnation = options_.pass->self;
-  if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
+  if (has_new_incarnation_) options_.incarnation = coxswain::incarnation{random_number()};
 }
 
 void connection::start() {

@@ -100,6 +100,8 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] client_options const& options() const noexcept { return options_; }
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
+  // It was drawn here, so that no other session can have it.
+  [[nodiscard]] bool has_new_incarnation() const noexcept { return has_new_incarnation_; }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
   // Where the coordinator is, or was last.
   [[nodiscard]] net::endpoint address() const {
@@ -164,6 +166,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   asio::any_io_executor executor_;
   client_options options_;
+  bool has_new_incarnation_;
   std::atomic<std::int64_t> task_;  // -1: none
   std::atomic<std::uint64_t> epoch_{};
   std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used

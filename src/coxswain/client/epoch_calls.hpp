@@ -23,6 +23,11 @@ class epoch_calls {
     return self().template start<Token>(self().calls_.next_epoch(options), options.details, token);
   }
 
+  // The epoch that this client was told last; number zero: none. Needs no request.
+  [[nodiscard]] coxswain::epoch epoch() const {
+    return static_cast<Client const&>(*this).calls_.last_epoch();
+  }
+
   // Why the present epoch is to end, or has ended; none if it goes on. Does not wait.
   template <detail::token_for<std::optional<epoch_end>> Token = use_coroutine_t>
   auto epoch_wanted(Token&& token = {}) {

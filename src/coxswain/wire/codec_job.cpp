@@ -332,6 +332,7 @@ void encode(core::join_args const& from, v1::ClientMessage& message) {
   to.set_any(from.any);
   to.set_member(from.member);
   for (auto const& part : from.placement) to.add_placement(part);
+  to.set_with_hello(from.with_hello);
 }
 
 core::join_args decode(v1::Join& from) {
@@ -343,6 +344,7 @@ core::join_args decode(v1::Join& from) {
   to.any = from.any();
   to.member = std::move(*from.mutable_member());
   for (auto& part : *from.mutable_placement()) to.placement.push_back(std::move(part));
+  to.with_hello = from.with_hello();
   return to;
 }
 

@@ -199,7 +199,8 @@ bool read(field_reader& from, core::join_args& to) {
   return read_fields(from, incarnation_field<fields::kIncarnationFieldNumber>{to.self},
                      timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
                      optional_flag_field<fields::kRecoverableFieldNumber>{to.recoverable},
-                     flag_field<fields::kTakeOverFieldNumber>{to.take_over});
+                     flag_field<fields::kTakeOverFieldNumber>{to.take_over},
+                     flag_field<fields::kWithHelloFieldNumber>{to.with_hello});
 }
 
 bool read(field_reader& from, core::leave_args& to) {

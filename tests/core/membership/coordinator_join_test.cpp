@@ -444,6 +444,38 @@ BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_moves_its_task
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:OK 2:OK 1:OK");
 }
 
+// It was on the way while its process opened another session and joined there.
+BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_take_the_task_from_its_process, job<2>) {
+  int const stale = c.observer();
+  BOOST_TEST(c.code(c.join({stale, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
+  c.lose(stale);
+  BOOST_TEST(c.pass(10s).error() == "none");
+
+  c.leave(0);
+  c.leave(1);
+  int const staler = c.observer();
+  BOOST_TEST(c.code(c.join({staler, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(a_late_join_with_hello_does_not_end_the_join_of_its_process) {
+  auto c = cluster::without_clients(2);
+  int const live = c.observer();
+  auto const joining = c.join({live, 0}, 100);
+  int const stale = c.observer();
+  BOOST_TEST(c.code(c.join({stale, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
+  c.join({c.observer(), 1}, 101, 300s, {.with_hello = true});
+  BOOST_TEST(c.code(joining) == "OK");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_replace_a_challenger_of_its_process,
+                        job<2>) {
+  c[0].beats = false;
+  auto const newcomer = c.join({c.observer(), 0}, 555, 300s);
+  BOOST_TEST(c.code(c.join({c.observer(), 0}, 555, 300s, {.with_hello = true})) == "CANCELLED");
+  BOOST_TEST(c.pass(10s).code(newcomer) == "ABORTED");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_cannot_act_for_it, job<2>) {
   int const other = c.observer();
   BOOST_TEST(c.after(c.join({other, 0}, 100)).replies() == "2:OK");

@@ -25,7 +25,7 @@ bool takes_part(gathering const& g, task_id task) {
   return all.empty() || std::find(all.begin(), all.end(), task) != all.end();
 }
 
-core::request join_of(actor& me, task_id task) {
+core::join_args join_of(actor& me, task_id task) {
   core::join_args args;
   args.self = me.record().self;
   args.recoverable = me.in.decided.recoverable[task.value];
@@ -51,8 +51,10 @@ script report_failure(actor& me, task_id task) {
 script do_everything(actor& me, task_id task) {
   core::answer a;
   for (int tries = 0; tries < 3 && !me.is_over(); ++tries) {
-    core::request join = join_of(me, task);
-    a = co_await me.ask(std::move(join), join_timeout, task);
+    core::join_args join = join_of(me, task);
+    join.with_hello = tries == 0 && !me.is_guest();
+    core::request what = std::move(join);
+    a = co_await me.ask(std::move(what), join_timeout, task);
     if (a.outcome.code() != errc::deadline_exceeded) break;
   }
   if (!a.outcome.ok() || me.is_over()) {

@@ -52,6 +52,7 @@ void agent::connected(time_point now, std::size_t address) {
   if (!session()) {
     decoder_ = wire::frame_decoder{hello_reply_bytes_max};
     send(now, options_.hello);
+    requests_.send_with_hello();
     return;
   }
   decoder_ = wire::frame_decoder{terms_.answer_bytes_max()};

@@ -38,6 +38,8 @@ request_id agent::call(time_point now, core::request what, duration timeout,
     requests_.complete(id, std::move(why));
     return id;
   }
+  // The time of a join begins with the session.
+  if (!session() && join) opened.deadline = time_point::max();
   waits_.begin(now, opened);
   requests_.add(std::move(opened));
   if (phase_ == phase::up && requests_.send_call(now, id, *session())) life_.sent(now);
@@ -85,7 +87,7 @@ void agent::forget(time_point now, open_call const& call) {
   } else if (phase_ == phase::up) {
     send(now, core::cancel_args{id});
   } else if (phase_ == phase::greeting) {
-    requests_.cancel_when_resumed(id);
+    requests_.cancel_when_up(id);
   }
 }
 

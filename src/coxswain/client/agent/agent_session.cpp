@@ -50,7 +50,10 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
   backoff_.cap(std::max(session()->reconnect_grace / 4, backoff_cap_min));
   decoder_.limit(terms_.answer_bytes_max());
   events_.emplace_back(agent_events::opened{});
-  requests_.send_queued(now, *session());
+  requests_.calls().each([&](open_call& call) {
+    if (std::holds_alternative<core::join_args>(call.message.what)) waits_.begin(now, call);
+  });
+  requests_.opened(now, *session());
 }
 
 void agent::resume_answered(time_point now, core::resume_answer const& answer) {
@@ -76,7 +79,7 @@ void agent::refused(time_point now, core::goodbye const& what) {
   if (!session()) {
     status const why{what.why.code(),
                      what.why.message() + " (reported by the coordinator at " + address() + ")"};
-    return give_up(why);
+    return give_up(why, false);
   }
   parted(now, what);
 }
@@ -203,7 +206,7 @@ void agent::attempt_failed(time_point now, std::size_t address, status why, bool
   outage_.note_refusal(now, candidates_.all_refuse());
   outage_.failed(std::move(why));
   requests_.clear_bytes();
-  requests_.forget_resume();
+  requests_.forget_handshake(session().has_value());
   phase_ = candidates_.oldest() ? phase::connecting : phase::waiting;
   if (waits_for_round_) return candidates_.begin_round();
   if (candidates_.has_next()) return open_next(now);

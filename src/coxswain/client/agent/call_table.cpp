@@ -45,6 +45,13 @@ std::vector<open_call> call_table::take_all() {
 
 open_call call_table::take_first() { return extract(calls_.find(deadlines_.begin()->second)); }
 
+void call_table::set_deadline(request_id id, time_point deadline) {
+  open_call& call = calls_.at(id);
+  assert(!limited(call));
+  call.deadline = deadline;
+  if (limited(call)) deadlines_.emplace(deadline, id);
+}
+
 std::optional<time_point> call_table::first_deadline() const {
   if (deadlines_.empty()) return std::nullopt;
   return deadlines_.begin()->first;

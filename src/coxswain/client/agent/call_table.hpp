@@ -40,6 +40,9 @@ class call_table {
   std::optional<open_call> take(request_id id);
   std::vector<open_call> take_all();
 
+  // The call must be open and have no deadline.
+  void set_deadline(request_id id, time_point deadline);
+
   // None if no call has a deadline.
   [[nodiscard]] std::optional<time_point> first_deadline() const;
 

@@ -8,6 +8,11 @@
 #include <utility>
 
 namespace coxswain::detail {
+namespace {
+
+constexpr request_id first_id{1};
+
+}  // namespace
 
 void outgoing_requests::add(open_call call) {
   queued_bytes_ += call.bytes;
@@ -20,6 +25,7 @@ bool outgoing_requests::send_call(time_point now, request_id id, core::hello_ans
   if (call.deadline != time_point::max()) {
     set_timeout(call.message.what, std::max(call.deadline - now, duration::zero()));
   }
+  if (auto* const join = std::get_if<core::join_args>(&call.message.what)) join->with_hello = false;
   call.message.answered_through = answered_through_;
   auto const before = bytes_.size();
   wire::append_frame(bytes_, call.message);
@@ -32,6 +38,38 @@ bool outgoing_requests::send_call(time_point now, request_id id, core::hello_ans
   }
   sent_through_ = std::max(sent_through_, id);
   return true;
+}
+
+void outgoing_requests::send_with_hello() {
+  open_call* const first = calls_.find(first_id);
+  auto* const join = first ? std::get_if<core::join_args>(&first->message.what) : nullptr;
+  if (!join || !join->with_hello) return;
+  auto const before = bytes_.size();
+  wire::append_frame(bytes_, first->message);
+  join->with_hello = false;  // in a later session
+  if (bytes_.size() - before > core::hello_frame_bytes_max) return bytes_.resize(before);
+  queued_bytes_ -= first->bytes;
+  sent_through_ = first_id;
+}
+
+void outgoing_requests::forget_handshake(bool has_session) {
+  cancelled_.clear();
+  if (has_session) return;
+  if (auto const* const first = calls_.find(first_id); first && was_sent(first_id)) {
+    queued_bytes_ += first->bytes;
+  }
+  sent_through_ = request_id{};
+}
+
+void outgoing_requests::opened(time_point now, core::hello_answer const& terms) {
+  for (request_id const id : calls_.ids(request_id{}, last_id_)) {
+    auto const& call = *calls_.find(id);
+    if (!std::holds_alternative<core::join_args>(call.message.what)) continue;
+    calls_.set_deadline(id, deadline_after(now, call.timeout));
+  }
+  for (request_id const id : cancelled_) send(core::cancel_args{id});
+  cancelled_.clear();
+  send_queued(now, terms);
 }
 
 void outgoing_requests::send_queued(time_point now, core::hello_answer const& terms) {

@@ -35,8 +35,13 @@ class outgoing_requests {
   // Sends an open call with the time that remains to it. False: it is too large, and completed.
   bool send_call(time_point now, request_id id, core::hello_answer const& terms);
 
-  // Sends the calls made while nothing could be sent.
-  void send_queued(time_point now, core::hello_answer const& terms);
+  // Sends the first call behind the Hello, if it is a Join that asks for it (semantics D10.11) and
+  // is not too large for a handshake. Once: if there is no reply, it waits for that to the next
+  // Hello.
+  void send_with_hello();
+
+  // The session exists: the time of joins begins, and what is queued is sent.
+  void opened(time_point now, core::hello_answer const& terms);
 
   // Sends a message without an id: a handshake, a heartbeat, Cancel or Bye.
   void send(core::request what);
@@ -49,9 +54,9 @@ class outgoing_requests {
   // wants, and sends those that are queued.
   void resumed(time_point now, core::resume_answer const& answer, core::hello_answer const& terms);
 
-  // The call was taken, and is not sent any more; or it is cancelled when the Resume is answered.
+  // The call was taken, and is not sent; or it is cancelled when the handshake is answered.
   void forget_queued(open_call const& call) { queued_bytes_ -= call.bytes; }
-  void cancel_when_resumed(request_id id) { cancelled_.push_back(id); }
+  void cancel_when_up(request_id id) { cancelled_.push_back(id); }
 
   // A reply has arrived. Takes its call; none if it was cancelled.
   [[nodiscard]] std::optional<open_call> answered(request_id id);
@@ -66,20 +71,24 @@ class outgoing_requests {
 
   // The connection is gone, or there will be another: discards what was not written.
   void clear_bytes() noexcept { bytes_.clear(); }
-  void forget_resume() noexcept { cancelled_.clear(); }
+  // The same for a handshake. Without a session, what was sent with it is queued again.
+  void forget_handshake(bool has_session);
 
   [[nodiscard]] std::string& bytes() noexcept { return bytes_; }
   [[nodiscard]] std::string const& bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::vector<agent_completion>& completions() noexcept { return completions_; }
 
  private:
+  void send_queued(time_point now, core::hello_answer const& terms);
+
   call_table calls_;
   request_id last_id_{};
   request_id sent_through_{};  // ids above were never sent
   std::uint64_t answered_through_{};
   std::uint32_t resumes_{};  // sent
   std::size_t queued_bytes_{};
-  std::vector<request_id> cancelled_;  // named in a Resume without a reply yet
+  // Cancelled before the handshake is answered: named in a Resume, or sent with a Hello.
+  std::vector<request_id> cancelled_;
   // Calls that were cancelled and answered nevertheless, and the last id at that time: the
   // coordinator may not know of it yet, and would treat their replies as wanted.
   std::map<request_id, request_id> crossed_;

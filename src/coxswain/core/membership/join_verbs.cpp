@@ -155,6 +155,11 @@ void join_verbs::join(call const& c, join_args& args) {
         c, {errc::invalid_argument, "only a recoverable task may take over; " +
                                         kernel_.who(*c.task) + " does not join as recoverable"});
   }
+  if (args.with_hello && is_known(t, args.self)) {
+    return calls_.refuse(
+        c, {errc::cancelled, "this process has joined as task " + std::to_string(c.task->value) +
+                                 " in another session"});
+  }
   if (t.state == task_state::failed && t.self == args.self) {
     return calls_.refuse(
         c, {errc::aborted,
@@ -181,6 +186,13 @@ void join_verbs::join(call const& c, join_args& args) {
                                               "replaced by a newer request of the same task"}));
   }
   enter(c, args);
+}
+
+// Whether a session of this incarnation has joined as the task, or waits for its holder to fail.
+bool join_verbs::is_known(task const& t, incarnation self) {
+  if (t.self == self) return true;
+  auto const is_such = [self](challenger const& one) { return one.asked.self == self; };
+  return t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_such);
 }
 
 void join_verbs::hold(call const& c, join_args const& args) {

@@ -64,6 +64,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
   }
 
   [[nodiscard]] bool is_ending_for(task_id newcomer) const;
+  [[nodiscard]] static bool is_known(task const& t, incarnation self);
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);

@@ -105,6 +105,7 @@ struct join_args {
   bool any{};  // as any task: the coordinator assigns a number
   std::string member{};
   std::vector<std::string> placement{};
+  bool with_hello{};  // sent before the reply to the first Hello of this incarnation
   friend bool operator==(join_args const&, join_args const&) = default;
 };
 

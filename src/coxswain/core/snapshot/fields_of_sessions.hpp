@@ -112,6 +112,7 @@ void fields(auto& a, maybe_const<join_args> auto& x) {
   a(5, x.any);
   a(6, x.member);
   a(7, x.placement);
+  a(8, x.with_hello);
 }
 void fields(auto& a, maybe_const<challenger> auto& x) {
   a(1, x.who);
