@@ -21,7 +21,7 @@ class visits final : public connections::listener {
  public:
   // The times of the visits of one run, from just before the connection was opened.
   struct times {
-    histogram greeted;   // until the first step was answered
+    histogram greeted;   // until the first answer
     histogram finished;  // until the last one was
   };
 
@@ -82,6 +82,7 @@ class visits final : public connections::listener {
     std::size_t step{};
     std::size_t to_come{};  // answers of the step
     time_point begun;
+    bool is_greeted{};
   };
 
   void start(std::size_t index);
@@ -101,7 +102,7 @@ class visits final : public connections::listener {
   std::size_t step_begun_{};  // the first frame of the prepared step
   std::size_t answers_{};     // in the current read
   std::size_t started_{};     // first visits in their slots
-  std::size_t greeting_{};    // visits with an unanswered first step
+  std::size_t greeting_{};    // visits without an answer
   std::size_t waiting_{};     // unfinished visits
   times took_;
 };
@@ -129,7 +130,7 @@ void visits::before_wait() {
 
 void visits::start(std::size_t index) {
   auto const at = index % slots_.size();
-  slots_[at] = {index, visits_[index].first, 0, now()};
+  slots_[at] = {index, visits_[index].first, 0, now(), false};
   ++greeting_;
   if (at == wires_.size())
     wires_.open();
@@ -151,13 +152,14 @@ void visits::was_read(std::size_t connection) {
   auto& s = slots_[connection];
   if (answers > s.to_come) wires_.fail(connection, "it answered more often than it was asked");
   s.to_come -= answers;
-  if (s.to_come > 0) return;
+  if (s.is_greeted && s.to_come > 0) return;
 
   auto const at = now();
-  if (s.step == visits_[s.visit].first) {
+  if (!std::exchange(s.is_greeted, true)) {
     --greeting_;
     took_.greeted.add((at - s.begun).count());
   }
+  if (s.to_come > 0) return;
   if (++s.step < visits_[s.visit].end)
     send_step(connection);
   else
@@ -183,17 +185,20 @@ class join_load final : public load {
   tally measure(std::uint64_t /*steps*/) override {
     visits storm{wires_, size_.connections};
     wires_.speaks().expect({join_answer()});
+    bool const joins_with_hello = size_.tasks == size_.connections;  // as connect_and_join does
     std::uint32_t task = 0;
     for (std::size_t session = 0; session < size_.connections; ++session) {
       storm.begin();
       storm.introduce();
       if (wires_.speaks().has_sessions() && wires_.speaks().has_hello()) {
         storm.ask(std::nullopt, hello());
-        storm.end_step();
+        if (!joins_with_hello) storm.end_step();
       }
       auto const end = (session + 1) * size_.tasks / size_.connections;
       for (; task < end; ++task) {
-        storm.ask(task_id{task}, core::join_args{incarnation{random_()}});
+        core::join_args join{incarnation{random_()}};
+        join.with_hello = joins_with_hello;
+        storm.ask(task_id{task}, std::move(join));
       }
       storm.end_step();
     }
