@@ -6,6 +6,7 @@ reaches. Not here: tests.
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -227,7 +228,19 @@ def wait_for_file(path):
     raise AssertionError(f"there is no {path}")
 
 
+def free_ports(count):
+    """The first of consecutive free ports; another process could take them first. They are below those
+    of outgoing connections (ip_local_port_range), which other tests open meanwhile."""
+    while True:
+        first = random.randrange(10_000, 32_000)
+        try:
+            for port in range(first, first + count):
+                with socket.create_server(("127.0.0.1", port)):
+                    pass
+            return first
+        except OSError:
+            continue
+
+
 def free_port():
-    """A free port; another process could take it first."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    return free_ports(1)

@@ -6,30 +6,16 @@ import pathlib
 import random
 import re
 import signal
-import socket
 import subprocess
 import time
 import unittest
 import urllib.error
 import urllib.request
 
-from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, free_port
+from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, free_port, free_ports
 
 ETCD = pathlib.Path("/usr/bin/etcd")
 TRIAL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "deploy" / "standby" / "etcd-trial"
-
-
-def free_ports(count):
-    """The first of consecutive ports that are free; other processes could take them first."""
-    while True:
-        first = free_port()
-        try:
-            for port in range(first, first + count):
-                with socket.create_server(("127.0.0.1", port)):
-                    pass
-            return first
-        except (OSError, OverflowError):
-            continue
 
 
 def fetch(url, data=None, **fields):
