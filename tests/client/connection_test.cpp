@@ -111,15 +111,16 @@ BOOST_AUTO_TEST_CASE(a_fatal_refusal_is_thrown_at_once) {
     (void)co_await fake.read();
     co_await fake.say(goodbye(errc::unauthenticated, "wrong token", false));
   };
-  auto const test = [this, &refuse]() -> asio::awaitable<void> {
+  auto const test = [&refuse](asio::awaitable<client> opening) -> asio::awaitable<void> {
     try {
-      co_await (client::connect(fake.options()) && refuse());
+      co_await (std::move(opening) && refuse());
       BOOST_ERROR("connected");
     } catch (error const& e) {
       BOOST_TEST(contains(e.what(), "UNAUTHENTICATED: wrong token"));
     }
   };
-  run(io, test());
+  run(io, test(client::connect(fake.options())));
+  run(io, test(client::connect_and_join(fake.options())));
 }
 
 BOOST_AUTO_TEST_CASE(connect_and_join_sends_the_join_with_the_hello) {
@@ -169,30 +170,9 @@ BOOST_AUTO_TEST_CASE(connect_and_join_waits_for_the_session_if_it_may_not_be_the
   run(io, joins(as_before));
 }
 
-BOOST_AUTO_TEST_CASE(connect_and_join_fails_as_connect_does) {
-  auto const refuse = [this]() -> asio::awaitable<void> {
-    co_await fake.accept();
-    (void)co_await fake.read();
-    co_await fake.say(goodbye(errc::unauthenticated, "wrong token", false));
-  };
-  auto const test = [this, &refuse]() -> asio::awaitable<void> {
-    try {
-      co_await (client::connect_and_join(fake.options()) && refuse());
-      BOOST_ERROR("connected");
-    } catch (error const& e) {
-      BOOST_TEST(contains(e.what(), "UNAUTHENTICATED: wrong token"));
-    }
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(connect_and_join_ends_the_session_if_the_join_fails) {
   auto const refuse = [this]() -> asio::awaitable<void> {
-    co_await fake.accept();
-    (void)co_await fake.read();
-    core::answer welcome;
-    welcome.value = hello_answer();
-    co_await fake.say(std::move(welcome));
+    co_await fake.welcome();
     core::answer refused;
     refused.outcome = status{errc::deadline_exceeded, "3 of 4 tasks missing"};
     co_await fake.reply(1, std::move(refused));

@@ -151,8 +151,8 @@ struct history {
     bool const is_of = c.epoch == epoch || (c.epoch == 0 && is_guest(c.process));
     return is_of && c.asks<core::next_epoch_args>();
   }
-  // How long a message to the process may wait for room on its route: until what was sent before
-  // has reached the relay, and the relay's message that there is room has come back.
+  // How long a message to the process may wait for room on its route: until earlier messages have
+  // reached the relay, and its grant of more room has arrived.
   [[nodiscard]] duration time_for_room(std::size_t process) const;
   // How much longer a message to the process may take, if it was sent at `from` and arrived at
   // `to`. With small limits, replies beyond the limit of a connection's queue wait, and its
