@@ -51,7 +51,7 @@
 //
 // Arguments are copied before a function returns, so views need not outlive the call expression. A
 // call begins when its token decides: an awaitable when it is awaited. Each function may be called
-// again while earlier calls are open. The client may outlive its io_context, if it is unused then.
+// again while earlier calls are open. The client may outlive its io_context if no longer used.
 
 #include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/epoch_calls.hpp"

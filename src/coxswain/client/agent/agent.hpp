@@ -24,6 +24,8 @@
 //   one period, a third of the timeout.
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
 //   upload over a slow line does not count as silence.
+// - A Join that asks for it is sent behind the first Hello (semantics D10.11). The other calls that
+//   are made before the session exists wait for it.
 // - A Resume lists the open requests that were sent once; the others follow it as new ones. So its
 //   size is bounded by the coordinator's limit of open requests. If it is still too large, for a
 // session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
