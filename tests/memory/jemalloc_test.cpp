@@ -1,15 +1,17 @@
-// That a reserve works with jemalloc, which keeps blocks of different sizes apart, when the system
-// has no more memory.
+// jemalloc as the programs use it: its configuration, and that a reserve works with it, which keeps
+// blocks of different sizes apart, when the system has no more memory.
 
 #include "coxswain/base/memory_reserve.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <jemalloc/jemalloc.h>
 #include <sys/resource.h>
 
 #include <cstddef>
 #include <initializer_list>
 #include <new>
+#include <string_view>
 
 namespace coxswain {
 namespace {
@@ -68,6 +70,13 @@ BOOST_AUTO_TEST_CASE(a_reserve_serves_small_blocks_when_memory_is_exhausted) {
     BOOST_TEST_REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
     BOOST_TEST(served >= bytes / 2);
   }
+}
+
+BOOST_AUTO_TEST_CASE(jemalloc_is_configured_for_huge_pages) {
+  char const* pages{};
+  std::size_t bytes = sizeof pages;
+  BOOST_TEST_REQUIRE(::mallctl("opt.thp", &pages, &bytes, nullptr, 0) == 0);
+  BOOST_TEST(std::string_view{pages} == "always");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
