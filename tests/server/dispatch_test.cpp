@@ -157,6 +157,77 @@ BOOST_FIXTURE_TEST_CASE(a_release_reaches_every_participant_once, world) {
   write(b);
 }
 
+// A barrier over so many that its release is delivered in parts.
+struct wide_world : world {
+  static constexpr std::uint32_t tasks = 300;
+
+  wide_world() : world{tasks} {
+    for (std::uint32_t i = 0; i < tasks; ++i) all.push_back(greeted());
+    for (std::uint32_t i = 0; i < tasks; ++i) d().received(now, all[i], join_frame(1, i));
+    settle();
+    for (auto& [_, reader] : readers) reader = {};
+  }
+  void arrive(core::barrier_args const& at = {.name = "b"}) {
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+      d().received(now, all[i], frame(at, 2, task_id{i}));
+    }
+  }
+
+  std::vector<connection_id> all;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_release_to_many_is_delivered_in_parts, wide_world) {
+  arrive();
+
+  std::map<connection_id, int> deliveries;
+  int parts = 0;
+  for (std::vector<connection_id> dirty; d().deliver(dirty); ++parts) {
+    BOOST_TEST(dirty.size() < tasks);
+    for (auto const id : dirty) {
+      ++deliveries[id];
+      write(id);
+    }
+  }
+
+  BOOST_TEST(parts > 1);
+  BOOST_TEST(!d().has_to_deliver());
+  for (auto const id : all) {
+    BOOST_TEST(deliveries[id] == 1);
+    BOOST_TEST((readers[id].take().id == request_id{2}));
+    BOOST_TEST(readers[id].empty());
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(the_parts_of_a_release_share_its_data, wide_world) {
+  std::string const data(100, 'd');
+  arrive({.name = "b", .gather = true, .data = data});
+
+  for (std::vector<connection_id> dirty; d().deliver(dirty);) write(dirty.front());
+
+  auto const in_transit = d().logic().memory()->transit();
+  BOOST_TEST(in_transit > tasks * data.size());
+  BOOST_TEST(in_transit < 2 * tasks * data.size());
+}
+
+BOOST_FIXTURE_TEST_CASE(output_follows_a_release_whose_receivers_are_all_lost, wide_world) {
+  auto const other = greeted();
+  arrive();
+  d().received(now, other, try_get_frame(3, "k"));
+  for (auto const id : all) d().lost(now, id, core::loss::closed);
+
+  BOOST_TEST((next(other).id == request_id{3}));
+}
+
+BOOST_FIXTURE_TEST_CASE(later_output_follows_a_release_that_is_delivered_in_parts, wide_world) {
+  arrive();
+  for (auto const id : all) d().received(now, id, try_get_frame(3, "k"));
+
+  for (auto const id : all) {
+    BOOST_TEST((next(id).id == request_id{2}));
+    BOOST_TEST((next(id).id == request_id{3}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(hello_raises_the_frame_limit) {
   std::string const large(100'000, 'v');
   {

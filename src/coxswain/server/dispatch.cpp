@@ -6,7 +6,6 @@
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <exception>
 #include <new>
@@ -16,29 +15,11 @@ namespace coxswain::server {
 
 namespace {
 
-// The core's output is moved to the outboxes when it has this many messages (few, so that answers
-// reuse cached memory), when the large ones among them have this size, or when only twice that
-// memory is left.
-constexpr std::size_t unsent_max = 6;
-constexpr std::size_t growth_max = 1024 * 1024;
-
-// How many messages ahead the memory of a line is prefetched.
-constexpr std::size_t lines_ahead = 4;
-
 // The memory of a larger message is freed at once.
 constexpr std::size_t message_bytes_kept = 4 * 1024;
 
-// The capacity kept between iterations, in messages of the core.
-constexpr std::size_t outgoing_room = 1024;
-
 bool is_heartbeat(core::client_message const& what) {
   return what.id == request_id{} && std::holds_alternative<std::monostate>(what.what);
-}
-
-// The reply to a heartbeat, unless it is that to a request.
-bool is_heartbeat(core::outgoing const& what) {
-  return what.in_reply_to == request_id{} && what.what->outcome.ok() &&
-         std::holds_alternative<std::monostate>(what.what->value);
 }
 
 std::string heartbeat_reply(encoder& by) {
@@ -178,10 +159,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     if (is_answered_here) answer_heartbeat(now, from, on);
     if ((*frame)->size() > message_bytes_kept) message_ = {};
     steps_.charge(on.steps, (*frame)->size());
-    if (has_much_to_send()) {
-      collect(now);
-      if (memory_.is_scarce()) memory_.yield(now, from, on);
-    }
+    if (relieve_core(now) && memory_.is_scarce()) memory_.yield(now, from, on);
     core_got_input = true;
     if (!on.greeted) {
       auto const limit = core_.logic().frame_bytes_max(from);
@@ -208,7 +186,7 @@ dispatch::taken dispatch::hear_grpc(time_point now, connection_id from, line& on
   bool goes_on = grpc_.begin_input(now, from, on, input);
   while (goes_on) {
     goes_on = grpc_.receive(now, from, on, input);
-    if (has_much_to_send()) collect(now);
+    relieve_core(now);
     grpc_.apply_effects(now);
   }
   grpc_.end_input(now, from, on, input);
@@ -252,7 +230,7 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   if (on == nullptr || count == 0) return;
   now_ = now;
   on->out.written(count, encoder_);
-  encoder_.forget();
+  forget_encoded();
   bool const waits_for_window = on->grpc && on->grpc->session.waits_for_window();
   if (!waits_for_window) lines_.write_progressed(now, to, *on);
   if (on->grpc) {
@@ -312,107 +290,6 @@ std::optional<time_point> dispatch::next_deadline() const {
     if (other && (!next || *other < *next)) next = other;
   }
   return next;
-}
-
-bool dispatch::deliver(std::vector<connection_id>& dirty) {
-  auto const guard = core_.completing();
-  events_.deliver(now_);  // first: the log may call us back, which can produce output
-  while (core_.logic().unsent() != 0) collect(now_);
-  grpc_.apply_effects(now_);
-  memory_.resume_paused(now_);
-  encoder_.forget();
-  take_changed(dirty);
-  return !dirty.empty();
-}
-
-bool dispatch::has_to_deliver() const {
-  return events_.has_events() || core_.logic().unsent() != 0 || grpc_.has_effects() ||
-         memory_.has_paused() || lines_.has_changed();
-}
-
-void dispatch::take_changed(std::vector<connection_id>& dirty) {
-  lines_.take_changed(dirty, [this](connection_id id, line& on) {
-    if (on.grpc) grpc_.pump(now_, id, on);
-    if (on.trunk) pump_routes(now_, on);
-    hold_back(id, on);
-  });
-}
-
-void dispatch::hold_back(connection_id to, line& on) {
-  if (on.out.holds() && on.out.has_grown()) held_.push_back({core_.last_batch(), to, on.out.end()});
-}
-
-bool dispatch::release(std::vector<connection_id>& dirty) {
-  dirty.clear();
-  bool are_routes = false;
-  while (!held_.empty() && core_.is_durable(held_.front().batch)) {
-    auto const& first = held_.front();
-    if (auto* const on = lines_.find(first.to); on != nullptr && on->out.holds()) {
-      on->out.release(first.through);
-      if (on->route) {
-        are_routes = true;
-        lines_.changed(now_, first.to, *on);
-      } else {
-        dirty.push_back(first.to);
-      }
-    }
-    held_.pop_front();
-  }
-  if (are_routes) {
-    std::vector<connection_id> trunks;
-    take_changed(trunks);
-    dirty.insert(dirty.end(), trunks.begin(), trunks.end());
-  }
-  return !dirty.empty();
-}
-
-// It says only that the coordinator lives, so it need not wait for what is held back.
-void dispatch::answer_heartbeat(time_point now, connection_id from, line& on) {
-  if (on.out.has_writable() || on.out.ends()) return;
-  on.out.overtake(heartbeat_);
-  lines_.changed(now, from, on);
-}
-
-bool dispatch::has_much_to_send() const {
-  std::size_t const unsent = core_.logic().unsent();
-  if (unsent == 0) return false;
-  auto const& memory = core_.memory();
-  return unsent >= unsent_max || core_.logic().unsent_bytes() > growth_max ||
-         !memory.fits_in_transit(2 * growth_max);
-}
-
-// Moves the core's output to the outboxes.
-void dispatch::collect(time_point now) {
-  core_.take_outgoing(now, outgoing_);
-  std::array<line*, lines_ahead> ahead{};
-  for (std::size_t i = 0; i < std::min(lines_ahead, outgoing_.size()); ++i) {
-    ahead[i] = lines_.find(outgoing_[i].to);
-  }
-  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-    auto const& one = outgoing_[i];
-    auto* const on = ahead[i % lines_ahead];
-    if (i + lines_ahead < outgoing_.size()) {
-      auto* const next = lines_.find(outgoing_[i + lines_ahead].to);
-      if (next != nullptr) coxswain::prefetch(*next);
-      ahead[i % lines_ahead] = next;
-    }
-    if (on == nullptr || on->grpc) {
-      grpc_.send(now, on, one);
-      continue;
-    }
-    if (on->out.holds() && is_heartbeat(one)) continue;
-    ++frames_sent_;
-    try {
-      if (on->route && share(now, one, *on)) continue;
-      on->out.push(one.in_reply_to, one.what, encoder_);
-    } catch (std::exception const&) {
-      on->out.abandon();  // out of memory: its client retries on another connection
-    }
-    lines_.changed(now, one.to, *on);
-  }
-  memory_.look_at_memory(now);
-  outgoing_.clear();  // so that no answer lives longer because of it
-  if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
 }
 
 bool dispatch::is_greeted(connection_id from) const {

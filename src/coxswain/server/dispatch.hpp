@@ -118,9 +118,10 @@ class dispatch {
   void advance(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
-  // Passes events to the log; then puts all output of the core into the outboxes, and their
+  // Passes events to the log; then puts output of the core into the outboxes, and their
   // connections, each once, into `dirty`, which is cleared first. True if `dirty` is not empty:
-  // writing can change the core, so it may have more to deliver afterwards.
+  // there may be more to deliver afterwards, because the output goes to many connections, or
+  // because writing has changed the core.
   bool deliver(std::vector<connection_id>& dirty);
   [[nodiscard]] bool has_to_deliver() const;
 
@@ -221,8 +222,18 @@ class dispatch {
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
   void malformed(time_point now, connection_id from, line& on, status const& why);
+
+  // Output (dispatch_output.cpp).
   [[nodiscard]] bool has_much_to_send() const;
+  bool relieve_core(time_point now);
   void collect(time_point now);
+  [[nodiscard]] bool has_output() const {
+    return collected_ != outgoing_.size() || core_.logic().unsent() != 0;
+  }
+  // Unless the next part may have the same answers.
+  void forget_encoded() {
+    if (collected_ == outgoing_.size()) encoder_.forget();
+  }
   void take_changed(std::vector<connection_id>& dirty);
   void hold_back(connection_id to, line& on);
   void answer_heartbeat(time_point now, connection_id from, line& on);
@@ -267,6 +278,7 @@ class dispatch {
   std::size_t queued_bytes_max_;
   core::client_message message_;  // the last one, whose memory the next one uses
   std::vector<core::outgoing> outgoing_;
+  std::size_t collected_{};  // how many of them were handled
   fifo<held_output> held_;
   std::string heartbeat_;            // the reply to one
   time_point now_;                   // of the last input

@@ -284,7 +284,7 @@ void dispatch::pump_routes(time_point now, line& on) {
       end_route(now, next, *one);
     }
   }
-  encoder_.forget();
+  forget_encoded();
 }
 
 void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {

@@ -78,6 +78,7 @@ class line_table {
   [[nodiscard]] std::vector<connection_id> take_going_on();
 
   [[nodiscard]] bool has_changed() const noexcept { return !changed_.empty(); }
+  [[nodiscard]] std::size_t changed_count() const noexcept { return changed_.size(); }
   // The connections with sockets that changed since the last call, each once. `into` is cleared
   // first, and each one is visited.
   template <class Visit>
