@@ -353,6 +353,7 @@ void dispatch::count(statistics& all) const {
 
 void dispatch::check_invariants() const {
   core_.logic().check_invariants();
+  assert(collected_ <= outgoing_.size());
   lines_.each([](connection_id, line const& one) {
     one.out.check_invariants();
     assert(one.reading_paused == one.out.pauses_reading());
