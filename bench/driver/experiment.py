@@ -162,6 +162,6 @@ class Experiment:
                  "The requests of each task are the same to the byte, but for its label and its "
                  "incarnation.\n")
         totals = {f"requests_of_{name}": sum(count["frames"] for what, count in side["requests"].items()
-                                             if what != "heartbeat")
+                                             if what not in ("heartbeat", "ask_waiting"))
                   for name, side in (("simulated", ours), ("processes", others))}
         return text, {"requests_differ": int(bool(where)), **totals}, not where

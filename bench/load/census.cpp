@@ -21,6 +21,12 @@ std::string who(std::optional<task_id> task) {
   return task ? fmt::format("task {}", task->value) : std::string{"a connection without a task"};
 }
 
+// Heartbeats, and questions about calls that wait for long.
+bool depends_on_time(core::request const& what) {
+  return std::holds_alternative<std::monostate>(what) ||
+         std::holds_alternative<core::ask_waiting_args>(what);
+}
+
 // Removes the label and incarnation, which differ between processes.
 std::string without_what_is_random(core::client_message message) {
   if (auto* hello = std::get_if<core::hello_args>(&message.what)) hello->label.clear();
@@ -68,7 +74,7 @@ void census::take(connection_id from, std::string_view payload) {
 
   auto& on = lines_[from];
   if (message->task) on.task = message->task;
-  if (is_beat) return;
+  if (depends_on_time(message->what)) return;
   on.requests.push_back({std::move(what), without_what_is_random(*std::move(message))});
 }
 

@@ -34,8 +34,8 @@ class census {
   [[nodiscard]] double requests_per_iteration() const noexcept;
 
   // The first difference between the requests of a task in both, byte by byte except for the label
-  // in the hello and the random incarnation in the join; none if there is none. Heartbeats are
-  // ignored because they depend on time. `a` and `b` name the sides.
+  // in the hello and the random incarnation in the join; none if there is none. Heartbeats
+  // and AskWaiting are ignored because they depend on time. `a` and `b` name the sides.
   [[nodiscard]] static std::optional<std::string> difference(census const& one, std::string_view a,
                                                              census const& other,
                                                              std::string_view b);

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(requests_are_counted_by_kind_and_name) {
   BOOST_TEST(found.requests_per_iteration() == 1.5);
 }
 
-BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_task_order_are_ignored) {
+BOOST_AUTO_TEST_CASE(what_is_random_or_depends_on_time_and_task_order_are_ignored) {
   auto const one = told{}
                        .connects(1)
                        .connects(2)
@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_task_order_are_ignored) {
                        .says(1s, 2, hello_of("x:2"))
                        .says(1s, 1, join_of(5), task_id{0})
                        .says(1s, 2, join_of(6), task_id{1})
+                       .says(8s, 1, core::ask_waiting_args{request_id{7}})
                        .says(9s, 1, std::monostate{});
   auto const other = told{}
                          .connects(8)
