@@ -1,7 +1,8 @@
 # Profile-guided optimization by gcc. A build inside this one compiles the layers below so that they
 # count what they execute, and runs bench/training, over loopback; with these counts they are compiled
 # again. Once for each build directory: a function that changes later is compiled without counts.
-# Included after all targets are defined.
+# `coxswain` and `coxswain-load` are optimized across these layers when they are linked (LTO); for
+# tests and other programs that would take too long. Included after all targets are defined.
 
 # gcc looks for the counts of an object beside it.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -62,5 +63,35 @@ foreach(layer IN LISTS layers)
   target_compile_options(coxswain_${layer} PRIVATE
     -fprofile-use -fprofile-partial-training -Wmissing-profile -Wno-coverage-mismatch
     -fno-unroll-loops -fno-tracer -fno-align-loops -fno-align-jumps  # less code
-    -Wno-stringop-overread)  # false: of a size that memcpy often had
+    -Wno-stringop-overread  # false: of a size that memcpy often had
+    -flto -ffat-lto-objects)
 endforeach()
+
+# Only -flto without a number of jobs lifts the -fno-lto of all targets.
+# -Wodr warns of each coroutine in a header, because gcc numbers the members of its frame differently
+# in each source.
+foreach(program IN ITEMS coxswain coxswain-load)
+  if(TARGET ${program})
+    target_link_options(${program} PRIVATE -flto -flto=4 -Wno-odr)
+  endif()
+endforeach()
+
+# The linker's part of an object can be read only by the gcc that wrote it, so it is not installed.
+if(COXSWAIN_INSTALL)
+  list(TRANSFORM layers REPLACE ".+" "$<TARGET_FILE_NAME:coxswain_\\0>" OUTPUT_VARIABLE archives)
+  install(CODE "set(archives ${archives})
+set(libdir [==[${CMAKE_INSTALL_LIBDIR}]==])
+set(objcopy [==[${CMAKE_OBJCOPY}]==])" COMPONENT development)
+  install(CODE [==[
+    cmake_path(ABSOLUTE_PATH libdir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
+    foreach(archive IN LISTS archives)
+      execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND "${objcopy}" --preserve-dates
+        --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_*
+        "$ENV{DESTDIR}${libdir}/${archive}")
+    endforeach()]==] COMPONENT development)
+endif()
+if(COXSWAIN_TESTS AND TARGET coxswain)
+  add_test(NAME coxswain_is_linked_with_lto
+    COMMAND sh -c [[nm "$1" | grep -m1 '\.lto_priv']] sh $<TARGET_FILE:coxswain>)
+  set_tests_properties(coxswain_is_linked_with_lto PROPERTIES LABELS install TIMEOUT 60)
+endif()
