@@ -21,7 +21,6 @@ std::string who(std::optional<task_id> task) {
   return task ? fmt::format("task {}", task->value) : std::string{"a connection without a task"};
 }
 
-// Heartbeats, and questions about calls that wait for long.
 bool depends_on_time(core::request const& what) {
   return std::holds_alternative<std::monostate>(what) ||
          std::holds_alternative<core::ask_waiting_args>(what);

@@ -20,7 +20,7 @@ function(refuse_paths_of_this_machine root)
   endforeach()
 endfunction()
 
-# Another version of gcc could not link them.
+# Only the version of gcc that wrote LTO data can link an archive with it.
 function(refuse_lto_data root)
   file(GLOB_RECURSE archives ${root}/*.a)
   foreach(archive IN LISTS archives)

@@ -67,16 +67,15 @@ foreach(layer IN LISTS layers)
     -flto -ffat-lto-objects)
 endforeach()
 
-# Only -flto without a number of jobs lifts the -fno-lto of all targets.
-# -Wodr warns of each coroutine in a header, because gcc numbers the members of its frame differently
-# in each source.
+# -flto undoes the -fno-lto that all targets have, which -flto=4, the number of jobs, does not. -Wodr
+# warns of coroutines in headers, because gcc numbers the members of a frame differently in each source.
 foreach(program IN ITEMS coxswain coxswain-load)
   if(TARGET ${program})
     target_link_options(${program} PRIVATE -flto -flto=4 -Wno-odr)
   endif()
 endforeach()
 
-# The linker's part of an object can be read only by the gcc that wrote it, so it is not installed.
+# Only the version of gcc that wrote LTO data can read it, so it is not installed.
 if(COXSWAIN_INSTALL)
   list(TRANSFORM layers REPLACE ".+" "$<TARGET_FILE_NAME:coxswain_\\0>" OUTPUT_VARIABLE archives)
   install(CODE "set(archives ${archives})
