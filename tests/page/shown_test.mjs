@@ -81,6 +81,29 @@ test('a change of a task is shown within a second', async () => {
   assert.equal((await counts(page)).waiting, '195');
 });
 
+test('another epoch may have fewer tasks, or more', async () => {
+  const page = await show(job(4));
+  await page.locator('#search').fill('b000');
+  await page.locator('#search').press('Enter');
+  await page.locator('#grid').press('End');
+  const connected = page.locator('#legend [data-state="connected"] b');
+
+  for (const count of [2, 40, 0, 3]) {
+    await feed.tell({send: job(count)});
+    await page.waitForFunction(
+      (wanted) =>
+        document.querySelector('#legend [data-state="connected"] b').textContent === wanted,
+      String(count),
+    );
+    await page.mouse.move(640, 400 + count);
+    await feed.tell({send: update({tasks: []})});
+  }
+
+  assert.equal(await connected.innerText(), '3');
+  assert.equal(await text(page, '#tasks-count'), '3 on 1 host');
+  assert.deepEqual(page.violations, []);
+});
+
 test('the cause of failure is the headline', async () => {
   const page = await show(scenes.working());
   assert.equal(await text(page, '#verdict-title'), '3 tasks are missing');

@@ -11,13 +11,19 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
+#include <vector>
 
 namespace coxswain::status_page {
 namespace {
 
 // A job changed by hand, and its feed.
 struct world {
-  explicit world(std::size_t tasks = 3) {
+  explicit world(std::uint32_t tasks = 3) { resize(tasks); }
+
+  // Another epoch: tasks that have not changed yet.
+  void resize(std::uint32_t tasks) {
+    job.tasks.clear();
     for (std::uint32_t i = 0; i < tasks; ++i) {
       core::snapshot::task t{.id = task_id{i}};
       job.tasks.push_back(t);
@@ -191,6 +197,92 @@ BOOST_FIXTURE_TEST_CASE(a_change_of_the_missing_tasks_is_sent, world) {
   why.stuck = "task 1 can never go on";
   look();
   BOOST_TEST(told(me).at("why").at("stuck") == "task 1 can never go on");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_whole_job_is_sent_again_when_the_number_of_tasks_has_changed, world) {
+  look();
+  live_feed::place me;
+  told(me);
+  for (std::uint32_t const tasks : {2U, 5U}) {
+    resize(tasks);
+    BOOST_TEST(look());
+    auto const again = told(me);
+    BOOST_TEST(again.at("type") == "state");
+    BOOST_TEST(again.at("state").at("tasks").as_array().size() == tasks);
+    BOOST_TEST(!feed.next(me));
+
+    job.tasks[tasks - 1].state = task_state::failed;
+    BOOST_TEST(look());
+    auto const update = told(me);
+    BOOST_TEST(update.at("type") == "update");
+    BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
+    BOOST_TEST(update.at("tasks").at(0).at("task") == tasks - 1);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(watchers_of_all_positions_get_the_whole_job_after_a_change_of_its_size,
+                        world) {
+  look();
+  live_feed::place slow;
+  live_feed::place quick;
+  live_feed::place fresh;
+  told(slow);
+  told(quick);
+  job.tasks[0].state = task_state::failed;
+  look();
+  told(quick);
+  resize(4);
+  look();
+  job.keys = 7;
+  look();
+
+  for (auto* const one : {&slow, &quick, &fresh}) {
+    auto const whole = told(*one);
+    BOOST_TEST(whole.at("type") == "state");
+    BOOST_TEST(whole.at("state").at("tasks").as_array().size() == 4u);
+    BOOST_TEST(!feed.next(*one));
+  }
+}
+
+// A reader, who must know the same as one that has just come.
+struct reader {
+  live_feed::place at;
+  json::array tasks;
+
+  void take(json::object const& message) {
+    if (message.at("type") == "state") {
+      tasks = message.at("state").at("tasks").as_array();
+      return;
+    }
+    for (auto const& one : message.at("tasks").as_array()) {
+      tasks.at(one.at("task").to_number<std::size_t>()) = one;
+    }
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(readers_know_all_tasks_through_1000_random_epochs, world) {
+  std::minstd_rand random{7};
+  auto const below = [&random](std::uint32_t limit) {
+    return static_cast<std::uint32_t>(random() % limit);
+  };
+  std::vector<reader> readers(5);
+  for (int epoch = 0; epoch < 1000; ++epoch) {
+    resize(below(40));
+    for (auto looks = 1 + below(4); looks > 0; --looks) {
+      if (!job.tasks.empty()) {
+        auto& one = job.tasks[below(static_cast<std::uint32_t>(job.tasks.size()))];
+        one.state = static_cast<task_state>(below(4));
+        one.self = incarnation{below(1'000'000)};
+      }
+      events += below(3);
+      look();
+      for (auto& one : readers) {
+        if (below(3) == 0) continue;  // it is slow
+        if (auto const text = feed.next(one.at)) one.take(json::parse(*text).as_object());
+        BOOST_TEST_REQUIRE(one.tasks == state_of(job).at("tasks").as_array());
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(messages_are_counted_while_referenced) {

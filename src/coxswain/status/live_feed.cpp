@@ -55,13 +55,12 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
   auto const before = std::exchange(job_, std::move(now));
   auto const why_before = std::exchange(why_, std::move(why));
   bool const has_events = std::exchange(last_event_, last_event) != last_event;
-  if (!before) {
-    change_ = 1;
-    task_changed_.assign(job_->tasks.size(), change_);
-    why_changed_ = relays_changed_ = change_;
+  auto const change = change_ + 1;
+  if (!before || before->tasks.size() != job_->tasks.size()) {
+    change_ = whole_since_ = why_changed_ = relays_changed_ = change;
+    task_changed_.assign(job_->tasks.size(), change);
     return true;
   }
-  auto const change = change_ + 1;
   bool changed = has_events || before->rounds != job_->rounds ||
                  !same(before->barriers, job_->barriers) ||
                  timeless_summary(*before) != timeless_summary(*job_);
@@ -85,7 +84,7 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
 text_ptr live_feed::next(place& at) {
   if (at.change == change_ && at.event >= last_event_) return nullptr;
   if (!last_made_ || last_made_->from != at || last_made_->to.change != change_) {
-    last_made_ = at.change == 0 ? whole() : update(at);
+    last_made_ = at.change < whole_since_ ? whole(at) : update(at);
   }
   at = last_made_->to;
   return last_made_->text;
@@ -95,13 +94,13 @@ std::uint64_t live_feed::last_round() const {
   return job_->rounds.empty() ? 0 : job_->rounds.back().number;
 }
 
-live_feed::message live_feed::whole() const {
+live_feed::message live_feed::whole(place from) const {
   auto const events = events_after_(std::nullopt, events_at_first);
   json::object const all{{"type", "state"},
                          {"state", state_of(*job_)},
                          {"why", object_of(*why_)},
                          {"events", array_of(events.entries)}};
-  return {{}, {change_, events.through, last_round()}, texts_.share(serialized(all))};
+  return {from, {change_, events.through, last_round()}, texts_.share(serialized(all))};
 }
 
 live_feed::message live_feed::update(place from) const {

@@ -1,8 +1,8 @@
 #pragma once
-// The messages for watchers: first the whole job, then changes. It numbers the changes it finds,
-// and stores the last one of each task; so a watcher is only a position, and a slow one gets all
-// missed changes in one message. Does no I/O and reads no clock. Not here: WebSocket
-// (live_connection).
+// The messages for watchers: first the whole job, then changes, and the whole job again when the
+// number of its tasks has changed. It numbers the changes it finds, and stores the last one of each
+// task; so a watcher is only a position, and a slow one gets all missed changes in one message.
+// Does no I/O and reads no clock. Not here: WebSocket (live_connection).
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/status/text_pool.hpp"
@@ -50,7 +50,7 @@ class live_feed {
   };
 
   [[nodiscard]] std::uint64_t last_round() const;
-  [[nodiscard]] message whole() const;
+  [[nodiscard]] message whole(place from) const;
   [[nodiscard]] message update(place from) const;
 
   text_pool& texts_;
@@ -59,7 +59,8 @@ class live_feed {
   std::shared_ptr<core::why_answer const> why_;
   std::uint64_t change_{};
   std::uint64_t last_event_{};
-  std::vector<std::uint64_t> task_changed_;
+  std::uint64_t whole_since_{};              // watchers before this change get the whole job
+  std::vector<std::uint64_t> task_changed_;  // one for each task of `job_`
   std::uint64_t why_changed_{};
   std::uint64_t relays_changed_{};
   std::optional<message> last_made_;  // most watchers have the same position

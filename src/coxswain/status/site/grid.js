@@ -41,7 +41,9 @@ class TaskGrid {
     this.hosts = hosts;
     this.states = states;
     if (this.selected !== null && this.selected >= shown.length) this.select(null);
+    if (this.hovered !== null && this.hovered >= shown.length) this.setHovered(null);
     if (isOther) {
+      this.layout = null; // without tasks, or without room, there is none
       this.resize();
     } else if (!isSame) {
       this.redrawSoon();

@@ -117,7 +117,7 @@ class Job {
   take(message, facts, now) {
     this.facts = {...facts, ...message.summary};
     this.receivedAt.facts = now;
-    let isElsewhere = false;
+    let isElsewhere = this.tasks.length === 0;
     for (const task of message.tasks ?? []) {
       isElsewhere ||= this.tasks[task.task]?.process !== task.process;
       this.tasks[task.task] = {...task, receivedAt: now};

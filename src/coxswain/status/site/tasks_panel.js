@@ -175,14 +175,18 @@ class TasksPanel {
   search() {
     const text = byId('search').value.trim().toLowerCase();
     if (!text) return this.brighten(null);
-    const {tasks} = this.job;
     const holds =
-      /^\d+$/.test(text) && Number(text) < tasks.length
+      /^\d+$/.test(text) && Number(text) < this.job.tasks.length
         ? (number) => number === Number(text)
-        : (number) => `${tasks[number].process} ${tasks[number].peer}`.toLowerCase().includes(text);
+        : (number) => this.isNamed(number, text);
     this.brighten({what: 'search', text: () => `found by ‘${text}’`, holds}, {find: text});
     const first = this.matches()[0];
     if (first !== undefined) this.grid.selectAndScroll(first);
+  }
+
+  isNamed(number, text) {
+    const {process, peer} = this.job.tasks[number];
+    return `${process} ${peer}`.toLowerCase().includes(text);
   }
 
   matches() {
