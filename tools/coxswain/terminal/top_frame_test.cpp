@@ -299,6 +299,26 @@ BOOST_AUTO_TEST_CASE(relays_stand_in_a_table_if_there_is_room) {
   BOOST_TEST(shown(view, {100, 8}).find("relay") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_round_may_name_a_task_that_is_no_longer_there) {
+  auto view = failed_job();
+  view.job.tasks.resize(2);
+
+  auto const text = shown(view, {100, 60});
+
+  BOOST_TEST(text.find("task 13: 20 times") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(pages_of_different_epochs_may_leave_out_tasks) {
+  auto view = job_of(3);
+  view.job.tasks.erase(view.job.tasks.begin());
+  view.job.tasks[1].state = task_state::failed;
+  view.job.tasks[1].label = "b2:77";
+
+  auto const text = shown(view, {100, 60});
+
+  BOOST_TEST(text.find("1 failed: 2 (b2:77)") != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(a_few_tasks_stand_in_a_table_if_there_is_room) {
   auto view = job_of(2);
   view.job.tasks[0].progress = {8, 1s};

@@ -64,12 +64,21 @@ section known(int rank, std::size_t least, lines all) {
   return {{rank, std::min(least, wanted), wanted}, std::move(made)};
 }
 
+// The label of this task; empty: it has none, or is not among the tasks. A round may name a task of
+// an earlier epoch, and the pages of a list may be of different epochs.
+std::string_view label_of(core::snapshot const& job, task_id which) {
+  auto const at =
+      std::lower_bound(job.tasks.begin(), job.tasks.end(), which,
+                       [](core::snapshot::task const& t, task_id id) { return t.id < id; });
+  return at == job.tasks.end() || at->id != which ? std::string_view{} : at->label;
+}
+
 // "3,17-24", and of a few tasks also which processes they are: "3 (b12:3391)".
 std::string named(std::vector<task_id> const& which, job_view const& view) {
   if (which.size() > processes_named_max) return ranges_of(which);
   std::string text;
   for (auto const task : which) {
-    auto const& label = view.job.tasks[task.value].label;
+    auto const label = label_of(view.job, task);
     text += fmt::format("{}{}", text.empty() ? "" : ",", task.value);
     if (!label.empty()) text += fmt::format(" ({})", label);
   }
@@ -308,8 +317,8 @@ struct latecomer {
 };
 
 // "b12" of "b12:3391".
-std::string host_of(core::snapshot::task const& t) {
-  return t.label.substr(0, std::min(t.label.rfind(':'), t.label.size()));
+std::string host_of(std::string_view label) {
+  return std::string{label.substr(0, std::min(label.rfind(':'), label.size()))};
 }
 
 // Most often last first; among equals, the one with more lag.
@@ -317,7 +326,7 @@ std::vector<latecomer> latecomers(core::snapshot const& job) {
   std::map<std::string, latecomer> by_name;
   for (auto const& r : job.rounds) {
     if (!r.last_task) continue;
-    auto const host = host_of(job.tasks[r.last_task->value]);
+    auto const host = host_of(label_of(job, *r.last_task));
     auto const name = host.empty() ? fmt::format("task {}", r.last_task->value) : host;
     auto& one = by_name[name];
     one.name = name;
