@@ -39,6 +39,10 @@ class small_job {
   request_id call(std::size_t who, core::request what) {
     return members_[who].a.call(now_, std::move(what), 300s);
   }
+  request_id call(std::size_t who, core::request what, std::shared_ptr<detail::claim> by) {
+    return members_[who].a.call(now_, std::move(what), 300s, {}, std::move(by));
+  }
+  void cancel(std::size_t who, request_id id) { members_[who].a.cancel(now_, id); }
   core::answer wait(std::size_t who, request_id id) {
     auto& done = members_[who].done;
     while (!done.contains(id)) run_iteration();
@@ -207,9 +211,53 @@ void live(small_job& job) {
   job.check();
 }
 
-std::size_t bytes_without_loss(side from) {
+// What was handed to a caller that never had it goes to another; the rest stays.
+void live_with_claims(small_job& job) {
+  auto const join = job.call(0, core::join_args{.self = incarnation{10}, .with_hello = true});
+  BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());
+  BOOST_TEST(job.wait(0, join).outcome.ok());
+  auto const value_of = [](core::answer const& a) {
+    BOOST_REQUIRE(std::holds_alternative<core::value_answer>(a.value));
+    return std::string{std::get<core::value_answer>(a.value).value.view()};
+  };
+  auto const by = [] { return std::make_shared<detail::claim>(); };
+
+  job.ask(1, core::push_args{"q", "a"});
+  auto const unclaimed = job.call(0, core::pop_args{"q", {}}, by());
+  auto const lock = job.call(0, core::lock_args{"l", {}}, by());
+  BOOST_TEST(value_of(job.wait(0, unclaimed)) == "a");
+  BOOST_TEST(job.wait(0, lock).outcome.ok());
+  BOOST_TEST(job.ask(0, core::increment_args{"n", 1}).outcome.ok());
+  job.cancel(0, unclaimed);
+  job.cancel(0, lock);
+  BOOST_TEST(job.ask(0, core::increment_args{"n", 1}).outcome.ok());
+  auto const item = job.ask(1, core::pop_args{"q", {}});
+  BOOST_TEST(value_of(item) == "a");
+  BOOST_TEST(std::get<core::value_answer>(item.value).version == 1u);
+  BOOST_TEST(job.ask(1, core::lock_args{"l", {}}).outcome.ok());
+
+  job.ask(1, core::push_args{"q", "b"});
+  auto const claimed = by();
+  auto const popped = job.call(0, core::pop_args{"q", {}}, claimed);
+  BOOST_TEST(value_of(job.wait(0, popped)) == "b");
+  BOOST_TEST(job.ask(0, core::increment_args{"n", 1}).outcome.ok());
+  claimed->settle();
+  job.cancel(0, popped);  // has no effect
+  BOOST_TEST(job.ask(0, core::increment_args{"n", 1}).outcome.ok());
+  auto const pushed = job.ask(1, core::push_args{"q", "c"});
+  BOOST_TEST(std::get<core::count_answer>(pushed.value).count == 1u);
+  auto const sum = job.ask(0, core::increment_args{"n", 1});
+  BOOST_TEST(std::get<core::counter_answer>(sum.value).value == 5);
+
+  auto const leave = job.call(0, core::leave_args{});
+  BOOST_TEST(job.ask(1, core::leave_args{}).outcome == status{});
+  BOOST_TEST(job.wait(0, leave).outcome == status{});
+  job.check();
+}
+
+std::size_t bytes_without_loss(side from, void (*lives)(small_job&) = live) {
   small_job job;
-  live(job);
+  lives(job);
   BOOST_TEST(job.reconnects() == 0u);
   return job.bytes(from);
 }
@@ -234,6 +282,29 @@ BOOST_AUTO_TEST_CASE(a_cut_after_any_byte_from_the_coordinator_changes_no_outcom
       small_job job;
       job.cut(0, side::coordinator, at);
       live(job);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_caller_never_had_goes_to_another_whatever_is_cut) {
+  for (auto const from : {side::client, side::coordinator}) {
+    for (std::size_t at = 0; at <= bytes_without_loss(from, live_with_claims); ++at) {
+      BOOST_TEST_CONTEXT("cut " << (from == side::client) << " after byte " << at) {
+        small_job job;
+        job.cut(0, from, at);
+        live_with_claims(job);
+      }
+    }
+  }
+  auto const most = bytes_without_loss(side::client, live_with_claims);
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      std::mt19937 random{seed};
+      small_job job;
+      for (std::size_t which = 0; which < 6; ++which) {
+        job.cut(which, random() % 2 ? side::client : side::coordinator, random() % most);
+      }
+      live_with_claims(job);
     }
   }
 }

@@ -94,6 +94,8 @@ class asked final : public operation<T>, public waiter {
   asked(connection_ptr at, question q, reader read, bool reads_failures)
       : at_{std::move(at)}, question_{std::move(q)}, read_{read}, reads_failures_{reads_failures} {}
 
+  void claim_with(std::shared_ptr<claim> by) override { question_.claimed_by = std::move(by); }
+
   void begin(std::unique_ptr<operation<T>> self, completion<T> done) override {
     auto slot = asio::get_associated_cancellation_slot(done);
     on_ = asio::prefer(asio::get_associated_executor(done, at_->executor()),

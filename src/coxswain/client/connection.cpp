@@ -86,7 +86,8 @@ connection::place connection::ask(question q, std::unique_ptr<waiter> who) {
     q = question{core::frozen_args{0, q.step}, without_limit};
   }
   if (q.what == question::kind::call) {
-    auto const id = agent_.call(now(), std::move(q.request), q.timeout);
+    auto const id = agent_.call(now(), std::move(q.request), q.timeout, {}, q.claimed_by);
+    if (q.claimed_by) q.claimed_by->call = id;
     open_question asked;
     asked.who = std::move(who);
     if (q.on_progress) {
@@ -129,6 +130,11 @@ void connection::cancel(place where) {
     waits_.erase(at);
   }
   who->complete(asio::error::operation_aborted, {});
+}
+
+void connection::abandon(claim const& of) {
+  agent_.cancel(now(), of.call);
+  pump();
 }
 
 void connection::close(bool abandoned) noexcept {

@@ -51,6 +51,7 @@ struct question {
   duration timeout{};
   progress_callback on_progress;
   std::uint64_t step{};
+  std::shared_ptr<claim> claimed_by;  // of a call
 };
 
 class connection : public std::enable_shared_from_this<connection> {
@@ -74,6 +75,9 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // Cancels a question: `who` gets operation_aborted. Ignored if it was answered.
   void cancel(place where);
+
+  // Takes back what an answered call was handed, unless its claim is settled.
+  void abandon(claim const& of);
 
   // Ends the session, if it has not ended. Open questions are answered with CANCELLED.
   void close(bool abandoned) noexcept;

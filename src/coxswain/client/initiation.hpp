@@ -22,6 +22,8 @@ inline constexpr use_coroutine_t use_coroutine;
 
 namespace detail {
 
+class claim;
+
 template <class T>
 struct signatures {
   using of_user = void(boost::system::error_code, T);
@@ -53,6 +55,9 @@ class operation {
   virtual ~operation() = default;
   operation(operation const&) = delete;
   operation& operator=(operation const&) = delete;
+
+  // Before it begins: its reply is acknowledged when the claim is settled.
+  virtual void claim_with(std::shared_ptr<claim>) {}
 
   // Starts it, once; `self` is this. `done` runs on its associated executor, or the client's, and
   // never within this function.

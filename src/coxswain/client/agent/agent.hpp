@@ -51,6 +51,7 @@
 #include "coxswain/client/agent/backoff.hpp"
 #include "coxswain/client/agent/call_table.hpp"
 #include "coxswain/client/agent/candidates.hpp"
+#include "coxswain/client/agent/claim.hpp"
 #include "coxswain/client/agent/heartbeats.hpp"
 #include "coxswain/client/agent/joined_tasks.hpp"
 #include "coxswain/client/agent/outage.hpp"
@@ -62,6 +63,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -98,11 +100,13 @@ class agent {
   void lost(time_point now, status why);
 
   // Opens a call, which is completed exactly once, unless it is cancelled before. `what` is a
-  // request that is answered; `timeout` replaces its own. Ids rise.
+  // request that is answered; `timeout` replaces its own. Ids rise. Its reply is acknowledged when
+  // the claim is settled; at once without one.
   request_id call(time_point now, core::request what, duration timeout,
-                  std::optional<task_id> task = {});
+                  std::optional<task_id> task = {}, std::shared_ptr<claim const> claimed_by = {});
 
-  // Cancels the call, here and at the coordinator. Ignored if it is not open.
+  // Cancels the call, here and at the coordinator, also if it is answered and its claim is not
+  // settled. Ignored if it is neither.
   void cancel(time_point now, request_id call);
 
   // Ends the session. `abandoned`: without having left. Open calls complete with CANCELLED.

@@ -18,13 +18,14 @@ constexpr duration slack = 1s;
 }  // namespace
 
 request_id agent::call(time_point now, core::request what, duration timeout,
-                       std::optional<task_id> task) {
+                       std::optional<task_id> task, std::shared_ptr<claim const> claimed_by) {
   assert(what.index() > 5 && "a request that is answered");
   request_id const id = requests_.next_id();
   open_call opened;
   opened.timeout = std::max(timeout, duration::zero());
   opened.deadline = deadline_after(now, opened.timeout);
   opened.bytes = bytes_of(what);
+  opened.claimed_by = std::move(claimed_by);
   opened.message.id = id;
   auto const* const join = std::get_if<core::join_args>(&what);
   bool const is_named = needs_task(what) && !(join && join->any);
@@ -47,7 +48,11 @@ request_id agent::call(time_point now, core::request what, duration timeout,
 }
 
 void agent::cancel(time_point now, request_id call) {
-  if (auto const taken = requests_.calls().take(call)) forget(now, *taken);
+  if (auto const taken = requests_.calls().take(call)) return forget(now, *taken);
+  if (!requests_.is_unclaimed(call)) return;
+  if (phase_ == phase::up) send(now, core::cancel_args{call});
+  if (phase_ == phase::greeting) requests_.cancel_when_up(call);
+  requests_.abandon(call);
 }
 
 // Why a call is not even queued; OK if it is.

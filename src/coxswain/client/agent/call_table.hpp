@@ -2,9 +2,11 @@
 // The calls that wait for an answer: their requests, deadlines, and the barriers in use. Lookup and
 // the earliest deadline are O(1). Lists are sorted by id. Not here: what is sent and when (agent).
 
+#include "coxswain/client/agent/claim.hpp"
 #include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +21,8 @@ struct open_call {
   core::client_message message;
   duration timeout{};
   time_point deadline{};
-  std::size_t bytes{};  // its approximate size on the wire
+  std::size_t bytes{};                      // its approximate size on the wire
+  std::shared_ptr<claim const> claimed_by;  // null: its reply is acknowledged at once
 
   // When to report its wait, and how long until the next report. `asked`: the coordinator was asked
   // what it waits for and has not replied.

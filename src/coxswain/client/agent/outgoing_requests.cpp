@@ -26,7 +26,7 @@ bool outgoing_requests::send_call(time_point now, request_id id, core::hello_ans
     set_timeout(call.message.what, std::max(call.deadline - now, duration::zero()));
   }
   if (auto* const join = std::get_if<core::join_args>(&call.message.what)) join->with_hello = false;
-  call.message.answered_through = answered_through_;
+  call.message.answered_through = acknowledged();
   auto const before = bytes_.size();
   wire::append_frame(bytes_, call.message);
   auto const payload = std::string_view{bytes_}.substr(before + wire::length_bytes);
@@ -85,9 +85,11 @@ void outgoing_requests::send_queued(time_point now, core::hello_answer const& te
   }
 }
 
-void outgoing_requests::send(core::request what) {
+void outgoing_requests::send(core::request what) { send(std::move(what), acknowledged()); }
+
+void outgoing_requests::send(core::request what, std::uint64_t answered_through) {
   core::client_message message;
-  message.answered_through = answered_through_;
+  message.answered_through = answered_through;
   message.what = std::move(what);
   wire::append_frame(bytes_, message);
 }
@@ -100,11 +102,16 @@ void outgoing_requests::send_resume(core::hello_answer const& terms) {
   resume.term_seen = terms.term;
   resume.resume_count = ++resumes_;
   resume.open = calls_.ids(request_id{}, sent_through_);
-  for (auto const& [id, _] : crossed_) {
+  auto const keep = [&resume](request_id id) {
     resume.open.insert(std::lower_bound(resume.open.begin(), resume.open.end(), id), id);
+  };
+  for (auto const& [id, _] : crossed_) {
+    keep(id);
     cancelled_.push_back(id);
   }
-  send(resume);
+  forget_settled();
+  for (auto const& [id, _] : unclaimed_) keep(id);  // their replies come again
+  send(resume, answered_through_);                  // replies are numbered from there
   while (bytes_.size() > core::hello_frame_bytes_max) {
     for (auto n = resume.open.size() / 8 + 1; n > 0; --n) {
       request_id const left_out = resume.open.back();
@@ -115,7 +122,7 @@ void outgoing_requests::send_resume(core::hello_answer const& terms) {
                                 "lost than a Resume can name"});
     }
     bytes_.clear();
-    send(resume);
+    send(resume, answered_through_);
   }
 }
 
@@ -123,6 +130,7 @@ void outgoing_requests::resumed(time_point now, core::resume_answer const& answe
                                 core::hello_answer const& terms) {
   for (request_id const id : answer.unknown) {
     if (was_sent(id) && calls_.find(id)) send_call(now, id, terms);
+    unclaimed_.erase(id);
   }
   for (request_id const id : cancelled_) {
     if (!std::binary_search(answer.unknown.begin(), answer.unknown.end(), id)) {
@@ -139,8 +147,31 @@ std::optional<open_call> outgoing_requests::answered(request_id id) {
   // All messages before the answered request have arrived.
   std::erase_if(crossed_, [&](auto const& one) { return one.second < id; });
   auto call = calls_.take(id);
-  if (!call) crossed_.emplace(id, last_id_);
+  if (call && call->claimed_by) {
+    unclaimed_.emplace(id, unclaimed_reply{answered_through_, call->claimed_by});
+  } else if (auto const again = unclaimed_.find(id); again != unclaimed_.end()) {
+    again->second.number = answered_through_;
+  } else if (!call) {
+    crossed_.emplace(id, last_id_);
+  }
   return call;
+}
+
+void outgoing_requests::abandon(request_id id) {
+  unclaimed_.erase(id);
+  crossed_.emplace(id, last_id_);
+}
+
+void outgoing_requests::forget_settled() {
+  std::erase_if(unclaimed_, [](auto const& one) { return one.second.by->is_settled(); });
+}
+
+// The number of replies to acknowledge.
+std::uint64_t outgoing_requests::acknowledged() {
+  forget_settled();
+  auto through = answered_through_;
+  for (auto const& [_, reply] : unclaimed_) through = std::min(through, reply.number - 1);
+  return through;
 }
 
 void outgoing_requests::complete_all(errc code, std::string const& text, bool outcome_matters) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,8 +59,16 @@ class outgoing_requests {
   void forget_queued(open_call const& call) { queued_bytes_ -= call.bytes; }
   void cancel_when_up(request_id id) { cancelled_.push_back(id); }
 
-  // A reply has arrived. Takes its call; none if it was cancelled.
+  // A reply has arrived. Takes its call; none if it was cancelled, or was answered before.
   [[nodiscard]] std::optional<open_call> answered(request_id id);
+
+  // Whether the call was answered, and its claim is not settled.
+  [[nodiscard]] bool is_unclaimed(request_id id) const {
+    auto const at = unclaimed_.find(id);
+    return at != unclaimed_.end() && !at->second.by->is_settled();
+  }
+  // From now on such a call is one that was cancelled. Send the Cancel before.
+  void abandon(request_id id);
 
   // Completes a call that was taken, or all open ones. `outcome_matters`: with UNAVAILABLE, tell
   // whether it was sent.
@@ -79,7 +88,15 @@ class outgoing_requests {
   [[nodiscard]] std::vector<agent_completion>& completions() noexcept { return completions_; }
 
  private:
+  struct unclaimed_reply {
+    std::uint64_t number{};  // among all replies
+    std::shared_ptr<claim const> by;
+  };
+
+  void send(core::request what, std::uint64_t answered_through);
   void send_queued(time_point now, core::hello_answer const& terms);
+  void forget_settled();
+  std::uint64_t acknowledged();
 
   call_table calls_;
   request_id last_id_{};
@@ -92,6 +109,9 @@ class outgoing_requests {
   // Calls that were cancelled and answered nevertheless, and the last id at that time: the
   // coordinator may not know of it yet, and would treat their replies as wanted.
   std::map<request_id, request_id> crossed_;
+  // Replies that have arrived, but not at their callers: neither they nor later ones are
+  // acknowledged.
+  std::map<request_id, unclaimed_reply> unclaimed_;
   std::string bytes_;
   std::vector<agent_completion> completions_;
 };
