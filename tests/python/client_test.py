@@ -7,8 +7,11 @@ import datetime
 import fractions
 import gc
 import inspect
+import os
 import pickle
+import tempfile
 import threading
+import unittest.mock
 
 import coxswain
 from support import LIMIT, PythonTest, eventually, main, together
@@ -585,6 +588,20 @@ class Refusals(PythonTest):
         with self.assertRaises(coxswain.Unauthenticated):
             coxswain.Client(at.address, token="wrong")
         self.client(at, token="right")
+
+    def test_credentials_come_from_the_environment_also_with_an_address(self):
+        at = self.coordinator(token="right")
+        with unittest.mock.patch.dict(os.environ, COXSWAIN_TOKEN="right", COXSWAIN_TASK_ID="0"):
+            self.assertIsNone(self.client(at).task)
+            with self.assertRaises(coxswain.Unauthenticated):
+                coxswain.Client(at.address, token="wrong")
+        with tempfile.NamedTemporaryFile("w") as file:
+            print("right", file=file, flush=True)
+            with unittest.mock.patch.dict(os.environ, COXSWAIN_TOKEN_FILE=file.name):
+                self.client(at)
+        with unittest.mock.patch.dict(os.environ, COXSWAIN_TLS_CA="/no/such/file"):
+            with self.assertRaisesRegex(coxswain.Error, "/no/such/file"):
+                coxswain.Client(at.address, token="right", connect_timeout=LIMIT)
 
     def test_roles_follow_the_tokens(self):
         at = self.coordinator(tokens=[("reader", "look")])

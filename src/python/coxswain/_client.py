@@ -130,14 +130,16 @@ class Client(Session, KeyCalls, EpochCalls):
 
         ``address`` is "host:port", "[v6]:port" or "unix:/path", or several of them, separated by
         commas: the client uses whichever serves the job. Without it, values not given here come
-        from the environment, see :meth:`from_environment`. Without a ``task`` the client is an
-        observer: it can read the status, use keys and count barriers, but neither join nor take
-        part in barriers, unless ``any`` is set, or ``member``, which implies it: then it joins
-        without a number, and :attr:`task` is the one that the coordinator assigns. The join waits
-        for a number, without limit by default; while all are taken the process is a spare, which
-        replaces a recoverable task that fails. ``member`` names the process, such as "b17/0": the
-        next one of that name gets the same number. ``placement`` is where it runs, such as
-        "pod1/rack7/b17": a spare replaces a task nearby. Cancelled: the job is over.
+        from the environment, see :meth:`from_environment`; with it, only the token and the TLS
+        files: ``COXSWAIN_TOKEN``, ``_TOKEN_FILE``, ``_TLS_CA``, ``_TLS_CERT`` and ``_TLS_KEY``.
+        Without a ``task`` the client is an observer: it can read the status, use keys and count
+        barriers, but neither join nor take part in barriers, unless ``any`` is set, or ``member``,
+        which implies it: then it joins without a number, and :attr:`task` is the one that the
+        coordinator assigns. The join waits for a number, without limit by default; while all are
+        taken the process is a spare, which replaces a recoverable task that fails. ``member`` names
+        the process, such as "b17/0": the next one of that name gets the same number. ``placement``
+        is where it runs, such as "pod1/rack7/b17": a spare replaces a task nearby. Cancelled: the
+        job is over.
 
         DeadlineExceeded: not within ``connect_timeout``; the text has the number
         of attempts. FailedPrecondition (another job, attempt or number of tasks) and

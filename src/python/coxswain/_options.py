@@ -36,30 +36,49 @@ def _apply(options: _native.Options, settings: dict) -> _native.Options:
 
 
 def options_of(address: str | None, settings: dict) -> _native.Options:
-    """Without an address, the environment's values, overridden by the settings."""
+    """Without an address, the environment's values, overridden by the settings; with one, of these
+    only the credentials."""
     unknown = settings.keys() - {*_PLAIN, *_TLS, "fence_after", "address"}
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     if address is None:
         said = settings.get("address") or ""
         return _apply(_native.Options.from_environment(said), settings)
-    return _apply(_native.Options(address), settings)
+    passed = {name: value for name, value in settings.items() if value is not None}
+    return _apply(_native.Options(address), {**_credentials(passed), **passed})
+
+
+def _credentials(passed: dict) -> dict[str, str]:
+    """Token and certificates from COXSWAIN_..., unless others are passed."""
+    said = {} if passed.get("token") else _token()
+    if not any(passed.get(name) for name in _TLS):
+        said.update(_variables(_TLS))
+    return said
 
 
 def said_by_environment() -> dict[str, str | int]:
     """The job and its credentials from COXSWAIN_...: settings of both clients and coordinators."""
+    settings = {**_variables(("job", "attempt", *_TLS)), **_token()}
+    if "attempt" in settings:
+        settings["attempt"] = int(settings["attempt"])
+    return settings
+
+
+def _variables(names) -> dict[str, str]:
     import os
-    said = {name: os.environ.get(f"COXSWAIN_{name.upper()}")
-            for name in ("job", "attempt", "token", *_TLS)}
-    settings = {name: value for name, value in said.items() if value}
+    said = {name: os.environ.get(f"COXSWAIN_{name.upper()}") for name in names}
+    return {name: value for name, value in said.items() if value}
+
+
+def _token() -> dict[str, str]:
+    import os
+    settings = _variables(("token",))
     if path := os.environ.get("COXSWAIN_TOKEN_FILE"):
         if "token" in settings:
             raise InvalidArgument(f"COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ({path!r}) are both "
                                   "set; expected one of them.")
         with open(path, encoding="utf-8") as file:
             settings["token"] = file.read().strip()
-    if "attempt" in settings:
-        settings["attempt"] = int(settings["attempt"])
     return settings
 
 
