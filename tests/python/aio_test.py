@@ -10,7 +10,7 @@ import time
 import unittest
 
 import coxswain
-from support import LIMIT, REPORT, main
+from support import LIMIT, REPORT, eventually, main
 
 
 class Asyncio(unittest.IsolatedAsyncioTestCase):
@@ -146,7 +146,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await b.unlock("l", later)
             self.assertGreater(await a.try_lock("l"), later)
 
-    async def test_a_lock_granted_to_a_cancelled_call_goes_to_the_next(self):
+    async def test_a_lock_granted_to_a_cancelled_call_is_released_at_once(self):
         at = self.coordinator()
         async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
             token = await a.lock("l")
@@ -157,12 +157,35 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             call.cancel()
             await freed
 
-            later = await b.lock("l", LIMIT)
+            later = await a.lock("l", LIMIT)
 
             self.assertGreater(later, token)
-            await b.unlock("l", later)
+            await a.unlock("l", later)
 
-    async def test_an_unclaimed_item_returns_to_its_queue(self):
+    async def test_what_meets_a_cancel_is_free_for_others_at_once(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            for i in range(200):
+                token = await b.lock("l", LIMIT)
+                calls = [asyncio.create_task(a.lock("l")), asyncio.create_task(a.pop("q")),
+                         asyncio.create_task(a.try_lock("m"))]
+                await asyncio.sleep(0)
+                await b.unlock("l", token)
+                await b.push("q", str(i))
+                for _ in range(i % 7):
+                    await asyncio.sleep(0)
+                for call in calls:
+                    call.cancel()
+                lock, item, tried = await asyncio.gather(*calls, return_exceptions=True)
+                if isinstance(item, BaseException):
+                    item = await b.pop("q", LIMIT)
+                self.assertEqual(item.value, str(i).encode())
+                for name, held in ("l", lock), ("m", tried):
+                    if not isinstance(held, BaseException):
+                        await a.unlock(name, held)
+                await b.unlock("m", await b.lock("m", LIMIT))
+
+    async def test_an_unclaimed_item_returns_to_its_place(self):
         at = self.coordinator()
         b = coxswain.Client(at.address)  # while it waits, our loop is blocked
         self.addCleanup(b.close)
@@ -173,13 +196,25 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             b.push("q", "x")
             while b.status().waiting_pops:
                 pass
+            b.push("q", "y")
             time.sleep(0.1)
             call.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await call
-            with self.assertRaises(TimeoutError):
-                b.pop("q", 0.01)
-        self.assertEqual(b.pop("q", 0).value, b"x")
+            while b.status().queued_items < 2:
+                pass
+            self.assertEqual([b.pop("q", LIMIT).value, b.pop("q", LIMIT).value], [b"x", b"y"])
+
+    async def test_a_closed_client_keeps_no_descriptor(self):
+        at = self.coordinator()
+        before = len(os.listdir("/proc/self/fd"))
+        job = await coxswain.AsyncClient(at.address).connect()
+        self.assertIsNone(await job.try_get("k"))
+        job.close()
+        eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)  # the coordinator's, too
+        self.assertEqual(job.num_tasks, 1)
+        with self.assertRaises(coxswain.Cancelled):
+            await job.try_get("k")
 
     async def test_a_dropped_client_leaks_no_descriptor(self):
         at = self.coordinator()

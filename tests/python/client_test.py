@@ -666,6 +666,37 @@ class Refusals(PythonTest):
         with self.assertRaises(coxswain.Cancelled):
             job.get("k")
 
+    def test_a_closed_client_keeps_neither_descriptors_nor_threads(self):
+        at = self.coordinator(3)
+
+        def kept():
+            return [len(os.listdir(f"/proc/self/{one}")) for one in ("fd", "task")]
+
+        before = kept()
+        jobs = [self.client(at, task) for task in range(3)]
+        for job in jobs:
+            job.close()
+        eventually(lambda: kept() <= before)  # the coordinator's side, too
+        self.assertEqual([(job.task, job.num_tasks, job.role, job.reconnects) for job in jobs],
+                         [(task, 3, "worker", 0) for task in range(3)])
+
+    def test_a_watch_returns_nothing_while_the_coordinator_is_away(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = self.python("import coxswain, sys, time\n"
+                                  "at = coxswain.Coordinator(1, journal=sys.argv[1])\n"
+                                  "print(at.address, flush=True)\n"
+                                  "time.sleep(600)\n", directory)
+            job = coxswain.Client(program.stdout.readline().strip())
+            self.addCleanup(job.close)
+            job.put("w/1", "x")
+            watch = job.watch("w", after=0)
+            first = watch.next(LIMIT)
+            through = job.events()[1]
+            program.kill()
+            self.assertEqual([one.key for one in first], ["w/1"])
+            self.assertEqual(watch.next(0.3), [])
+            self.assertEqual(job.events(through, timeout=0.3), ([], through))
+
     def test_close_ends_the_calls_of_other_threads(self):
         job = self.client(self.coordinator())
 

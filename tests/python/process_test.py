@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -100,6 +101,71 @@ class Signals(PythonTest):
             job.pop("q", None)
         job.push("q", "kept")
         self.assertEqual(job.pop("q").value, b"kept")
+
+
+    def test_what_is_handed_over_as_a_handler_raises_goes_back(self):
+        at = self.coordinator()
+        job, other = self.client(at), self.client(at)
+        chance = random.Random(7)
+
+        def interrupt(*_):
+            raise InterruptedError
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+
+        def interrupted(call):
+            """Its result, or None if it was interrupted."""
+            result = None
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(2e-5, 3e-4))
+                result = call()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except InterruptedError:
+                pass
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return result
+
+        for i in range(300):
+            for call in (job.lock, job.try_lock):
+                token = interrupted(lambda: call(f"l{i}"))
+                if token is None:
+                    token = other.lock(f"l{i}", LIMIT)
+                    other.unlock(f"l{i}", token)
+                else:
+                    job.unlock(f"l{i}", token)
+            other.push(f"q{i}", "x")
+            item = interrupted(lambda: job.pop(f"q{i}"))
+            if item is None:
+                item = other.pop(f"q{i}", LIMIT)
+            self.assertEqual(item.value, b"x")
+
+    def test_changes_are_not_lost_with_an_interrupted_call(self):
+        at = self.coordinator()
+        job, other = self.client(at), self.client(at)
+        watch = job.watch("d")
+        chance = random.Random(7)
+
+        def interrupt(*_):
+            raise InterruptedError
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        seen = []
+        for i in range(300):
+            other.put("d/k", str(i), overwrite=True)
+            changes = []
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(2e-5, 3e-4))
+                changes = watch.next(LIMIT)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except InterruptedError:
+                pass
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            seen += changes
+        while len(seen) < 300:
+            seen += watch.next(LIMIT)
+        self.assertEqual([one.value for one in seen], [str(i).encode() for i in range(300)])
 
 
 class Threads(PythonTest):
@@ -221,6 +287,40 @@ class Ends(PythonTest):
                 "print(time.monotonic() - start < 4)\n")
         self.assertEqual(self.out_of(self.python(code, self.coordinator().address)), "True\n")
 
+    def test_a_forked_child_leaves_a_with_block_without_effect(self):
+        at = self.coordinator(recoverable=True)
+        program = self.python(
+            "import asyncio, coxswain, os, sys\n"
+            "with coxswain.Client(sys.argv[1], 0) as job:\n"
+            "    if (child := os.fork()) == 0: sys.exit(0)\n"
+            "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+            "    job.put('k', 'v')\n", at.address)
+        self.assertEqual(self.out_of(program), "0\n")
+
+    def test_ordinary_threads_do_not_keep_a_finished_program_alive(self):
+        at = self.coordinator()
+        for kind in ("threading.Thread(target=work).start()",
+                     "[threading.Thread(target=work).start() for _ in range(4)]",
+                     "concurrent.futures.ThreadPoolExecutor().submit(work)",
+                     "(threading.Thread(target=work).start(),"
+                     " __import__('concurrent.futures').futures.ThreadPoolExecutor().submit(work))",
+                     "threading.Thread(target=coordinator.wait_done).start()"):
+            for ends in "pass", "raise SystemExit(3)", "time.sleep(0.2)":
+                with self.subTest(kind=kind, ends=ends):
+                    program = self.python(
+                        "import coxswain, sys, threading, time\n"
+                        f"{'import concurrent.futures' if kind.startswith('conc') else ''}\n"
+                        "job = coxswain.Client(sys.argv[1])\n"
+                        "coordinator = coxswain.Coordinator(1)\n"
+                        "def work():\n"
+                        "    try: job.pop('q', None)\n"
+                        "    except coxswain.Cancelled as problem: print(problem)\n"
+                        f"{kind}\n"
+                        f"{ends}\n", at.address)
+                    said = self.out_of(program, 3 if "Exit" in ends else 0)
+                    if "wait_done" not in kind:
+                        self.assertIn("main thread has ended", said)
+
     def test_the_interpreter_exits_while_threads_wait(self):
         at = self.coordinator()
         for _ in range(5):
@@ -300,6 +400,17 @@ class Package(PythonTest):
                 for text in texts:
                     self.assertIn(text, program.stderr)
                 other.unlink(missing_ok=True)
+
+    def test_a_subinterpreter_gets_an_import_error(self):
+        for first in "", "import coxswain":
+            program = self.python(
+                f"{first}\n"
+                "import _xxsubinterpreters as interpreters\n"
+                "one = interpreters.create()\n"
+                "interpreters.run_string(one, '''try: import coxswain\\nexcept ImportError as problem:"
+                " print(problem, flush=True)''')\n"
+                "interpreters.destroy(one)\n")
+            self.assertIn("subinterpreter", self.out_of(program))
 
     def test_all_public_names_exist(self):
         for name in coxswain.__all__:

@@ -2,6 +2,7 @@
 // The implementation of blocking_client and of the Python package: a client with its own io_context
 // and thread, and how other threads use it. Not here: the calls (blocking_client).
 
+#include "coxswain/client/agent/claim.hpp"
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -166,11 +167,19 @@ class client_worker {
   }
   asio::awaitable<void> adopt(asio::awaitable<client> opening) {
     auto opened = co_await std::move(opening);
-    facts_.num_tasks = opened.num_tasks();
-    facts_.role = opened.role();
-    facts_.self = opened.incarnation();
-    calls_ = client_calls{connection_of(opened)};
+    session_.facts.num_tasks = opened.num_tasks();
+    session_.facts.role = opened.role();
+    session_.facts.self = opened.incarnation();
+    session_.calls = client_calls{connection_of(opened)};
+    is_open_.store(true, std::memory_order_release);
     client_ = std::move(opened);
+  }
+
+  // Takes back what an answered call was handed, unless its claim is settled.
+  void abandon(std::shared_ptr<claim const> of) {
+    try_post([this, of = std::move(of)] {
+      if (auto const& at = connection_of(client_)) at->abandon(*of);
+    });
   }
 
   // How often this process knows the session to have been resumed.
@@ -209,15 +218,25 @@ class client_worker {
 
   [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
 
-  // Constant. Not before `connect`.
-  [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
-  [[nodiscard]] client_calls const& calls() const noexcept { return calls_; }
-  // Also by other threads.
+  // Also by other threads; empty before the client is connected.
+  [[nodiscard]] client_facts const& facts() const noexcept { return session().facts; }
+  [[nodiscard]] client_calls const& calls() const noexcept { return session().calls; }
   [[nodiscard]] std::optional<task_id> task() const noexcept {
-    return calls_.at() ? calls_.at()->task() : std::nullopt;
+    auto const& at = calls().at();
+    return at ? at->task() : std::nullopt;
   }
 
  private:
+  struct open_session {
+    client_facts facts;
+    client_calls calls;
+  };
+
+  [[nodiscard]] open_session const& session() const noexcept {
+    static open_session const none;
+    return is_open_.load(std::memory_order_acquire) ? session_ : none;
+  }
+
   // Begins a call on the client's thread.
   template <class T, class Call>
   class elsewhere {
@@ -260,14 +279,14 @@ class client_worker {
   }
 
   pid_t process_{::getpid()};
-  client_facts facts_;
+  open_session session_;  // constant once is_open_
+  std::atomic<bool> is_open_{};
   std::atomic<std::uint64_t> reconnects_{};
   std::atomic<std::uint64_t> stops_count_{};
   std::map<std::uint64_t, asio::cancellation_signal> stops_;  // the thread's
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   client client_;
-  client_calls calls_;
   std::mutex mutex_;
   bool closed_{};
   std::thread thread_;

@@ -24,6 +24,7 @@ except ModuleNotFoundError as problem:
         raise
     from coxswain._build import why_not_native
     raise ImportError(why_not_native(), name=problem.name) from None
+_native.check_interpreter()  # the module of the main interpreter may be found in another one
 
 from coxswain import _client, _coordinator, _epochs, _errors, _options
 from coxswain._client import *
@@ -54,6 +55,27 @@ __version__ = _native.version
 
 # No thread may be in a call when the interpreter ends.
 _atexit.register(_native.close_all)
+
+_ends_pools: bool | None = None  # None: the end of waits is not registered
+
+
+def _end_waits_at_exit() -> None:
+    """On each thread before its first wait: at its exit the interpreter joins ordinary threads and
+    those of pools, and before that their waits end. What was registered last is run first."""
+    import sys
+    import threading
+    global _ends_pools
+    has_pools = "concurrent.futures.thread" in sys.modules
+    if _ends_pools is not None and _ends_pools >= has_pools:
+        return
+    _ends_pools = has_pools
+    try:
+        threading._register_atexit(_native.end_waits)
+    except RuntimeError:  # the exit has begun
+        _native.end_waits()
+
+
+_native.set_thread_hook(_end_waits_at_exit)
 
 
 def __getattr__(name: str):

@@ -6,7 +6,7 @@ import operator
 
 from coxswain import _native
 from coxswain._epochs import EpochCalls
-from coxswain._errors import Cancelled, Code, Error
+from coxswain._errors import Cancelled, Code, DeadlineExceeded, Error
 from coxswain._keys import KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
@@ -187,7 +187,9 @@ class Client(Session, KeyCalls, EpochCalls):
 
     def __exit__(self, kind, problem, trace) -> None:
         """Leaves: the task has finished. After an exception it fails instead, so that the others
-        learn of it."""
+        learn of it. Does nothing in a forked child, since the task is its parent's."""
+        if self._native.is_forked:
+            return
         try:
             if problem is None or (isinstance(problem, SystemExit) and not problem.code):
                 if not self._has_left:
@@ -279,12 +281,11 @@ class Client(Session, KeyCalls, EpochCalls):
 
     def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
         """The changes below a directory, from now on or since a version: see KeyWatch."""
-        raw = _native.KeyWatch()
-        return KeyWatch(self._native, raw, self._native.watch_open(raw, directory, after))
+        return KeyWatch(self._native, directory, self._native.watch_open(directory, after))
 
     def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         """The current state of all tasks; with the version of an earlier list, waits until it
-        differs from that or the time has passed."""
+        differs from that or the time has passed. DeadlineExceeded: the coordinator is away."""
         return shape.tasks_of(self._native.watch_tasks(after, timeout))
 
     def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
@@ -345,7 +346,12 @@ class Client(Session, KeyCalls, EpochCalls):
         """The coordinator's logged events, and the last number; with that number as ``after``,
         waits for later events until there are any or the time has passed. Without ``after``,
         ``last`` limits the number of each severity; 0 means all."""
-        return shape.events_of(self._native.watch_events(after, severity, timeout, last))
+        try:
+            return shape.events_of(self._native.watch_events(after, severity, timeout, last))
+        except DeadlineExceeded:  # the coordinator is away
+            if after is None:
+                raise
+            return [], after
 
     def status(self) -> JobStatus:
         """A snapshot of the whole job."""
@@ -385,22 +391,27 @@ class KeyWatch:
     No change is missed or repeated, even when the client reconnects. One thread at a time.
     """
 
-    def __init__(self, native: _native.Session, raw: _native.KeyWatch, version: int):
+    def __init__(self, native: _native.Session, directory: str, version: int):
         self._native = native
-        self._raw = raw
+        self._directory = directory
         #: All changes up to this version have been returned.
         self.version = version
 
     def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        """Waits for changes and returns them in order; none if the time passes without any.
-        OutOfRange: the coordinator no longer has all of them; use :meth:`list`."""
-        changes, self.version = self._native.watch_next(self._raw, timeout)
-        return shape.changes_of(changes)
+        """Waits for changes and returns them in order; none if the time passes without any, also
+        while the coordinator is away. OutOfRange: the coordinator no longer has all of them; use
+        :meth:`list`."""
+        raw, version = self._native.watch_next(self._directory, self.version, timeout)
+        changes = shape.changes_of(raw)
+        self.version = version  # last: a call that raises changes nothing
+        return changes
 
     def list(self) -> List[KeyValue]:
         """All keys below the directory; :meth:`next` then returns changes since."""
-        keys, self.version = self._native.watch_list(self._raw)
-        return shape.keys_of(keys)
+        raw, version = self._native.watch_list(self._directory)
+        keys = shape.keys_of(raw)
+        self.version = version
+        return keys
 
     def __iter__(self) -> Iterator[KeyChange]:
         while True:
@@ -424,7 +435,8 @@ class ProcessMonitor:
 
     def next(self, timeout: Timeout = None) -> ProcessChange:
         """Waits for the next change; the first call returns the tasks at once."""
-        return shape.process_change_of(self._native.processes_next(self._raw, timeout))
+        return shape.process_change_of(
+            self._raw.update(self._native.processes_next(self._raw, timeout)))
 
     def __iter__(self) -> Iterator[ProcessChange]:
         while True:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from coxswain import _native
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, List  # for `list` is a method
 
     from coxswain._types import Data, KeyValue, QueueItem, Swap, Timeout
@@ -87,24 +88,38 @@ class KeyCalls:
 
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """Takes the first item of a queue; waits if it is empty. An item goes to exactly one
-        caller; if this process dies before its next message, the item returns to the queue. An item
-        that arrives just when a signal handler raises is lost with the call."""
-        return shape.queue_item_of(self._native.pop(queue, timeout))
+        caller; if this process dies before its next message, or a signal handler raises before the
+        item is returned, it goes back to its place in the queue."""
+        return self._granted(shape.queue_item_of, "pop", queue, timeout)
 
     def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """Waits until a lock is free and takes it; returns its fencing token, a number above all
-        earlier ones of any lock. This client owns it until unlock or the end of its session, even
-        if it is granted just when a signal handler raises. Not reentrant."""
-        return self._native.lock(name, timeout)
+        earlier ones of any lock. This client owns it until unlock or the end of its session. If a
+        signal handler raises before the token is returned, the lock is released. Not reentrant."""
+        return self._granted(_as_it_is, "lock", name, timeout)
 
     def try_lock(self, name: str) -> int | None:
         """Takes a lock and returns its token; None if it is held."""
-        return self._native.try_lock(name)
+        return self._granted(_as_it_is, "try_lock", name)
 
     def unlock(self, name: str, token: int) -> None:
         """Releases a lock to the longest waiting call. PermissionDenied: another client owns it.
         FailedPrecondition: it is not held with this token."""
         self._native.unlock(name, token)
+
+
+    def _granted(self, shaped: Callable, call: str, *arguments):
+        """What the call hands over goes back unless it is returned to the caller."""
+        grant = _native.Grant()
+        try:
+            return shaped(getattr(self._native, call)(grant, *arguments))
+        except BaseException:
+            self._native.give_back(grant)
+            raise
+
+
+def _as_it_is(value):
+    return value
 
 
 class AsyncKeyCalls:
@@ -157,18 +172,17 @@ class AsyncKeyCalls:
         return await self._ask("push", queue, value)
 
     async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled is returned by
-        this client's next pop; when the client leaves, it goes to the end of the queue."""
-        unclaimed = self._calls.unclaimed("pop", queue)
-        return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
+        """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled goes back to
+        its place in the queue at once."""
+        return await self._calls.granted(shape.queue_item_of, "pop", queue, timeout)
 
     async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled goes to the next
-        call of lock with its name."""
-        return await self._calls.claim(self._calls.unclaimed("lock", name), "lock", name, timeout)
+        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled is released at
+        once."""
+        return await self._calls.granted(_as_it_is, "lock", name, timeout)
 
     async def try_lock(self, name: str) -> int | None:
-        return await self._ask("try_lock", name)
+        return await self._calls.granted(_as_it_is, "try_lock", name)
 
     async def unlock(self, name: str, token: int) -> None:
         await self._ask("unlock", name, token)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections import deque
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from coxswain import _native
 from coxswain._client import (
     _UNSET, Client, KeyWatch, ProcessMonitor, Session, operand_of, reason_of, told_failure)
 from coxswain._epochs import AsyncEpochCalls, EpochCalls
-from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
+from coxswain._errors import Cancelled, Code, DeadlineExceeded, Error, FailedPrecondition
 from coxswain._keys import AsyncKeyCalls, KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
@@ -36,14 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 
 
-class _Unclaimed:
-    """Results of calls of one kind that arrived while their awaiting tasks were cancelled."""
-
-    def __init__(self):
-        self.values: deque = deque()
-        self.ending: set[asyncio.Future] = set()  # until then a value may arrive
-
-
 class _Calls:
     """The calls of one client on one event loop."""
 
@@ -53,60 +44,38 @@ class _Calls:
         self.native = _native.Session()
         self._mailbox = _native.Mailbox()
         self.loop = asyncio.get_running_loop()
-        self._pending: dict[int, tuple[asyncio.Future, _Unclaimed | None]] = {}
+        self._pending: dict[int, asyncio.Future] = {}
         self._last = 0
-        self._kept: set[_Unclaimed] = set()  # those with values
-        self._unclaimed: weakref.WeakValueDictionary[tuple[str, str], _Unclaimed] = (
-            weakref.WeakValueDictionary())
         self._is_closed = False
         self.loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
 
     def deliver(self) -> None:
         for number, value, problem in self._mailbox.take():
-            future, keep = self._pending.pop(number)
-            if keep is not None and (future.done() or future in keep.ending):
-                if problem is None:
-                    self._keep(keep, value)
-                if not future.done():
-                    keep.ending.discard(future)
-                    future.set_result(None)
-            elif future.done():
+            future = self._pending.pop(number)
+            if future.done():  # its awaiting task was cancelled
                 continue
-            elif problem is None:
+            if problem is None:
                 future.set_result(value)
             else:
                 future.set_exception(problem)
         if self._is_closed and not self._pending:
             self.loop.remove_reader(self._mailbox.fileno())
+            self._mailbox = None  # returns its descriptor
 
-    def unclaimed(self, call: str, name: str) -> _Unclaimed:
-        return self._unclaimed.setdefault((call, name), _Unclaimed())
+    async def granted(self, shaped: Callable, name: str, *arguments):
+        """As ask; what the call hands over goes back unless it is returned to the caller."""
+        grant = _native.Grant()
+        try:
+            return shaped(await self.ask(name, grant, *arguments))
+        except BaseException:
+            self.native.give_back(grant)
+            raise
 
-    def unclaimed_items(self) -> List[tuple[str, _Unclaimed]]:
-        """Of each queue that has any."""
-        return [(name, kept) for (call, name), kept in self._unclaimed.items() if call == "pop"]
-
-    async def claim(self, keep: _Unclaimed, name: str, *arguments):
-        """As ask, but a result that arrives while the awaiting task is cancelled goes to the next
-        one."""
-        while keep.ending:
-            await asyncio.wait(list(keep.ending))
-        if not keep.values:
-            return await self.ask(name, *arguments, keep=keep)
-        value = keep.values.popleft()
-        if not keep.values:
-            self._kept.discard(keep)
-        return value
-
-    def _keep(self, by: _Unclaimed, value) -> None:
-        by.values.append(value)
-        self._kept.add(by)
-
-    async def ask(self, name: str, *arguments, keep: _Unclaimed | None = None):
+    async def ask(self, name: str, *arguments):
         self._last += 1
         number = self._last
         future = self.loop.create_future()
-        self._pending[number] = future, keep
+        self._pending[number] = future
         try:
             call = getattr(self.native, "begin_" + name)(self._mailbox, number, *arguments)
         except BaseException:
@@ -114,15 +83,9 @@ class _Calls:
             raise
         try:
             return await future
-        except asyncio.CancelledError:
+        except BaseException:
             if number in self._pending:
                 self.native.cancel(call)
-                if keep is not None:
-                    ending = self.loop.create_future()
-                    self._pending[number] = ending, keep
-                    keep.ending.add(ending)
-            elif keep is not None and not future.cancelled() and future.exception() is None:
-                self._keep(keep, future.result())
             raise
 
     def __del__(self):
@@ -221,6 +184,8 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         return self
 
     async def __aexit__(self, kind, problem, trace) -> None:
+        if self._native.is_forked:
+            return
         try:
             if problem is None or (isinstance(problem, SystemExit) and not problem.code):
                 if not self._has_left:
@@ -246,11 +211,6 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         return await self._ask("join", timeout, take_over)
 
     async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT, *, returning: bool = False) -> None:
-        for queue, kept in self._calls.unclaimed_items():
-            while kept.ending:
-                await asyncio.wait(list(kept.ending))
-            while kept.values:
-                await self.push(queue, kept.values.popleft()[0])
         await self._ask("leave", timeout, returning)
         self._has_left = True
 
@@ -284,8 +244,8 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         return await self._ask("count_barrier", name, count, timeout)
 
     async def watch(self, directory: str = "", after: int | None = None) -> AsyncKeyWatch:
-        raw = _native.KeyWatch()
-        return AsyncKeyWatch(self._calls, raw, await self._ask("watch_open", raw, directory, after))
+        version = await self._ask("watch_open", directory, after)
+        return AsyncKeyWatch(self._calls, directory, version)
 
     async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
@@ -341,7 +301,13 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
 
     async def events(self, after: int | None = None, *, severity: str = "info",
                      timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
-        return shape.events_of(await self._ask("watch_events", after, severity, timeout, last))
+        try:
+            raw = await self._ask("watch_events", after, severity, timeout, last)
+        except DeadlineExceeded:  # the coordinator is away
+            if after is None:
+                raise
+            return [], after
+        return shape.events_of(raw)
 
     async def status(self) -> JobStatus:
         return shape.status_of(await self._ask("inspect"))
@@ -353,21 +319,22 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
 class AsyncKeyWatch:
     """As coxswain.KeyWatch: ``async for change in watch``."""
 
-    def __init__(self, calls: _Calls, raw: _native.KeyWatch, version: int):
+    def __init__(self, calls: _Calls, directory: str, version: int):
         self._calls = calls
-        self._raw = raw
-        self._unclaimed = _Unclaimed()
+        self._directory = directory
         self.version = version
 
     async def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        changes, self.version = await self._calls.claim(
-            self._unclaimed, "watch_next", self._raw, timeout)
-        return shape.changes_of(changes)
+        raw, version = await self._calls.ask("watch_next", self._directory, self.version, timeout)
+        changes = shape.changes_of(raw)
+        self.version = version
+        return changes
 
     async def list(self) -> List[KeyValue]:
-        keys, self.version = await self._calls.ask("watch_list", self._raw)
-        self._unclaimed.values.clear()  # they are older
-        return shape.keys_of(keys)
+        raw, version = await self._calls.ask("watch_list", self._directory)
+        keys = shape.keys_of(raw)
+        self.version = version
+        return keys
 
     async def __aiter__(self) -> AsyncIterator[KeyChange]:
         while True:
@@ -381,11 +348,10 @@ class AsyncProcessMonitor:
     def __init__(self, calls: _Calls):
         self._calls = calls
         self._raw = _native.ProcessWatch()
-        self._unclaimed = _Unclaimed()
 
     async def next(self, timeout: Timeout = None) -> ProcessChange:
-        return shape.process_change_of(await self._calls.claim(
-            self._unclaimed, "processes_next", self._raw, timeout))
+        told = await self._calls.ask("processes_next", self._raw, timeout)
+        return shape.process_change_of(self._raw.update(told))
 
     async def __aiter__(self) -> AsyncIterator[ProcessChange]:
         while True:

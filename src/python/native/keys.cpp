@@ -85,14 +85,15 @@ void bind_keys(session_class& of) {
       return c.push(queue, value);
     };
   });
-  offer(of, "pop", [](std::string queue, timeout time) {
-    return [=, queue = std::move(queue)](client& c) { return c.pop(queue, time.value); };
+  using calls = detail::client_calls;
+  offer_grant(of, "pop", [](std::string queue, timeout time) {
+    return [=, queue = std::move(queue)](calls const& c) { return c.pop(queue, time.value); };
   });
-  offer(of, "lock", [](std::string name, timeout time) {
-    return [=, name = std::move(name)](client& c) { return c.lock(name, time.value); };
+  offer_grant(of, "lock", [](std::string name, timeout time) {
+    return [=, name = std::move(name)](calls const& c) { return c.lock(name, time.value); };
   });
-  offer(of, "try_lock", [](std::string name) {
-    return [name = std::move(name)](client& c) { return c.try_lock(name); };
+  offer_grant(of, "try_lock", [](std::string name) {
+    return [name = std::move(name)](calls const& c) { return c.try_lock(name, {}); };
   });
   offer(of, "unlock", [](std::string name, std::uint64_t token) {
     return [=, name = std::move(name)](client& c) { return c.unlock(name, token); };

@@ -17,8 +17,10 @@ session_class bind_session(py::module_& into) {
              return self.begin_connect(std::move(options), std::move(to), number);
            })
       .def("cancel", &session::cancel)
+      .def("give_back", &session::give_back)
       .def("close", &session::close)
       .def_property_readonly("reconnects", &session::reconnects)
+      .def_property_readonly("is_forked", &session::is_forked)
       .def_property_readonly("num_tasks",
                              [](session const& self) { return self.facts().num_tasks; })
       .def_property_readonly("task", [](session const& self) { return self.task(); })
@@ -30,17 +32,23 @@ session_class bind_session(py::module_& into) {
 
 void bind_calls(py::module_& into) {
   py::class_<call, std::shared_ptr<call>>(into, "Call");
+  py::class_<grant>(into, "Grant").def(py::init<>());
   py::class_<mailbox, std::shared_ptr<mailbox>>(into, "Mailbox")
       .def(py::init<>())
       .def("fileno", &mailbox::descriptor)
       .def("take", &mailbox::take);
 }
 
-}  // namespace
-}  // namespace coxswain::python
+// The state of the extension and the threads of pybind11's GIL functions belong to the main
+// interpreter: in another one, calls would wait for each other for ever.
+void check_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return;
+  throw py::import_error(
+      "coxswain cannot be used in a subinterpreter; import it in the main interpreter of the "
+      "process (mod_wsgi: WSGIApplicationGroup %{GLOBAL})");
+}
 
-PYBIND11_MODULE(_native, m) {
-  using namespace coxswain::python;
+void fill(py::module_& m) {
   m.doc() = "What lies behind the package coxswain; use that.";
   m.attr("version") = COXSWAIN_VERSION;
   bind_errors(m);
@@ -53,5 +61,30 @@ PYBIND11_MODULE(_native, m) {
   bind_topology(m, session);
   bind_watches(m, session);
   bind_coordinator(m);
+  m.def("check_interpreter", check_interpreter);
+  m.def("set_thread_hook", set_thread_hook);
+  m.def("end_waits", end_waits);
   m.def("close_all", close_everything);
+}
+
+PyObject* made() {
+  static PyModuleDef definition;
+  auto m = py::module_::create_extension_module("_native", nullptr, &definition);
+  fill(m);
+  return m.release().ptr();
+}
+
+}  // namespace
+}  // namespace coxswain::python
+
+// As PYBIND11_MODULE, which has no place before pybind11's own state is made, where a
+// subinterpreter would wait for ever.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__native() {
+  PYBIND11_CHECK_PYTHON_VERSION
+  try {
+    coxswain::python::check_interpreter();
+    PYBIND11_ENSURE_INTERNALS_READY
+    return coxswain::python::made();
+  }
+  PYBIND11_CATCH_INIT_EXCEPTIONS
 }

@@ -1,5 +1,7 @@
 #include "python/native/session.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <set>
 #include <thread>
@@ -18,25 +20,35 @@ constexpr duration return_time_max = 5s;
 
 }  // namespace
 
-session::session() : worker_{std::make_unique<detail::client_worker>()} {
+session::session() : process_{::getpid()}, worker_{std::make_shared<detail::client_worker>()} {
   open_sessions().insert(this);
 }
 
 session::~session() {
   open_sessions().erase(this);
   // In a forked child the thread does not exist, and the session belongs to the parent.
-  if (worker_->forked()) {
-    static_cast<void>(worker_.release());
+  if (is_forked()) {
+    static_cast<void>(new std::shared_ptr{std::move(worker_)});
     return;
   }
   close();
-  gil_released const meanwhile;
-  worker_.reset();
+}
+
+bool session::is_forked() const noexcept { return ::getpid() != process_; }
+
+detail::client_worker& session::worker() const {
+  if (!worker_) throw error{status{errc::cancelled, "the client was closed"}};
+  return *worker_;
 }
 
 void session::cancel(std::shared_ptr<call> one) {
-  if (worker_->forked()) return;
+  if (!worker_ || is_forked()) return;
   worker_->try_post([one = std::move(one)] { one->cancel(); });
+}
+
+void session::give_back(grant& what) {
+  auto claim = what.give_back();
+  if (claim && worker_ && !is_forked()) worker_->abandon(std::move(claim));
 }
 
 void session::end_with(std::shared_ptr<call> const& one) {
@@ -51,7 +63,7 @@ py::object session::connect(client_options options) {
     auto start = opening(std::move(options));
     auto const one = std::make_shared<call_of<decltype(start)>>();
     end_with(one);
-    worker_->spawn(std::move(start), typename call_of<decltype(start)>::handler{one});
+    worker().spawn(std::move(start), typename call_of<decltype(start)>::handler{one});
     wait_for(
         one->bell(), [&] { cancel(one); }, without_limit, news_.get());
     return one->result();
@@ -69,19 +81,30 @@ std::shared_ptr<call> session::begin_connect(client_options options, std::shared
 }
 
 void session::close() {
-  if (worker_->forked()) return;
+  if (!worker_ || is_forked()) return;
   call_inside const here;
   for (auto const& kept : endless_) {
     if (auto const one = kept.lock()) cancel(one);
   }
+  auto ending = worker_;
+  {
+    gil_released const meanwhile;
+    ending->close();
+  }
+  if (worker_) last_ = {ending->facts(), ending->task(), ending->reconnects()};
+  worker_.reset();
   gil_released const meanwhile;
-  worker_->close();
+  ending.reset();  // waits for its thread
 }
 
 std::uint64_t session::reconnects() {
+  auto on = worker_;
+  if (!on) return last_.reconnects;
   call_inside const here;
   gil_released const meanwhile;
-  return worker_->reconnects();
+  auto const count = on->reconnects();
+  on.reset();
+  return count;
 }
 
 void session::close_all() {

@@ -8,10 +8,14 @@
 
 #include "coxswain/client/blocking_worker.hpp"
 #include "python/native/call.hpp"
+#include "python/native/grant.hpp"
 #include "python/native/waiting.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,7 +37,7 @@ class session : public std::enable_shared_from_this<session> {
     call_inside const here;
     return with_errors_of_python([&] {
       auto const one = std::make_shared<call_of<Start>>();
-      worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+      worker().spawn(std::move(start), typename call_of<Start>::handler{one});
       wait_for(
           one->bell(), [&] { cancel(one); }, without_limit, news_.get());
       return one->result();
@@ -46,7 +50,7 @@ class session : public std::enable_shared_from_this<session> {
     call_inside const here;
     return with_errors_of_python([&]() -> py::object {
       auto const one = std::make_shared<call_of<Start>>();
-      worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+      worker().spawn(std::move(start), typename call_of<Start>::handler{one});
       auto const give_up = [&] { cancel(one); };
       bool const is_in_time = wait_for(one->bell(), give_up, limit, news_.get());
       if (is_in_time) return one->result();
@@ -63,30 +67,38 @@ class session : public std::enable_shared_from_this<session> {
   std::shared_ptr<call> begin(Start start, std::shared_ptr<mailbox> to, std::uint64_t number) {
     call_inside const here;
     auto const one = std::make_shared<call_of<Start>>(std::move(to), number);
-    worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+    worker().spawn(std::move(start), typename call_of<Start>::handler{one});
     return one;
   }
 
   // Cancels a call. It ends with CANCELLED, unless it has already ended.
   void cancel(std::shared_ptr<call> one);
 
+  // Returns what the call with this grant was handed; cancel the call before.
+  void give_back(grant& what);
+
   // `one` does not end with the client, but with the session.
   void end_with(std::shared_ptr<call> const& one);
 
   // See client::connect; the client is there when this has ended.
   auto opening(client_options options) {
-    return [this, options = std::move(options)](client&) { return worker_->open(options); };
+    return [on = &worker(), options = std::move(options)](client&) { return on->open(options); };
   }
   py::object connect(client_options options);
   std::shared_ptr<call> begin_connect(client_options options, std::shared_ptr<mailbox> to,
                                       std::uint64_t number);
 
-  // See blocking_client::close.
+  // See blocking_client::close. The thread and the descriptors are gone afterwards.
   void close();
 
-  [[nodiscard]] detail::client_facts const& facts() const noexcept { return worker_->facts(); }
-  [[nodiscard]] std::optional<task_id> task() const noexcept { return worker_->task(); }
+  [[nodiscard]] detail::client_facts const& facts() const noexcept {
+    return worker_ ? worker_->facts() : last_.facts;
+  }
+  [[nodiscard]] std::optional<task_id> task() const noexcept {
+    return worker_ ? worker_->task() : last_.task;
+  }
   [[nodiscard]] std::uint64_t reconnects();
+  [[nodiscard]] bool is_forked() const noexcept;
 
   // Closes all sessions and waits until no thread is in a call; for interpreter exit.
   static void close_all();
@@ -96,7 +108,19 @@ class session : public std::enable_shared_from_this<session> {
   using call_of =
       call_for<typename detail::result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
 
-  std::unique_ptr<detail::client_worker> worker_;
+  // What remains of a closed client.
+  struct remains {
+    detail::client_facts facts;
+    std::optional<task_id> task;
+    std::uint64_t reconnects{};
+  };
+
+  // CANCELLED: it was closed.
+  [[nodiscard]] detail::client_worker& worker() const;
+
+  pid_t process_;
+  std::shared_ptr<detail::client_worker> worker_;  // guarded by the GIL; null: closed
+  remains last_;
   std::shared_ptr<news> news_{std::make_shared<news>()};
   std::vector<std::weak_ptr<call>> endless_;  // by themselves
 };

@@ -1,5 +1,7 @@
 #include "python/native/waiting.hpp"
 
+#include "coxswain/base/error.hpp"
+
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
+#include <utility>
 
 namespace coxswain::python {
 namespace {
@@ -27,11 +31,28 @@ std::atomic<unsigned> forks{0};
 bool is_ending = false;
 std::thread::id ender;
 
+// A thread, not the main one, in wait_for.
+struct waiting_thread {
+  std::function<void()> const& give_up;
+  bool is_given_up{};
+};
+
+// Guarded by the GIL.
+bool has_program_ended = false;
+std::set<waiting_thread*>& waiting_threads() {
+  static auto* const all = new std::set<waiting_thread*>;
+  return *all;
+}
+
+// Lives as long as the interpreter.
+PyObject* thread_hook = nullptr;
+
 // Python runs signal handlers only there. In a child it is the thread that called fork.
 bool is_main_thread() {
   static int const watched = ::pthread_atfork(nullptr, nullptr, [] {
     ++forks;
     away = 0;  // those threads are the parent's
+    waiting_threads().clear();
   });
   static_cast<void>(watched);
   thread_local bool known{};
@@ -63,8 +84,16 @@ call_inside::call_inside() {
 }
 call_inside::~call_inside() { --away; }
 
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say) {
-  bool const main = is_main_thread();
+namespace {
+
+void call_thread_hook() {
+  thread_local bool is_called{};
+  if (std::exchange(is_called, true) || thread_hook == nullptr) return;
+  py::reinterpret_borrow<py::object>(thread_hook)();
+}
+
+bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, news* say,
+               bool main) {
   if (!main && !say && limit == without_limit) {
     gil_released const meanwhile;
     of.wait();
@@ -96,6 +125,42 @@ bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, ne
     }
     throw py::error_already_set();
   }
+}
+
+}  // namespace
+
+bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say) {
+  if (is_main_thread()) return wait_here(of, give_up, limit, say, true);
+  waiting_thread here{give_up};
+  waiting_threads().insert(&here);
+  try {
+    call_thread_hook();
+  } catch (py::error_already_set& problem) {
+    problem.discard_as_unraisable("coxswain");
+  }
+  bool is_in_time{};
+  try {
+    if (has_program_ended && !std::exchange(here.is_given_up, true)) give_up();
+    is_in_time = wait_here(of, give_up, limit, say, false);
+  } catch (...) {
+    waiting_threads().erase(&here);
+    throw;
+  }
+  waiting_threads().erase(&here);
+  if (here.is_given_up) throw error{status{errc::cancelled, "the program's main thread has ended"}};
+  return is_in_time;
+}
+
+void end_waits() noexcept {
+  has_program_ended = true;
+  for (auto* const one : waiting_threads()) {
+    if (!std::exchange(one->is_given_up, true)) one->give_up();
+  }
+}
+
+void set_thread_hook(py::object hook) {
+  Py_XDECREF(thread_hook);
+  thread_hook = hook.release().ptr();
 }
 
 void keep_others_out() noexcept {

@@ -24,7 +24,8 @@ class gil_released {
 
 // Waits until the bell rings. When a signal handler raises, or the limit has passed, `give_up` must
 // make the bell ring soon; then the exception is thrown (error_already_set), or false is returned.
-// Logs the entries of `say` meanwhile, within a quarter of a second.
+// Logs the entries of `say` meanwhile, within a quarter of a second. CANCELLED: the program has
+// ended (end_waits), and this is not its main thread; `give_up` was called.
 bool wait_for(bell& of, std::function<void()> const& give_up, duration limit = without_limit,
               news* say = nullptr);
 
@@ -39,6 +40,13 @@ class call_inside {
   call_inside(call_inside const&) = delete;
   call_inside& operator=(call_inside const&) = delete;
 };
+
+// The program has ended: wait_for throws on all threads but the main one, now and from now on. Else
+// a thread that waits, which the interpreter joins at its exit, would keep it alive. With the GIL.
+void end_waits() noexcept;
+
+// Called once on each of these threads, before it first waits; with the GIL.
+void set_thread_hook(py::object hook);
 
 // From now on only this thread can begin calls. With the GIL, before interpreter exit.
 void keep_others_out() noexcept;

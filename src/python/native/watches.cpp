@@ -16,17 +16,13 @@
 namespace coxswain::python {
 namespace {
 
-// Accessed only by the client's thread after construction.
-class shared_key_watch {
- public:
-  key_watch watch;
-};
-using watch_ptr = std::shared_ptr<shared_key_watch>;
+// A watch is a directory and the version up to which all changes were returned. Python has both, so
+// that a result that does not reach its caller changes nothing.
 
-asio::awaitable<std::uint64_t> open(watch_ptr at, client& c, std::string directory,
+asio::awaitable<std::uint64_t> open(client& c, std::string directory,
                                     std::optional<std::uint64_t> after) {
-  at->watch = co_await c.watch(directory, after);
-  co_return at->watch.version();
+  auto const watch = co_await c.watch(directory, after);
+  co_return watch.version();
 }
 
 // A list of changes, and the version up to which it is complete.
@@ -38,10 +34,12 @@ py::object given(told_changes const& told) {
   return py::make_tuple(python::given(told.changes), told.version);
 }
 
-asio::awaitable<told_changes> next(watch_ptr of, duration time) {
+asio::awaitable<told_changes> next(client& c, std::string directory, std::uint64_t after,
+                                   duration time) {
+  auto watch = co_await c.watch(directory, after);
   told_changes told;
-  told.changes = co_await of->watch.next(time);
-  told.version = of->watch.version();
+  told.changes = co_await watch.next(time);
+  told.version = watch.version();
   co_return told;
 }
 
@@ -53,22 +51,38 @@ py::object given(told_list const& told) {
   return py::make_tuple(python::given(told.keys), told.version);
 }
 
-asio::awaitable<told_list> list(watch_ptr of) {
+asio::awaitable<told_list> list(client& c, std::string directory) {
+  auto watch = co_await c.watch(directory, 0);
   told_list told;
-  told.keys = co_await of->watch.list();
-  told.version = of->watch.version();
+  told.keys = co_await watch.list();
+  told.version = watch.version();
   co_return told;
 }
 
-// The client's thread delivers the snapshots, Python threads request them.
+// A snapshot on its way to its caller.
+struct told_tasks {
+  core::tasks_answer tasks;
+};
+py::object given(told_tasks const& told) { return py::cast(std::make_shared<told_tasks>(told)); }
+
+// Python threads and the client's thread use it. A snapshot counts once its caller has it.
 class process_watch {
  public:
   // Waits for a snapshot that differs from the last; the first one comes at once.
-  static asio::awaitable<process_news> next(std::shared_ptr<process_watch> self, client& c,
-                                            duration time) {
+  static asio::awaitable<told_tasks> next(std::shared_ptr<process_watch> self, client& c,
+                                          duration time) {
     auto const after = self->version();
-    auto tasks = co_await c.watch_tasks(after, time);
-    co_return self->update(std::move(tasks));
+    told_tasks told;
+    told.tasks = co_await c.watch_tasks(after, time);
+    co_return told;
+  }
+
+  process_news update(core::tasks_answer tasks) {
+    std::lock_guard const lock{mutex_};
+    process_news news;
+    news.lost = table_.update(std::move(tasks));
+    news.tasks = table_.tasks();
+    return news;
   }
 
   std::vector<process> mark_failed(task_id task, errc code, std::string message) {
@@ -88,14 +102,6 @@ class process_watch {
     return table_.tasks().version;
   }
 
-  process_news update(core::tasks_answer tasks) {
-    std::lock_guard const lock{mutex_};
-    process_news news;
-    news.lost = table_.update(std::move(tasks));
-    news.tasks = table_.tasks();
-    return news;
-  }
-
   mutable std::mutex mutex_;
   process_table table_;
 };
@@ -110,21 +116,24 @@ std::vector<process> processes_of(std::vector<std::pair<std::uint32_t, std::uint
 }  // namespace
 
 void bind_watches(py::module_& into, session_class& of) {
-  py::class_<shared_key_watch, watch_ptr>(into, "KeyWatch").def(py::init<>());
-  offer(of, "watch_open",
-        [](watch_ptr at, std::string directory, std::optional<std::uint64_t> after) {
-          return [=, directory = std::move(directory)](client& c) {
-            return open(at, c, directory, after);
-          };
-        });
-  offer(of, "watch_next", [](watch_ptr at, timeout time) {
-    return [=, at = std::move(at)](client&) { return next(at, time.value); };
+  offer(of, "watch_open", [](std::string directory, std::optional<std::uint64_t> after) {
+    return [=, directory = std::move(directory)](client& c) { return open(c, directory, after); };
   });
-  offer(of, "watch_list",
-        [](watch_ptr at) { return [at = std::move(at)](client&) { return list(at); }; });
+  offer(of, "watch_next", [](std::string directory, std::uint64_t after, timeout time) {
+    return [=, directory = std::move(directory)](client& c) {
+      return next(c, directory, after, time.value);
+    };
+  });
+  offer(of, "watch_list", [](std::string directory) {
+    return [directory = std::move(directory)](client& c) { return list(c, directory); };
+  });
 
+  py::class_<told_tasks, std::shared_ptr<told_tasks>>(into, "ToldTasks");
   py::class_<process_watch, process_watch_ptr> watch{into, "ProcessWatch"};
   watch.def(py::init<>());
+  define(watch, "update", [](process_watch& self, std::shared_ptr<told_tasks> const& told) {
+    return given(self.update(told->tasks));
+  });
   define(watch, "mark_failed",
          [](process_watch& self, task_id task, std::uint32_t code, std::string message) {
            return given(self.mark_failed(task, errc_of(code), std::move(message)));
