@@ -1,9 +1,11 @@
 """coxswain serve: readiness, access, and how it ends."""
 
 import os
+import re
 import resource
 import signal
 import socket
+import sys
 import unittest
 
 from programs import (BIN, EndToEnd, LIMIT, REFUSED, UNAVAILABLE, USAGE, wait_for_file)
@@ -84,6 +86,28 @@ class Ready(EndToEnd):
         coordinator = self.serve(1)
 
         self.assertIn(f"at most {hard} open files", coordinator.line("open files", "err"))
+
+
+    @unittest.skipUnless(os.environ.get("COXSWAIN_PYTHON"), "the Python package is not built")
+    def test_the_python_coordinator_has_the_same_options(self):
+        program = self.run_to_end(
+            sys.executable, "-c", "import coxswain, inspect\n"
+            "print(*inspect.signature(coxswain.Coordinator).parameters)",
+            env={"PYTHONPATH": os.environ["COXSWAIN_PYTHON"]})
+        theirs = set(program.out.split())
+        flags = re.findall(r"^ +(?:-\w, ?)?--([a-z0-9-]+)",
+                           self.run_to_end("coxswain", "serve", "--help").out, re.M)
+        renamed = {"no-join-barrier": "join_barrier", "no-leave-barrier": "leave_barrier",
+                   "memory-max": "memory_bytes_max", "max-epochs": "epochs_max",
+                   "journal-max": "journal_bytes_max", "token-file": "tokens"}
+        ours = {renamed.get(one, one.replace("-", "_")) for one in flags}
+
+        of_the_program = {"help", "config", "print_config", "print_env", "log_format", "log_level",
+                          "port_file", "exit_when_done", "advertise", "keep", "engine", "engine_ca",
+                          "engine_cert", "engine_key", "engine_login", "large_values",
+                          "goodbye_timeout", "tls_reload_period"}
+        self.assertEqual(ours - theirs, of_the_program)
+        self.assertEqual(theirs - ours, {"token", "hosted_by_task", "linger"})
 
 
 class ServiceManager(EndToEnd):

@@ -435,6 +435,27 @@ class Job(PythonTest):
         eventually(lambda: at.status().tasks[0].state == "failed")
         self.assertEqual(told, [])
 
+    def test_a_status_has_all_that_the_coordinator_states(self):
+        at = self.coordinator(3, elastic=True, min_tasks=2, last_call=0)
+        jobs = [self.client(at, member=f"m{i}") for i in range(2)]
+        together(*(one.join for one in jobs))
+        together(*(lambda one=one: one.barrier("b") for one in jobs))
+        token = jobs[0].lock("l")
+        jobs[1].report_progress(7)
+
+        status = jobs[0].status()
+
+        self.assertEqual((status.elastic.epoch, status.elastic.tasks_max), (1, 3))
+        self.assertEqual(status.locks_held, 1)
+        [round] = status.rounds
+        self.assertEqual((round.name, round.tasks, round.outcome), ("b", 2, coxswain.Code.OK))
+        self.assertEqual(status.stragglers[0].task, round.last_task)
+        self.assertEqual((status.spares, status.relays, status.leader), ((), (), None))
+        self.assertEqual([one.returns_by for one in status.tasks], [None, None])
+        self.assertFalse(status.tasks[1].progress.overdue)
+        self.assertEqual(at.status().locks_held, 1)
+        jobs[0].unlock("l", token)
+
     def test_waiting_for_a_failure_can_time_out(self):
         self.assertIsNone(self.client(self.coordinator()).failure(0.01))
 

@@ -22,6 +22,7 @@ EVERY_OPTION = {
     "join_barrier": False, "join_timeout_max": 20.0, "leave_barrier": False,
     "leave_timeout_max": 5.0, "leave_together": True,
     "return_timeout": 5.0, "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "relay_grace": 2.0,
+    "coordinator_return": 20.0,
     "spares": 1, "assign": "order", "last_call": 5.0, "come_back": 5.0,
     "elastic": False, "min_tasks": 1, "grow": "now", "ranks": "member", "epoch_timeout": 5.0, "min_wait": 5.0,
     "epochs_max": 3, "progress_timeout": 60,

@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 # Imported on first use: asyncio and dataclasses take longer than all of our modules.
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
-    "_types": ("BarrierFailure", "BarrierStatus", "Device", "EpochEnd", "EpochMember", "Event",
-               "Failure", "JobError", "JobStatus", "KeyChange", "KeyValue", "LaunchParameters",
-               "MissingTask", "Problem", "Process", "ProcessChange", "Progress", "QueueItem",
+    "_types": ("BarrierFailure", "BarrierStatus", "Device", "ElasticState", "EpochEnd",
+               "EpochMember", "Event", "Failure", "FinishedRound", "JobError", "JobStatus",
+               "KeyChange", "KeyValue", "LaunchParameters", "Leadership", "MissingTask", "Problem",
+               "Process", "ProcessChange", "Progress", "QueueItem", "Relay", "Spare", "Straggler",
                "Swap", "Task", "TaskList", "Topology", "Wait", "Why"),
     "store": ("Store",),
 }

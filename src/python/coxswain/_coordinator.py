@@ -80,7 +80,8 @@ class Coordinator:
         min), ``epochs_max``: or instead of beginning more epochs (0: no limit).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
-        ``relay_grace``: the same if its relay is lost (5 s).
+        ``relay_grace``: the same if its relay is lost (5 s). ``coordinator_return``: clients give
+        up a coordinator whose host refuses connections for this long (30 s).
     ``progress_timeout``: a task whose step does not advance for this long is logged (0: off),
         and fails with ``fail_without_progress``.
     ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
@@ -145,7 +146,7 @@ class Coordinator:
                  epoch_timeout: Timeout = None, min_wait: Timeout = None,
                  epochs_max: int | None = None,
                  heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
-                 relay_grace: Timeout = None,
+                 relay_grace: Timeout = None, coordinator_return: Timeout = None,
                  progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None,

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Union
 
 from coxswain import _native
 from coxswain._code import Code
+from coxswain._status import (
+    BarrierStatus, ElasticState, FinishedRound, Leadership, Relay, Spare, Straggler, round_of)
 
 if TYPE_CHECKING:
     import datetime
 
 __all__ = [
-    "BarrierFailure", "BarrierStatus", "Device", "EpochEnd", "EpochMember", "Event", "Failure",
-    "JobError", "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "MissingTask", "Problem",
-    "Process", "ProcessChange", "Progress", "QueueItem", "Swap", "Task", "TaskList", "Topology",
+    "BarrierFailure", "BarrierStatus", "Device", "ElasticState", "EpochEnd", "EpochMember", "Event",
+    "Failure", "FinishedRound", "JobError", "JobStatus", "KeyChange", "KeyValue",
+    "LaunchParameters", "Leadership", "MissingTask", "Problem", "Process", "ProcessChange",
+    "Progress", "QueueItem", "Relay", "Spare", "Straggler", "Swap", "Task", "TaskList", "Topology",
     "Wait", "Why",
 ]
 
@@ -125,6 +128,7 @@ class JobError:
 class Progress:
     step: int
     age: float  # seconds since a step was above the one before
+    overdue: bool = False  # longer than the coordinator's ``progress_timeout``
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,7 @@ class Task:
     error: Problem | None
     recoverable: bool
     progress: Progress | None  # of `status`; lists of tasks do not have it
+    returns_by: str | None = None  # RFC 3339: it left to return, and fails if it has not by then
 
 
 @dataclass(frozen=True)
@@ -192,21 +197,6 @@ class Event:
 
 
 @dataclass(frozen=True)
-class BarrierStatus:
-    """An open round."""
-
-    kind: str  # "barrier", "count barrier", "join", "leave" or "topology"
-    name: str
-    round: int
-    arrived: int
-    expected: int
-    missing: str
-    missing_cut: int
-    age: float
-    remaining: float | None
-
-
-@dataclass(frozen=True)
 class JobStatus:
     """A snapshot of the whole job."""
 
@@ -217,6 +207,12 @@ class JobStatus:
     tasks: tuple[Task, ...]
     barriers: tuple[BarrierStatus, ...]
     error: JobError | None
+    rounds: tuple[FinishedRound, ...]  # the last ones, oldest first
+    stragglers: tuple[Straggler, ...]  # in those; most often last first
+    spares: tuple[Spare, ...]  # the first ones, in the order in which they asked
+    relays: tuple[Relay, ...]  # the first ones, in the order in which they connected
+    leader: Leadership | None  # None: the job has no standbys
+    elastic: ElasticState | None
     keys: int
     key_bytes: int
     sessions: int
@@ -226,6 +222,15 @@ class JobStatus:
     memory_bytes: int
     memory_bytes_max: int
     more_barriers: int  # open ones that are not in `barriers`
+    more_relays: int  # that are not in `relays`
+    spares_waiting: int  # all spares
+    waiting_key_watches: int
+    locks_held: int
+    waiting_locks: int  # calls that wait for a lock
+    stuck_tasks: int  # that are deadlocked
+    deadlines_answered: int  # calls whose time had passed
+    lateness_p99: float  # how late these were answered
+    lateness_max: float
 
 
 @dataclass(frozen=True)
@@ -384,10 +389,9 @@ def job_error_of(raw) -> JobError | None:
 
 
 def task_of(raw) -> Task:
-    id, state, suspect, incarnation, last_heard, label, peer, error, recoverable, progress = raw
-    return Task(id, state, suspect, incarnation, last_heard, label, peer,
-                None if error is None else Problem(Code(error[0]), error[1]), recoverable,
-                None if progress is None else Progress(*progress))
+    *head, error, recoverable, progress, returns_by = raw
+    return Task(*head, None if error is None else Problem(Code(error[0]), error[1]), recoverable,
+                None if progress is None else Progress(*progress), returns_by)
 
 
 def tasks_of(raw) -> TaskList:
@@ -401,9 +405,14 @@ def process_change_of(raw) -> ProcessChange:
 
 
 def status_of(raw) -> JobStatus:
-    job, coordinator, version, uptime, tasks, barriers, error, *rest = raw
+    (job, coordinator, version, uptime, tasks, barriers, error, rounds, stragglers, spares, relays,
+     leader, elastic, *rest) = raw
     return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
-                     tuple(BarrierStatus(*one) for one in barriers), job_error_of(error), *rest)
+                     tuple(BarrierStatus(*one) for one in barriers), job_error_of(error),
+                     tuple(map(round_of, rounds)), tuple(Straggler(*one) for one in stragglers),
+                     tuple(Spare(*one) for one in spares), tuple(Relay(*one) for one in relays),
+                     None if leader is None else Leadership(*leader),
+                     None if elastic is None else ElasticState(*elastic), *rest)
 
 
 def wait_of(raw) -> Wait:

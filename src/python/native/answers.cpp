@@ -70,40 +70,43 @@ py::str text(std::string_view said) {
   return py::reinterpret_steal<py::str>(made);
 }
 
+// Structured bindings name all fields of an answer, so that a new one is not forgotten here.
+
 py::object given(missing_task const& task) {
-  return py::make_tuple(task.task.value, text(name(task.state)), task.suspect,
-                        seconds(task.last_heard), text(task.label), text(task.waits_for),
-                        number(task.step));
+  auto const& [id, state, suspect, last_heard, label, waits_for, step] = task;
+  return py::make_tuple(id.value, text(name(state)), suspect, seconds(last_heard), text(label),
+                        text(waits_for), number(step));
 }
 
 py::object given(core::events_answer::entry const& entry) {
-  return py::make_tuple(entry.number, seconds(entry.at), status_page::name_of(entry.what.level),
-                        words(status_page::name_of(entry.what.kind)), number(entry.what.task),
-                        text(entry.what.barrier), text(entry.what.text), rfc3339(entry.time),
-                        entry.count, entry.first, seconds(entry.first_at), text(entry.tasks),
-                        entry.tasks_cut);
+  auto const& [at_number, at, what, time, first, count, first_at, tasks, tasks_cut] = entry;
+  auto const& [level, said, kind, task, barrier] = what;
+  return py::make_tuple(at_number, seconds(at), status_page::name_of(level),
+                        words(status_page::name_of(kind)), number(task), text(barrier), text(said),
+                        rfc3339(time), count, first, seconds(first_at), text(tasks), tasks_cut);
 }
 
 py::object given(core::snapshot::barrier const& one) {
-  return py::make_tuple(name_of(one.what), text(one.name), one.round.value, one.arrived,
-                        one.expected, text(one.missing), one.missing_cut, seconds(one.age),
-                        seconds(one.remaining));
+  auto const& [name, what, round, arrived, expected, missing, missing_cut, age, remaining] = one;
+  return py::make_tuple(name_of(what), text(name), round.value, arrived, expected, text(missing),
+                        missing_cut, seconds(age), seconds(remaining));
 }
 
 py::object given(core::why_answer::wait const& one) {
-  return py::make_tuple(words(status_page::name_of(one.what)), text(one.name), text(one.waiting),
-                        one.cut, one.others, one.missing ? given(*one.missing) : py::none(),
-                        seconds(one.age), seconds(one.remaining), one.stuck);
+  auto const& [what, name, waiting, cut, others, missing, age, remaining, stuck] = one;
+  return py::make_tuple(words(status_page::name_of(what)), text(name), text(waiting), cut, others,
+                        missing ? given(*missing) : py::none(), seconds(age), seconds(remaining),
+                        stuck);
 }
 
 py::object given(core::epoch_answer const& one) {
-  return py::make_tuple(one.number, one.size, one.rank.value, text(one.address), one.lost,
-                        one.joined);
+  auto const& [number, size, rank, address, lost, joined] = one;
+  return py::make_tuple(number, size, rank.value, text(address), lost, joined);
 }
 
 py::object given(core::epoch_members_answer::member const& one) {
-  return py::make_tuple(text(one.name), one.self.value, text(one.label), text(one.peer),
-                        one.survivor);
+  auto const& [name, self, label, peer, survivor] = one;
+  return py::make_tuple(text(name), self.value, text(label), text(peer), survivor);
 }
 
 py::object given(core::epoch_members_answer const& all) {
@@ -111,9 +114,10 @@ py::object given(core::epoch_members_answer const& all) {
 }
 
 py::object given(core::epoch_ends const& what) {
-  static constexpr std::array<char const*, 3> causes{"lost", "joiners", "asked"};
-  return py::make_tuple(causes.at(static_cast<std::size_t>(what.why)), text(what.text),
-                        what.joiners);
+  static constexpr std::array causes{"lost", "joiners", "asked"};
+  static_assert(causes.size() == static_cast<std::size_t>(core::epoch_ends::last_cause) + 1);
+  auto const& [epoch, why, said, joiners] = what;
+  return py::make_tuple(causes.at(static_cast<std::size_t>(why)), text(said), joiners);
 }
 
 py::object given(process const& one) {
@@ -143,8 +147,9 @@ py::object given(queue_item const& item) {
 }
 
 py::object given(barrier_failure const& figures) {
-  return py::make_tuple(figures.round.value, figures.arrived, figures.expected,
-                        text(figures.missing), figures.missing_cut, tuple_of(figures.known));
+  auto const& [round, arrived, expected, missing, missing_cut, known] = figures;
+  return py::make_tuple(round.value, arrived, expected, text(missing), missing_cut,
+                        tuple_of(known));
 }
 
 py::object given(failure const& what) {
@@ -156,12 +161,50 @@ py::object given(job_error const& what) {
   return py::make_tuple(given(what.cause), tuple_of(what.later), what.later_count);
 }
 
+py::object given(core::task_progress const& progress) {
+  auto const& [step, age, overdue] = progress;
+  return py::make_tuple(step, seconds(age), overdue);
+}
+
+py::object given(core::snapshot::finished_round const& one) {
+  auto const& [at_number, name, round, at, tasks, outcome, spread, lag, last_task] = one;
+  return py::make_tuple(at_number, text(name), round.value, seconds(at), tasks,
+                        static_cast<int>(outcome), seconds(spread), seconds(lag),
+                        number(last_task));
+}
+
+py::object given(core::snapshot::straggler const& one) {
+  auto const& [task, times_last, lag_mean, lag_max, of] = one;
+  return py::make_tuple(task.value, times_last, seconds(lag_mean), seconds(lag_max), of);
+}
+
+py::object given(core::snapshot::spare const& one) {
+  auto const& [member, label, peer, age, suspect] = one;
+  return py::make_tuple(text(member), text(label), text(peer), seconds(age), suspect);
+}
+
+py::object given(core::snapshot::relay const& one) {
+  auto const& [label, peer, clients, clients_paused, at] = one;
+  return py::make_tuple(text(label), text(peer), clients, clients_paused, seconds(at));
+}
+
+py::object given(core::snapshot::leadership const& one) {
+  auto const& [address, term, lag_entries, lag_bytes, lag] = one;
+  return py::make_tuple(text(address), term, lag_entries, lag_bytes, seconds(lag));
+}
+
+py::object given(core::snapshot::elastic_state const& one) {
+  auto const& [epoch, tasks_min, tasks_max, tasks_wanted, ending, over, ready, age] = one;
+  return py::make_tuple(epoch, tasks_min, tasks_max, tasks_wanted, text(ending), over, ready,
+                        seconds(age));
+}
+
 py::object given(core::snapshot::task const& task) {
-  py::object progress = py::none();
-  if (task.progress) progress = py::make_tuple(task.progress->step, seconds(task.progress->age));
-  return py::make_tuple(task.id.value, text(name(task.state)), task.suspect, task.self.value,
-                        seconds(task.last_heard), text(task.label), text(task.peer),
-                        problem(task.error), task.recoverable, std::move(progress));
+  auto const& [id, state, suspect, self, last_heard, label, peer, error, recoverable, progress,
+               returns_by] = task;
+  return py::make_tuple(id.value, text(name(state)), suspect, self.value, seconds(last_heard),
+                        text(label), text(peer), problem(error), recoverable, given(progress),
+                        returns_by ? py::object{text(rfc3339(*returns_by))} : py::none());
 }
 
 py::object given(core::tasks_answer const& tasks) {
@@ -172,12 +215,20 @@ py::object given(core::events_answer const& events) {
   return py::make_tuple(tuple_of(events.entries), events.through, events.lost);
 }
 
-py::object given(core::snapshot const& job) {
-  return py::make_tuple(text(job.job), job.coordinator.value, text(job.version),
-                        seconds(job.uptime), tuple_of(job.tasks), tuple_of(job.barriers),
-                        job.error ? given(*job.error) : py::none(), job.keys, job.key_bytes,
-                        job.sessions, job.waiting_gets, job.waiting_pops, job.queued_items,
-                        job.memory_bytes, job.memory_bytes_max, job.more_barriers);
+py::object given(core::snapshot const& whole) {
+  auto const& [job, coordinator, version, uptime, tasks, barriers, more_barriers, error, keys,
+               key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
+               lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
+               locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task, leader,
+               spares, spares_waiting, relays, more_relays, elastic] = whole;
+  static_cast<void>(next_task);  // there is no further page
+  return py::make_tuple(text(job), coordinator.value, text(version), seconds(uptime),
+                        tuple_of(tasks), tuple_of(barriers), given(error), tuple_of(rounds),
+                        tuple_of(stragglers), tuple_of(spares), tuple_of(relays), given(leader),
+                        given(elastic), keys, key_bytes, sessions, waiting_gets, waiting_pops,
+                        queued_items, memory_bytes, memory_bytes_max, more_barriers, more_relays,
+                        spares_waiting, waiting_key_watches, locks_held, waiting_locks, stuck_tasks,
+                        deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
 }
 
 py::object given(core::why_answer const& why) {

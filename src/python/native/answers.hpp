@@ -27,6 +27,10 @@ inline py::object given(double value) { return py::float_(value); }
 inline py::object given(round_number value) { return py::int_(value.value); }
 inline py::object given(std::string const& value) { return py::bytes(value); }
 py::object given(core::epoch_ends const& what);
+py::object given(job_error const& what);
+py::object given(core::task_progress const& progress);
+py::object given(core::snapshot::leadership const& one);
+py::object given(core::snapshot::elastic_state const& one);
 template <class Value>
 py::object given(std::optional<Value> const& value) {
   return value ? given(*value) : py::none();
@@ -41,7 +45,10 @@ py::object given(queue_item const& item);
 py::object given(missing_task const& task);
 py::object given(barrier_failure const& figures);
 py::object given(failure const& what);
-py::object given(job_error const& what);
+py::object given(core::snapshot::finished_round const& one);
+py::object given(core::snapshot::straggler const& one);
+py::object given(core::snapshot::spare const& one);
+py::object given(core::snapshot::relay const& one);
 py::object given(core::snapshot::task const& task);
 py::object given(core::tasks_answer const& tasks);
 py::object given(core::events_answer::entry const& entry);

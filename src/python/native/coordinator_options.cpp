@@ -91,6 +91,7 @@ void bind_rules(py::class_<options>& to) {
   add(to, "heartbeat_timeout", core_of, &core::config::heartbeat_timeout);
   add(to, "reconnect_grace", core_of, &core::config::reconnect_grace);
   add(to, "relay_grace", core_of, &core::config::relay_grace);
+  add(to, "coordinator_return", core_of, &core::config::coordinator_return);
   add(to, "hello_timeout", core_of, &core::config::hello_timeout);
   add(to, "stalled_reader_timeout", core_of, &core::config::stalled_reader_timeout);
   add(to, "progress_timeout", core_of, &core::config::progress_timeout);
