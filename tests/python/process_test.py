@@ -304,21 +304,25 @@ class Ends(PythonTest):
                      "concurrent.futures.ThreadPoolExecutor().submit(work)",
                      "(threading.Thread(target=work).start(),"
                      " __import__('concurrent.futures').futures.ThreadPoolExecutor().submit(work))",
+                     "threading.Thread(target=lambda: asyncio.run(awaits())).start()",
                      "threading.Thread(target=coordinator.wait_done).start()"):
             for ends in "pass", "raise SystemExit(3)", "time.sleep(0.2)":
                 with self.subTest(kind=kind, ends=ends):
                     program = self.python(
-                        "import coxswain, sys, threading, time\n"
+                        "import asyncio, coxswain, sys, threading, time\n"
                         f"{'import concurrent.futures' if kind.startswith('conc') else ''}\n"
                         "job = coxswain.Client(sys.argv[1])\n"
                         "coordinator = coxswain.Coordinator(1)\n"
                         "def work():\n"
                         "    try: job.pop('q', None)\n"
                         "    except coxswain.Cancelled as problem: print(problem)\n"
+                        "async def awaits():\n"
+                        "    other = await coxswain.AsyncClient(sys.argv[1]).connect()\n"
+                        "    await other.pop('q', None)\n"
                         f"{kind}\n"
                         f"{ends}\n", at.address)
                     said = self.out_of(program, 3 if "Exit" in ends else 0)
-                    if "wait_done" not in kind:
+                    if "work" in kind:
                         self.assertIn("main thread has ended", said)
 
     def test_the_interpreter_exits_while_threads_wait(self):

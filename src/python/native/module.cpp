@@ -63,7 +63,7 @@ void fill(py::module_& m) {
   bind_coordinator(m);
   m.def("check_interpreter", check_interpreter);
   m.def("set_thread_hook", set_thread_hook);
-  m.def("end_waits", end_waits);
+  m.def("end_waits", &session::end_waits);
   m.def("close_all", close_everything);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace coxswain::python {
 namespace {
@@ -105,6 +106,24 @@ std::uint64_t session::reconnects() {
   auto const count = on->reconnects();
   on.reset();
   return count;
+}
+
+void session::await_on_thread(std::weak_ptr<call> one) {
+  begin_on_thread();
+  if (on_threads_.size() == on_threads_.capacity()) {
+    std::erase_if(on_threads_, [](auto const& kept) { return kept.expired(); });
+    on_threads_.reserve(2 * on_threads_.size() + 16);
+  }
+  on_threads_.push_back(std::move(one));
+}
+
+void session::end_waits() noexcept {
+  python::end_waits();
+  for (auto* const each : open_sessions()) {
+    for (auto const& kept : each->on_threads_) {
+      if (auto one = kept.lock()) each->cancel(std::move(one));
+    }
+  }
 }
 
 void session::close_all() {

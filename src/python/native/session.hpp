@@ -67,6 +67,7 @@ class session : public std::enable_shared_from_this<session> {
   std::shared_ptr<call> begin(Start start, std::shared_ptr<mailbox> to, std::uint64_t number) {
     call_inside const here;
     auto const one = std::make_shared<call_of<Start>>(std::move(to), number);
+    if (!is_main_thread()) await_on_thread(one);
     worker().spawn(std::move(start), typename call_of<Start>::handler{one});
     return one;
   }
@@ -100,6 +101,9 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] std::uint64_t reconnects();
   [[nodiscard]] bool is_forked() const noexcept;
 
+  // As python::end_waits; calls of event loops on other threads than the main one end, too.
+  static void end_waits() noexcept;
+
   // Closes all sessions and waits until no thread is in a call; for interpreter exit.
   static void close_all();
 
@@ -118,11 +122,15 @@ class session : public std::enable_shared_from_this<session> {
   // CANCELLED: it was closed.
   [[nodiscard]] detail::client_worker& worker() const;
 
+  // CANCELLED: the program has ended.
+  void await_on_thread(std::weak_ptr<call> one);
+
   pid_t process_;
   std::shared_ptr<detail::client_worker> worker_;  // guarded by the GIL; null: closed
   remains last_;
   std::shared_ptr<news> news_{std::make_shared<news>()};
-  std::vector<std::weak_ptr<call>> endless_;  // by themselves
+  std::vector<std::weak_ptr<call>> endless_;     // by themselves
+  std::vector<std::weak_ptr<call>> on_threads_;  // of event loops; some have ended
 };
 
 }  // namespace coxswain::python

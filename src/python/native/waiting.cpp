@@ -47,7 +47,9 @@ std::set<waiting_thread*>& waiting_threads() {
 // Lives as long as the interpreter.
 PyObject* thread_hook = nullptr;
 
-// Python runs signal handlers only there. In a child it is the thread that called fork.
+}  // namespace
+
+// In a child it is the thread that called fork.
 bool is_main_thread() {
   static int const watched = ::pthread_atfork(nullptr, nullptr, [] {
     ++forks;
@@ -65,8 +67,6 @@ bool is_main_thread() {
   }
   return is_main;
 }
-
-}  // namespace
 
 gil_released::gil_released() : state_{PyEval_SaveThread()} { ++away; }
 
@@ -86,10 +86,18 @@ call_inside::~call_inside() { --away; }
 
 namespace {
 
-void call_thread_hook() {
+void call_thread_hook() noexcept {
   thread_local bool is_called{};
   if (std::exchange(is_called, true) || thread_hook == nullptr) return;
-  py::reinterpret_borrow<py::object>(thread_hook)();
+  try {
+    py::reinterpret_borrow<py::object>(thread_hook)();
+  } catch (py::error_already_set& problem) {
+    problem.discard_as_unraisable("coxswain");
+  }
+}
+
+[[noreturn]] void throw_ended() {
+  throw error{status{errc::cancelled, "the program's main thread has ended"}};
 }
 
 bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, news* say,
@@ -133,11 +141,7 @@ bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, ne
   if (is_main_thread()) return wait_here(of, give_up, limit, say, true);
   waiting_thread here{give_up};
   waiting_threads().insert(&here);
-  try {
-    call_thread_hook();
-  } catch (py::error_already_set& problem) {
-    problem.discard_as_unraisable("coxswain");
-  }
+  call_thread_hook();
   bool is_in_time{};
   try {
     if (has_program_ended && !std::exchange(here.is_given_up, true)) give_up();
@@ -147,8 +151,13 @@ bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, ne
     throw;
   }
   waiting_threads().erase(&here);
-  if (here.is_given_up) throw error{status{errc::cancelled, "the program's main thread has ended"}};
+  if (here.is_given_up) throw_ended();
   return is_in_time;
+}
+
+void begin_on_thread() {
+  call_thread_hook();
+  if (has_program_ended) throw_ended();
 }
 
 void end_waits() noexcept {

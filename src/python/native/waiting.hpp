@@ -41,6 +41,13 @@ class call_inside {
   call_inside& operator=(call_inside const&) = delete;
 };
 
+// Whether Python runs signal handlers on this thread.
+[[nodiscard]] bool is_main_thread();
+
+// On another thread, before each call: it calls the thread's hook. CANCELLED: the program has
+// ended. With the GIL.
+void begin_on_thread();
+
 // The program has ended: wait_for throws on all threads but the main one, now and from now on. Else
 // a thread that waits, which the interpreter joins at its exit, would keep it alive. With the GIL.
 void end_waits() noexcept;
