@@ -109,7 +109,8 @@ std::string words(core::events_answer const& a) {
 std::string words(core::why_answer const& a) {
   constexpr std::array kinds{"barrier",           "count barrier", "join",       "leave",
                              "topologies of",     "alive",         "preemption", "get of",
-                             "get of all, first", "pop of"};
+                             "get of all, first", "pop of",        "lock"};
+  static_assert(kinds.size() == static_cast<std::size_t>(core::why_answer::last_kind) + 1);
   std::string text = a.stuck.empty() ? "no deadlock" : a.stuck;
   for (auto const& w : a.waits) {
     text += std::string{" | "} + kinds.at(static_cast<std::size_t>(w.what));
