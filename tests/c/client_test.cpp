@@ -64,12 +64,15 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   BOOST_TEST(!wanted);
 
   coxswain_epoch next{};
+  BOOST_TEST(code(coxswain_next_epoch(c.get(), long_enough, &next)) == COXSWAIN_INVALID_ARGUMENT);
+  next.struct_size = sizeof next;
   BOOST_TEST(told(coxswain_next_epoch(c.get(), long_enough, &next)) == "OK");
 
   BOOST_TEST(next.number == 2u);
   BOOST_TEST(next.size == 1u);
   BOOST_TEST(next.rank == 0u);
   BOOST_TEST(next.lost + next.joined == 0u);
+  BOOST_TEST(text_of(next.address).find("127.0.0.1:") == 0u);
 
   coxswain_epoch_member_list* found = nullptr;
   std::uint64_t epoch = 0;

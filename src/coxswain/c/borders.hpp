@@ -26,6 +26,7 @@ struct coxswain_status {
 
 struct coxswain_client {
   std::shared_ptr<coxswain::blocking_client> job;
+  std::string epoch_address;
 };
 
 namespace coxswain::c {

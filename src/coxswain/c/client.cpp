@@ -242,8 +242,20 @@ coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms
                                      coxswain_epoch* epoch) {
   return outcome_of([&] {
     need(epoch, "where the epoch goes");
+    if (epoch->struct_size < sizeof epoch->struct_size) {
+      throw error{status{errc::invalid_argument, "coxswain_epoch.struct_size is not set"}};
+    }
     auto const next = job_of(client).next_epoch(timeout_of(timeout_ms));
-    *epoch = {next.number, next.size, next.rank.value, next.lost, next.joined};
+    auto const& [number, size, rank, address, lost, joined] = next;
+    client->epoch_address = address;
+    coxswain_epoch const given{epoch->struct_size,
+                               number,
+                               size,
+                               rank.value,
+                               lost,
+                               joined,
+                               string_of(client->epoch_address)};
+    std::memcpy(epoch, &given, std::min(given.struct_size, sizeof given));
   });
 }
 

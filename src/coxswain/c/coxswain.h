@@ -253,20 +253,24 @@ coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, 
 // Elastic jobs.
 
 // A numbered membership of the job: how many tasks it has, the number of this one, and how many
-// members of the epoch before are lost and have joined.
+// members of the epoch before are lost and have joined. Initialize to zero, then set `struct_size`.
 typedef struct coxswain_epoch {
+  size_t struct_size;  // sizeof(coxswain_epoch)
+
   uint64_t number;
   uint32_t size;
   uint32_t rank;
   uint32_t lost;
   uint32_t joined;
+  // Where the coordinator sees task 0. Valid until the client's next coxswain_next_epoch.
+  coxswain_string address;
 } coxswain_epoch;
 
 // Waits until the next epoch begins: when all members have called this, or have failed or left, and
 // there are enough. Until then this task takes part in nothing. CANCELLED: it is not in the next
 // epoch, and has left. DEADLINE_EXCEEDED: the text names those that have not called. ABORTED: it is
 // no member any more (join again), or the job has failed. FAILED_PRECONDITION: the job is not
-// elastic.
+// elastic. INVALID_ARGUMENT: `struct_size` is not set. One call at a time.
 coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms,
                                      coxswain_epoch* epoch);
 
