@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coxswain::http2 {
 namespace {
@@ -125,6 +126,99 @@ BOOST_AUTO_TEST_CASE(calls_reset_before_they_are_complete_count_as_well) {
   }
 
   check_refusal(h, "the peer floods the connection with cancelled calls");
+}
+
+BOOST_AUTO_TEST_CASE(calls_beyond_the_limit_of_streams_are_refused_unseen) {
+  limits few;
+  few.streams_max = 2;
+  few.refused_at_once_max = 10;
+  few.refused_per_second_max = 10;
+  server_harness h{few};
+  h.feed(test::preface());
+  std::uint32_t stream = 1;
+  for (int i = 0; i < 12; ++i, stream += 2) {
+    h.feed(test::whole_call(stream, "/p.Service/Method", ""));
+  }
+  BOOST_TEST(h.events.size() == 2u);
+  BOOST_TEST(h.server.streams() == 2u);
+  auto const refused = h.output();
+  BOOST_TEST(refused.size() == 10u);
+  BOOST_TEST((refused[0].type == frame_type::reset));
+  BOOST_TEST(refused[0].payload == test::number(7, 4));
+
+  h.server.reply(h.take<call>().stream, "answer");
+  h.output();
+  check_health(h, stream);
+  stream += 2;
+  h.feed(test::whole_call(stream, "/p.Service/Method", ""));
+  check_refusal(h, "the peer floods the connection with calls beyond its limit of streams");
+}
+
+BOOST_AUTO_TEST_CASE(settings_touch_each_stream_once) {
+  server_harness h;
+  h.feed(test::preface());
+  constexpr std::uint32_t streams = 4'000;
+  for (std::uint32_t i = 0; i < streams; ++i) {
+    h.feed(test::whole_call(2 * i + 1, "/p.Service/Method", ""));
+  }
+  std::string windows;
+  for (std::uint64_t i = 0; i < 32; ++i) windows += test::number(4, 2) + test::number(i, 4);
+  h.feed(frame(frame_type::settings, 0, 0, windows));
+
+  BOOST_TEST(h.server.work_bytes() >= 64 * streams);
+  BOOST_TEST(h.server.work_bytes() < 2 * 64 * streams);
+  h.server.reply(h.take<call>().stream, std::string(100, 'x'));
+  auto const sent = h.output();
+  BOOST_TEST((sent.back().type == frame_type::data));
+  BOOST_TEST(sent.back().payload.size() == 31u);
+}
+
+BOOST_AUTO_TEST_CASE(all_work_is_counted_and_ends_a_receive) {
+  limits little;
+  little.work_at_once = 5'000;
+  server_session server{little};
+  std::string input = test::preface();
+  for (int i = 0; i < 100; ++i) input += frame(frame_type::window_update, 0, 0, test::number(1, 4));
+  std::vector<server_event> events;
+  std::size_t times = 0;
+  for (std::string_view rest{input}; !rest.empty(); ++times) {
+    rest.remove_prefix(server.receive(t0, rest, events));
+    BOOST_TEST(server.work_bytes() > 0u);
+    BOOST_TEST(server.work_bytes() < 6'000u);
+  }
+  BOOST_TEST(times >= 10u);
+}
+
+BOOST_AUTO_TEST_CASE(answers_that_the_peer_does_not_take_are_counted) {
+  server_harness h;
+  h.feed(test::preface());
+  h.output();
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    h.feed(test::whole_call(2 * i + 1, "/p.Service/Method", ""));
+    h.server.fail(h.take<call>().stream, errc::not_found, std::string(1'000, 'x'));
+  }
+  BOOST_TEST(h.server.answer_bytes() > 100'000u);
+  BOOST_TEST(h.server.burden() > 100'000u);
+  h.output();
+  BOOST_TEST(h.server.answer_bytes() == 0u);
+  BOOST_TEST(h.server.burden() < 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(without_memory_only_small_connections_begin_calls) {
+  memory_meter meter{1'000'000};
+  server_session server{limits{}, &meter};
+  std::vector<server_event> events;
+  server.receive(t0, test::preface() + test::whole_call(1, "/p.Service/Method", "a"), events);
+  meter.add_transit(1'000'000);
+  server.receive(t0, test::whole_call(3, "/p.Service/Method", "b"), events);
+  BOOST_TEST(events.size() == 2u);
+
+  server.reply(stream_id{1}, std::string(100'000, 'x'));
+  server.receive(t0, test::whole_call(5, "/p.Service/Method", "c"), events);
+  BOOST_TEST(events.size() == 2u);
+  meter.subtract_transit(1'000'000);
+  server.receive(t0, test::whole_call(7, "/p.Service/Method", "d"), events);
+  BOOST_TEST(events.size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_window_that_never_opens_is_detected) {

@@ -4,6 +4,7 @@
 #include "coxswain/http2/gzip.hpp"
 #include "tests/http2/conversation.hpp"
 #include "tests/http2/frames.hpp"
+#include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -73,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_server_sends_its_settings_first) {
   auto const frames = test::read_frames(out);
   BOOST_REQUIRE(frames.size() == 2u);
   BOOST_TEST((frames[0].type == frame_type::settings));
-  BOOST_TEST(frames[0].payload == hex("0009 00000001 0006 00004000"));
+  BOOST_TEST(frames[0].payload == hex("0009 00000001 0003 00001080 0006 00004000"));
   BOOST_TEST((frames[1].type == frame_type::window_update));
   BOOST_TEST(!server.wants_write());
 }
@@ -255,6 +256,83 @@ BOOST_AUTO_TEST_CASE(trailing_headers_of_a_request_end_it) {
          frame(frame_type::headers, end_of_all, 1, header_block({{"x-trailer", "1"}})));
 
   BOOST_TEST(h.take<call>().message == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(refused_calls_are_answered_at_their_headers) {
+  server_harness h;
+  h.server.refuse_calls(errc::unauthenticated, "a token is required", "details");
+  auto const input = test::preface() + test::whole_call(1, "/p.Service/Method", "question");
+  h.feed(std::string_view{input}.substr(0, input.size() - 10));
+
+  auto const sent = h.output();
+  BOOST_REQUIRE(sent.size() == 2u);
+  BOOST_TEST(coxswain::test::contains(sent[0].payload, "grpc-status: 16"));
+  BOOST_TEST(coxswain::test::contains(sent[0].payload, "a token is required"));
+  BOOST_TEST((sent[1].type == frame_type::reset));
+  BOOST_TEST(h.server.streams() == 0u);
+  h.feed(std::string_view{input}.substr(input.size() - 10));
+  BOOST_TEST(h.events.empty());
+  BOOST_TEST(h.server.wants_read());
+}
+
+BOOST_AUTO_TEST_CASE(one_request_is_inflated_at_a_time_and_in_steps) {
+  limits large;
+  large.message_bytes_max = 16 * 1024 * 1024;
+  server_session server{large};
+  std::string const text(3'000'000, 'a');
+  auto const body = test::message(gzip(text), true);
+  std::string input = test::preface();
+  for (std::uint32_t stream : {1u, 3u}) {
+    input += headers(stream, test::call_fields("/p.Service/Method")) +
+             frame(frame_type::data, test::end_stream, stream, body);
+  }
+  std::vector<server_event> events;
+  std::string_view rest{input};
+  std::size_t times = 0;
+  for (; !rest.empty() || server.has_events(); ++times) {
+    rest.remove_prefix(server.receive(test::t0, rest, events));
+    BOOST_TEST(server.work_bytes() < 400'000u);
+    if (events.empty()) BOOST_TEST(!rest.empty());  // the second one waits
+    BOOST_TEST(server.memory_bytes() < 8'500'000u);
+  }
+  BOOST_TEST(times > 2 * 3'000'000 / 400'000);
+  BOOST_REQUIRE(events.size() == 2u);
+  for (auto const& one : events) BOOST_TEST((std::get<call>(one).message == text));
+  BOOST_TEST(server.memory_bytes() < 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_long_text_that_is_compressed_too_well_is_refused) {
+  limits large;
+  large.message_bytes_max = 16 * 1024 * 1024;
+  server_harness h{large};
+  h.feed(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+         frame(frame_type::data, test::end_stream, 1,
+               test::message(gzip(std::string(5'000'000, '\0')), true)));
+  while (h.server.has_events()) h.server.receive(test::t0, "", h.events);
+
+  BOOST_TEST(h.events.empty());
+  auto const sent = h.output();
+  BOOST_REQUIRE(sent.size() == 1u);
+  BOOST_TEST(coxswain::test::contains(sent[0].payload, "grpc-status: 8"));
+  BOOST_TEST(coxswain::test::contains(sent[0].payload, "at most 200 times its length"));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_ends_while_it_is_inflated_leaves_nothing) {
+  limits large;
+  large.message_bytes_max = 16 * 1024 * 1024;
+  server_session server{large};
+  std::vector<server_event> events;
+  server.receive(test::t0,
+                 test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+                     frame(frame_type::data, test::end_stream, 1,
+                           test::message(gzip(std::string(3'000'000, 'a')), true)),
+                 events);
+  BOOST_TEST(server.has_events());
+  server.go_away(stream_id{0}, error_code::no_error, "bye");
+
+  BOOST_TEST(!server.has_events());
+  BOOST_TEST(server.streams() == 0u);
+  BOOST_TEST(server.memory_bytes() < 10'000u);
 }
 
 BOOST_AUTO_TEST_CASE(no_more_events_are_returned_than_requested) {

@@ -25,59 +25,86 @@ Bytef* at(std::string& buffer, std::size_t position) noexcept {
   return reinterpret_cast<Bytef*>(buffer.data() + position);
 }
 
-struct inflater {
-  inflater() {
-    if (inflateInit2(&stream, gzip_window_bits) != Z_OK) throw std::bad_alloc{};
-  }
-  ~inflater() { inflateEnd(&stream); }
-  inflater(inflater const&) = delete;
-  inflater& operator=(inflater const&) = delete;
-
-  z_stream stream{};
-};
-
-status too_long(std::size_t bytes_max) {
-  return {errc::resource_exhausted,
-          "the compressed message has more than " + std::to_string(bytes_max) + " bytes"};
-}
-
 }  // namespace
 
-result<std::string> gunzip(std::string_view compressed, std::size_t bytes_max) {
-  if (compressed.size() > step_max) return too_long(bytes_max);
-  inflater one;
-  one.stream.next_in = input_of(compressed);
-  one.stream.avail_in = static_cast<uInt>(compressed.size());
-  std::string content;
-  std::size_t written = 0;
-  for (auto wanted = std::max(first_guess, compressed.size() * usual_ratio);; wanted *= 2) {
-    content.resize(std::min({wanted, bytes_max, written + step_max}));
-    one.stream.next_out = at(content, written);
-    one.stream.avail_out = static_cast<uInt>(content.size() - written);
-    auto const came_to = inflate(&one.stream, Z_NO_FLUSH);
-    written = content.size() - one.stream.avail_out;
-    if (came_to == Z_MEM_ERROR) throw std::bad_alloc{};
-    if (came_to == Z_STREAM_END) break;
+inflation::inflation(std::string compressed, std::size_t bytes_max)
+    : compressed_{std::move(compressed)},
+      bytes_max_{bytes_max},
+      stream_{std::make_unique<z_stream_s>()} {
+  if (inflateInit2(stream_.get(), gzip_window_bits) != Z_OK) throw std::bad_alloc{};
+  stream_->next_in = input_of(compressed_);
+  stream_->avail_in = static_cast<uInt>(std::min(compressed_.size(), step_max));
+}
+
+inflation::~inflation() { inflateEnd(stream_.get()); }
+
+std::size_t inflation::memory_bytes() const noexcept {
+  constexpr std::size_t state_bytes = 48 * 1024;  // of zlib: its window and tables
+  return sizeof(inflation) + state_bytes + compressed_.capacity() + content_.capacity();
+}
+
+status inflation::too_long() const {
+  if (written_ >= bytes_max_) {
+    return {errc::resource_exhausted,
+            "the compressed message has more than " + std::to_string(bytes_max_) + " bytes"};
+  }
+  return {errc::resource_exhausted,
+          "the compressed message of " + std::to_string(compressed_.size()) +
+              " bytes decompresses to more than " + std::to_string(written_) + " bytes; above " +
+              std::to_string(any_ratio_bytes) + " bytes at most " + std::to_string(ratio_max) +
+              " times its length is accepted"};
+}
+
+result<bool> inflation::go_on(std::size_t step_bytes) {
+  if (compressed_.size() > step_max) {
+    written_ = bytes_max_;
+    return too_long();
+  }
+  if (content_.size() == written_) {
+    auto const wanted = std::max({first_guess, compressed_.size() * usual_ratio, 2 * written_});
+    content_.resize(std::min(wanted, bytes_max_));
+  }
+  auto& s = *stream_;
+  s.next_out = at(content_, written_);
+  auto const room = std::min(content_.size() - written_, step_bytes);
+  s.avail_out = static_cast<uInt>(room);
+  auto const came_to = inflate(&s, Z_NO_FLUSH);
+  written_ += room - s.avail_out;
+  if (came_to == Z_MEM_ERROR) throw std::bad_alloc{};
+  bool is_whole = came_to == Z_STREAM_END;
+  if (!is_whole) {
     if (came_to != Z_OK && came_to != Z_BUF_ERROR) {
       return status{errc::internal, "the message is not compressed with gzip as it claims"};
     }
-    if (one.stream.avail_out > 0) {
-      return status{errc::internal, "the compressed message is cut off"};
-    }
-    if (written >= bytes_max) {
-      // Its end may be all that is left.
-      Bytef none{};
-      one.stream.next_out = &none;
-      one.stream.avail_out = 0;
-      if (inflate(&one.stream, Z_NO_FLUSH) == Z_STREAM_END) break;
-      return too_long(bytes_max);
-    }
+    if (s.avail_out > 0) return status{errc::internal, "the compressed message is cut off"};
+    if (written_ > any_ratio_bytes && written_ / ratio_max > compressed_.size()) return too_long();
+    if (written_ < bytes_max_) return false;
+    // Its end may be all that is left.
+    Bytef none{};
+    s.next_out = &none;
+    s.avail_out = 0;
+    is_whole = inflate(&s, Z_NO_FLUSH) == Z_STREAM_END;
+    if (!is_whole) return too_long();
   }
-  if (one.stream.avail_in > 0) {
+  if (s.avail_in > 0) {
     return status{errc::internal, "something follows the end of the compressed message"};
   }
-  content.resize(written);
-  return content;
+  return true;
+}
+
+std::string inflation::take() {
+  content_.resize(written_);
+  return std::move(content_);
+}
+
+result<std::string> gunzip(std::string_view compressed, std::size_t bytes_max) {
+  constexpr std::size_t at_once = 1024 * 1024;
+  inflation one{std::string{compressed}, bytes_max};
+  for (;;) {
+    auto const is_whole = one.go_on(at_once);
+    if (!is_whole) return is_whole.error();
+    if (*is_whole) return one.take();
+  }
 }
 
 std::string gzip(std::string_view content) {

@@ -20,6 +20,13 @@ struct limits {
   // As HTTP/2 counts them: each field's name and value, and 32.
   std::size_t header_block_bytes_max{16 * 1024};
 
+  // Calls at a time, as announced to the peer. Further ones are refused unseen: the peer can repeat
+  // them. A peer that goes on begins at most so many, at once and over time, before its connection
+  // ends.
+  std::size_t streams_max{4'096 + 128};
+  std::uint32_t refused_at_once_max{10'000};
+  std::uint32_t refused_per_second_max{1'000};
+
   // The rates of PING and of SETTINGS from the peer; beyond them the connection ends.
   std::uint32_t control_frames_per_second_max{1'000};
 
@@ -28,8 +35,10 @@ struct limits {
   std::uint32_t resets_at_once_max{50'000};
   std::uint32_t resets_per_second_max{5'000};
 
-  // `receive` stops after this many events, at most 4 KiB of input later.
+  // `receive` stops after this many events, or this much work (`work_bytes`), at most a frame of
+  // input later.
   std::size_t events_at_once{64};
+  std::size_t work_at_once{256 * 1024};
 };
 
 }  // namespace coxswain::http2

@@ -38,21 +38,29 @@ status message_decoder::feed(std::string_view& input) {
   return {};
 }
 
-result<std::string> message_decoder::take(encoding by) {
-  auto content = std::exchange(content_, {});
-  auto const is_compressed = prefix_[0] != 0;
+std::string message_decoder::take_received() {
   prefix_bytes_ = 0;
   length_ = 0;
-  if (!is_compressed) return content;
-  switch (by) {
-    case encoding::gzip: return gunzip(content, bytes_max_);
-    case encoding::none:
-      return status{errc::internal, "a message is compressed, but there is no grpc-encoding"};
-    case encoding::unknown: break;
+  return std::exchange(content_, {});
+}
+
+status message_decoder::check(encoding by) const {
+  if (!is_compressed() || by == encoding::gzip) return {};
+  if (by == encoding::none) {
+    return {errc::internal, "a message is compressed, but there is no grpc-encoding"};
   }
-  return status{errc::unimplemented,
-                "a message is compressed with a grpc-encoding that is not supported: use gzip, or "
-                "identity"};
+  return {errc::unimplemented,
+          "a message is compressed with a grpc-encoding that is not supported: use gzip, or "
+          "identity"};
+}
+
+result<std::string> message_decoder::take(encoding by) {
+  if (auto why = check(by); !why.ok()) {
+    static_cast<void>(take_received());
+    return why;
+  }
+  if (!is_compressed()) return take_received();
+  return gunzip(take_received(), bytes_max_);
 }
 
 }  // namespace coxswain::http2

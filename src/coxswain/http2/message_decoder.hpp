@@ -46,6 +46,13 @@ class message_decoder {
   // Reserves memory for the announced length. Throws std::bad_alloc.
   void reserve() { content_.reserve(length_); }
 
+  // Of a complete message: it is compressed, and must be decompressed by its taker.
+  [[nodiscard]] bool is_compressed() const noexcept { return prefix_[0] != 0; }
+  // Whether it can be. INTERNAL, UNIMPLEMENTED: as `take`.
+  [[nodiscard]] status check(encoding by) const;
+  // The complete message as it was received.
+  [[nodiscard]] std::string take_received();
+
   // The complete message. RESOURCE_EXHAUSTED: it decompresses to more than `bytes_max`.
   // UNIMPLEMENTED: its encoding is unknown. INTERNAL: it is compressed although the encoding is
   // `none`, or is damaged.

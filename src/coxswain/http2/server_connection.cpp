@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t connection_window_bytes = 4 * 1024 * 1024;
 constexpr std::uint32_t initial_window_bytes = 65'535;
 
+constexpr std::uint16_t setting_max_concurrent_streams = 3;
 constexpr std::uint16_t setting_max_header_list_size = 6;
 constexpr std::uint16_t setting_no_priorities = 9;  // of RFC 7540
 
@@ -20,18 +21,27 @@ constexpr std::uint16_t setting_no_priorities = 9;  // of RFC 7540
 constexpr std::size_t control_bytes_kept = 256;
 constexpr std::size_t buckets_kept = 64;
 
+// What a reply writes before any window matters.
+std::size_t fresh_bytes(server_stream const& of) noexcept {
+  constexpr std::size_t headers_bytes = 64;
+  return headers_bytes + of.error_block.size();
+}
+
 }  // namespace
 
 server_connection::server_connection(limits const& l, memory_meter* meter)
     : limits_{l},
       counted_{meter},
       pings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
-      settings_{l.control_frames_per_second_max, l.control_frames_per_second_max} {
+      settings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
+      refused_{l.refused_at_once_max, l.refused_per_second_max} {
   verb const guard{*this};
   // Of the table of headers, the frames and the window of a stream: as HTTP/2 has them.
   std::string own;
   append_u16(own, setting_no_priorities);
   append_u32(own, 1);
+  append_u16(own, setting_max_concurrent_streams);
+  append_u32(own, static_cast<std::uint32_t>(l.streams_max));
   append_u16(own, setting_max_header_list_size);
   append_u32(own, static_cast<std::uint32_t>(l.header_block_bytes_max));
   append_control(frame_kind::settings, 0, {}, own);
@@ -69,6 +79,7 @@ void server_connection::append_output(std::string& out, std::size_t bytes_max) {
     if (!fresh_.empty()) {
       auto& next = fresh_.front();
       fresh_.pop_front();
+      fresh_bytes_ -= fresh_bytes(next);
       write_headers(next, out);
     } else if (window_ > 0 && !(sending_.empty() && late_.empty())) {
       auto& from = sending_.empty() ? late_ : sending_;
@@ -120,6 +131,7 @@ server_stream& server_connection::begin(stream_id which) {
 
 void server_connection::close(server_stream& which, error_code why) {
   unsent_bytes_ -= which.messages.left();
+  if (which.sending.is_linked() && !which.is_begun) fresh_bytes_ -= fresh_bytes(which);
   stream_closed(which, why);
   let_go(sizeof(server_stream) + which.messages.own_bytes() + which.error_block.size());
   streams_.erase(which.id.value);
@@ -158,6 +170,7 @@ void server_connection::send_reply(server_stream& of) {
   unsent_bytes_ += of.messages.left();
   hold(of.messages.own_bytes() + of.error_block.size());
   fresh_.push_back(of);
+  fresh_bytes_ += fresh_bytes(of);
 }
 
 void server_connection::consume(server_stream& of, std::size_t count) {

@@ -68,11 +68,22 @@ class server_connection {
   // Total bytes of messages in all outputs so far.
   [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
 
+  // Bytes of the output that no window holds back: acknowledgements, resets, headers and errors.
+  // The owner reads nothing more while there are many, since the peer makes them and does not take
+  // them.
+  [[nodiscard]] std::size_t answer_bytes() const noexcept {
+    return control_.size() - control_sent_ + fresh_bytes_;
+  }
+
   // The heap memory of the connection, without shared values.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   // Calls that are arriving, open, or have an unsent reply.
   [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
+
+  // The work of the last `receive` in bytes: what was received and decoded, and what each frame and
+  // each touched stream costs besides.
+  [[nodiscard]] std::size_t work_bytes() const noexcept { return work_bytes_; }
 
  protected:
   // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit.
@@ -125,6 +136,10 @@ class server_connection {
   // Ends the connection of a peer that exceeds a rate limit.
   void refuse_flood(std::string_view of_what);
 
+  // Counts work; and begins to count again.
+  void work(std::size_t bytes) noexcept { work_bytes_ += bytes; }
+  void begin_work() noexcept { work_bytes_ = 0; }
+
   // Opens the window of a stream again, after so many bytes; and makes it wider.
   void consume(server_stream& of, std::size_t count);
   void widen_window(server_stream& of, std::uint32_t bytes);
@@ -148,6 +163,8 @@ class server_connection {
   void take_reset(received_frame const& f);
   void take_settings(received_frame const& f);
   void take_setting(std::uint16_t which, std::uint32_t value);
+  void change_windows(std::uint32_t value);
+  void refuse_beyond_limit(stream_id which);
   void take_ping(received_frame const& f);
   void take_go_away(received_frame const& f);
   void take_window(received_frame const& f);
@@ -176,11 +193,13 @@ class server_connection {
   transit_bytes counted_;
   rate_limit pings_;
   rate_limit settings_;
+  rate_limit refused_;
   frame_splitter splitter_;
   header_decoder decoder_;
   reply_headers encoder_;
   boost::unordered_flat_map<std::int32_t, std::unique_ptr<server_stream>> streams_;
   std::size_t held_bytes_{};
+  std::size_t work_bytes_{};
 
   // The receiving side.
   std::size_t preface_bytes_{};
@@ -200,6 +219,7 @@ class server_connection {
   std::size_t control_sent_{};          // bytes of it
   std::size_t acknowledgements_{};      // in it
   sending_list fresh_;                  // replies whose headers are not sent
+  std::size_t fresh_bytes_{};           // of their errors
   sending_list sending_;                // replies with an open window
   sending_list late_;                   // large ones, which come after all others
   std::int64_t window_{65'535};         // so many bytes of messages may be sent

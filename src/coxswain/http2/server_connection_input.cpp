@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace coxswain::http2 {
@@ -26,6 +27,10 @@ constexpr int continuations_max = 8;
 // One byte can stand for a field of kilobytes.
 constexpr std::size_t decoded_block_bytes_max = 128 * 1024;
 constexpr std::size_t settings_entries_max = 32;
+
+// Work besides the bytes: of a frame, and of a stream that a setting touches.
+constexpr std::size_t frame_work = 512;
+constexpr std::size_t touched_work = 64;
 
 // More acknowledgements than the rate limit lets a peer ask for.
 constexpr std::size_t queued_acknowledgements_max = 4'000;
@@ -79,6 +84,7 @@ void server_connection::take(time_point now, std::string_view& input) {
     return terminate(error_code::frame_size_error,
                      "the peer has sent a frame of " + std::to_string(found->length) + " bytes");
   }
+  work(frame_work + found->length);
   take_frame(*found);
   splitter_.release();
 }
@@ -174,8 +180,10 @@ void server_connection::take_continuation(received_frame const& f) {
 void server_connection::take_block(stream_id id, std::string_view block, bool ends) {
   bool const is_new = id > last_;
   if (is_new) last_ = id;
+  bool const is_beyond_limit = is_new && streams_.size() >= limits_.streams_max;
+  if (is_beyond_limit && is_served(id)) refuse_beyond_limit(id);
   // Those of closed and excluded streams are decoded for the sake of the header table.
-  auto* const of = is_new && is_served(id) ? &begin(id) : find(id);
+  auto* const of = is_new && !is_beyond_limit && is_served(id) ? &begin(id) : find(id);
   if (is_new && !block.empty() && block == known_block_) {
     if (of == nullptr) return;
     of->head = known_head_;
@@ -188,6 +196,7 @@ void server_connection::take_block(stream_id id, std::string_view block, bool en
   std::size_t decoded = 0;
   while (auto const field = decoder_.next(block)) {
     decoded += field->name.size() + field->value.size() + field_overhead_bytes;
+    work(field->name.size() + field->value.size());
     if (decoded > decoded_block_bytes_max) return refuse_flood("headers");
     if (of == nullptr || !is_valid) continue;
     is_valid = rules.allow(field->name, field->value);
@@ -209,6 +218,13 @@ void server_connection::take_block(stream_id id, std::string_view block, bool en
   }
   of->is_half_closed = ends;
   if (ends) end_request(*of);
+}
+
+void server_connection::refuse_beyond_limit(stream_id which) {
+  if (!refused_.allows(now_)) return refuse_flood("calls beyond its limit of streams");
+  std::string payload;
+  append_u32(payload, static_cast<std::uint32_t>(error_code::refused_stream));
+  append_control(frame_kind::reset, 0, which, payload);
 }
 
 void server_connection::begin_request(server_stream& of, bool ends) {
@@ -238,9 +254,20 @@ void server_connection::take_settings(received_frame const& f) {
   if (f.length > settings_entries_max * setting_bytes || !settings_.allows(now_)) {
     return refuse_flood("SETTINGS");
   }
+  // Each change of the windows touches all streams: of several, the last one counts.
+  std::optional<std::uint32_t> window;
   for (auto rest = f.payload; !rest.empty(); rest.remove_prefix(setting_bytes)) {
-    take_setting(read_u16(rest), read_u32(rest.substr(2)));
+    auto const value = read_u32(rest.substr(2));
+    if (setting{read_u16(rest)} == setting::initial_window_size) {
+      if (value > window_max) {
+        return terminate(error_code::flow_control_error, "SETTINGS have an impossible window");
+      }
+      window = value;
+    } else {
+      take_setting(read_u16(rest), value);
+    }
   }
+  if (window && *window != stream_window_) change_windows(*window);
   if (is_refused_) return;
   append_control(frame_kind::settings, frame_flag::acknowledgement, {}, {});
   if (++acknowledgements_ > queued_acknowledgements_max) {
@@ -257,23 +284,21 @@ void server_connection::take_setting(std::uint16_t which, std::uint32_t value) {
     case setting::max_frame_size:
       if (value >= frame_bytes_max && value <= max_frame_size_max) return;
       break;
-    case setting::initial_window_size: {
-      if (value > window_max) {
-        return terminate(error_code::flow_control_error, "SETTINGS have an impossible window");
-      }
-      auto const change = value - std::exchange(stream_window_, value);
-      for (auto const& [_, one] : streams_) {
-        one->window += change;
-        if (one->window > window_max) {
-          return terminate(error_code::flow_control_error, "SETTINGS exceed a stream's window");
-        }
-        window_changed(*one);
-      }
-      return;
-    }
     default: return;
   }
   terminate(error_code::protocol_error, "SETTINGS have an impossible value");
+}
+
+void server_connection::change_windows(std::uint32_t value) {
+  work(touched_work * streams_.size());
+  auto const change = value - std::exchange(stream_window_, value);
+  for (auto const& [_, one] : streams_) {
+    one->window += change;
+    if (one->window > window_max) {
+      return terminate(error_code::flow_control_error, "SETTINGS exceed a stream's window");
+    }
+    window_changed(*one);
+  }
 }
 
 void server_connection::take_ping(received_frame const& f) {

@@ -18,6 +18,23 @@ constexpr std::size_t large_bytes = 16 * 1024;
 // The window of a stream whose request was allowed.
 constexpr std::uint32_t allowed_window_bytes = 1024 * 1024;
 
+// No method has a longer name.
+constexpr std::size_t path_bytes_max = 512;
+
+// One request is decompressed at a time, and each time so much of it.
+constexpr std::size_t unpacked_at_once = 64 * 1024;
+
+// So much each connection may hold although memory is used up.
+constexpr std::size_t room_min = 64 * 1024;
+
+// The work of a call that is refused.
+constexpr std::size_t refusal_work = 4'096;
+
+status no_room() {
+  return {errc::resource_exhausted,
+          "the memory for messages is used up (memory_bytes_max); repeat the call later"};
+}
+
 constexpr std::string_view grpc_type = "application/grpc";
 
 bool is_grpc_type(std::string_view content_type) noexcept {
@@ -29,7 +46,9 @@ bool is_grpc_type(std::string_view content_type) noexcept {
 }  // namespace
 
 server_session::server_session(limits const& l, memory_meter* meter)
-    : server_connection{l, meter}, resets_{l.resets_at_once_max, l.resets_per_second_max} {}
+    : server_connection{l, meter},
+      meter_{meter},
+      resets_{l.resets_at_once_max, l.resets_per_second_max} {}
 
 server_session::~server_session() = default;
 
@@ -44,9 +63,17 @@ std::size_t server_session::receive(time_point now, std::string_view input,
     ~reset_events() { of.events_ = nullptr; }
     server_session& of;
   } const at_end{*this};
+  begin_work();
   auto rest = input;
-  while (!rest.empty() && wants_read() && events.size() < limited().events_at_once) {
-    take(now, rest);
+  while (wants_read() && events.size() < limited().events_at_once &&
+         work_bytes() < limited().work_at_once) {
+    if (unpacking_) {
+      unpack();
+    } else if (!rest.empty()) {
+      take(now, rest);
+    } else {
+      break;
+    }
   }
   return wants_read() ? input.size() - rest.size() : input.size();
 }
@@ -101,9 +128,14 @@ void server_session::allow() {
   asking_.pop_front();
   which.is_allowed = true;
   arriving_bytes_ -= which.body.buffered_bytes();
+  allowed_bytes_ += which.body.length();
   hold(which.body.length() - which.body.buffered_bytes());
   widen_window(which, allowed_window_bytes);
   consume(which, std::exchange(which.withheld, 0));
+}
+
+void server_session::refuse_calls(errc code, std::string text, std::string details) {
+  refusal_.reset(new refusal{code, std::move(text), std::move(details)});
 }
 
 void server_session::field_found(server_stream& of, std::string_view name, std::string_view value) {
@@ -111,7 +143,7 @@ void server_session::field_found(server_stream& of, std::string_view name, std::
   of.head.header_bytes += static_cast<std::uint32_t>(field_bytes);
   if (of.head.header_bytes > limited().header_block_bytes_max) return;
   if (name == ":path") {
-    of.head.path = value;
+    of.head.path = value.substr(0, path_bytes_max);
   } else if (name == ":method") {
     of.head.is_post = value == "POST";
   } else if (name == "content-type") {
@@ -128,6 +160,7 @@ void server_session::field_found(server_stream& of, std::string_view name, std::
 
 void server_session::headers_ended(server_stream& of) {
   of.now = phase::body;
+  hold(of.head.path.size());
   if (of.head.header_bytes > limited().header_block_bytes_max) {
     refuse(of, {errc::resource_exhausted, "the headers have more than " +
                                               std::to_string(limited().header_block_bytes_max) +
@@ -138,6 +171,12 @@ void server_session::headers_ended(server_stream& of) {
     refuse_http(of, "415");
   } else if (of.head.has_bad_timeout) {
     refuse(of, {errc::invalid_argument, "the grpc-timeout is malformed"});
+  } else if (refusal_) {
+    forget_request(of);
+    end(of, refusal_->code, refusal_->text, refusal_->details);
+    work(refusal_work);
+  } else if (!has_room()) {
+    refuse(of, no_room());
   }
 }
 
@@ -160,6 +199,7 @@ void server_session::take_content(server_stream& of, std::string_view content) {
   if (!content.empty()) {
     return refuse(of, {errc::internal, "a unary call has a second message"});
   }
+  if (!of.is_allowed && !has_room()) return refuse(of, no_room());
   if (arriving_bytes_ > limited().arriving_bytes_max) {
     return refuse(of, {errc::resource_exhausted,
                        "too many requests of this connection arrive at "
@@ -186,14 +226,56 @@ void server_session::half_closed(server_stream& of) {
 
 void server_session::deliver(server_stream& whole) {
   forget_request(whole);
-  auto message = whole.body.take(whole.head.message_encoding);
-  if (!message) return refuse(whole, message.error());
+  whole.now = phase::unpacking;
+  if (auto const why = whole.body.check(whole.head.message_encoding); !why.ok()) {
+    return refuse(whole, why);
+  }
+  bool const is_compressed = whole.body.is_compressed();
+  auto received = whole.body.take_received();
+  if (!is_compressed) return deliver(whole, std::move(received));
+  unpacking_.reset(new unpacking{whole.id, {std::move(received), limited().message_bytes_max}});
+}
+
+void server_session::deliver(server_stream& whole, std::string message) {
   whole.now = phase::delivered;
-  tell(call{whole.id, std::exchange(whole.head.path, {}), std::move(*message), whole.head.timeout});
+  tell(call{whole.id, std::exchange(whole.head.path, {}), std::move(message), whole.head.timeout});
+}
+
+void server_session::unpack() {
+  auto& of = *find(unpacking_->of);
+  auto& content = unpacking_->content;
+  auto const before = content.written();
+  if (!has_room(2 * before)) {
+    stop_unpacking();
+    return refuse(of, no_room());
+  }
+  auto const is_whole = content.go_on(unpacked_at_once);
+  work(content.written() - before + 1);
+  let_go(std::exchange(unpacking_->held, content.memory_bytes()));
+  hold(unpacking_->held);
+  if (!is_whole) {
+    stop_unpacking();
+    refuse(of, is_whole.error());
+  } else if (*is_whole) {
+    auto message = content.take();
+    stop_unpacking();
+    deliver(of, std::move(message));
+  }
+}
+
+void server_session::stop_unpacking() noexcept {
+  let_go(unpacking_->held);
+  unpacking_.reset();
+}
+
+// A connection that holds little always has room, so that its tasks live.
+bool server_session::has_room(std::size_t bytes) const noexcept {
+  return meter_ == nullptr || meter_->fits_in_transit(bytes) || memory_bytes() + bytes < room_min;
 }
 
 void server_session::stream_closed(server_stream& of, error_code why) {
   forget_request(of);
+  if (unpacking_ && unpacking_->of == of.id) stop_unpacking();
   if (of.now == phase::answered || !is_served(of.id)) return;
   if (of.now == phase::delivered) tell(call_cancelled{of.id, why});
   if (events_ != nullptr && !resets_.allows(now())) refuse_flood("cancelled calls");
@@ -224,6 +306,7 @@ void server_session::end(server_stream& which, errc code, std::string_view text,
 
 void server_session::refuse(server_stream& which, status const& why) {
   forget_request(which);
+  which.head.path = {};
   which.body = message_decoder{0};
   if (why.code() == errc::unimplemented) {
     append_field(which.error_block, "grpc-accept-encoding", "identity,gzip");
@@ -240,9 +323,9 @@ void server_session::refuse_http(server_stream& which, std::string_view http_sta
 
 void server_session::forget_request(server_stream& of) noexcept {
   if (of.now != phase::body) return;
-  auto const size = of.body.buffered_bytes();
-  let_go(of.is_allowed ? of.body.length() : size);
-  if (!of.is_allowed) arriving_bytes_ -= size;
+  auto const size = of.is_allowed ? of.body.length() : of.body.buffered_bytes();
+  let_go(size + of.head.path.size());
+  (of.is_allowed ? allowed_bytes_ : arriving_bytes_) -= size;
   if (of.asking.is_linked()) of.asking.unlink();
 }
 

@@ -11,6 +11,7 @@
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/http2/events.hpp"
+#include "coxswain/http2/gzip.hpp"
 #include "coxswain/http2/message_decoder.hpp"
 #include "coxswain/http2/server_connection.hpp"
 
@@ -18,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,14 +78,37 @@ class server_session final : public server_connection {
   // Answers such a request with an error, and drops what has arrived of it. False for all others.
   bool refuse(stream_id which, status const& why);
 
-  // Whether `receive` has events without further input.
-  [[nodiscard]] bool has_events() const noexcept { return !waiting_.empty(); }
+  // From now on every call is answered with this error as soon as its headers have arrived.
+  void refuse_calls(errc code, std::string text, std::string details);
+
+  // Whether `receive` has events, or work, without further input.
+  [[nodiscard]] bool has_events() const noexcept {
+    return !waiting_.empty() || (unpacking_ && wants_read());
+  }
+
+  // All that the peer's calls hold and its replies wait for, in bytes, without the requests that
+  // were allowed.
+  [[nodiscard]] std::size_t burden() const noexcept {
+    return memory_bytes() - allowed_bytes_ + unsent_bytes();
+  }
 
   // The user agent of the client's first request; empty before that.
   [[nodiscard]] std::string const& user_agent() const noexcept { return user_agent_; }
 
  private:
   using phase = server_stream::phase;
+  // A compressed request that has arrived, while it is decompressed.
+  struct unpacking {
+    stream_id of;
+    inflation content;
+    std::size_t held{};
+  };
+  // How all calls are answered.
+  struct refusal {
+    errc code;
+    std::string text;
+    std::string details;
+  };
   using asking_list = boost::intrusive::list<
       server_stream,
       boost::intrusive::member_hook<server_stream, stream_hook, &server_stream::asking>,
@@ -105,6 +130,10 @@ class server_session final : public server_connection {
   }
   void take_content(server_stream& of, std::string_view content);
   void deliver(server_stream& whole);
+  void deliver(server_stream& whole, std::string message);
+  void unpack();
+  void stop_unpacking() noexcept;
+  [[nodiscard]] bool has_room(std::size_t bytes = 0) const noexcept;
   void end(server_stream& which, errc code, std::string_view text, std::string_view details);
   void refuse(server_stream& which, status const& why);
   void refuse_http(server_stream& which, std::string_view http_status);
@@ -115,6 +144,10 @@ class server_session final : public server_connection {
   std::vector<server_event> waiting_;    // events without input
   std::vector<server_event>* events_{};  // during receive
   std::size_t arriving_bytes_{};         // of requests that are not allowed
+  std::size_t allowed_bytes_{};          // and of those that are
+  std::unique_ptr<unpacking> unpacking_;
+  std::unique_ptr<refusal> refusal_;
+  memory_meter* meter_;
   rate_limit resets_;
 };
 

@@ -33,7 +33,7 @@ struct request_head {
 };
 
 struct server_stream {
-  enum class phase : std::uint8_t { headers, body, delivered, answered };
+  enum class phase : std::uint8_t { headers, body, unpacking, delivered, answered };
 
   server_stream(stream_id which, std::size_t message_bytes_max, std::int64_t window_) noexcept
       : id{which}, body{message_bytes_max}, window{window_} {}
