@@ -23,6 +23,9 @@ class directory_pages {
       : why_{why}, directory_{std::move(directory)}, counted_{meter} {}
 
   [[nodiscard]] purpose why() const noexcept { return why_; }
+  [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
+  // Of the listed moment; zero before the first page.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   [[nodiscard]] core::request next() const;
 
   // The answer to `next`, which may be a failure. True: another page is needed.

@@ -14,7 +14,7 @@ door::door(door_options o, incarnation self, core_port& core, meter_ptr memory)
       memory_{memory},
       calls_{memory, effects_},
       failure_{options_.num_tasks},
-      replies_{failure_, options_.strict, std::move(memory)},
+      replies_{failure_, options_.strict, options_.reply_bytes_max, std::move(memory)},
       core_{options_, self_, core, sessions_, calls_, replies_},
       life_{options_.heartbeat_timeout, core, sessions_, effects_} {
   if (options_.strict) strict_.emplace();
@@ -156,9 +156,21 @@ void door::lost(time_point now, connection_id on, core::loss how) {
   sessions_.remove_client(c);
 }
 
+connection_id door::client_of(connection_id session) const {
+  carrier const* const by = sessions_.find_carrier(session);
+  if (!by) return {};
+  return by->of_task ? by->of_task->bound : by->core;
+}
+
+bool door::acts_for_tasks(connection_id of) const {
+  client const* const one = sessions_.find_client(of);
+  return one != nullptr && !one->tasks.empty();
+}
+
 std::optional<time_point> door::next_deadline() const {
   if (!waiting_pages_.empty()) return time_point{};
   std::optional<time_point> next = life_.next_deadline();
+  if (!waiting_listings_.empty()) next = std::min(next.value_or(listings_due_), listings_due_);
   if (auto const due = sessions_.next_due(options_.session_time)) {
     next = std::min(next.value_or(*due), *due);
   }
@@ -174,6 +186,7 @@ void door::advance(time_point now) {
     std::erase(one->by->open, id);
     next_page(now, id);
   }
+  if (!waiting_listings_.empty()) begin_listings(now);
   core_.drop_detached(now);
   life_.advance(now);
 }

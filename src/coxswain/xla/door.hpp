@@ -69,7 +69,10 @@ class door {
   void sent(time_point now, core::outgoing const& what);
 
   // A loop iteration begins: listings can continue by some pages.
-  void begin() noexcept { pages_left_ = pages_per_iteration; }
+  void begin() noexcept {
+    pages_left_ = pages_per_iteration;
+    if (shared_ && shared_->what.is_sole()) shared_.reset();
+  }
 
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   void advance(time_point now);
@@ -82,6 +85,10 @@ class door {
   void use_token(std::string token) { options_.token = std::move(token); }
 
   [[nodiscard]] call_counts const& counted() const noexcept { return calls_.counted(); }
+  // The connection that a session of the door acts for; zero: there is none.
+  [[nodiscard]] connection_id client_of(connection_id session) const;
+  // Whether the connection has tasks.
+  [[nodiscard]] bool acts_for_tasks(connection_id of) const;
   [[nodiscard]] std::size_t clients() const noexcept { return sessions_.clients(); }
   [[nodiscard]] std::size_t task_sessions() const noexcept { return sessions_.size(); }
   [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
@@ -113,7 +120,11 @@ class door {
   void joined(time_point now, task_session& s, core::answer const& what);
   void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
   void met(open_call& one, core::answer_ptr const& what);
+  void finish(request_id id, core::answer const& what);
   void next_page(time_point now, request_id id);
+  void took_page(time_point now, request_id id, core::answer const& what);
+  void begin_listings(time_point now);
+  [[nodiscard]] bool has_room_for_page() const;
   [[nodiscard]] wall_time wall_clock(time_point now) const;
   void freeze(time_point now, task_session& s, core::freeze_request const& asked);
   void give_notice(arrived_call const& a, std::string const& when);
@@ -131,6 +142,17 @@ class door {
   core_sessions core_;
   life_signs life_;
   std::deque<request_id> waiting_pages_;  // for the next iteration
+  // One listing of a directory is made at a time; others wait for it, for memory, or for their
+  // client, and share it if it is the same.
+  request_id listing_{};
+  std::deque<request_id> waiting_listings_;
+  time_point listings_due_{};
+  struct shared_listing {
+    std::string directory;
+    std::uint64_t version{};
+    bytes what;
+  };
+  std::optional<shared_listing> shared_;  // while somebody has yet to read it
   std::optional<strict_barriers> strict_;
   int pages_left_{pages_per_iteration};
 };

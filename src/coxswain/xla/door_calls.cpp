@@ -328,7 +328,12 @@ void door::directory(arrived_call const& a) {
   one.pages = std::make_unique<directory_pages>(
       removes ? directory_pages::purpose::remove : directory_pages::purpose::list,
       std::move(a.asked.name), memory_.get());
-  next_page(a.now, calls_.add(std::move(one)));
+  carrier& by = *one.by;
+  request_id const id = calls_.add(std::move(one));
+  if (removes) return next_page(a.now, id);
+  by.open.push_back(id);  // it ends with its session
+  waiting_listings_.push_back(id);
+  begin_listings(a.now);
 }
 
 }  // namespace coxswain::xla

@@ -1,11 +1,13 @@
 #pragma once
 // The settings of a door.
 
+#include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace coxswain::xla {
@@ -20,7 +22,10 @@ struct door_options {
   duration heartbeat_timeout{};
   duration session_time{};        // after a loss, the core has ended a session by then
   std::size_t reply_bytes_max{};  // of a listing
-  wall_time started{};            // the wall clock at `start`
+  // Whether the client of this connection is to read other replies first: its listings of
+  // directories wait. None: never.
+  std::function<bool(connection_id)> is_crowded{};
+  wall_time started{};  // the wall clock at `start`
   time_point start{};
 };
 

@@ -104,18 +104,76 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
       }
       [[fallthrough]];
     default:
-      if (one.pages) {
-        auto const more = one.pages->take(*what, options_.reply_bytes_max);
-        if (!more) return core_.fail_call(id, more.error());
-        if (*more) return next_page(now, id);
-      }
-      if (what->outcome.ok()) {
-        calls_.answer(one, {}, replies_.succeeded(one, *what));
-      } else {
-        calls_.answer(one, replies_.failed(one, what->outcome));
-      }
+      if (one.pages) return took_page(now, id, *what);
+      finish(id, *what);
+      return;
   }
   calls_.forget(id);
+}
+
+// The core has answered the request of a call.
+void door::finish(request_id id, core::answer const& what) {
+  open_call const& one = calls_.at(id);
+  if (!what.outcome.ok()) {
+    calls_.answer(one, replies_.failed(one, what.outcome));
+  } else if (auto reply = replies_.succeeded(one, what)) {
+    bool const is_listing = one.pages && one.pages->why() == directory_pages::purpose::list;
+    if (is_listing && reply->tail.size() != 0) {
+      shared_ = {one.pages->directory(), one.pages->version(), reply->tail};
+    }
+    calls_.answer(one, {}, std::move(*reply));
+  } else {
+    calls_.answer(one, by_service(reply.error()));
+  }
+  calls_.forget(id);
+}
+
+void door::took_page(time_point now, request_id id, core::answer const& what) {
+  open_call& one = calls_.at(id);
+  directory_pages& pages = *one.pages;
+  auto const* const listed = as<core::listing_answer>(what);
+  bool const is_first = pages.version() == 0;
+  if (listed && is_first && shared_ && shared_->version == listed->version &&
+      shared_->directory == pages.directory()) {
+    calls_.answer(one, {}, {{}, shared_->what});
+    calls_.forget(id);
+  } else {
+    auto const more = pages.take(what, options_.reply_bytes_max);
+    if (more && *more) return next_page(now, id);
+    if (more) {
+      finish(id, what);
+    } else {
+      core_.fail_call(id, more.error());
+    }
+  }
+  if (listing_ == id) listing_ = {};
+  begin_listings(now);
+}
+
+bool door::has_room_for_page() const {
+  constexpr std::size_t page_bytes = 1024 * 1024;
+  return !memory_ || memory_->fits_in_transit(std::min(page_bytes, memory_->limit() / 32));
+}
+
+// Makes the next listing that may be made, if none is.
+void door::begin_listings(time_point now) {
+  constexpr std::size_t looked_at_max = 64;
+  constexpr duration again = 10ms;
+  for (auto left = std::min(waiting_listings_.size(), looked_at_max); left > 0; --left) {
+    if (calls_.contains(listing_) || !has_room_for_page()) break;
+    request_id const id = waiting_listings_.front();
+    waiting_listings_.pop_front();
+    open_call const* const one = calls_.find(id);
+    if (!one) continue;
+    if (one->from && options_.is_crowded && options_.is_crowded(one->from->core)) {
+      waiting_listings_.push_back(id);
+      continue;
+    }
+    std::erase(one->by->open, id);
+    listing_ = id;
+    next_page(now, id);
+  }
+  listings_due_ = now + again;
 }
 
 void door::joined(time_point now, task_session& s, core::answer const& what) {
@@ -169,12 +227,19 @@ void door::met(open_call& one, core::answer_ptr const& what) {
 }
 
 void door::next_page(time_point now, request_id id) {
+  bool const is_listing = listing_ == id;
+  if (is_listing && !has_room_for_page()) {
+    listing_ = {};
+    calls_.at(id).by->open.push_back(id);
+    return waiting_listings_.push_front(id);
+  }
   if (pages_left_-- <= 0) {
     calls_.at(id).by->open.push_back(id);  // it ends with its session
     return waiting_pages_.push_back(id);
   }
   // Each request has an id of its own, and ids rise.
   request_id const next = calls_.renumber(id);
+  if (is_listing) listing_ = next;
   open_call const& one = calls_.at(next);
   one.by->open.push_back(next);
   core_.send(now, *one.by, next, std::nullopt, one.pages->next());

@@ -15,6 +15,9 @@ T const* as(core::answer const& what) {
   return std::get_if<T>(&what.value);
 }
 
+// Of a task in a reply, besides its texts.
+constexpr std::size_t field_bytes = 48;
+
 std::string key_text(std::string const& key) { return core::shortened(key, 900); }
 
 state state_of(core::snapshot::task const& one) {
@@ -40,10 +43,24 @@ std::string proper(std::string_view text) {
 
 }  // namespace
 
-reply_writer::reply_writer(job_failure const& why, bool is_strict, meter_ptr memory)
-    : failure_{why}, is_strict_{is_strict}, memory_{std::move(memory)} {}
+reply_writer::reply_writer(job_failure const& why, bool is_strict, std::size_t bytes_max,
+                           meter_ptr memory)
+    : failure_{why}, is_strict_{is_strict}, bytes_max_{bytes_max}, memory_{std::move(memory)} {}
 
-encoded_reply reply_writer::succeeded(open_call const& one, core::answer const& what) {
+// Of a reply, before it is made.
+status reply_writer::check_size(std::size_t bytes) const {
+  constexpr std::size_t small = 64 * 1024;
+  if (bytes > bytes_max_) {
+    return {errc::resource_exhausted, "the reply would have " + std::to_string(bytes) +
+                                          " bytes; at most " + std::to_string(bytes_max_) +
+                                          " are sent"};
+  }
+  if (bytes <= small || !memory_ || memory_->fits_in_transit(bytes)) return {};
+  return {errc::resource_exhausted, "no memory for a reply of " + std::to_string(bytes) +
+                                        " bytes (memory_bytes_max); repeat the call later"};
+}
+
+result<encoded_reply> reply_writer::succeeded(open_call const& one, core::answer const& what) {
   if (auto const* const value = as<core::value_answer>(what)) {
     return encode_key_value(one.name, value->value);
   }
@@ -52,6 +69,11 @@ encoded_reply reply_writer::succeeded(open_call const& one, core::answer const& 
   }
   if (auto const* const tasks = as<core::tasks_answer>(what)) return listing(one, *tasks);
   if (auto const* const alive = as<core::alive_answer>(what)) {
+    std::size_t size = 0;
+    for (auto const& name : one.asked) size += name.job.size();
+    if (!one.asked.empty()) size += alive->tasks.size() * one.asked.front().job.size();
+    size += alive->tasks.size() * field_bytes;
+    if (status why = check_size(size); !why.ok()) return why;
     std::vector<task_name> names;
     std::vector<incarnation> selves;
     for (auto const& there : alive->tasks) {
@@ -63,19 +85,24 @@ encoded_reply reply_writer::succeeded(open_call const& one, core::answer const& 
       names.push_back(asked == one.asked.end() ? std::move(name) : *asked);
       selves.push_back(there.self);
     }
-    return {encode_alive(one.of.of, names, selves)};
+    return encoded_reply{encode_alive(one.of.of, names, selves)};
   }
   if (one.pages && one.pages->why() == directory_pages::purpose::list) {
-    return {{}, bytes{one.pages->release_reply(), memory_}};
+    return encoded_reply{{}, bytes{one.pages->release_reply(), memory_}};
   }
-  return {};
+  return encoded_reply{};
 }
 
-encoded_reply reply_writer::listing(open_call const& one, core::tasks_answer const& all) {
+result<encoded_reply> reply_writer::listing(open_call const& one, core::tasks_answer const& all) {
   for (kept_listing const& kept : listings_) {
     bool const is_it = kept.version == all.version && kept.as == one.of.of && kept.job == one.name;
-    if (is_it) return {{}, kept.what};
+    if (is_it) return encoded_reply{{}, kept.what};
   }
+  auto size = all.tasks.size() * (one.name.size() + field_bytes);
+  for (auto const& task : all.tasks) {
+    size += std::min(task.error.message().size(), text_bytes_max);
+  }
+  if (status why = check_size(size); !why.ok()) return why;
   std::vector<task_info> tasks;
   tasks.reserve(all.tasks.size());
   for (auto const& task : all.tasks) {
@@ -88,7 +115,7 @@ encoded_reply reply_writer::listing(open_call const& one, core::tasks_answer con
   }
   bytes made{encode_tasks(one.of.of, tasks, static_cast<std::int64_t>(all.version)), memory_};
   listings_.push_back({all.version, one.of.of, one.name, made});
-  return {{}, made};
+  return encoded_reply{{}, made};
 }
 
 outcome reply_writer::failed(open_call const& one, status const& why) const {

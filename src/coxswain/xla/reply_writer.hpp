@@ -11,6 +11,7 @@
 #include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/outcome.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,10 +21,11 @@ namespace coxswain::xla {
 class reply_writer {
  public:
   // `why` must outlive it. `is_strict`: as upstream's tests require it.
-  reply_writer(job_failure const& why, bool is_strict, meter_ptr memory);
+  reply_writer(job_failure const& why, bool is_strict, std::size_t bytes_max, meter_ptr memory);
 
-  // The reply to a call that succeeds; of a directory, it takes all its pages.
-  [[nodiscard]] encoded_reply succeeded(open_call const& one, core::answer const& what);
+  // The reply to a call that succeeds; of a directory, it takes all its pages. RESOURCE_EXHAUSTED:
+  // it would have more than `bytes_max` bytes, or there is no memory for it.
+  [[nodiscard]] result<encoded_reply> succeeded(open_call const& one, core::answer const& what);
   // How a call fails that the core refused with `why`.
   [[nodiscard]] outcome failed(open_call const& one, status const& why) const;
 
@@ -38,10 +40,12 @@ class reply_writer {
     bytes what;
   };
 
-  [[nodiscard]] encoded_reply listing(open_call const& one, core::tasks_answer const& all);
+  [[nodiscard]] result<encoded_reply> listing(open_call const& one, core::tasks_answer const& all);
+  [[nodiscard]] status check_size(std::size_t bytes) const;
 
   job_failure const& failure_;
   bool is_strict_;
+  std::size_t bytes_max_;
   meter_ptr memory_;
   std::vector<kept_listing> listings_;
 };

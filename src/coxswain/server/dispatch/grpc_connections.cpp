@@ -24,9 +24,25 @@ constexpr auto no_token =
     "This coordinator requires a token, which JAX's own client cannot send. Start it with "
     "--xla-listen ADDRESS and connect there, or use Coxswain's client.";
 
+// Calls besides the requests that a session may have open, such as polls.
+constexpr std::size_t calls_beside = 128;
+
+// Of answers that no window holds back, such as errors: with more of them, nothing is read.
+constexpr std::size_t answers_max = 64 * 1024;
+
+// A client with more unread bytes gets no further listing of a directory.
+constexpr std::size_t unread_listings_max = 1024 * 1024;
+
+// Of the memory, for requests of one connection that arrive unasked.
+constexpr std::size_t part_for_arriving = 16;
+
 http2::limits limits_for(core::coordinator const& core) {
   http2::limits made;
-  made.message_bytes_max = core.options().frame_bytes_max();
+  auto const& o = core.options();
+  made.message_bytes_max = o.frame_bytes_max();
+  made.streams_max = o.open_requests_max + calls_beside;
+  made.arriving_bytes_max =
+      std::min(made.arriving_bytes_max, o.memory_bytes_max / part_for_arriving);
   return made;
 }
 
@@ -56,8 +72,12 @@ xla::door_options door_options_of(options const& o, time_point now) {
   return made;
 }
 
-bool may_receive(line const& on, std::string_view input) {
-  return (!input.empty() || on.grpc->session.has_events()) && on.steps.left > 0;
+xla::door_options with_crowd(xla::door_options made, line_table const& lines) {
+  made.is_crowded = [&lines](connection_id id) {
+    auto const* const on = lines.find(id);
+    return on != nullptr && on->grpc && on->grpc->session.unsent_bytes() > unread_listings_max;
+  };
+  return made;
 }
 
 }  // namespace
@@ -68,7 +88,7 @@ grpc_connections::grpc_connections(parts of, options const& o, incarnation self,
       steps_{of.steps},
       memory_{of.memory},
       events_{of.events},
-      door_{door_options_of(o, now), self, core_, core_.logic().memory()},
+      door_{with_crowd(door_options_of(o, now), lines_), self, core_, core_.logic().memory()},
       found_{std::make_unique<grpc_events>()},
       queued_bytes_max_{o.queued_bytes_max} {}
 
@@ -80,12 +100,14 @@ std::string grpc_connections::open(time_point now, connection_id from, line& on)
   on.decoder = wire::frame_decoder{0};
   auto const& core = core_.logic();
   on.grpc = std::make_unique<grpc_line>(limits_for(core), core.memory().get());
-  on.steps.acts_for_tasks = true;
   if (on.allowed != protocols::native) {
     on.grpc->is_served = true;
     on.greeted = true;
     had_clients_ = true;
     door_.opened(now, from, core.peer_of(from), core.secret_of(from));
+  } else {
+    auto why = xla::by_service({errc::unauthenticated, no_token});
+    on.grpc->session.refuse_calls(why.code, std::move(why.text), std::move(why.details));
   }
   return first;
 }
@@ -95,7 +117,14 @@ bool grpc_connections::begin_input(time_point now, connection_id from, line& on,
   steps_.refill(on.steps);
   if (on.grpc->is_served) door_.heard(now, from);
   on.steps.waits = false;
-  return may_receive(on, input);
+  on.steps.acts_for_tasks = door_.acts_for_tasks(from);
+  return may_receive(from, on, input);
+}
+
+bool grpc_connections::may_receive(connection_id from, line& on, std::string_view input) const {
+  auto const& session = on.grpc->session;
+  return (!input.empty() || session.has_events()) && session.answer_bytes() <= answers_max &&
+         steps_.may_go_on(from, on.steps);
 }
 
 bool grpc_connections::receive(time_point now, connection_id from, line& on,
@@ -105,10 +134,13 @@ bool grpc_connections::receive(time_point now, connection_id from, line& on,
   auto const count = session.receive(now, input, found_->all);
   if (may_overtake) overtake(on);  // acknowledgements of pings and settings
   input.remove_prefix(count);
+  auto const work = session.work_bytes();
+  if (work != 0) steps_.charge(on.steps, work);
   bool const has_found = !found_->all.empty();
   take_events(now, from, on);
   if (session.asks_for() != 0) memory_.let_large_arrive(now, from, on);
-  return (count != 0 || has_found) && may_receive(on, input);
+  if (session.answer_bytes() > answers_max) pump(now, from, on);
+  return (count != 0 || has_found || work != 0) && may_receive(from, on, input);
 }
 
 void grpc_connections::end_input(time_point now, connection_id from, line& on,
@@ -134,15 +166,10 @@ void grpc_connections::take_events(time_point now, connection_id from, line& on)
     auto const* const call = std::get_if<http2::call>(&what);
     if (call != nullptr) ++calls_received_;
     if (g.is_served) {
-      bool const is_full = call != nullptr && g.session.unsent_bytes() > queued_bytes_max_;
+      bool const is_full = call != nullptr && g.session.burden() > queued_bytes_max_;
       pass_to(door_, now, from, g.session, what, is_full);
-    } else if (call != nullptr) {
-      auto const why = xla::by_service({errc::unauthenticated, no_token});
-      g.session.fail(call->stream, why.code, why.text, why.details);
     }
-    if (call != nullptr) {
-      steps_.charge(on.steps, call->message.size());
-    } else if (std::holds_alternative<http2::call_cancelled>(what)) {
+    if (call != nullptr || std::holds_alternative<http2::call_cancelled>(what)) {
       steps_.charge(on.steps, 0);
     }
   }
@@ -217,6 +244,8 @@ void grpc_connections::pump(time_point now, connection_id to, line& on) {
   bool const is_over = !g.session.wants_read() && !g.session.wants_write();
   if ((g.leaves && !g.session.wants_write()) || is_over) on.out.end_with({});
   look_at_window(now, to, on);
+  bool const pauses = g.session.answer_bytes() > answers_max && !on.out.ends();
+  if (pauses != on.waits_for_memory) lines_.pause(now, to, on, pauses);
 }
 
 // Whether what its session has to send next may leave before what is held back: nothing else is in

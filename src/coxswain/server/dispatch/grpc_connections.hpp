@@ -84,6 +84,7 @@ class grpc_connections {
   [[nodiscard]] std::uint64_t replies_sent() const noexcept { return replies_sent_; }
 
  private:
+  [[nodiscard]] bool may_receive(connection_id from, line& on, std::string_view input) const;
   void take_events(time_point now, connection_id from, line& on);
   void make_effective(time_point now, xla::effect& what);
   [[nodiscard]] bool can_overtake(time_point now, connection_id to, line& on);
