@@ -274,6 +274,38 @@ BOOST_AUTO_TEST_CASE(heartbeats_are_answered_during_large_values) {
   BOOST_TEST(world::text(jax, zipped) == "OK");
 }
 
+BOOST_AUTO_TEST_CASE(unread_listings_are_put_off_and_equal_ones_shared) {
+  world w;
+  auto& writer = w.connect();
+  std::size_t listed = 0;
+  for (int n = 0; n < 10; ++n) {
+    std::string const value(300'000, 'v');
+    w.call(writer, method::insert_key_value, world::by(0, "d/" + std::to_string(n), value));
+    listed += value.size();
+  }
+  auto const transit = [&] { return w.d.logic().memory()->transit(); };
+  auto const before = transit();
+  std::vector<std::pair<world::client*, http2::stream_id>> calls;
+  for (int clients = 0; clients < 4; ++clients) {
+    auto& jax = w.connect();
+    jax.reads = false;
+    for (int n = 0; n < 5; ++n) {
+      calls.emplace_back(&jax, w.call(jax, method::get_key_value_dir, world::by(0, "d")));
+    }
+  }
+  w.wait(100ms);
+  BOOST_TEST(transit() > before + listed);
+  BOOST_TEST(transit() < before + 2 * listed);
+
+  for (auto const& one : w.clients) one->reads = true;
+  w.wait(1s);
+  for (auto const& [jax, stream] : calls) {
+    BOOST_TEST(world::text(*jax, stream) == "OK");
+    BOOST_TEST(world::message(*jax, stream).size() > listed);
+  }
+  BOOST_TEST(transit() < before + 1'000'000);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_disconnected) {
   world w;
   auto& jax = w.connect();
