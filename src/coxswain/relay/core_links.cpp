@@ -80,6 +80,7 @@ void core_links::trunk_up() {
 void core_links::trunk_down() {
   has_trunk_ = false;
   by_route_.clear();
+  held_back_.clear();
   silent_.clear();
   later_ = {};
   for (auto& [_, l] : links_) {
@@ -114,6 +115,12 @@ bool core_links::changed(time_point now, std::uint32_t route) {
     push(still->second);
   }
   return true;
+}
+
+void core_links::read_held_back(time_point now) {
+  for (auto const route : std::exchange(held_back_, {})) {
+    if (by_route_.contains(route)) changed(now, route);
+  }
 }
 
 std::optional<time_point> core_links::next_deadline() const {
@@ -188,6 +195,10 @@ void core_links::push(link& l) {
 
 void core_links::read(time_point now, connection_id id, link& l) {
   auto const route = l.route;
+  if (is_held_back_ && is_held_back_(id)) {
+    held_back_.insert(route);
+    return;
+  }
   std::string const bytes{board_.to_write(route)};
   if (bytes.empty()) return;
   board_.wrote(route, bytes.size());

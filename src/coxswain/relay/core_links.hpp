@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,14 @@ class core_links final : public xla::core_port {
   // Sessions to which the coordinator has said goodbye for now try again.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   void advance(time_point now);
+
+  // Replies to a session are not read while `is_held_back` is true of it; `read_held_back` reads
+  // those for which it is no longer.
+  void hold_back(std::function<bool(connection_id)> is_held_back) {
+    is_held_back_ = std::move(is_held_back);
+  }
+  [[nodiscard]] bool has_held_back() const noexcept { return !held_back_.empty(); }
+  void read_held_back(time_point now);
 
   // For `door::sent`. Swapped with `into`, which is cleared first.
   void take_outgoing(std::vector<core::outgoing>& into);
@@ -99,7 +108,9 @@ class core_links final : public xla::core_port {
   std::uint64_t next_;
   std::unordered_map<connection_id, link> links_;
   std::unordered_map<std::uint32_t, connection_id> by_route_;
-  std::unordered_set<std::uint32_t> silent_;  // routes of sessions that the door has detached
+  std::unordered_set<std::uint32_t> silent_;     // routes of sessions that the door has detached
+  std::unordered_set<std::uint32_t> held_back_;  // routes
+  std::function<bool(connection_id)> is_held_back_;
   fifo<std::pair<time_point, connection_id>> later_;
   std::vector<core::outgoing> out_;
   std::size_t open_bytes_{};

@@ -202,7 +202,7 @@ void relay::open_door() {
     o.started = server::wall_clock_now();
     o.start = clock_now();
     door_.emplace(board_, std::move(o), *trunk_->session(), options_.stalled_reader_timeout,
-                  options_.log);
+                  options_.log, options_.memory_bytes_max);
   }
   door_->begin(clock_now());
   door_->trunk_up();

@@ -38,6 +38,8 @@ struct relay_options {
   bool admits_all_users{};               // to its Unix sockets; else only its own user
   duration idle_max{};                   // it ends after this long without a client; zero: never
   duration stalled_reader_timeout{30s};  // of JAX processes; the coordinator has that of the others
+  // Of messages in transit to and from JAX processes.
+  std::size_t memory_bytes_max{relay_door::memory_max_default};
   std::function<void(core::severity, std::string const&)> log;
 };
 

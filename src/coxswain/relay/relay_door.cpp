@@ -10,13 +10,24 @@
 namespace coxswain::relay {
 namespace {
 
-constexpr std::size_t memory_max = std::size_t{1} << 30;
-
 // Requests that wait for the coordinator; beyond them no client is read.
 constexpr std::size_t open_max = 64 * 1024 * 1024;
 
 // Replies that a client does not read.
 constexpr std::size_t unread_max = 64 * 1024 * 1024;
+
+// A client with more unread bytes gets no further replies from the coordinator meanwhile.
+constexpr std::size_t crowded_bytes = 1024 * 1024;
+
+// Of answers that no window holds back, such as errors: with more of them, nothing is read.
+constexpr std::size_t answers_max = 64 * 1024;
+
+// Of a client in an iteration, in bytes; a call counts like 4 KiB.
+constexpr std::size_t work_max = 512 * 1024;
+constexpr std::size_t call_work = 4'096;
+
+// Of the memory, for requests of one connection that arrive unasked.
+constexpr std::size_t part_for_arriving = 16;
 
 constexpr std::size_t output_at_once = 64 * 1024;
 
@@ -27,13 +38,15 @@ std::size_t largest(core::hello_answer const& terms) {
   return std::min<std::uint64_t>(most, wire::message_bytes_max);
 }
 
-http2::limits limits_for(core::hello_answer const& terms) {
+http2::limits limits_for(core::hello_answer const& terms, std::size_t memory_max) {
   http2::limits made;
-  made.message_bytes_max = largest(terms);
+  made.message_bytes_max = std::min(largest(terms), memory_max / 4);
+  made.arriving_bytes_max = std::min(made.arriving_bytes_max, memory_max / part_for_arriving);
   return made;
 }
 
-xla::door_options completed(xla::door_options o, core::hello_answer const& terms) {
+xla::door_options completed(xla::door_options o, core::hello_answer const& terms,
+                            std::size_t memory_max) {
   o.num_tasks = terms.num_tasks;
   o.alive_timeout = without_limit;
   o.heartbeat_timeout = terms.heartbeat_timeout;
@@ -46,12 +59,20 @@ xla::door_options completed(xla::door_options o, core::hello_answer const& terms
 }  // namespace
 
 relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-                       duration stalled_max, event_sink log)
+                       duration stalled_max, event_sink log, std::size_t memory_max)
     : log_{std::move(log)},
       stalled_max_{stalled_max},
-      limits_{limits_for(terms)},
+      limits_{limits_for(terms, memory_max)},
+      memory_{make_meter(memory_max)},
       links_{board, first_client},
-      door_{completed(std::move(o), terms), terms.coordinator, links_, make_meter(memory_max)} {}
+      door_{completed(std::move(o), terms, memory_max), terms.coordinator, links_, memory_} {
+  links_.hold_back([this](connection_id id) { return is_crowded(door_.client_of(id)); });
+}
+
+bool relay_door::is_crowded(connection_id of) const {
+  auto const found = clients_.find(static_cast<std::uint32_t>(of.value));
+  return found != clients_.end() && found->second->session.unsent_bytes() > crowded_bytes;
+}
 
 void relay_door::begin(time_point now) noexcept {
   now_ = now;
@@ -61,7 +82,7 @@ void relay_door::begin(time_point now) noexcept {
 std::uint32_t relay_door::open(std::string peer, core::session_secret const& secret) {
   auto const id = links_.connected(now_, peer, secret);
   auto const number = static_cast<std::uint32_t>(id.value);
-  clients_.emplace(number, std::make_unique<client>(limits_, peer));
+  clients_.emplace(number, std::make_unique<client>(limits_, memory_.get(), peer));
   door_.opened(now_, id, std::move(peer), secret);
   settle();
   return number;
@@ -76,7 +97,9 @@ void relay_door::close(std::uint32_t number, core::loss how) {
   settle();
 }
 
-std::size_t relay_door::room(std::uint32_t /*client*/) const {
+std::size_t relay_door::room(std::uint32_t number) const {
+  auto const& of = *clients_.at(number);
+  if (!of.unread.empty() || of.session.answer_bytes() > answers_max) return 0;
   was_full_ = links_.open_bytes() > open_max;
   return was_full_ ? 0 : wire::route_room_max;
 }
@@ -85,17 +108,55 @@ void relay_door::content(std::uint32_t number, std::string_view bytes) {
   auto& of = *clients_.at(number);
   connection_id const id{number};
   door_.heard(now_, id);
-  while (!bytes.empty() || of.session.has_events()) {
+  of.unread += bytes;
+  take_input(number, of);
+  read_held_back();
+}
+
+// As much as one client may do in an iteration; the rest goes on in the next.
+void relay_door::take_input(std::uint32_t number, client& of) {
+  connection_id const id{number};
+  auto const input = std::exchange(of.unread, {});
+  std::string_view rest{input};
+  std::size_t work = 0;
+  auto const goes_on = [&] {
+    return (!rest.empty() || of.session.has_events()) && of.session.answer_bytes() <= answers_max;
+  };
+  while (goes_on() && work < work_max) {
     found_.clear();
-    bytes.remove_prefix(of.session.receive(now_, bytes, found_));
+    rest.remove_prefix(of.session.receive(now_, rest, found_));
+    work += of.session.work_bytes() + (found_.size() + 1) * call_work;
     for (auto const& one : found_) {
-      server::pass_to(door_, now_, id, of.session, one, of.session.unsent_bytes() > unread_max);
+      server::pass_to(door_, now_, id, of.session, one, of.session.burden() > unread_max);
     }
-    while (of.session.asks_for() != 0) of.session.allow();
+    admit_large(of);
     settle();
+    if (of.session.answer_bytes() > answers_max) pump(number, of);
   }
+  of.unread = rest;
+  if (goes_on()) going_on_.push_back(number);
   changed_.push_back(number);
   pump(number, of);
+}
+
+// Large requests arrive as far as there is memory.
+void relay_door::admit_large(client& of) {
+  while (auto const one = of.session.asking()) {
+    auto const bytes = of.session.asks_for();
+    if (memory_->fits_in_transit(bytes)) {
+      of.session.allow();
+    } else {
+      of.session.refuse(*one, {errc::resource_exhausted,
+                               "the relay has no memory for the request of " +
+                                   std::to_string(bytes) + " bytes; repeat the call later"});
+    }
+  }
+}
+
+void relay_door::read_held_back() {
+  if (!links_.has_held_back()) return;
+  links_.read_held_back(now_);
+  settle();
 }
 
 std::string_view relay_door::to_write(std::uint32_t number) const {
@@ -108,6 +169,9 @@ void relay_door::wrote(std::uint32_t number, std::size_t bytes) {
   of.written += bytes;
   // Where its window is closed, these are no replies.
   pump(number, of, !of.session.waits_for_window());
+  bool const may_go_on = of.session.answer_bytes() <= answers_max;
+  if (may_go_on && (!of.unread.empty() || of.session.has_events())) going_on_.push_back(number);
+  read_held_back();
 }
 
 bool relay_door::ends(std::uint32_t number) const {
@@ -138,6 +202,7 @@ std::optional<time_point> relay_door::next_deadline() const {
   auto const ours = links_.next_deadline();
   auto const doors = door_.next_deadline();
   auto next = std::min(ours.value_or(time_point::max()), doors.value_or(time_point::max()));
+  if (!going_on_.empty()) return now_;
   if (!stalled_.empty()) {
     next = std::min(next, deadline_after(stalled_.begin()->first, stalled_max_));
   }
@@ -149,6 +214,12 @@ void relay_door::advance(bool reads) {
   auto const due = door_.next_deadline();
   if (due && *due <= now_) door_.advance(now_);
   settle();
+  for (auto const number : std::exchange(going_on_, {})) {
+    if (auto const found = clients_.find(number); found != clients_.end()) {
+      take_input(number, *found->second);
+    }
+  }
+  read_held_back();
   // While clients are not read, their window updates are not either: nobody counts as stalled.
   if (reads && links_.open_bytes() <= open_max) return;
   for (auto const& [_, number] : std::exchange(stalled_, {})) {

@@ -35,9 +35,10 @@ class relay_door final : public client_port {
   static constexpr std::uint32_t first_client = 1u << 31;
 
   // `board` must outlive it. `terms`: the coordinator's, for the trunk. `stalled_max`: how long a
-  // client may read nothing while replies wait.
+  // client may read nothing while replies wait. `memory_max`: of messages in transit.
   relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-             duration stalled_max, event_sink log);
+             duration stalled_max, event_sink log, std::size_t memory_max = memory_max_default);
+  static constexpr std::size_t memory_max_default = std::size_t{256} * 1024 * 1024;
 
   void begin(time_point now) noexcept;
 
@@ -71,17 +72,23 @@ class relay_door final : public client_port {
 
  private:
   struct client {
-    client(http2::limits const& l, std::string who) : session{l}, peer{std::move(who)} {}
+    client(http2::limits const& l, memory_meter* memory, std::string who)
+        : session{l, memory}, peer{std::move(who)} {}
 
     http2::server_session session;
     std::string peer;
-    std::string out;  // written up to `written`
+    std::string unread;  // input for a later iteration
+    std::string out;     // written up to `written`
     std::size_t written{};
     std::uint64_t sent_bytes{};  // of messages, at the last look
     std::optional<time_point> stalled_since;
     bool leaves{};
   };
 
+  void take_input(std::uint32_t number, client& of);
+  void admit_large(client& of);
+  [[nodiscard]] bool is_crowded(connection_id of) const;
+  void read_held_back();
   void settle();
   void apply(xla::effect& what);
   void pump(std::uint32_t number, client& of, bool has_read = false);
@@ -90,11 +97,13 @@ class relay_door final : public client_port {
   event_sink log_;
   duration stalled_max_;
   http2::limits limits_;
+  meter_ptr memory_;
   core_links links_;
   xla::door door_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
   std::set<std::pair<time_point, std::uint32_t>> stalled_;  // by the last time that they read
   std::vector<std::uint32_t> changed_;
+  std::vector<std::uint32_t> going_on_;  // have input for the next iteration
   std::vector<xla::effect> effects_;
   std::vector<core::outgoing> outgoing_;
   std::vector<http2::server_event> found_;

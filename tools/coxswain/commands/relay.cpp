@@ -2,6 +2,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
+#include "options/command_line.hpp"
 #include "options/exit_code.hpp"
 #include "options/tls.hpp"
 #include "options/token.hpp"
@@ -40,6 +41,7 @@ struct relay_command {
   bool admits_all_users{};
   duration until_idle{};
   duration stalled_reader_timeout{30s};
+  std::size_t memory_bytes_max{relay::relay_door::memory_max_default};
   log_options log;
 };
 
@@ -62,6 +64,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   made.admits_all_users = given.admits_all_users;
   made.idle_max = given.until_idle;
   made.stalled_reader_timeout = given.stalled_reader_timeout;
+  made.memory_bytes_max = given.memory_bytes_max;
   made.log = [write = lines.sink()](core::severity level, std::string const& text) {
     write({level, text});
   };
@@ -160,6 +163,8 @@ void add_relay(CLI::App& program, action& chosen) {
                "End after this long without a client; 0: never");
   add_duration(command, "--stalled-reader-timeout", given->stalled_reader_timeout,
                "Disconnect a JAX process that reads nothing for this long");
+  add_size(command, "--memory-max", given->memory_bytes_max,
+           "Memory for messages of JAX processes in transit");
   add_tls_options(command, given->tls);
   add_duration(command, "--connect-timeout", given->connect_timeout,
                "Time limit for reaching the coordinator at the start");
