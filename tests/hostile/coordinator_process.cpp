@@ -81,6 +81,8 @@ coordinator_process::coordinator_process(std::size_t tasks, std::vector<std::str
   ::close(ends[0]);
   address_ = quoted_after(line, R"("addresses":[")");
   http_ = quoted_after(line, R"("http":")");
+  constexpr std::string_view jax = R"("xla_addresses":[")";
+  if (line.find(jax) != line.npos) jax_address_ = quoted_after(line, jax);
 }
 
 coordinator_process::~coordinator_process() {

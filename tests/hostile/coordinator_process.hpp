@@ -25,8 +25,10 @@ class coordinator_process {
   coordinator_process(coordinator_process const&) = delete;
   coordinator_process& operator=(coordinator_process const&) = delete;
 
-  // "127.0.0.1:41234": of the coordinator, and of its HTTP page.
+  // "127.0.0.1:41234": of the coordinator, for JAX processes alone (with --xla-listen), and of its
+  // HTTP page.
   [[nodiscard]] std::string const& address() const noexcept { return address_; }
+  [[nodiscard]] std::string const& jax_address() const noexcept { return jax_address_; }
   [[nodiscard]] std::string const& http() const noexcept { return http_; }
 
   // Whether it has not ended.
@@ -52,6 +54,7 @@ class coordinator_process {
 
   std::filesystem::path directory_;
   std::string address_;
+  std::string jax_address_;
   std::string http_;
   pid_t pid_{};
 };

@@ -1,0 +1,208 @@
+// Peers that speak HTTP/2 and mean harm: each kind of frame, over and over, at the coordinator's
+// door for JAX processes and at a relay's. Whatever they send, memory stays within its limit,
+// others are answered, and the peer is slowed down or refused.
+
+#include "coxswain/http2/gzip.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/socket.hpp"
+#include "tests/hostile/coordinator_process.hpp"
+#include "tests/http2/frames.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::hostile {
+namespace {
+
+namespace h2 = http2::test;
+using h2::frame;
+using h2::frame_type;
+
+constexpr std::uint32_t frames = 200'000;
+constexpr std::size_t limit = std::size_t{64} * 1024 * 1024;
+constexpr duration wait_max = 100ms;
+constexpr duration attack_max = 2s;
+constexpr int attempts = 5;  // other load of the machine disturbs, too
+
+// A kind of attack: its n-th piece, counted from 0.
+struct kind {
+  std::string_view name;
+  std::function<std::string(std::uint32_t n)> piece;
+  bool reads = true;
+  std::uint32_t count = frames;
+  friend std::ostream& operator<<(std::ostream& to, kind const& one) { return to << one.name; }
+};
+
+constexpr std::string_view get = "/tensorflow.CoordinationService/GetKeyValue";
+constexpr std::string_view list = "/tensorflow.CoordinationService/GetKeyValueDir";
+constexpr std::string_view insert = "/tensorflow.CoordinationService/InsertKeyValue";
+
+std::uint32_t stream(std::uint32_t n) { return 2 * n + 1; }
+
+std::string head(std::uint32_t n, std::string_view path) {
+  return frame(frame_type::headers, h2::end_headers, stream(n),
+               h2::header_block(h2::call_fields(path)));
+}
+
+std::string compressed_zeros() {
+  static std::string const made = http2::gzip(std::string(13'000'000, '\0'));
+  return made;
+}
+
+std::vector<kind> kinds() {
+  std::string windows;
+  for (std::uint64_t i = 0; i < 32; ++i) windows += h2::number(4, 2) + h2::number(i, 4);
+  auto const first = [](std::uint32_t n) { return n == 0 ? head(0, get) : std::string{}; };
+  constexpr auto priority = static_cast<frame_type>(2);
+  constexpr auto unknown = static_cast<frame_type>(77);
+  return {
+      {"half-open calls", [](auto n) { return head(n, get); }},
+      {"waiting calls", [](auto n) { return h2::whole_call(stream(n), get, "\x0a\x02no"); }},
+      {"failing calls, not read", [](auto n) { return h2::whole_call(stream(n), "/N", ""); },
+       false},
+      {"listings, not read",
+       [](auto n) {
+         return h2::whole_call(stream(n), list,
+                               "\x0a\x01"
+                               "d");
+       },
+       false},
+      {"calls without a message",
+       [](auto n) {
+         return frame(frame_type::headers, h2::end_headers | h2::end_stream, stream(n),
+                      h2::header_block(h2::call_fields(get)));
+       }},
+      {"half-sent messages",
+       [](auto n) {
+         return head(n, insert) + frame(frame_type::data, 0, stream(n),
+                                        h2::message(std::string(9'000, 'x')).substr(0, 8'000));
+       }},
+      {"empty DATA", [first](auto n) { return first(n) + frame(frame_type::data, 0, 1, ""); }},
+      {"compressed zeros",
+       [](auto n) {
+         return head(n, insert) + frame(frame_type::data, h2::end_stream, stream(n),
+                                        h2::message(compressed_zeros(), true));
+       },
+       true, 1'000},
+      {"reset calls",
+       [](auto n) {
+         return head(n, get) + frame(frame_type::reset, 0, stream(n), h2::number(8, 4));
+       }},
+      {"SETTINGS beside many calls",
+       [windows](auto n) {
+         return n < 5'000 ? head(n, get) : frame(frame_type::settings, 0, 0, windows);
+       }},
+      {"PING, not read", [](auto) { return frame(frame_type::ping, 0, 0, "12345678"); }, false},
+      {"GOAWAY", [](auto) { return frame(frame_type::go_away, 0, 0, std::string(8, '\0')); }},
+      {"WINDOW_UPDATE",
+       [first](auto n) {
+         return first(n) + frame(frame_type::window_update, 0, 1, h2::number(1, 4));
+       }},
+      {"PRIORITY", [](auto n) { return frame(priority, 0, stream(n), std::string(5, '\0')); }},
+      {"CONTINUATION",
+       [](auto n) {
+         return n == 0 ? frame(frame_type::headers, 0, 1, "")
+                       : frame(frame_type::continuation, 0, 1, "");
+       }},
+      {"unknown frames", [](auto n) { return frame(unknown, 0, stream(n), "x"); }},
+  };
+}
+
+net::socket dial(std::string const& address) {
+  auto const where = net::endpoint::parse(address).value();
+  auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
+  net::socket made{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  BOOST_TEST_REQUIRE(::connect(made.value(), at.data(), at.size()) == 0);
+  return made;
+}
+
+// What an attack came to.
+struct outcome {
+  duration longest{};  // that another client waited
+  std::size_t resident{};
+};
+
+// Sends all pieces, as fast as they are taken, until the time is over or the connection is refused;
+// between them asks for /livez.
+outcome run(kind const& by, std::string const& address, coordinator_process const& target) {
+  auto const one = dial(address);
+  std::string bytes = h2::preface();
+  std::size_t sent = 0;
+  std::uint32_t n = 0;
+  outcome seen;
+  std::array<char, 64 * 1024> ignored{};
+  auto const end = std::chrono::steady_clock::now() + attack_max;
+  auto probe_at = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() < end) {
+    if (sent == bytes.size()) {
+      if (n == by.count) break;
+      bytes.clear();
+      sent = 0;
+      while (n < by.count && bytes.size() < ignored.size()) bytes += by.piece(n++);
+    }
+    pollfd ready{one.value(), static_cast<short>(POLLOUT | (by.reads ? POLLIN : 0)), 0};
+    ::poll(&ready, 1, 10);
+    if ((ready.revents & (POLLERR | POLLHUP)) != 0) break;
+    if ((ready.revents & POLLIN) != 0 &&
+        ::recv(one.value(), ignored.data(), ignored.size(), MSG_DONTWAIT) == 0) {
+      break;
+    }
+    if ((ready.revents & POLLOUT) != 0) {
+      auto const some =
+          ::send(one.value(), &bytes[sent], bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (some < 0 && errno != EAGAIN) break;
+      sent += static_cast<std::size_t>(std::max<ssize_t>(some, 0));
+    }
+    if (std::chrono::steady_clock::now() < probe_at) continue;
+    seen.longest = std::max(seen.longest, target.ask_livez());
+    probe_at = std::chrono::steady_clock::now() + 20ms;
+  }
+  seen.longest = std::max(seen.longest, target.ask_livez());
+  seen.resident = target.resident_bytes_max();
+  return seen;
+}
+
+void check(kind const& by, std::string const& address, coordinator_process const& target) {
+  duration longest = duration::max();
+  for (int i = 0; i < attempts && longest >= wait_max; ++i) {
+    auto const seen = run(by, address, target);
+    longest = std::min(longest, seen.longest);
+    BOOST_TEST(seen.resident < 2 * limit, by.name << ": " << seen.resident / 1'048'576 << " MiB");
+  }
+  BOOST_TEST((longest < wait_max), by.name << ": another client waited for "
+                                           << longest / std::chrono::milliseconds{1} << " ms");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(door)
+
+BOOST_DATA_TEST_CASE(strangers_without_a_token_are_bounded, boost::unit_test::data::make(kinds()),
+                     by) {
+  coordinator_process const target{2, {"--memory-max", "64MiB"}};
+  check(by, target.address(), target);
+}
+
+BOOST_DATA_TEST_CASE(clients_of_an_open_door_are_bounded, boost::unit_test::data::make(kinds()),
+                     by) {
+  coordinator_process const target{
+      2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
+  check(by, target.jax_address(), target);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::hostile
