@@ -59,6 +59,26 @@ pid_t start(std::string const& program, std::vector<std::string> const& argument
   ::_exit(127);
 }
 
+// Returns once it has written a line, which is `line` then.
+pid_t start_until_ready(std::string const& program, std::vector<std::string> const& arguments,
+                        std::string& line) {
+  std::array<int, 2> ends{};
+  BOOST_TEST_REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  pid_t const pid = start(program, arguments, ends[1]);
+  ::close(ends[1]);
+  for (char c{}; ::read(ends[0], &c, 1) == 1 && c != '\n';) line.push_back(c);
+  ::close(ends[0]);
+  return pid;
+}
+
+std::size_t status_kib(pid_t of, std::string const& field) {
+  std::ifstream status{"/proc/" + std::to_string(of) + "/status"};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(field + ':')) return std::stoull(line.substr(field.size() + 1));
+  }
+  return 0;
+}
+
 }  // namespace
 
 coordinator_process::coordinator_process(std::size_t tasks, std::vector<std::string> const& options)
@@ -72,13 +92,8 @@ coordinator_process::coordinator_process(std::size_t tasks, std::vector<std::str
                                      "--listen",    "127.0.0.1:0",  "--http",
                                      "127.0.0.1:0", "--token-file", tokens.string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  std::array<int, 2> ends{};
-  BOOST_TEST_REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
-  pid_ = start(program, arguments, ends[1]);
-  ::close(ends[1]);
   std::string line;
-  for (char c{}; ::read(ends[0], &c, 1) == 1 && c != '\n';) line.push_back(c);
-  ::close(ends[0]);
+  pid_ = start_until_ready(program, arguments, line);
   address_ = quoted_after(line, R"("addresses":[")");
   http_ = quoted_after(line, R"("http":")");
   constexpr std::string_view jax = R"("xla_addresses":[")";
@@ -100,11 +115,7 @@ bool coordinator_process::is_running() {
 }
 
 std::size_t coordinator_process::status_kib(std::string const& field) const {
-  std::ifstream status{"/proc/" + std::to_string(pid_) + "/status"};
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(field + ':')) return std::stoull(line.substr(field.size() + 1));
-  }
-  return 0;
+  return hostile::status_kib(pid_, field);
 }
 
 std::size_t coordinator_process::resident_bytes() const { return status_kib("VmRSS") * 1024; }
@@ -159,5 +170,34 @@ duration coordinator_process::terminate() {
   is_running();
   return clock::now() - begin;
 }
+
+relay_process::relay_process(coordinator_process const& to, std::vector<std::string> const& options)
+    : directory_{new_directory()} {
+  char const* const program = std::getenv("COXSWAIN_BIN");
+  BOOST_TEST_REQUIRE(program != nullptr, "COXSWAIN_BIN must name the program coxswain");
+  auto const token = directory_ / "token";
+  std::ofstream{token} << "worker";
+  std::filesystem::permissions(token, std::filesystem::perms::owner_read);
+  std::vector<std::string> arguments{"relay",
+                                     "--upstream",
+                                     to.address(),
+                                     "--listen",
+                                     "unix:" + (directory_ / "socket").string(),
+                                     "--token-file",
+                                     token.string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  std::string line;
+  pid_ = start_until_ready(program, arguments, line);
+  address_ = quoted_after(line, R"("addresses":[")");
+}
+
+relay_process::~relay_process() {
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+std::size_t relay_process::resident_bytes_max() const { return status_kib(pid_, "VmHWM") * 1024; }
 
 }  // namespace coxswain::hostile

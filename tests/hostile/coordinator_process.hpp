@@ -59,4 +59,23 @@ class coordinator_process {
   pid_t pid_{};
 };
 
+// A `coxswain relay` process of that coordinator, with a worker's token, at a Unix socket.
+class relay_process {
+ public:
+  relay_process(coordinator_process const& to, std::vector<std::string> const& options);
+
+  // Kills it.
+  ~relay_process();
+  relay_process(relay_process const&) = delete;
+  relay_process& operator=(relay_process const&) = delete;
+
+  [[nodiscard]] std::string const& address() const noexcept { return address_; }
+  [[nodiscard]] std::size_t resident_bytes_max() const;  // since it started
+
+ private:
+  std::filesystem::path directory_;
+  std::string address_;
+  pid_t pid_{};
+};
+
 }  // namespace coxswain::hostile

@@ -2,6 +2,7 @@
 // door for JAX processes and at a relay's. Whatever they send, memory stays within its limit,
 // others are answered, and the peer is slowed down or refused.
 
+#include "coxswain/client/blocking_client.hpp"
 #include "coxswain/http2/gzip.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"
@@ -129,20 +130,14 @@ net::socket dial(std::string const& address) {
   return made;
 }
 
-// What an attack came to.
-struct outcome {
-  duration longest{};  // that another client waited
-  std::size_t resident{};
-};
-
 // Sends all pieces, as fast as they are taken, until the time is over or the connection is refused;
-// between them asks for /livez.
-outcome run(kind const& by, std::string const& address, coordinator_process const& target) {
+// between them probes. `probe` returns how long another client waited.
+duration run(kind const& by, std::string const& address, std::function<duration()> const& probe) {
   auto const one = dial(address);
   std::string bytes = h2::preface();
   std::size_t sent = 0;
   std::uint32_t n = 0;
-  outcome seen;
+  duration longest{};
   std::array<char, 64 * 1024> ignored{};
   auto const end = std::chrono::steady_clock::now() + attack_max;
   auto probe_at = std::chrono::steady_clock::now();
@@ -167,20 +162,21 @@ outcome run(kind const& by, std::string const& address, coordinator_process cons
       sent += static_cast<std::size_t>(std::max<ssize_t>(some, 0));
     }
     if (std::chrono::steady_clock::now() < probe_at) continue;
-    seen.longest = std::max(seen.longest, target.ask_livez());
+    longest = std::max(longest, probe());
     probe_at = std::chrono::steady_clock::now() + 20ms;
   }
-  seen.longest = std::max(seen.longest, target.ask_livez());
-  seen.resident = target.resident_bytes_max();
-  return seen;
+  longest = std::max(longest, probe());
+  return longest;
 }
 
-void check(kind const& by, std::string const& address, coordinator_process const& target) {
+template <class Process>
+void check(kind const& by, std::string const& address, Process const& target,
+           std::function<duration()> const& probe) {
   duration longest = duration::max();
   for (int i = 0; i < attempts && longest >= wait_max; ++i) {
-    auto const seen = run(by, address, target);
-    longest = std::min(longest, seen.longest);
-    BOOST_TEST(seen.resident < 2 * limit, by.name << ": " << seen.resident / 1'048'576 << " MiB");
+    longest = std::min(longest, run(by, address, probe));
+    auto const resident = target.resident_bytes_max();
+    BOOST_TEST(resident < 2 * limit, by.name << ": " << resident / 1'048'576 << " MiB");
   }
   BOOST_TEST((longest < wait_max), by.name << ": another client waited for "
                                            << longest / std::chrono::milliseconds{1} << " ms");
@@ -193,14 +189,27 @@ BOOST_AUTO_TEST_SUITE(door)
 BOOST_DATA_TEST_CASE(strangers_without_a_token_are_bounded, boost::unit_test::data::make(kinds()),
                      by) {
   coordinator_process const target{2, {"--memory-max", "64MiB"}};
-  check(by, target.address(), target);
+  check(by, target.address(), target, [&] { return target.ask_livez(); });
 }
 
 BOOST_DATA_TEST_CASE(clients_of_an_open_door_are_bounded, boost::unit_test::data::make(kinds()),
                      by) {
   coordinator_process const target{
       2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
-  check(by, target.jax_address(), target);
+  check(by, target.jax_address(), target, [&] { return target.ask_livez(); });
+}
+
+BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
+  coordinator_process const coordinator{2, {"--no-join-barrier"}};
+  relay_process const target{coordinator, {"--memory-max", "64MiB"}};
+  client_options options{target.address()};
+  options.token = "worker";
+  blocking_client other{options};
+  check(by, target.address(), target, [&] {
+    auto const begin = std::chrono::steady_clock::now();
+    static_cast<void>(other.try_get("none"));
+    return duration{std::chrono::steady_clock::now() - begin};
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
