@@ -4,6 +4,8 @@
 #include "coxswain/xla/codec.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -74,15 +76,16 @@ result<encoded_reply> reply_writer::succeeded(open_call const& one, core::answer
     if (!one.asked.empty()) size += alive->tasks.size() * one.asked.front().job.size();
     size += alive->tasks.size() * field_bytes;
     if (status why = check_size(size); !why.ok()) return why;
+    std::unordered_map<std::int32_t, task_name const*> asked;
+    for (auto const& name : one.asked) asked.try_emplace(name.id, &name);
     std::vector<task_name> names;
     std::vector<incarnation> selves;
     for (auto const& there : alive->tasks) {
       auto const id = static_cast<std::int32_t>(there.id.value);
-      auto const asked = std::find_if(one.asked.begin(), one.asked.end(),
-                                      [&](task_name const& by) { return by.id == id; });
+      auto const by_caller = asked.find(id);
       task_name name{id};
       if (!one.asked.empty()) name.job = one.asked.front().job;
-      names.push_back(asked == one.asked.end() ? std::move(name) : *asked);
+      names.push_back(by_caller == asked.end() ? std::move(name) : *by_caller->second);
       selves.push_back(there.self);
     }
     return encoded_reply{encode_alive(one.of.of, names, selves)};
