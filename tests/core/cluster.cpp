@@ -311,6 +311,7 @@ void cluster::transmit(client& c, client::open_call& what) {
 call cluster::join(caller who, std::uint64_t self, duration timeout, joining extra) {
   core::join_args args{incarnation{self}, timeout, extra.recoverable, extra.take_over};
   args.with_hello = extra.with_hello;
+  args.is_jax = extra.is_jax;
   return send(who, std::move(args), timeout);
 }
 call cluster::reset(caller who, std::uint64_t self) {
@@ -330,6 +331,7 @@ call cluster::barrier(caller who, std::string name, duration timeout, asking ext
   args.progress_every = extra.progress_every;
   args.reduce = extra.reduce;
   args.fail_when_lost = extra.fail_when_lost;
+  args.of_jax_tasks = extra.of_jax_tasks;
   return send(who, std::move(args), timeout);
 }
 call cluster::cancel(caller who, std::string name, std::optional<std::uint64_t> round) {

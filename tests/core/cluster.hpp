@@ -59,6 +59,7 @@ struct asking {
   core::reduction reduce{core::reduction::none};
   std::string operand{};
   bool fail_when_lost{};
+  bool of_jax_tasks{};
 };
 
 // The options of a Join.
@@ -66,6 +67,7 @@ struct joining {
   std::optional<bool> recoverable{};
   bool take_over{};
   bool with_hello{};
+  bool is_jax{};
 };
 
 class cluster {

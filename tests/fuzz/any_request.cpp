@@ -55,6 +55,7 @@ join_args any_join(maker& m) {
   args.take_over = m.one_in(8);
   args.any = m.one_in(3);
   args.with_hello = m.one_in(8);
+  args.is_jax = m.one_in(4);
   if (m.one_in(2)) args.member = std::string(1, m.rng.one_of(std::string{"abc"}));
   if (m.one_in(4)) args.placement = {"pod", std::string(1, m.rng.one_of(std::string{"xy"}))};
   return args;
@@ -89,6 +90,7 @@ barrier_args any_barrier(maker& m) {
   if (args.gather || m.one_in(20)) args.data = std::string(m.upto(45), 'g');
   if (m.one_in(4)) args.progress_every = m.rng.one_of(short_times);
   args.fail_when_lost = m.one_in(8);
+  args.of_jax_tasks = m.one_in(8);
   if (m.one_in(6)) reduce_anything(m, args);
   return args;
 }

@@ -276,6 +276,7 @@ class world {
       if (rng_.one_in(10)) args.token = rng_.one_of(std::array{"open", "barley", "oat"});
       if (rng_.one_in(40)) args.version = 9;
       bool const may_visit = granted_.contains(home(c)) && !rng_.one_in(3);
+      if (rng_.one_in(6)) args.supervises = home(c);
       if (may_visit || rng_.one_in(20)) args.acts_for = guest_args{home(c), secret_of_grants};
       m.what = std::move(args);
     }

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(barriers_with_more_are_left_to_protobuf) {
        {core::barrier_args{.participants = {task_id{1}}}, core::barrier_args{.gather = true},
         core::barrier_args{.data = "x"}, core::barrier_args{.progress_every = 1ms},
         core::barrier_args{.reduce = core::reduction::sum_int64},
-        core::barrier_args{.fail_when_lost = true}}) {
+        core::barrier_args{.fail_when_lost = true}, core::barrier_args{.of_jax_tasks = true}}) {
     std::string frame;
     BOOST_TEST(!append_frame_quickly(frame, {request_id{1}, 0, {}, what}));
     BOOST_TEST(frame == "");

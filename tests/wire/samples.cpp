@@ -41,6 +41,12 @@ core::hello_args task_of_64() {
   return made;
 }
 
+core::hello_args supervisor() {
+  core::hello_args made{2, "training", {}, {}, "b12:3391"};
+  made.supervises = task_id{0};
+  return made;
+}
+
 core::hello_args guest() {
   core::hello_args made{1, "training", {}, {}, "b12:3392"};
   made.acts_for = core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
@@ -92,7 +98,7 @@ barrier_failure failed_barrier() {
 }
 
 job_error failed_job() {
-  job_error made{.cause = {task_id{0}, status{errc::internal, "Task 0 died."}}};
+  job_error made{.cause = {task_id{0}, status{errc::internal, "Task 0 died."}, true}};
   made.later = {{task_id{9}, status{errc::unavailable, "Task 9 is gone."}},
                 {std::nullopt, status{errc::data_loss, "The disk is full."}}};
   made.later_count = 10'000;
@@ -274,7 +280,8 @@ std::string without_length(std::string frame) { return frame.erase(0, wire::leng
 
 std::vector<core::client_message> sample_requests() {
   auto made = messages(
-      core::hello_args{2, "training", 3, "password", "b12:3391"}, task_of_64(), guest(), relay(),
+      core::hello_args{2, "training", 3, "password", "b12:3391"}, task_of_64(), supervisor(),
+      guest(), relay(),
       core::resume_args{session_id{1},
                         secret(),
                         incarnation{2},
@@ -284,11 +291,13 @@ std::vector<core::client_message> sample_requests() {
       core::bye_args{true}, core::cancel_args{request_id{largest}},
       core::ask_waiting_args{request_id{largest}}, core::join_args{incarnation{largest}, 30s},
       core::join_args{.self = incarnation{1}, .timeout = 30s, .with_hello = true},
+      core::join_args{.self = incarnation{1}, .timeout = 30s, .is_jax = true},
       core::join_args{incarnation{1}, 30s, false, true},
       core::join_args{incarnation{2}, 30s, true, false},
       core::join_args{incarnation{3}, without_limit, true, false, true, "b17/0", {"pod", "b17"}},
       core::leave_args{31s, true},
       core::report_error_args{status{errc::data_loss, "The disk is full."}}, barrier(),
+      core::barrier_args{.name = "jax", .of_jax_tasks = true},
       reduction(core::reduction::sum_int64), reduction(core::reduction::all_equal),
       core::cancel_barrier_args{"epoch-7", round_number{3}},
       core::count_barrier_args{"observers", 5, 32s},

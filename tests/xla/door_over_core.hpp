@@ -1,12 +1,15 @@
 #pragma once
-// A coordinator's core and the door before it, in virtual time, without HTTP/2. Both check
+// A coordinator's core and the doors before it, in virtual time, without HTTP/2. All check
 // themselves after each step. The derived class handles the door's effects.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/xla/door.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,19 +23,24 @@ inline constexpr incarnation coordinator_self{77};
 
 class door_over_core : core_port {
  public:
-  door_over_core(std::uint32_t num_tasks, bool strict, core::config config)
-      : core_{with(std::move(config), num_tasks), coordinator_self, t0},
-        door_{options(num_tasks, strict), coordinator_self, *this, core_.memory()} {}
+  door_over_core(std::uint32_t num_tasks, bool strict, core::config config, int doors = 1)
+      : core_{with(std::move(config), num_tasks), coordinator_self, t0} {
+    core_port& port{*this};
+    for (int i = 0; i < doors; ++i) {
+      doors_.emplace_back(options(num_tasks, strict), coordinator_self, port, core_.memory());
+    }
+  }
   virtual ~door_over_core() = default;
 
-  // A connection that speaks gRPC.
-  connection_id connect() {
+  // A connection that speaks gRPC, at this door.
+  connection_id connect(std::size_t at = 0) {
     core::session_secret secret{};
     secret[0] = static_cast<std::uint8_t>(++secrets_);
     secret[1] = static_cast<std::uint8_t>(secrets_ >> 8);
     std::string const peer = "10.0.0.1:" + std::to_string(1000 + secrets_);
     auto const id = core_.connected(now, peer, secret);
-    door_.opened(now, id, peer, secret);
+    at_door_[id.value] = at;
+    doors_[at].opened(now, id, peer, secret);
     settle();
     return id;
   }
@@ -41,27 +49,27 @@ class door_over_core : core_port {
   call_id call(connection_id on, std::string_view path, std::string_view message,
                std::optional<duration> timeout = std::nullopt, bool is_crowded = false) {
     call_id const id{on, next_stream_ += 2};
-    door_.called(now, {id, path, "grpc-c++/1.74.0 grpc-c/51.0.0 (linux; chttp2)", message, timeout,
-                       is_crowded});
+    door_of(on).called(now, {id, path, "grpc-c++/1.74.0 grpc-c/51.0.0 (linux; chttp2)", message,
+                             timeout, is_crowded});
     settle();
     return id;
   }
 
   void cancel(call_id which, bool disowned = false) {
-    door_.cancelled(now, which, disowned);
+    door_of(which.on).cancelled(now, which, disowned);
     settle();
   }
   void close(connection_id which, core::loss how = core::loss::closed) {
-    door_.lost(now, which, how);
+    door_of(which).lost(now, which, how);
     core_.lost(now, which, how);
     settle();
   }
   void heard(connection_id from) {
-    door_.heard(now, from);
+    door_of(from).heard(now, from);
     settle();
   }
   void pong(connection_id from) {
-    door_.pong(now, from);
+    door_of(from).pong(now, from);
     settle();
   }
 
@@ -69,11 +77,15 @@ class door_over_core : core_port {
   void wait_until(time_point then) {
     for (;;) {
       auto next = core_.next_deadline();
-      if (auto const d = door_.next_deadline(); d && (!next || *d < *next)) next = d;
+      for (auto const& one : doors_) {
+        if (auto const d = one.next_deadline(); d && (!next || *d < *next)) next = d;
+      }
       if (!next || *next > then) break;
       now = std::max(now, *next);
-      door_.begin();
-      door_.advance(now);
+      for (auto& one : doors_) {
+        one.begin();
+        one.advance(now);
+      }
       core_.advance(now);
       settle();
     }
@@ -82,17 +94,21 @@ class door_over_core : core_port {
   void wait(duration d) { wait_until(now + d); }
 
   core::coordinator& logic() { return core_; }
-  door& entrance() { return door_; }
+  door& entrance() { return doors_.front(); }
   void settle() {
     std::vector<core::outgoing> messages;
     std::vector<effect> effects;
     do {
       core_.take_outgoing(messages);
-      for (auto const& one : messages) door_.sent(now, one);
-      door_.take_effects(effects);
-      for (auto& one : effects) take(std::move(one));
+      for (auto const& message : messages) {
+        for (auto& one : doors_) one.sent(now, message);
+      }
+      for (auto& one : doors_) {
+        one.take_effects(effects);
+        for (auto& effect : effects) take(std::move(effect));
+        one.check_invariants();
+      }
       core_.check_invariants();
-      door_.check_invariants();
     } while (core_.unsent() != 0);
   }
 
@@ -120,6 +136,8 @@ class door_over_core : core_port {
     return o;
   }
 
+  door& door_of(connection_id which) { return doors_[at_door_.at(which.value)]; }
+
   connection_id connected(time_point at, std::string peer,
                           core::session_secret const& secret) override {
     return core_.connected(at, std::move(peer), secret);
@@ -133,7 +151,8 @@ class door_over_core : core_port {
   }
 
   core::coordinator core_;
-  door door_;
+  std::deque<door> doors_;
+  std::map<std::uint64_t, std::size_t> at_door_;  // by connection
   std::uint32_t secrets_{};
   std::int32_t next_stream_{-1};
 };

@@ -831,6 +831,88 @@ BOOST_AUTO_TEST_CASE(a_recoverable_holder_is_replaced_without_a_probe) {
   BOOST_TEST(h.code(h.call(all[0], method::heartbeat, harness::by(0))) == "ABORTED");
 }
 
+// Two doors, as in a job with relays: each sees its own JAX processes only.
+struct two_doors {
+  explicit two_doors(std::uint32_t num_tasks, core::config config = {})
+      : h{num_tasks, false, std::move(config), 2} {
+    std::vector<call_id> joins;
+    for (std::uint32_t task = 0; task < num_tasks; ++task) {
+      at.push_back(h.connect(task % 2));
+      joins.push_back(h.call(at.back(), method::register_task, harness::by(task)));
+    }
+    for (auto const one : joins) BOOST_REQUIRE_EQUAL(h.text(one), "OK");
+  }
+  harness h;
+  std::vector<connection_id> at;  // of each task
+};
+
+BOOST_AUTO_TEST_CASE(jax_tasks_at_two_doors_agree_on_a_step) {
+  two_doors j{4};
+  auto const told =
+      j.h.call(j.at[0], method::get_key_value, harness::about(0, "RECEIVED_PREEMPTION_NOTICE"));
+  j.h.call(j.at[3], method::insert_key_value,
+           harness::about(3, "RECEIVED_PREEMPTION_NOTICE", "1970-01-01T00:00:00Z"));
+  BOOST_TEST(j.h.text(told) == "OK");
+  std::vector<call_id> all;
+  for (std::uint32_t task = 0; task < 4; ++task) {
+    all.push_back(
+        j.h.call(j.at[task], method::barrier, harness::meet(task, "PREEMPTION_SYNC_BARRIER")));
+    BOOST_TEST(j.h.text(all.front()) == (task < 3 ? "waits" : "OK"));
+  }
+  for (auto const one : all) BOOST_TEST(j.h.text(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_preemption_after_a_jax_task_has_left_is_agreed_at_both_doors) {
+  two_doors j{3, {.leave_barrier = false}};
+  for (std::uint32_t task = 0; task < 3; ++task) {
+    j.h.call(j.at[task], method::barrier, harness::meet(task, "PREEMPTION_SYNC_BARRIER"));
+  }
+  j.h.call(j.at[2], method::shutdown_task, harness::by(2));
+  auto const zero =
+      j.h.call(j.at[0], method::barrier, harness::meet(0, "PREEMPTION_SYNC_BARRIER", 1));
+  auto const one =
+      j.h.call(j.at[1], method::barrier, harness::meet(1, "PREEMPTION_SYNC_BARRIER", 1));
+  BOOST_TEST(j.h.text(zero) == "OK");
+  BOOST_TEST(j.h.text(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(an_error_reported_at_one_door_is_a_reported_one_at_the_other) {
+  two_doors j{2};
+  auto const poll = j.h.call(j.at[0], method::poll_for_error, harness::by(0));
+  auto report = harness::by(1);
+  report.code = 14;
+  report.text = "the disk is gone";
+  j.h.call(j.at[1], method::report_error, report);
+  BOOST_TEST(j.h.text(poll) == "UNAVAILABLE: Task 1 failed: the disk is gone");
+  BOOST_TEST(contains(j.h.how(poll).details, "\x12\x04\x18\x01\x20\x01"));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_replaced_at_another_door_learns_it) {
+  two_doors j{2, {.recoverable = true}};
+  auto const poll = j.h.call(j.at[0], method::poll_for_error, harness::by(0));
+  auto again = harness::by(0);
+  again.self = incarnation{99};
+  j.h.call(j.h.connect(1), method::register_task, again);
+  j.h.wait(j.h.logic().options().reconnect_grace + 1s);
+  BOOST_TEST(j.h.text(poll) == "ABORTED: task 0 was replaced by a new incarnation");
+  BOOST_TEST(j.h.code(j.h.call(j.at[0], method::heartbeat, harness::by(0))) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(tasks_at_both_doors_are_alive) {
+  two_doors j{3};
+  std::vector<call_id> all;
+  for (std::uint32_t task = 0; task < 3; ++task) {
+    auto query = harness::by(task);
+    query.tasks = {{0}, {1}, {2}};
+    all.push_back(j.h.call(j.at[task], method::get_alive_tasks, query));
+  }
+  for (auto const one : all) {
+    BOOST_TEST(j.h.message(one) ==
+               encode_alive(generation::third, {{0}, {1}, {2}},
+                            {incarnation{10}, incarnation{11}, incarnation{12}}));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::xla

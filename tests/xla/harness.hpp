@@ -27,8 +27,8 @@ namespace coxswain::xla::test {
 class harness final : public door_over_core {
  public:
   explicit harness(std::uint32_t num_tasks, bool strict = false,
-                   core::config config = core::config{})
-      : door_over_core{num_tasks, strict, std::move(config)} {}
+                   core::config config = core::config{}, int doors = 1)
+      : door_over_core{num_tasks, strict, std::move(config), doors} {}
 
   using door_over_core::call;
   call_id call(connection_id on, method what, request asked,

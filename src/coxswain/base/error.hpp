@@ -83,6 +83,7 @@ class error : public boost::system::system_error {
 struct failure {
   std::optional<task_id> task;
   status why;
+  bool is_reported{};  // by the task itself: `report_error`
 
   friend bool operator==(failure const&, failure const&) = default;
 };

@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 6;
+inline constexpr std::uint32_t behaviour = 7;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 6;
+inline constexpr std::uint32_t behaviour_reading = 7;
 
 }  // namespace coxswain::core

@@ -35,6 +35,7 @@ void encode(core::hello_args const& from, v1::ClientMessage& message) {
   to.set_label(text(from.label));
   to.set_relay(from.relay);
   if (from.num_tasks) to.set_num_tasks(*from.num_tasks);
+  if (from.supervises) to.set_supervises(from.supervises->value);
   if (!from.acts_for) return;
   to.mutable_acts_for()->set_task(from.acts_for->task.value);
   to.mutable_acts_for()->set_secret(from.acts_for->secret);
@@ -49,6 +50,7 @@ core::hello_args decode(v1::Hello& from) {
   to.label = std::move(*from.mutable_label());
   to.relay = from.relay();
   if (from.has_num_tasks()) to.num_tasks = from.num_tasks();
+  if (from.has_supervises()) to.supervises = task_id{from.supervises()};
   if (!from.has_acts_for()) return to;
   auto& host = *from.mutable_acts_for();
   to.acts_for = {task_id{host.task()}, std::move(*host.mutable_secret())};
@@ -155,6 +157,7 @@ void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   to.set_progress_every_ms(progress_period_to_wire(from.progress_every));
   to.set_reduction(static_cast<v1::Barrier::Reduction>(from.reduce));
   to.set_fail_when_lost(from.fail_when_lost);
+  to.set_of_jax_tasks(from.of_jax_tasks);
 }
 
 core::barrier_args decode(v1::Barrier& from) {
@@ -168,6 +171,7 @@ core::barrier_args decode(v1::Barrier& from) {
   to.progress_every = std::chrono::milliseconds{from.progress_every_ms()};
   to.reduce = decode(from.reduction());
   to.fail_when_lost = from.fail_when_lost();
+  to.of_jax_tasks = from.of_jax_tasks();
   return to;
 }
 

@@ -54,12 +54,14 @@ core::snapshot::kind decode(v1::JobStatus::Kind from) {
 void encode(failure const& from, v1::JobError::Failure& to) {
   if (from.task) to.set_task(from.task->value);
   if (!from.why.ok()) encode(from.why, *to.mutable_status());
+  to.set_is_reported(from.is_reported);
 }
 
 failure decode(v1::JobError::Failure& from) {
   failure to;
   if (from.has_task()) to.task = task_id{from.task()};
   if (from.has_status()) to.why = decode(*from.mutable_status());
+  to.is_reported = from.is_reported();
   return to;
 }
 
@@ -333,6 +335,7 @@ void encode(core::join_args const& from, v1::ClientMessage& message) {
   to.set_member(from.member);
   for (auto const& part : from.placement) to.add_placement(part);
   to.set_with_hello(from.with_hello);
+  to.set_is_jax(from.is_jax);
 }
 
 core::join_args decode(v1::Join& from) {
@@ -345,6 +348,7 @@ core::join_args decode(v1::Join& from) {
   to.member = std::move(*from.mutable_member());
   for (auto& part : *from.mutable_placement()) to.placement.push_back(std::move(part));
   to.with_hello = from.with_hello();
+  to.is_jax = from.is_jax();
   return to;
 }
 

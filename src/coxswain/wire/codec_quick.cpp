@@ -200,7 +200,8 @@ bool read(field_reader& from, core::join_args& to) {
                      timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
                      optional_flag_field<fields::kRecoverableFieldNumber>{to.recoverable},
                      flag_field<fields::kTakeOverFieldNumber>{to.take_over},
-                     flag_field<fields::kWithHelloFieldNumber>{to.with_hello});
+                     flag_field<fields::kWithHelloFieldNumber>{to.with_hello},
+                     flag_field<fields::kIsJaxFieldNumber>{to.is_jax});
 }
 
 bool read(field_reader& from, core::leave_args& to) {
@@ -218,7 +219,8 @@ bool read(field_reader& from, core::barrier_args& to, std::string_view& value) {
                      value_field<fields::kDataFieldNumber>{to.data, value},
                      period_field<fields::kProgressEveryMsFieldNumber>{to.progress_every},
                      reduction_field<fields::kReductionFieldNumber>{to.reduce},
-                     flag_field<fields::kFailWhenLostFieldNumber>{to.fail_when_lost});
+                     flag_field<fields::kFailWhenLostFieldNumber>{to.fail_when_lost},
+                     flag_field<fields::kOfJaxTasksFieldNumber>{to.of_jax_tasks});
 }
 
 bool read(field_reader& from, core::count_barrier_args& to) {
@@ -359,7 +361,8 @@ std::optional<named_request> write_numbers(core::request const& what, field_writ
   if (auto const* const barrier = std::get_if<core::barrier_args>(&what)) {
     bool const is_plain = barrier->participants.empty() && barrier->data.empty() &&
                           !barrier->gather && barrier->reduce == core::reduction::none &&
-                          barrier->progress_every == duration{} && !barrier->fail_when_lost;
+                          barrier->progress_every == duration{} && !barrier->fail_when_lost &&
+                          !barrier->of_jax_tasks;
     if (!is_plain) return std::nullopt;
     to.put_present_signed(v1::Barrier::kTimeoutMsFieldNumber, timeout_to_wire(barrier->timeout));
     return named_request{fields::kBarrierFieldNumber, barrier->name};

@@ -13,7 +13,6 @@ door::door(door_options o, incarnation self, core_port& core, meter_ptr memory)
       self_{self},
       memory_{memory},
       calls_{memory, effects_},
-      failure_{options_.num_tasks},
       replies_{failure_, options_.strict, options_.reply_bytes_max, std::move(memory)},
       core_{options_, self_, core, sessions_, calls_, replies_},
       life_{options_.heartbeat_timeout, core, sessions_, effects_} {

@@ -128,7 +128,6 @@ class door {
   [[nodiscard]] wall_time wall_clock(time_point now) const;
   void freeze(time_point now, task_session& s, core::freeze_request const& asked);
   void give_notice(arrived_call const& a, std::string const& when);
-  [[nodiscard]] std::vector<task_id> who_agrees() const;
   void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
 
   door_options options_;

@@ -90,6 +90,7 @@ void door::register_task(arrived_call const& a) {
   core::join_args join;
   join.self = a.asked.self;
   join.timeout = timeout_of(a.what.timeout);
+  join.is_jax = true;
   if (who.recoverable) join.recoverable = true;
   s.recoverable = who.recoverable || options_.recoverable;
   if (strict_) {
@@ -168,7 +169,6 @@ void door::report_error(arrived_call const& a) {
   core::report_error_args report;
   report.what = {has_code ? errc_of(static_cast<std::uint32_t>(a.asked.code)) : errc::internal,
                  std::move(a.asked.text)};
-  failure_.reported_by(s->task);
   core_.submit(a.now, a.opened_by(*s), s->task, std::move(report));
 }
 
@@ -184,9 +184,8 @@ void door::barrier(arrived_call const& a) {
   if (!s || repeats_barrier(a, *s)) return;
   if (strict_ && breaks_strict_rules(a, *s)) return;
   auto participants = numbers_of(asked.tasks);
-  if (!strict_ && participants.empty() && asked.name == preemption_barrier) {
-    participants = who_agrees();
-  }
+  // JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
+  bool const is_preemption = !strict_ && participants.empty() && asked.name == preemption_barrier;
   bool const takes_part =
       participants.empty() ||
       std::find(participants.begin(), participants.end(), s->task) != participants.end();
@@ -203,6 +202,7 @@ void door::barrier(arrived_call const& a) {
   meet.name = std::move(asked.name);
   meet.timeout = from_ms(asked.timeout_ms);
   meet.participants = std::move(participants);
+  meet.of_jax_tasks = is_preemption;
   core_.submit(a.now, std::move(one), s->task, std::move(meet));
 }
 

@@ -63,10 +63,4 @@ void door::give_notice(arrived_call const& a, std::string const& when) {
   }
 }
 
-// JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
-std::vector<task_id> door::who_agrees() const {
-  if (sessions_.size() >= options_.num_tasks) return {};
-  return sessions_.joined_tasks();
-}
-
 }  // namespace coxswain::xla

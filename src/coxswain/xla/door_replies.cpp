@@ -180,12 +180,6 @@ void door::joined(time_point now, task_session& s, core::answer const& what) {
   s.join = {};
   if (!what.outcome.ok()) return core_.drop(now, s);
   s.is = standing::joined;
-  for (task_session* const other : sessions_.of_task(s.task)) {
-    if (other == &s || other->is != standing::joined) continue;
-    core_.end(now, *other, standing::ended,
-              {errc::aborted,
-               "task " + std::to_string(s.task.value) + " was replaced by a new incarnation"});
-  }
 }
 
 // The poll ends before the call that ends it.

@@ -6,10 +6,6 @@
 
 namespace coxswain::xla {
 
-void job_failure::reported_by(task_id task) {
-  if (task.value < reported_.size()) reported_[task.value] = true;
-}
-
 void job_failure::took(core::answer_ptr const& pushed) {
   if (error_of_ == pushed) return;
   error_of_ = pushed;
@@ -18,12 +14,9 @@ void job_failure::took(core::answer_ptr const& pushed) {
 
 outcome job_failure::as_outcome(generation of, std::optional<task_id> task) const {
   failure const& cause = error_->cause;
-  culprit who;
-  who.task = cause.task;
-  who.is_reported =
-      cause.task && cause.task->value < reported_.size() && reported_[cause.task->value];
+  culprit const who{cause.task, cause.is_reported};
   std::string text = cause.why.message();
-  bool const is_lost = cause.task && !who.is_reported && cause.why.code() == errc::unavailable;
+  bool const is_lost = cause.task && !cause.is_reported && cause.why.code() == errc::unavailable;
   if (is_lost) {
     text = "Task " + std::to_string(cause.task->value) + " heartbeat timeout: " + text;
   } else if (cause.task) {

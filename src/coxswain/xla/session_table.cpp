@@ -99,16 +99,6 @@ void session_table::bind(task_session& s, client& to) {
   to.tasks.push_back(&s);
 }
 
-std::vector<task_id> session_table::joined_tasks() const {
-  std::vector<task_id> joined;
-  for (auto const& [_, one] : sessions_) {
-    if (one->is == standing::joined) joined.push_back(one->task);
-  }
-  std::sort(joined.begin(), joined.end());
-  joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
-  return joined;
-}
-
 void session_table::unbind(task_session& s) {
   if (client* const from = find_client(s.bound)) std::erase(from->tasks, &s);
   s.bound = {};

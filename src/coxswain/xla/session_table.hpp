@@ -43,8 +43,6 @@ class session_table {
   [[nodiscard]] task_session* find(request const& asked, client const& on) const;
   [[nodiscard]] std::vector<task_session*> of_task(task_id task) const;
   [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
-  // Sorted.
-  [[nodiscard]] std::vector<task_id> joined_tasks() const;
 
   // A session is bound to one connection at most.
   static void bind(task_session& s, client& to);

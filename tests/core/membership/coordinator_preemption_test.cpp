@@ -337,6 +337,59 @@ BOOST_AUTO_TEST_CASE(a_failed_task_is_not_listed_as_unanswered) {
              "their step: 1");
 }
 
+// Tasks 0 and 1 are JAX programs, task 2 is not.
+struct mixed_job {
+  mixed_job() : c{cluster::without_clients(3, {.recoverable = true})} {
+    for (std::uint32_t task = 0; task < 3; ++task) {
+      c.join({c.observer(), task}, 100 + task, 300s, {.is_jax = task < 2});
+    }
+  }
+  call sync(int who, duration timeout = 300s) {
+    return c.barrier(who, "sync", timeout, {.of_jax_tasks = true});
+  }
+  cluster c;
+};
+
+BOOST_FIXTURE_TEST_CASE(jax_tasks_meet_without_the_others, mixed_job) {
+  auto const first = sync(0);
+  BOOST_TEST(c.code(first) == "waits");
+  BOOST_TEST(c.round(sync(1)) == "round 1");
+  BOOST_TEST(c.round(first) == "round 1");
+}
+
+BOOST_FIXTURE_TEST_CASE(only_a_jax_task_meets_the_jax_tasks, mixed_job) {
+  auto const native = sync(2);
+  BOOST_TEST(c.code(native) == "INVALID_ARGUMENT");
+  expect_words(c.text(native), {"barrier 'sync'", "task 2 is not a JAX program's"});
+  auto const lists = c.barrier(0, "sync", 300s, {.among = {0, 1}, .of_jax_tasks = true});
+  BOOST_TEST(c.code(lists) == "INVALID_ARGUMENT");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_jax_task_that_has_gone_is_not_awaited_and_the_next_one_is, mixed_job) {
+  auto const both = sync(0);
+  sync(1);
+  BOOST_TEST(c.round(both) == "round 1");
+  c.leave(1, 0s);
+  BOOST_TEST(c.round(sync(0)) == "round 2");
+
+  int const next = c.observer();
+  c.join({next, 1}, 201, 300s, {.is_jax = true});
+  auto const again = sync(0);
+  BOOST_TEST(c.code(again) == "waits");
+  BOOST_TEST(c.round(sync(next)) == "round 3");
+  BOOST_TEST(c.round(again) == "round 3");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_open_round_of_jax_tasks_keeps_its_participants, mixed_job) {
+  c.leave(2, 0s);
+  auto const first = sync(0);
+  int const late = c.observer();
+  c.join({late, 2}, 202, 300s, {.is_jax = true});
+  BOOST_TEST(c.code(sync(late)) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.round(sync(1)) == "round 1");
+  BOOST_TEST(c.round(first) == "round 1");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

@@ -160,6 +160,9 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
     return status{errc::aborted,
                   kernel_.who(id) + " is held by another session, which replaced this one"};
   };
+  if (s.tasks.empty() && std::holds_alternative<report_error_args>(message.what)) {
+    if (auto const task = concerns_.failures.supervised_by(by)) return task;
+  }
   // A guest may name its task by the number of an earlier epoch.
   bool const names_none = !message.task || (s.guest_of && options_.elastic);
   if (names_none) {

@@ -60,6 +60,7 @@ struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   bool recoverable{};  // its failure does not fail the job; changed by roster only
   bool came_late{};    // the job had started when it joined
+  bool is_jax{};       // its present incarnation, or its last one, is a JAX program
   // A guest of it has left: it leaves when its holder does. If it has finished, no task waits for
   // it to leave. Changed by roster only.
   parting parted{};

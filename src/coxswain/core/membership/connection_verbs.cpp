@@ -210,8 +210,7 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
   session* const s = sessions_.find(id);
   if (!s) return;
   s->attached = {};
-  // The exit code, which the owner reports, says more.
-  if (how == loss::exited && !options_.reports_ends) {
+  if (how == loss::exited && !learns_end(*s)) {
     return end_session(
         now, id,
         {errc::unavailable, "the process of " + kernel_.whose(*s) + " ended without leaving"});
@@ -219,6 +218,11 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
   if (how != loss::unreachable) s->grace = kernel_.alive_since(now);
   s->lost_its_trunk = how == loss::trunk_closed;
   suspect(now, id, s->lost_its_trunk ? "its relay was lost" : "its connection was lost");
+}
+
+// The exit code or the signal, which the owner or a supervisor reports, says more.
+bool connection_verbs::learns_end(session const& s) const {
+  return options_.reports_ends || concerns_.failures.is_supervised(s);
 }
 
 void connection_verbs::forget_connections() {
@@ -367,6 +371,13 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   for (concern* const one : concerns_.all) one->session_ended(now, id, why);
 }
 
+bool connection_verbs::is_deserted() const {
+  bool is_empty = true;
+  sessions_.all().each(
+      [&](session_id, session const& s) { is_empty = is_empty && s.given == role::relay; });
+  return is_empty;
+}
+
 bool connection_verbs::drained() const {
   bool owes = false;
   sessions_.all().each([&](session_id, session const& s) {
@@ -387,7 +398,7 @@ void connection_verbs::bye(time_point now, session_id by, bye_args const& args) 
     for (task_id const task : task_list{s.tasks}) concerns_.leaves.depart(now, task);
   }
   say_goodbye(s.attached, {}, false);
-  if (!options_.reports_ends || s.tasks.empty()) return end_session(now, by, why);
+  if (!learns_end(s) || s.tasks.empty()) return end_session(now, by, why);
   s.grace = kernel_.alive_since(now);
   s.has_said_bye = true;
   suspect(now, by, "its client was destroyed without leaving");

@@ -30,6 +30,7 @@ class connection_verbs final : public concern {
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] bool is_relay(connection_id who) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
+  [[nodiscard]] bool is_deserted() const;
   [[nodiscard]] bool drained() const;
   // The relays, and what they carry.
   void show(snapshot& in) const;
@@ -57,6 +58,7 @@ class connection_verbs final : public concern {
 
  private:
   void suspect(time_point now, session_id id, std::string const& why);
+  [[nodiscard]] bool learns_end(session const& s) const;
   [[nodiscard]] time_point expiry_of(session const& s) const;
   [[nodiscard]] std::string expiry_text(time_point now, session const& s) const;
   void check_session(session_id id, session const& s) const;

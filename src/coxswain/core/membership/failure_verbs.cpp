@@ -3,6 +3,7 @@
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace coxswain::core {
@@ -14,11 +15,14 @@ constexpr std::size_t later_failures_max = 64;
 
 void failure_verbs::handle(call const& c, report_error_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (c.by.tasks.empty() && supervised_by(c.from.session) == c.task) {
+    return process_ended(c, *c.task, args);
+  }
   if (args.what.ok())
     return calls_.refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
   if (c.by.guest_of) roster_.set_parted(*c.task, parting::none);
   fail_task(c.now, *c.task,
-            {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)});
+            {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)}, true);
   calls_.answer_now(c, calls_.share(status{}), true);
 }
 
@@ -69,8 +73,63 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   concerns_.leaves.release_if_complete(now);
 }
 
+void failure_verbs::supervise(session_id by, task_id task) {
+  supervisors_.emplace(by, task);
+  supervisions_[task] = {by, {}};
+}
+
+void failure_verbs::joined(task_id task, incarnation self) {
+  if (auto const at = supervisions_.find(task); at != supervisions_.end()) at->second.of = self;
+}
+
+std::optional<task_id> failure_verbs::supervised_by(session_id who) const {
+  auto const at = supervisors_.find(who);
+  return at == supervisors_.end() ? std::nullopt : std::optional{at->second};
+}
+
+bool failure_verbs::is_supervised(session const& s) const {
+  return !s.tasks.empty() && std::all_of(s.tasks.begin(), s.tasks.end(), [this](task_id task) {
+    auto const at = supervisions_.find(task);
+    return at != supervisions_.end() && at->second.of == roster_.at(task).self;
+  });
+}
+
+void failure_verbs::session_ended(time_point, session_id id, status const&) {
+  auto const at = supervisors_.find(id);
+  if (at == supervisors_.end()) return;
+  auto const of = supervisions_.find(at->second);
+  if (of != supervisions_.end() && of->second.by == id) supervisions_.erase(of);
+  supervisors_.erase(at);
+}
+
+// A supervisor that another one has replaced says nothing about the present process.
+void failure_verbs::process_ended(call const& c, task_id task, report_error_args& args) {
+  auto const known = supervisions_.find(task);
+  bool const is_present = known != supervisions_.end() && known->second.by == c.from.session;
+  if (is_present && known->second.of == incarnation{}) {
+    return calls_.refuse(c, {errc::not_found, "the process of task " + std::to_string(task.value) +
+                                                  " has never joined"});
+  }
+  if (is_present) {
+    session_id const holder = roster_.at(task).held_by;
+    task_ended(c.now, task,
+               {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)});
+    end_session_of_process(c.now, holder);
+  }
+  calls_.answer_now(c, calls_.share(status{}), true);
+}
+
+// The process has ended, so nobody resumes its session.
+void failure_verbs::end_session_of_process(time_point now, session_id id) {
+  session const* const s = sessions_.find(id);
+  if (!s || !s->tasks.empty()) return;
+  status const why{errc::unavailable, "the process has ended"};
+  if (s->attached != connection_id{}) concerns_.connections.say_goodbye(s->attached, why, false);
+  concerns_.connections.end_session(now, id, why);
+}
+
 // The effects of a task's failure, in order. Only a connected task can fail.
-void failure_verbs::fail_task(time_point now, task_id id, status why) {
+void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_reported) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   if (t.parted != parting::none)
@@ -88,7 +147,7 @@ void failure_verbs::fail_task(time_point now, task_id id, status why) {
   roster_.set_state(id, task_state::failed);
   concerns_.keys.remove_keys_of(id);
   if (spares_job) return go_on_without(now, id);
-  fail_job(now, {id, std::move(why)});
+  fail_job(now, {id, std::move(why), is_reported});
   concerns_.preemptions.forget(now, id);
   concerns_.joins.end_challenge(id, calls_.share(kernel_.job_failed(errc::aborted)));
 }

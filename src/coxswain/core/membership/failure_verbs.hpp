@@ -1,9 +1,11 @@
 #pragma once
-// The failure of a task, and of the job, and its effects (semantics D12, D19).
+// The failure of a task, and of the job, and its effects (semantics D12, D19); sessions that
+// supervise the process of a task (D11.10).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 
+#include <map>
 #include <optional>
 
 namespace coxswain::core {
@@ -16,8 +18,18 @@ class failure_verbs final : public concern {
   void handle(call const& c, reset_args& args);
   // The launcher reports that the process of the task has ended.
   void task_ended(time_point now, task_id id, status why);
-  // The effects of a task's failure, in order. Only a connected task can fail.
-  void fail_task(time_point now, task_id id, status why);
+  // The effects of a task's failure, in order. Only a connected task can fail. `is_reported`: by
+  // the task itself.
+  void fail_task(time_point now, task_id id, status why, bool is_reported = false);
+
+  // The session reports how the process of the task ends that joins from now on.
+  void supervise(session_id by, task_id task);
+  // The task has a new incarnation.
+  void joined(task_id task, incarnation self);
+  // The task whose process this session supervises.
+  [[nodiscard]] std::optional<task_id> supervised_by(session_id who) const;
+  // A session supervises the processes of all tasks of this one, and reports how each ends.
+  [[nodiscard]] bool is_supervised(session const& s) const;
   // A recoverable task has failed, and the others continue.
   void go_on_without(time_point now, task_id id);
   void fail_job(time_point now, failure what, barrier_failure const* missing = nullptr);
@@ -28,11 +40,32 @@ class failure_verbs final : public concern {
   void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point, status const&) override {}
+  void session_ended(time_point now, session_id id, status const& why) override;
 
  private:
-  static void fields(auto& a, auto& s) { a(1, s.job_error_news_); }
+  // The last session that said so, and the incarnation that has joined since; zero: none.
+  struct supervision {
+    session_id by{};
+    incarnation of{};
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.by);
+      a(2, s.of);
+    }
+  };
+
+  static void fields(auto& a, auto& s) {
+    a(1, s.job_error_news_);
+    a(2, s.supervisors_);
+    a(3, s.supervisions_);
+  }
+
+  void process_ended(call const& c, task_id task, report_error_args& args);
+  void end_session_of_process(time_point now, session_id id);
 
   bool job_error_news_{};
+  std::map<session_id, task_id> supervisors_;
+  std::map<task_id, supervision> supervisions_;
 };
 
 }  // namespace coxswain::core

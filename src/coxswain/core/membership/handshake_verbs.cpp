@@ -45,6 +45,14 @@ status handshake_verbs::refusal(hello_args const& args) const {
   if (args.relay && !args.acts_for && *role_of(args) < role::worker) {
     return {errc::permission_denied, "a relay needs a token with the role relay or worker"};
   }
+  if (args.supervises && !permits(*role_of(args), role::worker)) {
+    return {errc::permission_denied, "to supervise a task's process needs a token of role worker"};
+  }
+  if (args.supervises && !roster_.has(*args.supervises)) {
+    return {errc::invalid_argument, "there is no task " + std::to_string(args.supervises->value) +
+                                        "; the job has tasks 0 to " +
+                                        std::to_string(roster_.size() - 1)};
+  }
   if (!args.job.empty() && args.job != options_.job) {
     return {errc::failed_precondition, another_job(args.job, options_.job)};
   }
@@ -137,6 +145,8 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
     g->guests.push_back(id);
   }
   concerns_.connections.arm_expiry(id, *sessions_.find(id));
+  // The numbers of an elastic job change.
+  if (args.supervises && !options_.elastic) concerns_.failures.supervise(id, *args.supervises);
 
   kernel_.tally.count_request(operation_of<hello_args>, errc::ok);
   hello_answer a;

@@ -210,8 +210,21 @@ void join_verbs::hold(call const& c, join_args const& args) {
   replaced.erase(std::remove(replaced.begin(), replaced.end(), *c.task), replaced.end());
   if (t.last) deadlines_.disarm(t.last->return_due);
   auto const before = std::exchange(t.last, nullptr);
+  bool const was_jax = std::exchange(t.is_jax, args.is_jax);
+  concerns_.failures.joined(*c.task, args.self);
   session* const last = before ? sessions_.find(before->session) : nullptr;
-  if (last && last != &by) last->replaced.push_back(*c.task);
+  if (!last || last == &by) return;
+  last->replaced.push_back(*c.task);
+  if (was_jax && last->tasks.empty()) end_replaced(c.now, before->session, *c.task);
+}
+
+// A JAX program asks nothing that would be refused: it waits for an error.
+void join_verbs::end_replaced(time_point now, session_id id, task_id task) {
+  status const why{errc::aborted,
+                   "task " + std::to_string(task.value) + " was replaced by a new incarnation"};
+  session const& s = *sessions_.find(id);
+  if (s.attached != connection_id{}) concerns_.connections.say_goodbye(s.attached, why, false);
+  concerns_.connections.end_session(now, id, why);
 }
 
 // Another session acts for the task from now on. The old one's calls for it end here, so that they

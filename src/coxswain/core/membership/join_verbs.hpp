@@ -67,6 +67,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
   [[nodiscard]] static bool is_known(task const& t, incarnation self);
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);
+  void end_replaced(time_point now, session_id id, task_id task);
   void move_holder(call const& c, join_args const& args);
   void connect(task_id id);
   void release_join(time_point now);

@@ -62,6 +62,7 @@ struct hello_args {
   std::optional<guest_args> acts_for{};
   bool relay{};
   std::optional<std::uint32_t> num_tasks{};
+  std::optional<task_id> supervises{};  // it reports how the process of this task ends
 
   friend bool operator==(hello_args const&, hello_args const&) = default;
 };
@@ -106,6 +107,7 @@ struct join_args {
   std::string member{};
   std::vector<std::string> placement{};
   bool with_hello{};  // sent before the reply to the first Hello of this incarnation
+  bool is_jax{};      // the task of an unmodified JAX program
   friend bool operator==(join_args const&, join_args const&) = default;
 };
 
@@ -166,6 +168,7 @@ struct barrier_args {
   duration progress_every{};  // zero: no progress is pushed
   reduction reduce{reduction::none};
   bool fail_when_lost{};
+  bool of_jax_tasks{};  // the participants are the tasks of JAX programs; none are listed
   friend bool operator==(barrier_args const&, barrier_args const&) = default;
 };
 

@@ -135,7 +135,8 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
     if (status why = checked_name(args.name); !why.ok()) return calls_.refuse(c, std::move(why));
   }
   if (status why = checked_kind(args); !why.ok()) return calls_.refuse(c, std::move(why));
-  auto expected = participants(*c.task, args.participants, args.name);
+  auto expected = args.of_jax_tasks ? jax_tasks(*c.task, b, args)
+                                    : participants(*c.task, args.participants, args.name);
   if (!expected) return calls_.refuse(c, expected.error());
   if (b) {
     if (auto const owed = barriers_.take_owed(*b, *c.task)) return calls_.answer_now(c, owed, true);
@@ -197,10 +198,31 @@ result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<tas
   return boost::make_local_shared<task_set const>(std::move(tasks));
 }
 
+// Only the core knows them: there can be several doors. An open round keeps its participants.
+result<task_set_ptr> barrier_verbs::jax_tasks(task_id caller, barriers::barrier const* b,
+                                              barrier_args const& args) const {
+  if (!args.participants.empty() || !roster_.at(caller).is_jax) {
+    return status{errc::invalid_argument,
+                  "barrier " + quoted(args.name) + ": " +
+                      (args.participants.empty()
+                           ? "task " + std::to_string(caller.value) + " is not a JAX program's"
+                           : "its participants are the tasks of JAX programs, and it lists some")};
+  }
+  if (b && b->round.is_open() && b->round.expected().index_of(caller)) {
+    return b->round.expected_set();
+  }
+  std::vector<task_id> all;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    if (t.is_jax && t.is_connected()) all.emplace_back(i);
+  }
+  return participants(caller, all, args.name);
+}
+
 status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
                                      task_set const& expected, barriers::barrier const* b) const {
   if (status why = kernel_.room_to_store(); !why.ok()) return why;
-  if (b) {
+  if (b && !args.of_jax_tasks) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
   bool const fails_when_lost =

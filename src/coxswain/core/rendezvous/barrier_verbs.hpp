@@ -39,6 +39,8 @@ class barrier_verbs final : public blocking_concern {
   // OK if it is a valid barrier name.
   [[nodiscard]] status checked_name(std::string_view name) const;
   // `barrier` is the name for texts; without one it is about an alive query.
+  [[nodiscard]] result<task_set_ptr> jax_tasks(task_id caller, barriers::barrier const* b,
+                                               barrier_args const& args) const;
   [[nodiscard]] result<task_set_ptr> participants(task_id caller, std::vector<task_id>& tasks,
                                                   std::optional<std::string_view> barrier) const;
   [[nodiscard]] barriers const& all() const noexcept { return barriers_; }

@@ -44,6 +44,7 @@ void fields(auto& a, maybe_const<barrier_failure> auto& x) {
 void fields(auto& a, maybe_const<failure> auto& x) {
   a(1, x.task);
   a(2, x.why);
+  a(3, x.is_reported);
 }
 void fields(auto& a, maybe_const<job_error> auto& x) {
   a(1, x.cause);

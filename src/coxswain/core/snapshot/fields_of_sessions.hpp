@@ -113,6 +113,7 @@ void fields(auto& a, maybe_const<join_args> auto& x) {
   a(6, x.member);
   a(7, x.placement);
   a(8, x.with_hello);
+  a(9, x.is_jax);
 }
 void fields(auto& a, maybe_const<challenger> auto& x) {
   a(1, x.who);
@@ -152,6 +153,7 @@ void fields(auto& a, maybe_const<task> auto& x) {
   a(11, x.blocked);
   a(12, x.progress);
   a(13, x.challenge);
+  a(14, x.is_jax);
 }
 
 }  // namespace coxswain::core
