@@ -3,9 +3,11 @@ number of tasks. The launchers are simulated; launchers_test.py runs real ones.
 """
 
 import json
+import signal
+import time
 import unittest
 
-from programs import PATH, EndToEnd, USAGE, free_port
+from programs import BIN, PATH, EndToEnd, SLOWNESS, USAGE, free_port
 
 SCRIPT = """coxswain all-gather ids $COXSWAIN_TASK_ID | paste -s -d ,"""
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": "b[12-13]", "SLURM_NTASKS": "4",
@@ -155,6 +157,21 @@ class Launched(EndToEnd):
         self.assertNotEqual(other.wait(), 0)
         self.assertIn("task 0 failed", other.err)
         self.assertIn("exited with status 7", other.err)
+
+    def test_the_hosting_process_ends_with_the_last_of_a_failed_job(self):
+        self.at = {}
+        env = everyone(2)
+        died = self.directory / "died"
+        host = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--kill-grace", "100ms", "--",
+                          BIN / "coxswain-e2e-task", "barrier:never", env=env[0])
+        other = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--", BIN / "coxswain-e2e-task",
+                           f"die:{died}", env=env[1])
+
+        self.assertEqual(other.wait(), 128 + signal.SIGKILL, other.said())
+        failed_at = time.monotonic()
+        self.assertNotEqual(host.wait(), 0)
+        self.assertLess(time.monotonic() - failed_at, 20 * SLOWNESS)
+        self.assertIn("killed by signal 9 (SIGKILL)", host.err)
 
     def test_the_hosting_task_needs_the_number_of_tasks(self):
         self.at = {}

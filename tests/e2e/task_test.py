@@ -9,7 +9,7 @@ import socket
 import stat
 import unittest
 
-from programs import PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE
+from programs import BIN, PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE, free_port
 
 # Subcommands that only act for a task.
 OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("all-equal", "n", "d"),
@@ -188,6 +188,7 @@ class Failures(TaskTest):
 
         self.assertEqual(other.wait(), 1)
         self.assertEqual(stubborn.wait(), 128 + signal.SIGKILL, stubborn.said())
+        self.assertIn("still runs 100 ms after SIGTERM (--kill-grace): SIGKILL", stubborn.err)
 
     def test_a_command_that_cannot_be_run_fails_its_task(self):
         self.serve(2)
@@ -265,6 +266,58 @@ class Failures(TaskTest):
 
         self.assertEqual(task.wait(), 128 + signal.SIGTERM, task.said())
         self.assertIn("coxswain task: UNAVAILABLE", task.err)
+
+
+class Supervised(TaskTest):
+    """A command that joins by itself (--jax): coxswain task only reports how it ends."""
+
+    def supervise(self, *command, options=(), env=None):
+        return self.start("coxswain", "task", "--jax", "--task-id", 1, *options, "--", *command,
+                          env=self.at | (env or {}))
+
+    def with_other(self):
+        return self.start("coxswain-e2e-task", "barrier:never", env=self.at | {"COXSWAIN_TASK_ID": "0"})
+
+    def test_others_learn_at_once_how_it_was_killed(self):
+        for options in ((), ("--relay",)):
+            with self.subTest(options=options):
+                runtime = self.directory / "".join(("runtime", *options))
+                runtime.mkdir(mode=0o700)
+                self.serve(2, "--reconnect-grace", "10min", "--relay-grace", "10min")
+                other = self.with_other()
+
+                victim = self.supervise(BIN / "coxswain-e2e-task", f"die:{runtime}/died", options=options,
+                                        env={"XDG_RUNTIME_DIR": str(runtime)})
+
+                self.assertEqual(victim.wait(), 128 + signal.SIGKILL, victim.said())
+                other.wait()
+                self.assertIn("killed by signal 9 (SIGKILL)", other.err)
+
+    def test_a_command_that_exits_with_0_has_finished(self):
+        self.serve(2)
+        other = self.with_other()
+
+        self.assertEqual(self.supervise(BIN / "coxswain-e2e-task", "exit").wait(), 0)
+
+        other.wait()
+        self.assertIn("has left", other.err)
+
+    def test_a_command_that_never_joined_is_no_success(self):
+        self.serve(2)
+        never = self.supervise("true")
+        self.assertEqual(never.wait(), 1, never.said())
+        self.assertIn("'true' ended and never joined: does it call jax.distributed.initialize()?", never.err)
+
+        failed = self.supervise("sh", "-c", "exit 7")
+        self.assertEqual(failed.wait(), 7, failed.said())
+        self.assertIn("'sh' exited with status 7 and never joined", failed.err)
+
+    def test_a_hosting_command_that_never_joined_is_no_success(self):
+        self.at = {}
+        host = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--task-id", 0, "--num-tasks", 2,
+                          "--address", f"127.0.0.1:{free_port()}", "--", "true")
+        self.assertEqual(host.wait(), 1, host.said())
+        self.assertIn("never joined: does it call jax.distributed.initialize()?", host.err)
 
 
 class Calls(TaskTest):

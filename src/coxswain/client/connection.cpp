@@ -30,6 +30,7 @@ agent_options for_agent(client_options const& from, std::vector<net::endpoint> c
     options.hello.job = "default";
   options.hello.attempt = from.attempt;
   options.hello.num_tasks = from.num_tasks;
+  if (from.supervises) options.hello.supervises = from.task;
   options.hello.token = from.token;
   options.hello.label = from.label;
   if (from.is_guest())

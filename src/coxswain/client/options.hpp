@@ -90,6 +90,10 @@ struct client_options {
   // The task of this process; none: an observer.
   std::optional<task_id> task;
 
+  // This client does not join as `task`: it has started the process that does, and reports with
+  // `report_error` how that one ended. Needs a token of role worker.
+  bool supervises{};
+
   // Without a task: the process joins as any, and `client::task` has the number that it gets. Its
   // join waits for one, as a spare while there is none, by default without limit. `member` names
   // the process, such as "b17/0": the next one of that name gets the same number. `placement` is

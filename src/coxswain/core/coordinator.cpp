@@ -330,6 +330,7 @@ std::uint64_t coordinator::term() const { return all_->kernel.term; }
 std::optional<std::uint64_t> coordinator::newer_term() const {
   return all_->handshakes.newer_term();
 }
+bool coordinator::is_deserted() const { return all_->connections.is_deserted(); }
 bool coordinator::drained() const { return all_->connections.drained(); }
 incarnation coordinator::self() const { return all_->kernel.self; }
 config const& coordinator::options() const { return all_->kernel.options; }

@@ -168,6 +168,9 @@ class coordinator {
   [[nodiscard]] std::uint64_t term() const;
   [[nodiscard]] std::optional<std::uint64_t> newer_term() const;
 
+  // No session is left but those of relays.
+  [[nodiscard]] bool is_deserted() const;
+
   // No session still owes an acknowledgement of its leave reply (semantics D11).
   [[nodiscard]] bool drained() const;
 

@@ -460,6 +460,8 @@ result<core::value_answer> server::value(std::string_view key) const {
   return impl_->logic().value(key);
 }
 
+bool server::is_deserted() const { return impl_->logic().is_deserted(); }
+
 core::barrier_history server::history(std::string_view barrier) const {
   return impl_->logic().history(clock_now(), barrier);
 }

@@ -119,6 +119,9 @@ class server {
   [[nodiscard]] result<core::value_answer> value(std::string_view key) const;
   [[nodiscard]] core::barrier_history history(std::string_view barrier) const;
 
+  // No session is left but those of relays, and none of a JAX process.
+  [[nodiscard]] bool is_deserted() const;
+
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;
 

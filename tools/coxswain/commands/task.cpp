@@ -275,7 +275,8 @@ command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS and _TASK_INCARNATION are s
 other subcommands open sessions of their own, as everywhere.
 
 An unmodified JAX program joins and leaves by itself: with --jax nothing else does so for the task,
-and no other program can act for it. For its jax.distributed.initialize() these are set:
+and no other program can act for it. How it ends is reported at once, as for any command; if it ends
+with 0 and never joined, the exit code is 1. For its jax.distributed.initialize() these are set:
 JAX_COORDINATOR_ADDRESS, with --relay that of the relay, unless there is --xla-strict; if there are
 tokens or TLS and neither --relay nor --xla-listen, set it yourself;
 JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with SLURM_JOB_ID and
@@ -292,7 +293,8 @@ EXAMPLE
 
 Without options and COXSWAIN_ variables, the address, the task and the number of tasks come from the
 launcher: see coxswain detect. With --host-if-task-0 the job needs only its launcher; but the
-coordinator ends with the process of task 0.
+coordinator ends with the process of task 0; after a failure, when all others have gone, or after a
+minute.
 
 With --journal the next process of task 0 continues the coordinator and the job, if its launcher
 starts it again after its process was killed or its command has failed. Task 0 must be recoverable.
@@ -304,7 +306,7 @@ EXIT CODES
   That of the command, 128 + the number of the signal that killed it; 126 or
   127 if it cannot be run or found; 128 + the number of a signal that came
   while there was no command. If the command ended with 0 but the job has
-  failed, 1.
+  failed, or with --jax has never joined, 1.
   64 wrong usage, 69 no coordinator reachable, 74 the journal is damaged or
   cannot be written, 75 not all tasks joined in time, 77 refused (token, job,
   permission)

@@ -6,7 +6,9 @@
 
 #include <boost/asio/signal_set.hpp>
 
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <utility>
 
 namespace coxswain::tools {
@@ -14,6 +16,9 @@ namespace {
 
 // Time limit for the tasks of a failed job to leave.
 constexpr duration failed_job_lingers = 60s;
+
+// How often the coordinator of a failed job looks whether all have gone.
+constexpr duration look_period = 50ms;
 
 server::server open(asio::io_context& io, server::options options) try {
   return server::server{io, std::move(options)};
@@ -52,15 +57,21 @@ void task_host::await_others() {
   bool is_over{};
   asio::signal_set signals{io_, SIGINT, SIGTERM};
   signals.async_wait([&](boost::system::error_code, int) { is_over = true; });
-  asio::steady_timer linger{io_};
-  if (coordinator_.error()) {
-    linger.expires_after(failed_job_lingers);
-    linger.async_wait([&](boost::system::error_code) { is_over = true; });
-  }
+  asio::steady_timer look{io_};
+  auto const last_look = deadline_after(std::chrono::steady_clock::now(), failed_job_lingers);
+  std::function<void()> const await_end = [&] {
+    look.expires_after(look_period);
+    look.async_wait([&](boost::system::error_code problem) {
+      if (problem) return;
+      is_over |= std::chrono::steady_clock::now() >= last_look || coordinator_.is_deserted();
+      await_end();
+    });
+  };
+  if (coordinator_.error()) await_end();
   while (!is_over && !is_job_done_ && !has_ended_ && io_.run_one() > 0) continue;
   // Cancels pending operations while the objects they refer to still exist.
   signals.cancel();
-  linger.cancel();
+  look.cancel();
   io_.poll();
 }
 

@@ -3,6 +3,7 @@
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/tls.hpp"
+#include "options/units.hpp"
 #include "process/jax_environment.hpp"
 #include "terminal/harmless_text.hpp"
 
@@ -23,6 +24,7 @@ namespace {
 
 // The final messages do not delay the end: the end of the session implies them.
 constexpr duration report_max = 5s;
+constexpr duration good_report_max = 1s;
 
 // 16 random bytes, in hexadecimal.
 std::string new_secret() {
@@ -51,10 +53,13 @@ asio::awaitable<void> task_run::run() {
   // As long as we live: the client is destroyed first, and makes no more calls.
   auto follow = [this, tell = options_.client.on_event](client_event const& what) {
     if (tell) tell(what);
+    if (what.what == client_event::kind::reconnected) is_away_ = false;
+    if (what.what == client_event::kind::disconnected) is_away_ = true;
     if (forwarder_) forwarder_->follow();
   };
   auto as = options_.client;
   as.on_event = std::move(follow);
+  as.supervises = options_.joins_itself;
   job_ = co_await connect(std::move(as));
   if (!options_.joins_itself) {
     if (!co_await has_joined()) co_return;
@@ -68,20 +73,41 @@ asio::awaitable<void> task_run::run() {
     problem = why;
   }
   if (problem) {
-    if (!options_.joins_itself) co_await report(problem->what());
+    status const what{errc::aborted, problem->what()};
+    if (!options_.joins_itself) co_await report(what);
     throw *std::move(problem);
   }
   auto const how = co_await command_ended();
 
   command_.reset();
   code_ = how.code();
-  if (options_.joins_itself) co_return;
+  if (options_.joins_itself) {
+    co_await report_end(how);
+    co_return;
+  }
   co_await end_grant();
   if (how.is_good()) {
     co_await leave();
-  } else {
-    co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
+  } else if (!has_failed_) {
+    status const what{errc::aborted, fmt::format("'{}' {}", options_.command.front(), how.text())};
+    co_await report(what);
   }
+}
+
+// The coordinator knows whether the COMMAND has joined. One that ends after the job has failed ends
+// with it.
+asio::awaitable<void> task_run::report_end(ending how) {
+  status what;
+  if (!how.is_good() && !has_failed_) what = status{errc::aborted, how.text()};
+  // With all tasks the coordinator may have gone, too.
+  if (what.ok() && is_away_) co_return;
+  auto const told = co_await report(what);
+  if (told.code() != errc::not_found) co_return;
+  fmt::print(stderr,
+             "coxswain task: '{}' {} and never joined: does it call "
+             "jax.distributed.initialize()?\n",
+             options_.command.front(), how.is_good() ? "ended" : how.text());
+  if (how.is_good()) code_ = static_cast<int>(exit_code::failed);
 }
 
 // False: the job is over, and has not needed this spare.
@@ -206,6 +232,11 @@ asio::awaitable<void> task_run::end_with_job() {
   if (why.cause.task == options_.client.task) co_await pause();
   for (int const number : {SIGTERM, SIGKILL}) {
     if (!command_) co_return;
+    if (number == SIGKILL) {
+      fmt::print(stderr,
+                 "coxswain task: '{}' still runs {} after SIGTERM (--kill-grace): SIGKILL\n",
+                 options_.command.front(), text_of(options_.kill_grace));
+    }
     command_->signal(number);
     co_await pause();
   }
@@ -218,14 +249,23 @@ asio::awaitable<void> task_run::pause() {
   co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-asio::awaitable<void> task_run::report(std::string what) {
-  if (has_failed_) co_return;
-  core::report_error_args args;
-  args.what = status{errc::aborted, std::move(what)};
-  detail::question q{std::move(args), report_max};
-  auto const told = co_await detail::ask(detail::connection_of(job_), std::move(q));
-  if (told.outcome.ok()) co_return;
-  fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", told.outcome.text());
+// The outcome of the report.
+asio::awaitable<status> task_run::report(status what) {
+  bool const is_failure = !what.ok();
+  duration const limit = is_failure ? report_max : good_report_max;
+  core::report_error_args args{std::move(what)};
+  detail::question q{std::move(args), limit};
+  status outcome;
+  try {
+    auto const told = co_await detail::ask(detail::connection_of(job_), std::move(q));
+    outcome = told.outcome;
+  } catch (error const& why) {
+    outcome = why.outcome();
+  }
+  if (is_failure && !outcome.ok() && outcome.code() != errc::not_found) {
+    fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", outcome.text());
+  }
+  co_return outcome;
 }
 
 }  // namespace coxswain::tools

@@ -69,7 +69,8 @@ class task_run {
   asio::awaitable<void> pause();
   asio::awaitable<void> end_grant();
   asio::awaitable<void> leave();
-  asio::awaitable<void> report(std::string what);
+  asio::awaitable<void> report_end(ending how);
+  asio::awaitable<status> report(status what);
 
   task_run_options options_;
   asio::signal_set signals_;
@@ -81,6 +82,7 @@ class task_run {
   std::string secret_;                    // of the programs that act for the task
   std::optional<child_process> command_;
   bool has_failed_{};  // the job's failure, as reported to us
+  bool is_away_{};     // our connection is lost
   std::optional<int> code_;
 };
 
