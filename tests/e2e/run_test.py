@@ -7,8 +7,9 @@ import select
 import signal
 import time
 import unittest
+import urllib.request
 
-from programs import BIN, EndToEnd, LIMIT, PATH, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
+from programs import BIN, EndToEnd, LIMIT, PATH, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, wait_for_file
 
 WORKER = BIN / "coxswain-example-worker"
 
@@ -194,6 +195,76 @@ class Jobs(WithJobs):
         self.assertRegex(job.err, r"\[0\] .*task 1 .*failed: ABORTED: exited with status 3")
 
 
+class Causes(WithJobs):
+    """The last lines are the coordinator's first cause, not the exit status of whoever ended first."""
+
+    def last_lines(self, job):
+        lines = [line for line in job.lines["err"] if line.startswith("coxswain run: ")]
+        return [line.removeprefix("coxswain run: ") for line in lines if "warn" not in line and "error" not in line]
+
+    def run_script(self, tasks, script, *options):
+        job = self.run_to_end("coxswain", "run", "-n", tasks, "--failure-grace", "50ms", "--log-level", "off",
+                              *options, "--", "coxswain", "task", "--", "sh", "-c", script, env=PATH)
+        return job, self.last_lines(job)
+
+    def test_a_drain(self):
+        job = self.job(2, WORKER, "--rounds", 10**9, options=("--http", "127.0.0.1:0", "--linger", "0"))
+        page = job.line("status page at", "err").split()[-1]
+        token = job.line("to cancel, preempt or drain there, open", "err").split()[-1].removeprefix(f"{page}#token=")
+        self.wait_for_round()
+
+        post = urllib.request.Request(page + "api/v1/drain", b"{}", {
+            "Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(post, timeout=LIMIT) as answer:
+            self.assertEqual(answer.status, 202)
+
+        self.assertNotEqual(job.wait(), 0, job.said())
+        first, *others = self.last_lines(job)[-2:]
+        self.assertRegex(first, r"^the job was stopped: the coordinator was drained over HTTP by 127\.0\.0\.1$")
+        self.assertRegex(others[0], r"^tasks 0-1 ended with the job: exited with status \d+$")
+
+    def test_a_deadlock(self):
+        job, said = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")
+
+        self.assertNotEqual(job.code, 0, job.said())
+        self.assertIn("deadlock: tasks 0-1 are blocked on each other", "\n".join(said), job.said())
+        self.assertNotIn("failed: exited", job.err)
+
+    def test_an_error_that_a_task_reports(self):
+        job, said = self.run_script(2, """[ $COXSWAIN_TASK_ID = 1 ] || exec tail -f /dev/null
+            coxswain fail "out of luck" --code DATA_LOSS; exit 3""")
+
+        self.assertEqual(job.code, 3, job.said())
+        self.assertIn("task 1 failed: DATA_LOSS: out of luck", said, job.said())
+        self.assertIn("task 1 ended with the job: exited with status 3", said)
+
+    def test_a_task_without_progress(self):
+        job, said = self.run_script(2, """coxswain progress 1; [ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null
+            coxswain barrier b""", "--progress-timeout", "300ms", "--fail-without-progress")
+
+        self.assertNotEqual(job.code, 0, job.said())
+        self.assertRegex("\n".join(said), "task 1 failed: DEADLINE_EXCEEDED: task 1 .*has reported no progress for")
+
+    def test_a_join_that_timed_out(self):
+        script = '[ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null; exec coxswain task -- true'
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--join-timeout-max", "300ms",
+                              "--", "sh", "-c", script, env=PATH)
+
+        self.assertEqual(job.code, TIMED_OUT, job.said())
+        self.assertRegex("\n".join(self.last_lines(job)), "the job could not start: .*Join of the job timed out after 300 ms")
+        self.assertIn("task 0 ended with the job: exited with status 75", self.last_lines(job))
+
+    def test_a_sigkill_of_ours_says_so(self):
+        script = '[ $COXSWAIN_TASK_ID = 0 ] && exit 3; trap "" TERM; while :; do tail -f /dev/null; done'
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--kill-grace", "50ms", "--",
+                              "sh", "-c", script)
+
+        self.assertEqual(job.code, 3, job.said())
+        self.assertEqual(self.last_lines(job)[-2:], [
+            "task 0 failed: exited with status 3 before it had joined",
+            "task 1 ended with the job: killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace"])
+
+
 class Output(EndToEnd):
 
     def test_output_lines_are_whole_and_prefixed_with_their_task(self):
@@ -339,7 +410,7 @@ class Signals(WithJobs):
 
         self.assertEqual(job.code, 3)
         self.assertIn("task 0 failed: exited with status 3", job.err)
-        self.assertIn("tasks 1-2 ended after that: killed by signal 15 (SIGTERM)", job.err)
+        self.assertIn("tasks 1-2 ended with the job: killed by signal 15 (SIGTERM)", job.err)
 
     def test_nothing_is_left_behind(self):
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",

@@ -120,7 +120,8 @@ int exec_problem(net::descriptor const& report) {
 std::string ending::text() const {
   if (!was_killed) return fmt::format("exited with status {}", number);
   auto const* const name = ::sigabbrev_np(number);
-  return fmt::format("killed by signal {} (SIG{})", number, name == nullptr ? "?" : name);
+  return fmt::format("killed by signal {} (SIG{}){}", number, name == nullptr ? "?" : name,
+                     after_grace ? " that coxswain sent after --kill-grace" : "");
 }
 
 child_process::child_process(child_command const& command) {

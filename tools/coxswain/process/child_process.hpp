@@ -17,14 +17,15 @@ namespace coxswain::tools {
 // How a process ended.
 struct ending {
   bool was_killed{};
-  int number{};  // the signal's, else the exit status
+  int number{};        // the signal's, else the exit status
+  bool after_grace{};  // we sent the signal, after --kill-grace
 
   [[nodiscard]] bool is_good() const noexcept { return !was_killed && number == 0; }
 
   // As in a shell: 128 + the signal, else the exit status.
   [[nodiscard]] int code() const noexcept { return was_killed ? 128 + number : number; }
 
-  // "killed by signal 9 (SIGKILL)", "exited with status 3".
+  // "killed by signal 9 (SIGKILL)", "exited with status 3". Says if we sent the signal.
   [[nodiscard]] std::string text() const;
 
   friend auto operator<=>(ending const&, ending const&) = default;

@@ -18,9 +18,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +32,9 @@ namespace {
 // When the job cannot begin any more: those that connect too late find no coordinator, and would
 // wait for one.
 constexpr duration hopeless_grace = 5s;
+
+// So long after a deadlock has ended, an exit is its effect.
+constexpr duration deadlock_effect = 10s;
 
 // Before a process is started again. Its number is kept for it longer (config::come_back).
 constexpr duration pause_min = 1s;
@@ -53,12 +58,6 @@ environment_variables launcher_variables(std::vector<std::string> const& listene
   return all;
 }
 
-// Ours are (has_ended).
-local_job_options with_reported_ends(local_job_options options) {
-  options.server.core.reports_ends = true;
-  return options;
-}
-
 std::shared_ptr<net::descriptor const> log_file(std::string const& directory,
                                                 std::string const& name) {
   if (directory.empty()) return nullptr;
@@ -74,12 +73,13 @@ std::shared_ptr<net::descriptor const> log_file(std::string const& directory,
 }  // namespace
 
 local_job::local_job(asio::io_context& io, local_job_options options)
-    : options_{with_reported_ends(std::move(options))},
+    : options_{completed(std::move(options))},
       coordinator_{io, options_.server},
       child_ended_{io, SIGCHLD},
       timer_{io},
       coordinator_ended_{io, time_point::max()},
-      endings_(options_.server.core.num_tasks) {
+      endings_(options_.server.core.num_tasks),
+      ended_with_job_(options_.server.core.num_tasks) {
   auto note_end = [this](std::exception_ptr problem) {
     coordinator_runs_ = false;
     coordinator_problem_ = std::move(problem);
@@ -88,6 +88,47 @@ local_job::local_job(asio::io_context& io, local_job_options options)
   };
   asio::co_spawn(io, coordinator_.run(), note_end);
   if (!options_.relay.empty()) start_relay(io);
+}
+
+// How processes end is reported (has_ended), and why the job ends is noted.
+local_job_options local_job::completed(local_job_options options) {
+  options.server.core.reports_ends = true;
+  options.server.log = [this, write = std::move(options.server.log)](core::event const& e) {
+    note(e);
+    if (write) write(e);
+  };
+  return options;
+}
+
+// A join that has failed may succeed the next time. The job's error is the coordinator's to tell.
+void local_job::note(core::event const& what) {
+  using kind = core::event_kind;
+  bool const is_all = !what.task && what.barrier.empty();
+  bool const is_error = what.level == core::severity::error;
+  if (what.kind == kind::stuck && is_error) deadlock_ = {what.text, time_point::max()};
+  if (what.kind == kind::unstuck) deadlock_.ended = std::chrono::steady_clock::now();
+  if (what.kind == kind::job_failed) {
+    if (what.text.find("exited with status") != what.text.npos) blame_deadlock();
+    is_decided_ = true;
+  }
+  if (what.kind == kind::joined && is_all && std::exchange(has_failed_join_, false)) {
+    first_cause_.clear();
+  }
+  if (is_decided_ || !first_cause_.empty()) return;
+  if (what.kind == kind::stopping) {
+    constexpr std::string_view before_reason = "stopping: ";
+    first_cause_ = "the job was stopped: " + what.text.substr(before_reason.size());
+  } else if (what.kind == kind::round_failed && is_all && is_error) {
+    first_cause_ = "the job could not start: " + what.text;
+    has_failed_join_ = true;
+  }
+}
+
+// The calls of deadlocked tasks time out, and their programs end because of it.
+void local_job::blame_deadlock() {
+  if (is_decided_ || !first_cause_.empty() || deadlock_.text.empty()) return;
+  auto const now = std::chrono::steady_clock::now();
+  if (now < deadline_after(deadlock_.ended, deadlock_effect)) first_cause_ = deadlock_.text;
 }
 
 void local_job::start_relay(asio::io_context& io) {
@@ -132,6 +173,7 @@ asio::awaitable<void> local_job::run() {
 
 asio::awaitable<void> local_job::stop(std::string reason) {
   signal_all(SIGKILL);  // what the processes left behind
+  is_decided_ = true;
   coordinator_.stop(std::move(reason));
   boost::system::error_code ignored;
   while (coordinator_runs_) {
@@ -161,6 +203,7 @@ void local_job::start(std::uint32_t process, bool as_spare) {
   member& one = members_[process];
   one.process = std::make_unique<child_process>(command_of(process, as_spare));
   one.runs = true;
+  one.was_killed = false;
   auto const prefix = fmt::format("[{}] ", name);
   output_.pass_on(one.process->take_output(), STDOUT_FILENO, prefix, copy);
   output_.pass_on(one.process->take_errors(), STDERR_FILENO, prefix, copy);
@@ -254,11 +297,14 @@ void local_job::tell_ended(std::uint32_t task, status why) {
 void local_job::has_ended(std::uint32_t task, ending how) {
   members_[task].runs = false;
   --running_;
+  how.after_grace = how.was_killed && how.number == SIGKILL && members_[task].was_killed;
   if (is_spare(task)) {
     if (!how.is_good() && !was_interrupted()) static_cast<void>(start_later(task));
     return;
   }
   endings_[task] = how;
+  if (!how.is_good() && !how.was_killed) blame_deadlock();
+  ended_with_job_[task] = !first_cause_.empty() || coordinator_.error();
   if (how.is_good()) return tell_ended(task, {errc::ok, how.text()});
   if (was_interrupted()) return coordinator_.stop(interruption_);
   tell_ended(task, {errc::aborted, how.text()});
@@ -272,8 +318,12 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   if (state == task_state::failed && !coordinator_.error()) return;
   // A task that never joined cannot fail for the coordinator: another process might take its place.
   // None does here, so the others would wait until their deadline.
-  if (is_hopeless)
+  if (is_hopeless) {
+    if (first_cause_.empty()) {
+      first_cause_ = fmt::format("task {} failed: {} before it had joined", task, how.text());
+    }
     coordinator_.stop(fmt::format("task {} {} before it had joined", task, how.text()));
+  }
   if (interrupts_ == 0 && !std::exchange(is_failing_, true)) {
     end_processes_after(is_hopeless ? std::min(options_.failure_grace, hopeless_grace)
                                     : options_.failure_grace);
@@ -303,6 +353,7 @@ void local_job::forgive_replaced() {
 
 void local_job::signal_all(int number) {
   for (auto& one : members_) {
+    one.was_killed |= number == SIGKILL && one.runs;
     if (one.process) one.process->signal(number);
     if (one.pause) one.pause->cancel();
   }

@@ -68,6 +68,13 @@ class local_job {
   [[nodiscard]] std::vector<std::optional<ending>> const& endings() const noexcept {
     return endings_;
   }
+  // Whether the process ended only after the job's end had a cause.
+  [[nodiscard]] bool ended_with_job(std::uint32_t task) const { return ended_with_job_[task]; }
+
+  // Why the job ended, if not by an error of the job: it was stopped, could not begin, or its tasks
+  // were deadlocked. Empty: none of these.
+  [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
+
   [[nodiscard]] pid_t pid(std::uint32_t task) const { return members_.at(task).process->pid(); }
 
   [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
@@ -78,6 +85,9 @@ class local_job {
   [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
 
  private:
+  [[nodiscard]] local_job_options completed(local_job_options options);
+  void note(core::event const& what);
+  void blame_deadlock();
   void start_relay(asio::io_context& io);
   // Processes are numbered like their tasks; those of spares follow.
   [[nodiscard]] bool is_spare(std::uint32_t process) const { return process >= endings_.size(); }
@@ -98,6 +108,13 @@ class local_job {
   void end_processes();
   void end_processes_after(duration grace);
 
+  std::string first_cause_;
+  bool has_failed_join_{};  // that is the cause
+  bool is_decided_{};       // what follows is no first cause: the job has failed or is over
+  struct {
+    std::string text;
+    time_point ended{time_point::max()};
+  } deadlock_;  // the last one
   local_job_options options_;
   server::server coordinator_;
   std::optional<relay::relay> relay_;
@@ -111,11 +128,13 @@ class local_job {
   struct member {
     std::unique_ptr<child_process> process;
     bool runs{};
+    bool was_killed{};  // by us, because it did not end
     std::uint32_t restarts{};
     std::optional<asio::steady_timer> pause;  // until it is started again
   };
   std::vector<member> members_;
   std::vector<std::optional<ending>> endings_;  // of tasks
+  std::vector<bool> ended_with_job_;            // likewise
   std::size_t running_{};                       // or to be started again
   std::optional<task_id> first_bad_;
   bool is_failing_{};         // the others are to end

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace coxswain::tools {
@@ -26,28 +27,40 @@ std::optional<task_id> culprit(local_job const& job) {
 
 bool is_bad(std::optional<ending> const& how) { return how && !how->is_good(); }
 
+// Why the job ended. Where the cause is the end of a process, as it is known here.
+std::string cause_text(local_job const& job) {
+  auto const error = job.coordinator().error();
+  if (!error || !job.first_cause().empty()) return job.first_cause();
+  auto const& why = error->cause.why;
+  auto const& task = error->cause.task;
+  if (!task) return fmt::format("the job failed: {}", why.text());
+  auto const& how = job.endings().at(task->value);
+  bool const is_its_end = is_bad(how) && why.message().ends_with(how->text());
+  return fmt::format("task {} failed: {}", task->value, is_its_end ? how->text() : why.text());
+}
+
 }  // namespace
 
 std::string failure_text(local_job const& job, std::string const& prefix) {
   auto const& endings = job.endings();
-  auto const first = culprit(job);
   auto const error = job.coordinator().error();
-  std::string text;
-  if (first) {
-    auto const& how = endings.at(first->value);
-    auto const why = is_bad(how) ? how->text() : error->cause.why.text();
-    text += fmt::format("{}task {} failed: {}\n", prefix, first->value, harmless_lines(why));
-  } else if (error) {
-    text += fmt::format("{}the job failed: {}\n", prefix, harmless_lines(error->cause.why.text()));
+  auto const first = error ? error->cause.task : job.first_bad();
+  if (!error && !first) return {};
+  std::string cause = cause_text(job);
+  if (cause.empty()) {
+    cause = fmt::format("task {} failed: {}", first->value, endings.at(first->value)->text());
   }
-  std::map<ending, std::vector<task_id>> others;
+  std::string text = fmt::format("{}{}\n", prefix, harmless_lines(cause));
+  std::map<std::pair<bool, ending>, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {
-    if (is_bad(endings[task]) && task_id{task} != first)
-      others[*endings[task]].push_back(task_id{task});
+    if (!is_bad(endings[task])) continue;
+    bool const is_told = task_id{task} == first && cause.find(endings[task]->text()) != cause.npos;
+    if (!is_told) others[{job.ended_with_job(task), *endings[task]}].emplace_back(task);
   }
   for (auto const& [how, tasks] : others) {
-    text += fmt::format("{}task{} {} ended after that: {}\n", prefix, tasks.size() == 1 ? "" : "s",
-                        ranges_of(tasks), how.text());
+    text +=
+        fmt::format("{}task{} {} {}: {}\n", prefix, tasks.size() == 1 ? "" : "s", ranges_of(tasks),
+                    how.first ? "ended with the job" : "ended", how.second.text());
   }
   return text;
 }
