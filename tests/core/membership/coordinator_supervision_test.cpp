@@ -43,7 +43,7 @@ BOOST_FIXTURE_TEST_CASE(others_learn_at_once_how_a_supervised_process_was_killed
 
 BOOST_FIXTURE_TEST_CASE(the_report_need_not_wait_for_the_connection, supervised_job) {
   BOOST_TEST(c.code(reports(c, 0, killed)) == "OK");
-  c.lose(3);
+  expect_words(c.goodbye(3), {"the process has ended"});
   BOOST_TEST(c.error() == "task 2: ABORTED: killed by signal 9 (SIGKILL)");
 }
 
