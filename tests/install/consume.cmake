@@ -1,4 +1,5 @@
-# Configures, builds and runs the consumer. `how` is packages, find_package or add_subdirectory.
+# Configures, builds and runs the consumer. `how` is packages, find_package, build_tree
+# or add_subdirectory.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
@@ -120,8 +121,10 @@ if(how STREQUAL "packages")
 elseif(how STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${coxswain_build} --prefix ${work}/prefix)
   list(APPEND settings -D CMAKE_PREFIX_PATH=${work}/prefix)
+elseif(how STREQUAL "build_tree")
+  set(ENV{PATH} "${coxswain_build}/bin:$ENV{PATH}")
 else()
-  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source} -D COXSWAIN_UNITY=${unity})
+  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source})
 endif()
 refuse_paths_of_this_machine(${work}/prefix)
 refuse_lto_data(${work}/prefix)

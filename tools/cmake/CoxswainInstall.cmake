@@ -7,15 +7,19 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
 # In link order: dependents before their dependencies.
 set(libraries)
+set(installed_targets)
 foreach(library IN ITEMS c host status client server xla launch etcd net http2 wire proto core base)
   if(TARGET coxswain_${library})
     install(TARGETS coxswain_${library} EXPORT coxswain-targets
       ARCHIVE COMPONENT development
       FILE_SET HEADERS COMPONENT development)
     string(APPEND libraries " -lcoxswain_${library}")
+    list(APPEND installed_targets coxswain_${library})
   endif()
 endforeach()
 install(EXPORT coxswain-targets NAMESPACE coxswain:: DESTINATION ${package} COMPONENT development)
+# CMake also finds the build tree: through CMAKE_PREFIX_PATH, or because its programs are in PATH.
+export(EXPORT coxswain-targets NAMESPACE coxswain:: FILE ${PROJECT_BINARY_DIR}/coxswain-targets.cmake)
 install(FILES ${PROJECT_SOURCE_DIR}/proto/coxswain/v1/coxswain.proto
   DESTINATION ${CMAKE_INSTALL_DATADIR}/coxswain/proto/coxswain/v1 COMPONENT development)
 
@@ -39,6 +43,7 @@ install(FILES ${PROJECT_BINARY_DIR}/coxswain.pc
 
 if(TARGET coxswain)
   install(TARGETS coxswain COMPONENT program)
+  list(APPEND installed_targets coxswain)
   install(FILES
     ${PROJECT_SOURCE_DIR}/tools/deploy/coxswain@.service
     ${PROJECT_SOURCE_DIR}/tools/deploy/coxswain@.socket
@@ -50,10 +55,12 @@ if(TARGET coxswain)
     DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 endif()
 if(TARGET coxswain_manual)
+  list(APPEND installed_targets coxswain_manual)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 endif()
 
 if(TARGET coxswain_python)
+  list(APPEND installed_targets coxswain_python)
   cmake_path(GET Python3_SITEARCH FILENAME kind)  # Debian's is called dist-packages
   set(COXSWAIN_PYTHON_DIR
     lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/${kind}
@@ -69,6 +76,9 @@ if(TARGET coxswain_python)
   get_target_property(metadata coxswain_python COXSWAIN_METADATA)
   install(DIRECTORY ${metadata} DESTINATION ${COXSWAIN_PYTHON_DIR} COMPONENT python)
 endif()
+
+# Everything that `cmake --install` installs.
+add_custom_target(coxswain_installed DEPENDS ${installed_targets})
 
 # Part of no component: Debian has its own place for it.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)

@@ -52,5 +52,8 @@ function(coxswain_layer name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_sources(${target} PUBLIC FILE_SET HEADERS
     BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
-  target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:coxswain_warnings>)
+  target_link_libraries(${target} PUBLIC ${arg_LINK})
+  # Not linked, or the exported targets would need it.
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:coxswain_warnings,INTERFACE_COMPILE_OPTIONS>)
 endfunction()

@@ -16,6 +16,8 @@
 
 namespace coxswain::core {
 
+struct barrier_history;  // coordinator.hpp
+
 class barrier_verbs final : public blocking_concern {
  public:
   explicit barrier_verbs(concerns& all);
