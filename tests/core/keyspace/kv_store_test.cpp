@@ -456,6 +456,33 @@ BOOST_AUTO_TEST_CASE(a_refusal_shortens_a_long_key) {
   BOOST_TEST(s.keys.increment(key, INT64_MAX).error().message().size() <= 1024u);
 }
 
+BOOST_AUTO_TEST_CASE(a_similar_key_differs_in_one_place_by_more_than_a_number) {
+  store s;
+  for (int i = 0; i < 1000; ++i) s.put("address/" + std::to_string(i), "v");
+  s.put("zebra", "v");
+  auto const similar = [&s](std::string const& key) {
+    return s.keys.similar_to(key).value_or("none");
+  };
+
+  BOOST_TEST(similar("adress/0") == "none");  // too far away among so many
+  BOOST_TEST(similar("address/0x") == "address/0");
+  BOOST_TEST(similar("address/1000") == "none");
+  BOOST_TEST(similar("Zebra") == "none");
+  BOOST_TEST(similar("zebar") == "zebra");
+  BOOST_TEST(similar("zebras!") == "zebra");
+  BOOST_TEST(similar("zebrafish") == "none");
+}
+
+BOOST_AUTO_TEST_CASE(all_keys_of_a_small_store_are_compared) {
+  store s;
+  s.put("address/0", "v");
+  s.put("other", "v");
+
+  BOOST_TEST(s.keys.similar_to("Address/0").value() == "address/0");
+  BOOST_TEST(s.keys.similar_to("adress/0").value() == "address/0");
+  BOOST_TEST(!s.keys.similar_to("address/1"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -231,6 +231,23 @@ BOOST_AUTO_TEST_CASE(an_answer_of_long_events_is_bounded_in_bytes_but_never_empt
   BOOST_TEST(log.since(3, severity::info).entries.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_coordinators_log_shows_similar_events_when_their_number_has_doubled) {
+  event_log log{{10'000, 1'000'000, 4}, noon};
+  std::string shown;
+
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    std::string const who = "task " + std::to_string(i);
+    auto const logged = log.add(i * 100ms, about(i, who + " failed"), who);
+    if (logged) shown += logged->text + '\n';
+  }
+
+  BOOST_TEST(shown ==
+             "task 0 failed\ntask 1 failed\ntask 2 failed\ntask 3 failed\n"
+             "task 7 failed [8 like this in 700 ms, of tasks 0-7]\n"
+             "task 15 failed [16 like this in 1.5 s, of tasks 0-15]\n");
+  BOOST_TEST(log.add(3s, told("the cause"))->text == "the cause");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -210,8 +210,20 @@ BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_reduce_alike) {
     auto const one = c.barrier(1, "r", 300s, other);
 
     BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-    expect_words(c.text(zero), {"differs from the waiting tasks in participants or barrier kind"});
+    expect_words(c.text(zero), {"task 1 differs from the waiting tasks: operation ",
+                                " instead of reduction sum of integers"});
   }
+}
+
+BOOST_AUTO_TEST_CASE(callers_that_differ_are_told_in_what) {
+  cluster c{3};
+  c.barrier(0, "r", 300s, bringing(reduction::sum_int64, 1));
+
+  auto const one = c.barrier(1, "r", 300s, {.among = {0, 1}, .gather = "12345678"});
+
+  BOOST_TEST(c.text(one) ==
+             "Barrier 'r' round 1: task 1 differs from the waiting tasks: operation all_gather "
+             "instead of reduction sum of integers, participants 0-1 instead of 0-2");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_newer_operand_of_a_task_that_asks_again_counts, job<2>) {

@@ -205,7 +205,7 @@ BOOST_FIXTURE_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants
   auto const one = c.barrier(1, "b", 300s, {.among = {0, 1}});
 
   BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-  expect_words(c.text(zero), {"Barrier 'b' round 1", "task 1", "participants or barrier kind"});
+  expect_words(c.text(zero), {"Barrier 'b' round 1", "task 1", "participants 0-1 instead of 0-2"});
   // Two tasks got the failure; it is kept for the third.
   BOOST_TEST(contains(c.round(c.barrier(2, "b")), "round 1 INVALID_ARGUMENT"));
   auto const next = c.barrier(0, "b");

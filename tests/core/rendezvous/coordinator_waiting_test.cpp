@@ -92,6 +92,9 @@ BOOST_FIXTURE_TEST_CASE(each_kind_of_wait_says_what_is_missing, job<2>) {
   BOOST_TEST(asked(c, count) == "1 of 3 have arrived");
   expect_words(asked(c, leave), {"1 of 2 tasks is missing: 0"});
   BOOST_TEST(asked(c, watch) == "nothing has changed");
+  c.put(0, "address/0", "v");
+  auto const misspelt = c.get(0, "adress/0");
+  BOOST_TEST(asked(c, misspelt) == "key 'adress/0' has no value; 'address/0' exists");
 }
 
 BOOST_AUTO_TEST_CASE(alive_queries_agreements_and_exchanges_name_the_missing) {

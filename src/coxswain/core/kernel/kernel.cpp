@@ -110,8 +110,8 @@ void kernel::log_task(severity level, event_kind kind, task_id task,
 
 // `subject_` is the part of its text that names the task.
 void kernel::add_event(event what) {
-  events.push_back(std::move(what));
-  event_log.add(observed_ - started, events.back(), subject_);
+  auto logged = event_log.add(observed_ - started, std::move(what), subject_);
+  if (logged) events.push_back(*std::move(logged));
 }
 
 std::string kernel::moment(time_point now, time_point at) const {

@@ -25,8 +25,7 @@ namespace coxswain::core {
 [[nodiscard]] std::string another_job(std::string_view wanted, std::string_view served);
 
 // In the error of a barrier whose callers differ; the door for JAX translates that error.
-inline constexpr std::string_view differs_from_waiting =
-    " differs from the waiting tasks in participants or barrier kind";
+inline constexpr std::string_view differs_from_waiting = " differs from the waiting tasks: ";
 
 struct task_ranges {
   std::string text;     // "3,17-24,900"

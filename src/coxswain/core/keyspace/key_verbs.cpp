@@ -14,6 +14,7 @@ namespace {
 
 // Listed keys and values are copied.
 constexpr std::size_t listed_bytes_per_step = 1024;
+constexpr std::size_t steps_per_similar_key = 16;
 
 // OK if the key is as expected.
 status mismatch(std::string const& key, kv_store::entry const* held,
@@ -67,7 +68,13 @@ answer_ptr key_verbs::overdue(time_point now, parked const& p) {
 }
 
 std::string key_verbs::missing_text(time_point, ticket, parked const& p) {
-  return goal_text(p) + " has no value";
+  return goal_text(p) + " has no value" + similar_text(p.name.get());
+}
+
+std::string key_verbs::similar_text(std::string const& key) {
+  kernel_.tally.steps += steps_per_similar_key;
+  auto const similar = keys_.similar_to(key);
+  return similar ? "; " + quoted(*similar) + " exists" : std::string{};
 }
 
 std::string key_verbs::goal_text(parked const& p) const { return "key " + quoted(p.name.get()); }

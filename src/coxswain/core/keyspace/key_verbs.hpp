@@ -48,6 +48,9 @@ class key_verbs final : public blocking_concern, public timed_concern {
   // Before a call looks at the key, so that no client sees it after its removal was announced.
   void remove_if_ended(std::string const& key);
 
+  // "; 'address/0' exists" for a key without a value, if its name may be misspelt; else empty.
+  [[nodiscard]] std::string similar_text(std::string const& key);
+
   [[nodiscard]] kv_store& store() noexcept { return keys_; }
   [[nodiscard]] kv_store const& store() const noexcept { return keys_; }
   // Normalizes the key.

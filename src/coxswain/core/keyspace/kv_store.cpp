@@ -48,6 +48,28 @@ bool is_plain(std::string_view key) noexcept {
   return !is_unusual && !has_unusual(key.substr(last));
 }
 
+// The names without their common beginning and end have at most two characters each, not only
+// digits.
+bool is_misspelling(std::string_view a, std::string_view b) {
+  constexpr std::size_t difference_max = 2;
+  constexpr std::size_t common_min = 3;
+  auto const [shorter, longer] = std::minmax({a.size(), b.size()});
+  if (longer - shorter > difference_max || shorter < common_min) return false;
+  auto const front = static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  a.remove_prefix(front);
+  b.remove_prefix(front);
+  auto const back = static_cast<std::size_t>(
+      std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
+  a.remove_suffix(back);
+  b.remove_suffix(back);
+  auto const is_number = [](std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return front + back >= common_min && std::max(a.size(), b.size()) <= difference_max &&
+         !(is_number(a) && is_number(b));
+}
+
 }  // namespace
 
 status normalise_key(std::string& key, std::size_t bytes_max) {
@@ -225,6 +247,17 @@ bool kv_store::remove_if_ended(std::string const& key) {
   bool const has_ended = at && (*at)->second.has_ended();
   if (has_ended) erase(*at);
   return has_ended;
+}
+
+std::optional<std::string> kv_store::similar_to(std::string const& key) const {
+  constexpr std::size_t neighbours = 64;  // on each side
+  auto const at = entries_.rank(entries_.lower_bound(key));
+  auto const begin = entries_.nth(at < neighbours ? 0 : at - neighbours);
+  auto const end = entries_.nth(std::min(at + neighbours, entries_.size()));
+  auto const found = std::find_if(begin, end, [&key](named_entry const& e) {
+    return !e.second.has_ended() && is_misspelling(key, e.first);
+  });
+  return found == end ? std::nullopt : std::optional{found->first};
 }
 
 std::uint64_t kv_store::count(std::string const& directory) const {

@@ -149,6 +149,10 @@ class kv_store {
   // How many keys `list` visits, without visiting them.
   [[nodiscard]] std::uint64_t count(std::string const& directory) const;
 
+  // A key with a value whose name is probably what was meant: it differs in one place, by at most
+  // two characters that are not just another number. Looks at the keys around it only.
+  [[nodiscard]] std::optional<std::string> similar_to(std::string const& key) const;
+
   waiter_number wait(std::string const& key, ticket who);
   void cancel(std::string const& key, waiter_number number);
 

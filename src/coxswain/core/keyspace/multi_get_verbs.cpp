@@ -49,7 +49,7 @@ answer_ptr multi_get_verbs::overdue(time_point now, parked const& p) {
 }
 
 std::string multi_get_verbs::missing_text(time_point, ticket, parked const& p) {
-  return goal_text(p) + " has no value";
+  return goal_text(p) + " has no value" + concerns_.keys.similar_text(listed_name(p));
 }
 
 // The key that it waits at.

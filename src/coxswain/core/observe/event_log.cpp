@@ -5,6 +5,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -41,6 +42,15 @@ void make_key(std::string& key, event const& what, std::string_view subject) {
   if (at != text.npos) add(text.substr(at + subject.size()));
 }
 
+// " [32 like this in 1.5 s, of tasks 0-31]"
+std::string many_text(events_answer::entry const& e) {
+  std::string text =
+      " [" + std::to_string(e.count) + " like this in " + in_words(e.at - e.first_at);
+  if (!e.tasks.empty()) text += ", of tasks " + e.tasks;
+  if (e.tasks_cut > 0) text += " and " + std::to_string(e.tasks_cut) + " more";
+  return text + ']';
+}
+
 void note(std::vector<bool>& tasks, std::optional<task_id> task) {
   if (!task) return;
   if (tasks.size() <= task->value) tasks.resize(std::size_t{task->value} + 1);
@@ -49,7 +59,7 @@ void note(std::vector<bool>& tasks, std::optional<task_id> task) {
 
 }  // namespace
 
-void event_log::add(duration at, event const& what, std::string_view subject) {
+std::optional<event> event_log::add(duration at, event what, std::string_view subject) {
   std::uint64_t const number = last() + 1;
   for (std::size_t i = 0; i <= static_cast<std::size_t>(what.level); ++i) last_[i] = number;
   auto& of = histories_[what.kind == event_kind::job_failed ? job_failure
@@ -63,11 +73,17 @@ void event_log::add(duration at, event const& what, std::string_view subject) {
   }
   group->last_at = at;
   group->lines.push_back(number);
-  of.bytes += bytes_of(add(of.lines, std::move(folded), number, at, what, group));
+  line const& added = add(of.lines, std::move(folded), number, at, what, group);
+  of.bytes += bytes_of(added);
+  bool const is_one_of_many = group->count > most_.alike;
+  if (is_one_of_many && std::has_single_bit(group->count))
+    what.text += many_text(shown(number, added));
   while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
          (of.bytes > most_.bytes && of.lines.size() > 1)) {
     drop_oldest(of);
   }
+  if (is_one_of_many && !std::has_single_bit(group->count)) return std::nullopt;
+  return what;
 }
 
 // Into the memory of a folded line and of its text, if there is one.

@@ -2,7 +2,8 @@
 // The last events, numbered from one, for watches. Each severity has its own limits, and so has the
 // job's failure: beyond a number and a sum of bytes its oldest are dropped. When more events than a
 // limit differ only in task and numbers, each within a minute of the one before, one line
-// represents all of them. Not here: calls that wait for the next one (watchers).
+// represents all of them, also in the coordinator's log. Not here: calls that wait for the next one
+// (watchers).
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
@@ -36,7 +37,9 @@ class event_log {
   event_log(limits most, wall_time started) : most_{most}, started_{started} {}
 
   // `at` is the uptime of the coordinator; `subject` is the part of the text that names the task.
-  void add(duration at, event const& what, std::string_view subject = {});
+  // Returns how the coordinator's log shows it: nothing for an event like many before it, unless
+  // their number is a power of two; then the text says how many there were.
+  std::optional<event> add(duration at, event what, std::string_view subject = {});
 
   // The number of the last event that is at least this severe; zero if there was none.
   [[nodiscard]] std::uint64_t last(severity at_least = severity::info) const noexcept {

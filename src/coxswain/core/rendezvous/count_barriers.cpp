@@ -2,6 +2,8 @@
 
 #include "coxswain/core/kernel/text.hpp"
 
+#include <algorithm>
+
 namespace coxswain::core {
 
 result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
@@ -13,7 +15,12 @@ result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
   if (is_first) {
     w.count = count;
     w.opened = now;
-    w.number.value = ++round_;
+    auto const idle_name = idle_.find(name);
+    if (idle_name != idle_.end()) {
+      w.number = idle_name->second.last;
+      idle_.erase(idle_name);
+    }
+    ++w.number.value;
   } else if (w.count != count) {
     return status{errc::invalid_argument, "callers already wait at barrier " + quoted(name) +
                                               " with count " + std::to_string(w.count) + ", not " +
@@ -30,6 +37,7 @@ count_barriers::released count_barriers::take_complete(std::string const& name) 
   out.number = at->second.number;
   for (auto const& [_, who] : at->second.arrived) out.tickets.push_back(who);
   by_name_.erase(at);
+  remember(name, out.number);
   return out;
 }
 
@@ -37,7 +45,19 @@ void count_barriers::cancel(std::string const& name, arrival_number number) {
   auto const at = by_name_.find(name);
   if (at == by_name_.end()) return;
   at->second.arrived.erase(number);
-  if (at->second.arrived.empty()) by_name_.erase(at);
+  if (!at->second.arrived.empty()) return;
+  round_number const last{at->second.number.value - 1};
+  by_name_.erase(at);
+  if (last.value > 0) remember(name, last);
+}
+
+void count_barriers::remember(std::string const& name, round_number last) {
+  if (idle_.size() >= idle_max_ && !idle_.empty()) {
+    idle_.erase(std::min_element(idle_.begin(), idle_.end(), [](auto const& a, auto const& b) {
+      return a.second.since < b.second.since;
+    }));
+  }
+  if (idle_max_ > 0) idle_[name] = {last, ++sequence_};
 }
 
 }  // namespace coxswain::core

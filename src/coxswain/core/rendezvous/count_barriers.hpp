@@ -1,11 +1,13 @@
 #pragma once
-// Barriers for callers outside the job: the n-th arrival releases all (semantics D17). Not here:
-// replies and deadlines (coordinator).
+// Barriers for callers outside the job: the n-th arrival releases all (semantics D17). The round
+// numbers of names at which no call waits are remembered for a while. Not here: replies and
+// deadlines (coordinator).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,6 +23,9 @@ class count_barriers {
     time_point opened;
     std::map<std::uint64_t, ticket> arrived;  // oldest first
   };
+
+  // Of at most `idle_max` names without waiting calls the last round number is remembered.
+  explicit count_barriers(std::size_t idle_max) : idle_max_{idle_max} {}
 
   // Identifies an arrival under its name.
   using arrival_number = std::uint64_t;
@@ -44,13 +49,28 @@ class count_barriers {
   static void fields(auto& a, auto& s) {
     a(1, s.by_name_);
     a(2, s.arrival_);
-    a(3, s.round_);
+    a(3, s.sequence_);
+    a(4, s.idle_);
   }
 
  private:
+  struct idle {
+    round_number last{};
+    std::uint64_t since{};
+
+    static void fields(auto& a, auto& s) {
+      a(1, s.last);
+      a(2, s.since);
+    }
+  };
+
+  void remember(std::string const& name, round_number last);
+
+  std::size_t idle_max_;
   std::map<std::string, waiting> by_name_;
+  std::map<std::string, idle> idle_;
   arrival_number arrival_{};
-  std::uint64_t round_{};
+  std::uint64_t sequence_{};  // rises whenever a name becomes idle
 };
 
 }  // namespace coxswain::core

@@ -77,6 +77,23 @@ result<std::string> common(std::vector<bytes> const& operands, task_set const& f
 
 }  // namespace
 
+std::string_view words_of(reduction how) noexcept {
+  switch (how) {
+    case reduction::sum_int64: return "sum of integers";
+    case reduction::min_int64: return "minimum of integers";
+    case reduction::max_int64: return "maximum of integers";
+    case reduction::sum_double: return "sum of floating-point numbers";
+    case reduction::min_double: return "minimum of floating-point numbers";
+    case reduction::max_double: return "maximum of floating-point numbers";
+    case reduction::bit_and: return "bitwise and";
+    case reduction::bit_or: return "bitwise or";
+    case reduction::all_equal: return "all_equal";
+    case reduction::none:
+    case reduction::unknown: break;
+  }
+  return "unknown";
+}
+
 status checked_operand(reduction how, std::string_view operand) {
   switch (how) {
     case reduction::none:

@@ -11,6 +11,9 @@
 
 namespace coxswain::core {
 
+// "sum of integers".
+[[nodiscard]] std::string_view words_of(reduction how) noexcept;
+
 // INVALID_ARGUMENT if these bytes are not a valid operand of this reduction, which is not `none`.
 [[nodiscard]] status checked_operand(reduction how, std::string_view operand);
 
