@@ -86,6 +86,91 @@ BOOST_AUTO_TEST_CASE(a_full_transport_becoming_writable_is_a_sign_of_life) {
   BOOST_TEST(lab.advance(t0 + 39s) == "close | open | disconnected");
 }
 
+// With a session whose coordinator says when to suspect a silent connection.
+agent_lab suspecting(duration after, agent_options options = agent_lab::default_options(),
+                     duration reconnect_grace = 2s) {
+  auto hello = hello_answer();
+  hello.suspect_after = after;
+  hello.restart_grace = 3 * after;
+  hello.reconnect_grace = reconnect_grace;
+  agent_lab lab{std::move(options)};
+  lab.a.start(t0);
+  lab.a.connected(t0, 0);
+  lab.say(t0, {{}, hello});
+  static_cast<void>(lab.out());
+  return lab;
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_connection_is_suspected_when_the_coordinator_says) {
+  auto lab = suspecting(4s);
+  BOOST_TEST((lab.a.next_deadline() == t0 + 2s));
+  BOOST_TEST(lab.advance(t0 + 2s) == "heartbeat");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 2500ms));
+  for (auto const at : {2500ms, 3000ms, 3500ms}) BOOST_TEST(lab.advance(t0 + at) == "heartbeat");
+  BOOST_TEST(lab.advance(t0 + 4s - 1ns) == "");
+
+  BOOST_TEST(lab.advance(t0 + 4s) == "close | open | disconnected");
+}
+
+// The coordinator answers the second one at the latest.
+BOOST_AUTO_TEST_CASE(a_suspected_connection_is_kept_if_only_the_second_heartbeat_is_answered) {
+  auto lab = suspecting(4s);
+  for (auto now = t0; now < t0 + 1min; now += 4s - 1ms) {
+    static_cast<void>(lab.advance(now + 2s));
+    BOOST_TEST(lab.advance(now + 2500ms) == "heartbeat");
+    BOOST_TEST(lab.say(now + 4s - 1ms, {}).advance(now + 4s - 1ms) == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_hears_asks_for_no_earlier_sign_of_life) {
+  auto lab = suspecting(4s);
+  for (int i = 1; i < 10; ++i) BOOST_TEST(lab.say(t0 + i * 1s, {}).advance(t0 + i * 1s) == "");
+
+  BOOST_TEST(lab.say(t0 + 10s, {}).advance(t0 + 10s) == "heartbeat");
+}
+
+BOOST_AUTO_TEST_CASE(no_connection_is_suspected_later_than_without_a_stated_time) {
+  auto lab = suspecting(26s);
+  BOOST_TEST(lab.advance(t0 + 10s) == "heartbeat");
+  BOOST_TEST(lab.advance(t0 + 20s) == "heartbeat");
+  BOOST_TEST(lab.advance(t0 + 25s) == "close | open | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(a_resumed_session_suspects_as_the_present_coordinator_says) {
+  for (auto const stated : {0s, 2s}) {
+    auto lab = suspecting(4s);
+    lab.lose(t0 + 1s);
+    lab.connected(t0 + 1s).say(t0 + 1s, {{}, core::resume_answer{{}, 1, stated}});
+    BOOST_TEST((lab.a.next_deadline() == t0 + 1s + (stated > 0s ? stated / 2 : 10s)));
+  }
+}
+
+// However long tasks are spared whose connection was lost: a third of the restart grace for the
+// silence, the rest to resume.
+BOOST_AUTO_TEST_CASE(attempts_to_resume_take_no_longer_than_half_the_time_of_a_suspicion) {
+  auto lab = suspecting(4s, agent_lab::default_options(), 60s);
+  lab.lose(t0 + 1s);
+  static_cast<void>(lab.out());
+  auto const failed = t0 + 1s + 2s;
+  BOOST_TEST(lab.advance(failed - 1ns) == "");
+  BOOST_TEST(lab.advance(failed) == "close");
+  BOOST_TEST((lab.a.next_deadline() <= failed + 1s));
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_before_the_end_of_the_restart_grace_is_refused_at_the_start) {
+  auto options = agent_lab::default_options();
+  options.fence_after = 12s;
+  BOOST_TEST(!suspecting(4s, options).a.over());
+  options.fence_after = 11s;
+
+  auto const end = suspecting(4s, options).a.end();
+  BOOST_TEST((end.code() == errc::invalid_argument));
+  BOOST_TEST(end.message() ==
+             "fence_after is 11 s, but the coordinator at b12:8476 gives sessions 12 s to "
+             "resume after a restart (restart_grace): fence_after must be at least as long, or "
+             "unset");
+}
+
 BOOST_AUTO_TEST_CASE(a_guest_without_its_coxswain_task_process_ends_at_once) {
   auto options = agent_lab::default_options();
   options.hello.acts_for = core::guest_args{task_id{1}, "0123456789abcdef"};

@@ -114,6 +114,7 @@ BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
            {end_of([&](auto& a) { a.heartbeat_timeout = longest + 1ms; }), "a heartbeat timeout"},
            {end_of([&](auto& a) { a.reconnect_grace = longest + 1ms; }), "a reconnect grace"},
            {end_of([&](auto& a) { a.coordinator_return = longest + 1ms; }), "coordinator_return"},
+           {end_of([&](auto& a) { a.suspect_after = longest + 1ms; }), "a suspect_after"},
            {end_of([&](auto& a) { a.frame_bytes_max = largest + 1; }),
             "frame_bytes_max 2147483648"},
            {end_of([&](auto& a) { a.value_bytes_max = largest + 1; }), "value_bytes_max"},

@@ -54,6 +54,7 @@ core::hello_answer any_greeting(test::random_source& rng) {
   a.heartbeat_period = rng.one_of(std::vector<duration>{0ms, 1ms, 10s});
   a.heartbeat_timeout = 3 * a.heartbeat_period;
   a.reconnect_grace = rng.one_of(std::vector<duration>{0s, 2s});
+  a.suspect_after = rng.one_of(std::vector<duration>{0s, 1ms, 5s});
   a.frame_bytes_max = rng.one_of(std::vector<std::uint64_t>{200, 100'000, 1'000'000'000});
   a.value_bytes_max = rng.one_of(std::vector<std::uint64_t>{100, 50'000});
   a.key_bytes_max = 100;

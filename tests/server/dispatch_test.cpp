@@ -627,6 +627,32 @@ BOOST_FIXTURE_TEST_CASE(large_frames_are_received_while_memory_permits, full_wor
   d().check_invariants();
 }
 
+// It hears no reply to its heartbeats, which are behind the frame.
+BOOST_AUTO_TEST_CASE(
+    a_client_that_suspects_silence_gets_signs_of_life_while_its_large_frame_arrives) {
+  for (bool const suspects : {false, true}) {
+    world w;
+    if (suspects) w.o.core.restart_grace = 12s;  // a sign each second
+    auto const id = w.greeted();
+    auto const other = w.greeted();
+    std::string const large = put_frame(1, "k", std::string(100'000, 'v'));
+    w.d().received(w.now, id, large.substr(0, 50'000));
+    w.d().advance(w.now);
+    for (int i = 0; i < 3; ++i) {
+      w.pass(w.now + 950ms);
+      BOOST_TEST(w.silent(id));
+      w.pass(w.now + 50ms);
+      BOOST_TEST(w.silent(id) != suspects);
+      if (suspects) BOOST_TEST((w.next(id) == wire::server_message{}));
+    }
+
+    BOOST_TEST(w.ask(id, large.substr(50'000)).id.value == 1u);
+    w.pass(w.now + 5s);
+    BOOST_TEST(w.silent(id));
+    BOOST_TEST(w.silent(other));
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(small_frames_need_no_memory_permit, full_world) {
   auto const first = connected("w");
   auto const second = connected("w");

@@ -477,6 +477,10 @@ BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {
                o.core.return_timeout = o.core.hello_timeout = std::chrono::hours::max();
                o.core.stalled_reader_timeout = o.linger = std::chrono::hours::max();
              }).ok());
+  BOOST_TEST(refusal([](options& o) { o.journal.restart_grace = 1s; }).ok());
+  BOOST_TEST(refusal([](options& o) { o.journal.restart_grace = 999ms; }).message() ==
+             "journal.restart_grace must be at least 1s: clients suspect a silent connection after "
+             "a third of it, and must resume in the rest.");
   BOOST_TEST(refusal([](options& o) { o.core.memory_bytes_max = 0; }).code() ==
              errc::invalid_argument);
   BOOST_TEST(refusal([](options& o) { o.core.key_bytes_max = 0; }).code() ==

@@ -76,7 +76,8 @@ core::hello_answer hello_reply() {
           .restart_grace = 15s,
           .hosted_by_task = 0,
           .term = largest,
-          .relayed = true};
+          .relayed = true,
+          .suspect_after = 5s};
 }
 
 barrier_failure failed_barrier() {
@@ -342,7 +343,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, std::monostate{});
   add(made, status{errc::not_found, "There is no key 'a'."}, std::monostate{});
   add(made, {}, hello_reply());
-  add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}, 3});
+  add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}, 3, 5s});
   add(made, {}, core::join_answer{true});
   add(made, {}, core::join_answer{true, task_id{3}});
   core::epoch_answer const epoch{7, 3, task_id{2}, "10.0.0.3:8476", 1, 2};

@@ -134,7 +134,7 @@ struct client_options {
   // After this long without any message from the coordinator the client gives up: all calls fail
   // UNAVAILABLE and `failure()` completes. None: the heartbeat timeout that the coordinator states,
   // or its coordinator_return (30 s) if all its addresses refuse connections. `without_limit`:
-  // never.
+  // never. A time below the coordinator's restart_grace ends `connect` with INVALID_ARGUMENT.
   std::optional<time_limit> fence_after;
 
   // Distinguishes this process from an earlier one of the same task. None: random. A guest has that

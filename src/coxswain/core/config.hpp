@@ -183,6 +183,11 @@ struct config {
     return volatile_above == 0 ? largest_value() : std::min(volatile_above, largest_value());
   }
 
+  // How long a client may hear nothing before it suspects its connection: another process may
+  // continue the job since then, and the session must find it within the restart grace. Zero: no
+  // process does.
+  [[nodiscard]] duration suspect_after() const noexcept { return restart_grace / 3; }
+
   // The largest frame: a value and its envelope.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return largest_value() + 64 * 1024; }
 };

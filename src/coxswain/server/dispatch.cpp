@@ -41,7 +41,8 @@ dispatch::dispatch(options const& o, core_origin from)
       encoder_{core_.logic().memory()},
       lines_{core_},
       steps_{core_.logic()},
-      memory_{core_, lines_, events_, encoder_, o.core.stalled_reader_timeout},
+      memory_{
+          core_, lines_, events_, encoder_, o.core.stalled_reader_timeout, o.core.suspect_after()},
       grpc_{{core_, lines_, steps_, memory_, events_}, o, core_.logic().self(), from.now},
       queued_bytes_max_{o.queued_bytes_max},
       heartbeat_{heartbeat_reply(encoder_)},
@@ -272,6 +273,7 @@ void dispatch::advance(time_point now) {
   now = steps_.limited(now);
   if (!slowed_.empty()) go_on_slowed(now_);
   memory_.advance(now);
+  for (auto const id : memory_.due_signs(now)) show_life(now, id);
   grpc_.advance(now);
   auto const next = core_.logic().next_deadline();
   if (!next || now < *next) return;

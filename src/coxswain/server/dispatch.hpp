@@ -237,6 +237,7 @@ class dispatch {
   void take_changed(std::vector<connection_id>& dirty);
   void hold_back(connection_id to, line& on);
   void answer_heartbeat(time_point now, connection_id from, line& on);
+  void show_life(time_point now, connection_id to);
 
   // Routes (dispatch_routes.cpp).
   void begin_trunk(connection_id from, line& on);

@@ -97,6 +97,15 @@ void dispatch::answer_heartbeat(time_point now, connection_id from, line& on) {
   lines_.changed(now, from, on);
 }
 
+// As an answer to the heartbeat that it cannot read yet. What waits to be written shows it as well.
+void dispatch::show_life(time_point now, connection_id to) {
+  auto* const on = lines_.find(to);
+  if (on == nullptr || !on->greeted || on->out.has_writable() || on->out.ends()) return;
+  if (on->out.holds()) return answer_heartbeat(now, to, *on);
+  on->out.append([this](std::string& out) { out += heartbeat_; });
+  lines_.changed(now, to, *on);
+}
+
 bool dispatch::has_much_to_send() const {
   std::size_t const unsent = core_.logic().unsent();
   if (unsent == 0) return false;

@@ -12,6 +12,9 @@
 namespace coxswain::server {
 namespace {
 
+// Clients try to connect every 100 ms at most.
+constexpr duration restart_grace_min = 1s;
+
 status refusal(std::string why) { return {errc::invalid_argument, std::move(why)}; }
 
 status check_times(options const& o) {
@@ -41,7 +44,11 @@ status check_stated_times(options const& o) {
 }
 
 status check_journal(journal_options const& o) {
-  if (o.restart_grace == 0s) return refusal("journal.restart_grace must be above zero.");
+  if (o.restart_grace < restart_grace_min) {
+    return refusal(
+        "journal.restart_grace must be at least 1s: clients suspect a silent connection after a "
+        "third of it, and must resume in the rest.");
+  }
   constexpr auto longest = wire::stated_time_max;
   if (o.restart_grace > longest) return refusal("journal.restart_grace is above 30 days.");
   if (o.restart_within > longest) {

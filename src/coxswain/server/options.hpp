@@ -64,7 +64,8 @@ struct journal_options {
   // snapshot replaces them; from three quarters on there is a warning. Zero: no limit.
   std::uint64_t bytes_max{0};
 
-  // How long sessions have to resume after a restart.
+  // How long sessions have to resume after a restart; at least 1 s. Clients suspect a silent
+  // connection after a third of it.
   time_limit restart_grace{15s};
 
   // How long clients take refused connections for a restart, instead of `core.coordinator_return`.

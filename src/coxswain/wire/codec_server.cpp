@@ -67,6 +67,7 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   if (from.hosted_by_task) to.set_hosted_by_task(*from.hosted_by_task);
   to.set_term(from.term);
   to.set_relayed(from.relayed);
+  to.set_suspect_after_ms(period_to_wire(from.suspect_after));
 }
 
 result<answer_value> decode(v1::HelloReply& from) {
@@ -92,6 +93,7 @@ result<answer_value> decode(v1::HelloReply& from) {
   if (from.has_hosted_by_task()) to.hosted_by_task = from.hosted_by_task();
   to.term = from.term();
   to.relayed = from.relayed();
+  to.suspect_after = from_milliseconds(from.suspect_after_ms());
   return answer_value{std::move(to)};
 }
 
@@ -99,6 +101,7 @@ void encode(core::resume_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_resume();
   for (auto const id : from.unknown) to.add_unknown(id.value);
   to.set_term(from.term);
+  to.set_suspect_after_ms(period_to_wire(from.suspect_after));
 }
 
 core::resume_answer decode(v1::ResumeReply& from) {
@@ -106,6 +109,7 @@ core::resume_answer decode(v1::ResumeReply& from) {
   to.unknown.reserve(static_cast<std::size_t>(from.unknown_size()));
   for (auto const id : from.unknown()) to.unknown.push_back(request_id{id});
   to.term = from.term();
+  to.suspect_after = from_milliseconds(from.suspect_after_ms());
   return to;
 }
 
@@ -295,7 +299,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> before_version;
   field_writer first{before_version.data()};
   first.put_fixed64(field::kCoordinatorIncarnationFieldNumber, from.coordinator.value);
-  std::array<char, 18 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
+  std::array<char, 19 * number_field_bytes_max + sizeof(core::session_secret)> after_version;
   field_writer rest{after_version.data()};
   rest.put_fixed64(field::kSessionFieldNumber, from.session.value);
   rest.put_head(field::kSecretFieldNumber, from.secret.size());
@@ -317,6 +321,7 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
   rest.put_number(field::kRestartGraceMsFieldNumber, period_to_wire(from.restart_grace));
   rest.put_number(field::kTermFieldNumber, from.term);
   rest.put_number(field::kRelayedFieldNumber, from.relayed ? 1 : 0);
+  rest.put_number(field::kSuspectAfterMsFieldNumber, period_to_wire(from.suspect_after));
   auto const version = text(from.version);
   append_body(head, v1::ServerMessage::kHelloFieldNumber, first.written(),
               content_field_bytes(version.size()) + rest.written().size());

@@ -92,7 +92,8 @@ class Coordinator:
         ``durability``: what the journal survives: "process", the end of this process, or "disk",
         that of the machine, for which each reply waits until the disk has it ("process").
         ``journal_bytes_max``: nothing more is stored while its files are larger (0: no limit).
-        ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s).
+        ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s, at
+        least 1 s). Clients suspect a silent connection after a third of it.
         ``restart_within``: clients wait this long for a restart (10 min).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
     ``spin``: how long its thread polls for input after each message before it sleeps, which costs a

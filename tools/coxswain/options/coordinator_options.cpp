@@ -251,7 +251,9 @@ void add_journal_options(CLI::App& to, coordinator_options& into) {
   add_size(to, "--journal-max", journal.bytes_max,
            "Refuse to store more while the journal's files are larger; 0: no limit", 0);
   add_duration(to, "--restart-grace", journal.restart_grace,
-               "Fail tasks that have not resumed this long after a restart", {.least = 1ms});
+               "Fail tasks that have not resumed this long after a restart; clients suspect a "
+               "silent connection after a third of it",
+               {.least = 1s});
   add_duration(to, "--restart-within", journal.restart_within,
                "Clients wait this long for a restart, instead of --coordinator-return");
   to.option_defaults()->group("Options");

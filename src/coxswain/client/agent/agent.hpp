@@ -12,16 +12,18 @@
 //   addresses, a handshake takes at most 1 s, and in each later round twice as long.
 // - Rounds wait as `backoff` says. While no session exists: up to 1 s, and one try takes
 //   at most 10 s. Afterwards: up to a quarter of the grace (at least 10 ms), and one try takes at
-//   most half of it (at least 100 ms). A connection that answered a call, or lasted longer than the
+//   most half of it (at least 100 ms). Where the time for a silence is shorter than the grace, it
+//   counts. A connection that answered a call, or lasted longer than the
 //   longest wait, makes the next try the first one again.
 // - A heartbeat is sent when nothing was sent, or nothing received, for a heartbeat period, and
 //   each period while a reply is outstanding. The coordinator replies to the second one at the
 //   latest;
 //   so a silence of one and a half periods after the first heartbeat that followed the last sign
 //   of life means that the connection is dead, and another is opened.
-//   At a Unix socket, as of a relay, if there are other addresses, both times are half a period,
-//   and a second heartbeat follows after a quarter: so the next address is tried after a silence of
-//   one period, a third of the timeout.
+//   If the coordinator states a shorter time for a silence, a heartbeat is sent after half of it,
+//   and each eighth while a reply is outstanding, and the connection is dead when it has passed. At
+//   a Unix socket, as of a relay, if there are other addresses, it is at most one period: so the
+//   next address is tried after a third of the timeout.
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
 //   upload over a slow line does not count as silence.
 // - A Join that asks for it is sent behind the first Hello (semantics D10.11). The other calls that

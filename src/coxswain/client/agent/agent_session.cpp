@@ -11,8 +11,6 @@
 namespace coxswain::detail {
 namespace {
 
-constexpr duration backoff_cap_min = 10ms;
-
 // If there are several addresses: between tries of a round, and for a handshake in the first round.
 constexpr duration between_tries = 100ms;
 constexpr duration handshake_first = 1s;
@@ -43,11 +41,14 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
         {errc::failed_precondition, "the peer at " + address() + " states " + *wrong +
                                         ": it is not a Coxswain coordinator; check the address"});
   }
+  if (auto const why = terms_.contradiction(answer)) {
+    return give_up({errc::invalid_argument, *why});
+  }
   terms_.use(std::move(answer));
   life_.use(*session());
   went_up(now);
   backoff_.reset();
-  backoff_.cap(std::max(session()->reconnect_grace / 4, backoff_cap_min));
+  backoff_.cap(terms_.pause_max());
   decoder_.limit(terms_.answer_bytes_max());
   events_.emplace_back(agent_events::opened{});
   requests_.calls().each([&](open_call& call) {
@@ -57,10 +58,11 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
 }
 
 void agent::resume_answered(time_point now, core::resume_answer const& answer) {
-  if (!terms_.resume(answer.term)) {
+  if (!terms_.resume(answer)) {
     close_transport();
     return attempt_failed(now, current_, replaced(answer.term));
   }
+  life_.use(*session());
   went_up(now);
   ++reconnects_;
   events_.emplace_back(agent_events::reconnected{outage_.length(now)});

@@ -11,11 +11,12 @@ std::optional<std::string> long_time(core::hello_answer const& said) {
     char const* name;
     duration value;
   };
-  for (auto const& [name, value] : {time{"a heartbeat period", said.heartbeat_period},
-                                    time{"a heartbeat timeout", said.heartbeat_timeout},
-                                    time{"a reconnect grace", said.reconnect_grace},
-                                    time{"a coordinator_return", said.coordinator_return},
-                                    time{"a restart_grace", said.restart_grace}}) {
+  for (auto const& [name, value] :
+       {time{"a heartbeat period", said.heartbeat_period},
+        time{"a heartbeat timeout", said.heartbeat_timeout},
+        time{"a reconnect grace", said.reconnect_grace},
+        time{"a coordinator_return", said.coordinator_return},
+        time{"a restart_grace", said.restart_grace}, time{"a suspect_after", said.suspect_after}}) {
     if (value > wire::stated_time_max) return std::string{name} + " of more than 30 days";
   }
   return std::nullopt;

@@ -12,7 +12,8 @@ namespace coxswain::detail {
 
 class heartbeats {
  public:
-  // The session's terms: the heartbeat period, or none at all if the coordinator wants none.
+  // The session's terms: the heartbeat period, or none at all if the coordinator wants none; and
+  // how long a silence may last at most.
   void use(core::hello_answer const& terms);
 
   // The connection is one of several ways, through a relay, or the one of a relay, on whose signs
@@ -54,9 +55,11 @@ class heartbeats {
   }
 
  private:
-  [[nodiscard]] duration pace() const noexcept { return watches_closely_ ? period_ / 2 : period_; }
+  // How long a silence may last, if that is less than two and a half periods.
+  [[nodiscard]] std::optional<duration> silence_max() const noexcept;
 
   duration period_{without_limit};
+  duration suspect_after_{without_limit};
   bool watches_closely_{};
   time_point heard_at_{};
   time_point sent_at_{};

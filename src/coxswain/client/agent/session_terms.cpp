@@ -1,5 +1,7 @@
 #include "coxswain/client/agent/session_terms.hpp"
 
+#include "coxswain/client/agent/agent_text.hpp"
+
 #include <algorithm>
 
 namespace coxswain::detail {
@@ -9,15 +11,26 @@ namespace {
 constexpr duration attempt_longest = 10s;
 constexpr duration attempt_min = 100ms;
 
+constexpr duration pause_min = 10ms;
+
 constexpr std::size_t answer_bytes_min = 128 * 1024 * 1024;
 
 }  // namespace
 
-bool session_terms::resume(std::uint64_t term) {
-  if (term == 0) return true;
-  if (term < stated_->term) return false;
-  stated_->term = term;
+bool session_terms::resume(core::resume_answer const& stated) {
+  if (stated.term != 0 && stated.term < stated_->term) return false;
+  if (stated.term != 0) stated_->term = stated.term;
+  stated_->suspect_after = stated.suspect_after;
   return true;
+}
+
+std::optional<std::string> session_terms::contradiction(core::hello_answer const& stated) const {
+  if (!fence_after_ || *fence_after_ <= duration::zero()) return std::nullopt;
+  if (*fence_after_ >= stated.restart_grace) return std::nullopt;
+  return "fence_after is " + text_of(*fence_after_) + ", but the coordinator at " + addresses_ +
+         " gives sessions " + text_of(stated.restart_grace) +
+         " to resume after a restart (restart_grace): fence_after must be at least as long, or "
+         "unset";
 }
 
 std::string session_terms::place() const {
@@ -26,7 +39,14 @@ std::string session_terms::place() const {
 }
 
 duration session_terms::attempt_max() const {
-  return stated_ ? std::max(stated_->reconnect_grace / 2, attempt_min) : attempt_longest;
+  return stated_ ? std::max(time_to_resume() / 2, attempt_min) : attempt_longest;
+}
+
+duration session_terms::pause_max() const { return std::max(time_to_resume() / 4, pause_min); }
+
+duration session_terms::time_to_resume() const {
+  bool const is_bounded = stated_->suspect_after > duration::zero();
+  return std::min(stated_->reconnect_grace, is_bounded ? stated_->suspect_after : without_limit);
 }
 
 std::size_t session_terms::answer_bytes_max() const {

@@ -25,9 +25,11 @@ class session_terms {
   // The session exists.
   void use(core::hello_answer stated) { stated_ = std::move(stated); }
 
-  // It continues in this term; zero if the coordinator does not state it. False: the client has
-  // seen a higher one, so this coordinator was replaced.
-  [[nodiscard]] bool resume(std::uint64_t term);
+  // It continues. False: the client has seen a higher term, so this coordinator was replaced.
+  [[nodiscard]] bool resume(core::resume_answer const& stated);
+
+  // Why `fence_after` contradicts what the coordinator states; none if it does not.
+  [[nodiscard]] std::optional<std::string> contradiction(core::hello_answer const& stated) const;
 
   // None before the session exists. Its term is the highest one seen.
   [[nodiscard]] std::optional<core::hello_answer> const& stated() const noexcept { return stated_; }
@@ -40,6 +42,9 @@ class session_terms {
 
   // How long one try to connect may take.
   [[nodiscard]] duration attempt_max() const;
+
+  // The longest pause between rounds of tries to connect again. Needs a session.
+  [[nodiscard]] duration pause_max() const;
 
   // Whether the session continues when what refuses connections now, the coordinator or a relay, is
   // started again.
@@ -57,6 +62,10 @@ class session_terms {
   [[nodiscard]] duration refused_max() const;
 
  private:
+  // How long connecting again may take: as long as the tasks of a lost connection are spared, and
+  // no longer than a silent one is.
+  [[nodiscard]] duration time_to_resume() const;
+
   std::string addresses_;
   std::optional<std::uint32_t> hosted_by_task_;
   std::optional<duration> fence_after_;

@@ -164,6 +164,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   a.hosted_by_task = options_.hosted_by_task;
   a.term = kernel_.term;
   a.relayed = is_relayed(c);
+  a.suspect_after = options_.suspect_after();
   a.frame_bytes_max = concerns_.connections.frame_bytes_max(from);
   a.value_bytes_max = options_.largest_value();
   a.key_bytes_max = options_.key_bytes_max;
@@ -263,6 +264,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   resume_answer a;
   a.unknown = sessions_.resume(s, answered_through, args.open);
   a.term = kernel_.term;
+  a.suspect_after = options_.suspect_after();
   sessions_.push(s, calls_.share(std::move(a)));
   sessions_.send_kept(s);
   if (error_) sessions_.push(s, calls_.share(*error_));

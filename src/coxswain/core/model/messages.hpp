@@ -446,12 +446,14 @@ struct hello_answer {
   std::optional<std::uint32_t> hosted_by_task;
   std::uint64_t term{};  // zero: not stated
   bool relayed{};
+  duration suspect_after{};  // zero: not stated
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };
 
 struct resume_answer {
   std::vector<request_id> unknown;
-  std::uint64_t term{};  // zero: not stated
+  std::uint64_t term{};      // zero: not stated
+  duration suspect_after{};  // likewise
   friend bool operator==(resume_answer const&, resume_answer const&) = default;
 };
 

@@ -237,10 +237,12 @@ void fields(auto& a, maybe_const<hello_answer> auto& x) {
   a(17, x.restart_grace);
   a(18, x.term);
   a(19, x.relayed);
+  a(20, x.suspect_after);
 }
 void fields(auto& a, maybe_const<resume_answer> auto& x) {
   a(1, x.unknown);
   a(2, x.term);
+  a(3, x.suspect_after);
 }
 void fields(auto& a, maybe_const<epoch_answer> auto& x) {
   a(1, x.number);

@@ -135,6 +135,18 @@ void backpressure::resume_paused(time_point now) {
   }
 }
 
+std::vector<connection_id> backpressure::due_signs(time_point now) {
+  auto of = large_frames_.connections();
+  of.insert(of.end(), yielding_.begin(), yielding_.end());
+  bool const is_due = signs_at_ && *signs_at_ <= now;
+  if (of.empty() || suspect_after_ == duration::zero()) {
+    signs_at_.reset();
+  } else if (!signs_at_ || is_due) {
+    signs_at_ = now + suspect_after_ / 4;
+  }
+  return is_due ? of : std::vector<connection_id>{};
+}
+
 std::string backpressure::memory_in_words() const {
   auto const& memory = core_.memory();
   return "memory_bytes_max is " + std::to_string(memory.limit()) + ", of which stored data take " +

@@ -19,14 +19,16 @@ namespace coxswain::server {
 
 class backpressure {
  public:
-  // All must outlive it. A frame waits for memory for at most `stalled_peer_timeout`.
+  // All must outlive it. A frame waits for memory for at most `stalled_peer_timeout`. Clients hear
+  // nothing for at most `suspect_after`; zero: for any time.
   backpressure(recorded_core& core, line_table& lines, event_reporter& events, encoder& by,
-               duration stalled_peer_timeout)
+               duration stalled_peer_timeout, duration suspect_after)
       : core_{core},
         lines_{lines},
         events_{events},
         encoder_{by},
-        stalled_peer_timeout_{stalled_peer_timeout} {}
+        stalled_peer_timeout_{stalled_peer_timeout},
+        suspect_after_{suspect_after} {}
 
   // Memory is scarce: readers wait (`yield`).
   [[nodiscard]] bool is_scarce() const noexcept { return is_scarce_; }
@@ -47,15 +49,21 @@ class backpressure {
   // alone: other calls of its tasks go on.
   void let_large_arrive(time_point now, connection_id from, line& on);
 
+  // Those whose clients are due a sign of life now: they ask for one behind a large frame, or
+  // behind what is not read.
+  [[nodiscard]] std::vector<connection_id> due_signs(time_point now);
+
   [[nodiscard]] bool has_paused() const noexcept {
     return is_scarce_ || !yielding_.empty() || !large_frames_.empty();
   }
   // Resumes those for which there is memory.
   void resume_paused(time_point now);
 
-  // When the next frame has waited or arrived for too long; and rejects those that have.
+  // When the next frame has waited or arrived for too long, and rejects those that have; or when
+  // signs of life are due.
   [[nodiscard]] std::optional<time_point> next_deadline() const {
-    return large_frames_.next_deadline();
+    auto const next = large_frames_.next_deadline();
+    return signs_at_ && (!next || *signs_at_ < *next) ? signs_at_ : next;
   }
   void advance(time_point now) {
     if (!large_frames_.empty()) cut_off_late(now);
@@ -78,6 +86,8 @@ class backpressure {
   event_reporter& events_;
   encoder& encoder_;
   duration stalled_peer_timeout_;
+  duration suspect_after_;
+  std::optional<time_point> signs_at_;
   large_frames large_frames_;
   std::vector<connection_id> yielding_;  // readers that wait until there is memory
   bool is_scarce_{};

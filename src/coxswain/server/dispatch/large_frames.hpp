@@ -67,6 +67,17 @@ class large_frames {
     return all;
   }
 
+  // Native connections with one that waits or arrives.
+  [[nodiscard]] std::vector<connection_id> connections() const {
+    std::vector<connection_id> all;
+    for (auto const* some : {&waiting_, &arriving_}) {
+      for (timed const& one : *some) {
+        if (one.which.stream == 0) all.push_back(one.which.from);
+      }
+    }
+    return all;
+  }
+
   // When the next one is rejected; none while none waits.
   [[nodiscard]] std::optional<time_point> next_deadline() const {
     if (waiting_.empty()) return std::nullopt;

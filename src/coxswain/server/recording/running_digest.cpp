@@ -150,11 +150,12 @@ class content_digest {
     auto const& [coordinator, version, session, secret, num_tasks, heartbeat_period,
                  heartbeat_timeout, reconnect_grace, frame_bytes_max, value_bytes_max,
                  key_bytes_max, open_requests_max, open_requests_max_per_task, given,
-                 coordinator_return, restart_grace, hosted_by_task, term, relayed] = a;
+                 coordinator_return, restart_grace, suspect_after, hosted_by_task, term, relayed] = a;
     add(1, coordinator, session, num_tasks, heartbeat_period, heartbeat_timeout, reconnect_grace,
         frame_bytes_max, value_bytes_max, key_bytes_max, open_requests_max,
         open_requests_max_per_task, given, coordinator_return, hosted_by_task);
-    if (restart_grace > 0s) add(restart_grace);  // older recordings have none
+    // Older recordings have none. What depends on it alone is left out (suspect_after).
+    if (restart_grace > 0s) add(restart_grace);
     if (term > 1) add(term);
     if (relayed) add(relayed);
   }
