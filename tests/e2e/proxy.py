@@ -46,6 +46,7 @@ class Link:
         except OSError:
             pass
         finally:
+            await self.is_whole.wait()  # an end is not forwarded either
             writer.close()
 
     async def accept(self, port, reader, writer):

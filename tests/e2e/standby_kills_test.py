@@ -13,7 +13,7 @@ import time
 import unittest
 
 from ordeal import Ordeal, PYTHON
-from programs import EndToEnd, clean_environment, free_port
+from programs import SLOWNESS, EndToEnd, clean_environment, free_port
 from standby_test import ETCD, Etcd
 
 FAULTS = int(os.environ.get("COXSWAIN_STANDBY_FAULTS", "4"))
@@ -24,6 +24,8 @@ PROXY = pathlib.Path(__file__).with_name("proxy.py")
 
 @unittest.skipUnless(PYTHON and ETCD.exists(), "no Python package, or no etcd-server")
 class StandbyKills(EndToEnd):
+
+    PATIENT = ("--reconnect-grace", f"{STOPPED + 10}s")
 
     def setUp(self):
         super().setUp()
@@ -52,20 +54,23 @@ class StandbyKills(EndToEnd):
         print(verb, name, file=self.proxy.stdin, flush=True)
         self.assertEqual(self.proxy.stdout.readline(), f"{verb} {name}\n")
 
-    def start_coordinator(self, name):
+    def start_coordinator(self, name, *arguments):
         engine = "etcd://" + ",".join(f"127.0.0.1:{port}" for port in self.etcd_ports[name])
         self.coordinators[name] = self.start(
             "coxswain", "serve", "-n", TASKS, "--listen", f"127.0.0.1:{self.ports[name]}", "--engine", engine,
-            "--reconnect-grace", f"{STOPPED + 10}s")
+            *arguments)
+
+    def start_both(self, *arguments):
+        self.start_coordinator("a", *arguments)
+        self.coordinators["a"].line('"ready"')
+        self.start_coordinator("b", *arguments)
+        self.coordinators["b"].line('"standby"')
 
     def test_nothing_is_lost_or_done_twice(self):
         seed = int(os.environ.get("COXSWAIN_SEED", random.randrange(1 << 32)))
         print(f"seed {seed}", flush=True)
         random.seed(seed)
-        self.start_coordinator("a")
-        self.coordinators["a"].line('"ready"')
-        self.start_coordinator("b")
-        self.coordinators["b"].line('"standby"')
+        self.start_both(*self.PATIENT)
         job = Ordeal(self, TASKS)
         job.await_rounds(1)
 
@@ -86,6 +91,25 @@ class StandbyKills(EndToEnd):
 
         job.end()
 
+    def test_work_goes_on_within_15_s_after_the_leaders_machine_was_lost(self):
+        self.start_both()
+        upstream = self.coordinators["a"]
+        upstream.addresses = self.at["COXSWAIN_ADDRESS"].split(",")
+        relay = self.relay(upstream)
+        job = Ordeal(self, TASKS, lambda task: relay.address if task % 2 else self.at["COXSWAIN_ADDRESS"])
+        job.await_rounds(2)
+
+        begin = time.monotonic()
+        self.tell_proxy("drop", "clients-a")
+        self.coordinators["a"].signal(signal.SIGSTOP)
+        self.coordinators["b"].line('"ready"')
+        job.await_rounds(2)
+
+        self.assertLess(time.monotonic() - begin, 15 * SLOWNESS)
+        self.assertIn("sessions resumed", self.coordinators["b"].err)
+        job.end()
+        self.assertIsNone(relay.process.poll())
+
     def one_of_two(self):
         return random.choice("ab")
 
@@ -94,13 +118,13 @@ class StandbyKills(EndToEnd):
         self.coordinators[name].signal(signal.SIGKILL)
         self.coordinators[name].wait()
         time.sleep(random.uniform(0, 3))
-        self.start_coordinator(name)
+        self.start_coordinator(name, *self.PATIENT)
         return f"{name} was killed"
 
     def resign(self):
         name = self.one_of_two()
         self.stop(self.coordinators[name])
-        self.start_coordinator(name)
+        self.start_coordinator(name, *self.PATIENT)
         return f"{name} was ended"
 
     def stop_coordinator(self):

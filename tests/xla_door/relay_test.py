@@ -3,11 +3,12 @@
 import os
 import signal
 import threading
+import time
 import unittest
 
 from harness import GENERATIONS, LIMIT, Agent, WithAgents
 from messages import encode
-from programs import PATH
+from programs import PATH, SLOWNESS
 from raw_peer import RawPeer
 from restart_test import WithJournal
 from standby_test import WithStandby
@@ -71,6 +72,31 @@ class OnEtcd(WithStandby, BehindRelay):
             self.pairs = [other, (name, self.coordinator(name, tasks=2))]
 
         self.go_through(agents, end, begin)
+
+
+    def test_a_job_behind_a_relay_survives_the_loss_of_the_leaders_machine(self):
+        leader, _ = self.pair(tasks=2)
+        leader.addresses = self.at["COXSWAIN_ADDRESS"].split(",")
+        relay = self.relay(leader)
+        agents = self.behind(relay, 2)
+        agents[0].insert("before", b"v")
+        waiting = agents[1].start_get("after")
+        arrived = agents[1].start_barrier("step")
+        self.wait_for_arrivals("step", 1)
+        lost = time.monotonic()
+        leader.signal(signal.SIGSTOP)
+
+        late = agents[0].start_barrier("step")
+        for call in (arrived, late):
+            agents[0].result_of(call)
+
+        self.assertLess(time.monotonic() - lost, 15 * SLOWNESS)
+        self.assertEqual(agents[1].get("before"), b"v")
+        agents[0].insert("after", b"w")
+        agents[1].value_of(agents[1].result_of(waiting))
+        self.assertEqual([agent.error for agent in agents], [None, None])
+        self.all_succeed(agents, Agent.shutdown)
+        self.assertIsNone(relay.process.poll())
 
 
 class Relay(WithJournal, BehindRelay):
