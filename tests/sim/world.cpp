@@ -100,6 +100,12 @@ void world::restart_coordinator(duration downtime) {
   dies_when_ = static_cast<kill_point>(between(random, 0, 2));
 }
 
+void world::lose_coordinator(duration downtime) {
+  if (is_down() || dies_for_) return;
+  restart_coordinator(downtime);
+  is_lost_ = true;
+}
+
 link* world::observers_line() {
   auto const& line = processes.front()->line;
   return line && line->server_knows ? line.get() : nullptr;
@@ -191,8 +197,13 @@ void world::crash() {
   disk_is_full_.reset();
   for (auto const& [line, p] : links_) {
     if (line->via) continue;
-    line->up.cut(now, random, 0ns);
-    line->down.finish(now, random, 2ms);
+    if (is_lost_ && p->number != 0) {
+      line->up.mute();
+      line->down.mute();
+    } else {
+      line->up.cut(now, random, 0ns);
+      line->down.finish(now, random, 2ms);
+    }
     line->server_knows = line->waits_to_be_accepted = false;
   }
   std::destroy_at(&coordinator);
@@ -201,8 +212,10 @@ void world::crash() {
       server::core_origin{.now = now, .log = &journal, .restored = journal.restored(started)});
   down_until_ = stalled_until_ = now + downtime;
   awaits_observer_ = true;
-  at(down_until_,
-     [this, downtime] { static_cast<void>(coordinator.put_in(now, core::restarted{downtime})); });
+  at(down_until_, [this, downtime] {
+    is_lost_ = false;
+    static_cast<void>(coordinator.put_in(now, core::restarted{downtime}));
+  });
 }
 
 // A restarted coordinator is told in any case.
@@ -236,6 +249,7 @@ bool world::is_refused(process const& p, link const& line) const {
 void world::link_opens(process& p, std::shared_ptr<link> const& line) {
   auto const attempt = p.opening.find(line->address);
   if (attempt == p.opening.end() || attempt->second != line) return;
+  if (is_lost_ && is_down() && !line->via && p.number != 0) return;  // nobody answers
   p.opening.erase(attempt);
   if (is_refused(p, *line)) {
     if (p.line == line) p.line.reset();

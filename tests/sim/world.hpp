@@ -72,6 +72,9 @@ class world {
   // The coordinator is killed, at some moment of its next loop iteration with input, and started
   // again from its journal.
   void restart_coordinator(duration downtime);
+  // Its machine is lost instead, without a word: nothing reaches it or leaves it any more, until
+  // another one continues the job at its address.
+  void lose_coordinator(duration downtime);
   // The next synchronization of its disk fails, so that it ends and is started again.
   void fail_disk(duration downtime) { disk_fails_for_ = downtime; }
   // Nothing more fits on its disk.
@@ -80,10 +83,12 @@ class world {
   void spare_coordinator() {
     dies_for_.reset();
     disk_fails_for_.reset();
+    is_lost_ = is_lost_ && is_down();
   }
 
-  // Whether there is no coordinator now.
+  // Whether there is no coordinator now; and whether it was lost with its machine.
   [[nodiscard]] bool is_down() const { return now < down_until_; }
+  [[nodiscard]] bool is_lost() const { return is_lost_; }
 
   // Runs until all scripts are done, or `limit` has passed.
   void run(duration limit);
@@ -169,6 +174,7 @@ class world {
   void watch_space();
 
   std::optional<duration> dies_for_;
+  bool is_lost_{};  // it dies with its machine, or has; until another one continues
   std::optional<duration> disk_fails_for_;
   time_point disk_is_full_until_{};
   std::optional<bool> disk_is_full_{false};  // as told to the coordinator

@@ -11,7 +11,7 @@ namespace coxswain::sim {
 actor::actor(job& of, process& its_body, process_record about) : in{of}, body{its_body} {
   body.seen_by = this;
   in.seen.processes.push_back(std::move(about));
-  in_trouble();
+  in_trouble(std::nullopt, false, true);
 }
 
 process_record& actor::record() { return in.seen.processes[body.number]; }
@@ -65,8 +65,9 @@ void actor::wake(std::coroutine_handle<> waiting, time_point at) {
   });
 }
 
-void actor::in_trouble(std::optional<time_point> until, bool is_of_relay) {
-  record().troubles.push_back({{in.w.now, until.value_or(time_point::max())}, is_of_relay});
+void actor::in_trouble(std::optional<time_point> until, bool is_of_relay, bool is_no_fault) {
+  record().troubles.push_back(
+      {{in.w.now, until.value_or(time_point::max())}, is_of_relay, is_no_fault});
   troubled_links_.push_back(link_now());
 }
 
@@ -132,12 +133,16 @@ void actor::told(process&, agent_event const& what) {
       std::holds_alternative<agent_events::reconnected>(what)) {
     calm_down();
   }
+  if (std::holds_alternative<agent_events::opened>(what)) record().opened = in.w.now;
+  if (std::holds_alternative<agent_events::reconnected>(what)) {
+    record().resumed.push_back(in.w.now);
+  }
   if (std::holds_alternative<agent_events::disconnected>(what)) {
-    in_trouble(std::nullopt, body.logic.address().starts_with("unix:"));
+    in_trouble(std::nullopt, body.logic.address().starts_with("unix:"), true);
   }
   if (auto const* const bye = std::get_if<agent_events::parted>(&what)) {
     record().why_ended = bye->what.why;
-    in_trouble();
+    in_trouble(std::nullopt, false, true);
   }
   if (auto const* const failed = std::get_if<agent_events::job_failed>(&what)) {
     if (!record().told_of_failure) record().told_of_failure = in.w.now;

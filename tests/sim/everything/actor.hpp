@@ -36,7 +36,8 @@ class actor : public process::listener {
   [[nodiscard]] bool restarts() const { return restarts_; }
 
   // Records a fault, which ends at a time or when the process is connected again.
-  void in_trouble(std::optional<time_point> until = std::nullopt, bool is_of_relay = false);
+  void in_trouble(std::optional<time_point> until = std::nullopt, bool is_of_relay = false,
+                  bool is_no_fault = false);
 
   // Wakes a script after some time.
   class nap {

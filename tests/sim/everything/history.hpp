@@ -25,6 +25,7 @@ struct interval {
 
 struct trouble : interval {
   bool is_of_relay{};  // which carries the connection, and not of the process or its host
+  bool is_no_fault{};  // but the process has noticed one, or the coordinator has ended
   time_point connected{time_point::max()};  // the next time, perhaps still with the fault
 };
 
@@ -76,6 +77,8 @@ struct process_record {
   std::optional<time_point> told_of_failure;
   std::optional<job_error> failure;
   std::size_t completed_twice{};
+  std::optional<time_point> opened;  // its session
+  std::vector<time_point> resumed;
   std::vector<trouble> troubles;  // the process, its host or its connection has a fault
   bool has_relay{};               // it connects by one, if it can
   bool has_relays_only{};         // and not the coordinator's address

@@ -301,6 +301,9 @@ void job::plan_crashes() {
   for (auto i = decided.crashes; i > 0; --i) {
     w.at(soon(), [this] { w.restart_coordinator(between(w.random, 1ms, downtime_max)); });
   }
+  for (auto i = decided.machine_losses; i > 0; --i) {
+    w.at(soon(), [this] { w.lose_coordinator(between(w.random, 1ms, downtime_max)); });
+  }
   for (auto i = decided.disk_failures; i > 0; --i) {
     w.at(soon(), [this] { w.fail_disk(between(w.random, 1ms, downtime_max)); });
   }
@@ -310,7 +313,9 @@ void job::plan_crashes() {
   w.on_crash = [this](duration downtime) {
     seen.restarts.push_back({w.now, w.now + downtime});
     seen.stalls.push_back({w.now, w.now + downtime});
-    for (auto const& one : actors_) one->in_trouble(w.now + downtime);
+    // Nothing closes the connections to a machine that was lost.
+    auto const until = w.is_lost() ? std::nullopt : std::optional{w.now + downtime};
+    for (auto const& one : actors_) one->in_trouble(until, false, true);
   };
 }
 

@@ -136,7 +136,9 @@ plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   if (has_relays) add_relays(s);
   crashes = one_in(r, 3) ? any(r, 1, 3) : 0;
   if (crashes == 0) return;
-  options.restart_grace = 5s;
+  generator t{seed * 49'979'687 + 23};
+  machine_losses = any(t, 0, 2);
+  options.restart_grace = duration{1ms} * static_cast<int>(between(t, 1500, 8000));
   ways.has_journal = true;
   ways.has_disk = one_in(r, 2);
   if (ways.has_disk && one_in(r, 3)) disk_failures = any(r, 1, 2);

@@ -54,7 +54,8 @@ struct plan {
   bool members_have_guests{};   // half of them do, which act for them
   duration horizon{6s};         // end of the faults
   bool checks_recording{};
-  std::uint32_t crashes{};  // of the coordinator, which has a journal
+  std::uint32_t crashes{};         // of the coordinator, which has a journal
+  std::uint32_t machine_losses{};  // with the coordinator, which continues elsewhere
   std::uint32_t disk_failures{};
   std::uint32_t full_disks{};
   std::uint32_t relays{};

@@ -57,6 +57,10 @@ void check_guests(history const& h, violations& found);
 // process that lives.
 void check_relays(history const& h, violations& found);
 
+// Sessions resume within the grace after a restart of the coordinator, also if nothing has closed
+// their connections.
+void check_restarts(history const& h, violations& found);
+
 struct rule {
   void (*check)(history const& h, violations& found);
   bool needs_sight{};  // relies on the auditor
@@ -72,6 +76,6 @@ inline constexpr std::array all_rules{
     rule{&check_topologies, false, true}, rule{&check_guests, true, true},
     rule{&check_locks, false, true},      rule{&check_spares, true},
     rule{&check_epochs, true, true},      rule{&check_admission, true, true},
-    rule{&check_relays, false, true}};
+    rule{&check_relays, false, true},     rule{&check_restarts, false, true}};
 
 }  // namespace coxswain::sim
