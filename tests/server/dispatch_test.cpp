@@ -1,6 +1,8 @@
 #include "coxswain/server/dispatch.hpp"
 
+#include "coxswain/core/access/request_table.hpp"
 #include "tests/server/messages.hpp"
+#include "tests/wire/samples.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -99,6 +101,37 @@ BOOST_AUTO_TEST_CASE(a_join_may_follow_its_hello_at_once) {
   auto const joined = w.next(id);
   BOOST_TEST((joined.id == request_id{1}));
   BOOST_TEST(std::holds_alternative<core::join_answer>(joined.what.value));
+}
+
+// One of every kind, which a role may make or not.
+BOOST_AUTO_TEST_CASE(each_request_on_the_wire_needs_its_role) {
+  using enum core::role;
+  for (auto const mine : {reader, operator_, worker, relay}) {
+    for (auto message : test::sample_requests()) {
+      bool const is_request =
+          std::visit([]<class Args>(Args const&) { return core::is_numbered<Args>; }, message.what);
+      if (!is_request) continue;
+      world w;
+      w.o.core.credentials = {{mine, "token"}};
+      auto const id = w.open();
+      core::hello_args hello{.token = "token"};
+      hello.relay = mine == relay;
+      auto const greeted = w.ask(id, frame(std::move(hello)));
+      BOOST_TEST_REQUIRE((std::get<boxed<core::hello_answer>>(greeted.what.value)->given == mine));
+      auto const row = core::row_of(message.what);
+
+      w.d().received(w.now, id, frame(std::move(message.what), 1));
+
+      w.settle();
+      auto& replies = w.readers[id];
+      bool const is_refused =
+          !replies.empty() && replies.take().what.outcome.code() == errc::permission_denied;
+      bool const is_above = mine == relay ? row.needed != reader : mine < row.needed;
+      // An unlock without the lock is refused as well.
+      bool const is_unlock = row.name == "unlock";
+      BOOST_TEST((is_refused == is_above || is_unlock), name(mine) << " " << row.name);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_join_after_a_refused_hello_has_no_effect) {

@@ -200,7 +200,10 @@ BOOST_FIXTURE_TEST_CASE(requests_within_the_cache_time_share_a_snapshot, page_ha
 
 struct guarded : page_harness {
   guarded() {
-    o.core.credentials = {{core::role::reader, "look"}, {core::role::operator_, "steer"}};
+    o.core.credentials = {{core::role::reader, "look"},
+                          {core::role::relay, "carry"},
+                          {core::role::operator_, "steer"},
+                          {core::role::worker, "pull"}};
     page_options.credentials = o.core.credentials;
   }
 };
@@ -245,9 +248,43 @@ BOOST_FIXTURE_TEST_CASE(a_reader_can_read_and_an_operator_can_act, guarded) {
   auto const body = R"({"task":0,"in":"1h"})";
   auto const refused = post("/api/v1/preempt", body, bearer("look"));
   BOOST_TEST(refused.code == 403);
-  BOOST_TEST(has(refused.body, "role 'reader' may not do this; it needs 'operator'"));
+  BOOST_TEST(
+      has(refused.body, "role 'reader' may not do this; that needs a token of role 'operator'"));
   BOOST_TEST(post("/api/v1/drain", "{}", bearer("look")).code == 403);
   BOOST_TEST(post("/api/v1/preempt", body, bearer("steer")).code == 200);
+}
+
+BOOST_FIXTURE_TEST_CASE(each_route_needs_its_role, guarded) {
+  struct route {
+    std::string path;
+    std::string posted;
+    core::role needed;
+  };
+  using enum core::role;
+  std::vector<route> const all{{"/metrics", "", reader},
+                               {"/barrier/b", "", reader},
+                               {"/api/v1/state", "", reader},
+                               {"/api/v1/tasks", "", reader},
+                               {"/api/v1/tasks/0", "", reader},
+                               {"/api/v1/barriers", "", reader},
+                               {"/api/v1/why", "", reader},
+                               {"/api/v1/events", "", reader},
+                               {"/api/v1/keys?values=1", "", reader},
+                               {"/api/v1/keys/k", "", reader},
+                               {"/api/v1/role", "", reader},
+                               {"/api/v1/live", "", reader},
+                               {"/api/v1/preempt", R"({"task":0,"in":"1h"})", operator_},
+                               {"/api/v1/cancel", R"({"barrier":"b"})", operator_},
+                               {"/api/v1/drain", "{}", operator_}};
+  for (auto const& [as, token] : o.core.credentials) {
+    for (auto const& one : all) {
+      auto const got = one.posted.empty() ? get(one.path, bearer(token))
+                                          : post(one.path, one.posted, bearer(token));
+
+      bool const is_above = as == relay ? one.needed != reader : as < one.needed;
+      BOOST_TEST((got.code == 403) == is_above, token << " " << one.path << " " << got.code);
+    }
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_login_needs_no_further_token, guarded) {

@@ -82,11 +82,7 @@ http_answer routes::route_to(route const& r, question& q) {
     auto const as = gate_.role_of(q.asked);
     if (!as) return refusal(as.error());
     q.as = *as;
-    if (!core::permits(q.as, r.needed)) {
-      return refusal({errc::permission_denied, "role '" + std::string{name(q.as)} +
-                                                   "' may not do this; it needs '" +
-                                                   std::string{name(r.needed)} + "'"});
-    }
+    if (status why = core::permission(q.as, r.needed, "do this"); !why.ok()) return refusal(why);
   }
   return (this->*r.by)(q);
 }

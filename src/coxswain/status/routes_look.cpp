@@ -1,6 +1,5 @@
 // The read-only routes.
 
-#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/status/json.hpp"
 #include "coxswain/status/metrics.hpp"
@@ -215,9 +214,6 @@ http_answer routes::keys(question const& q) {
                                "The parameter limit", keys_listed_max);
   if (!limit) return refusal(limit.error());
   bool const with_values = q.at.query("values") == "1";
-  if (status why = core::permission(q.as, core::try_get_args{}); with_values && !why.ok()) {
-    return refusal(why);
-  }
   auto const found =
       server_.keys(q.at.query("prefix").value_or(""), q.at.query("after").value_or(""), *limit + 1);
   json::array keys;
@@ -235,7 +231,6 @@ http_answer routes::keys(question const& q) {
 }
 
 http_answer routes::key(question const& q) {
-  if (status why = core::permission(q.as, core::try_get_args{}); !why.ok()) return refusal(why);
   auto const found = server_.value(q.name);
   if (!found) return refusal(found.error());
   auto one = key_object(q.name, found->version, found->value);

@@ -203,7 +203,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
 
 status request_router::admissible(session const& s, client_message const& message) const {
   request_row const& row = row_of(message.what);
-  if (!permits(s.given, row.needed)) return permission(s.given, message.what);
+  if (status why = permission(s.given, row.needed, row.verb); !why.ok()) return why;
   std::size_t const limit =
       options_.open_requests_max_of(s.given) +
       options_.open_requests_max_per_task * (s.tasks.size() + (s.guest_of ? 1 : 0));

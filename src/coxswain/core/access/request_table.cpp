@@ -1,7 +1,6 @@
 #include "coxswain/core/access/request_table.hpp"
 
 #include <array>
-#include <string>
 #include <type_traits>
 #include <variant>
 
@@ -140,14 +139,6 @@ request_row const& row_of(request const& what) noexcept { return rows[what.index
 
 std::string_view name(operation what) noexcept {
   return what == unknown_operation ? "unknown" : rows[what.value].name;
-}
-
-status permission(role mine, request const& what) {
-  request_row const& row = row_of(what);
-  if (mine >= row.needed) return {};
-  return {errc::permission_denied, "role '" + std::string{name(mine)} + "' may not " +
-                                       std::string{row.verb} + "; that needs a token of role '" +
-                                       std::string{name(row.needed)} + "'"};
 }
 
 }  // namespace coxswain::core

@@ -38,7 +38,4 @@ struct request_row {
 
 [[nodiscard]] request_row const& row_of(request const& what) noexcept;
 
-// PERMISSION_DENIED: role `mine` may not make this request; the text names the role that may.
-[[nodiscard]] status permission(role mine, request const& what);
-
 }  // namespace coxswain::core

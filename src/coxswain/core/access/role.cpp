@@ -1,5 +1,7 @@
 #include "coxswain/core/access/role.hpp"
 
+#include <string>
+
 namespace coxswain::core {
 
 std::string_view name(role r) noexcept {
@@ -10,6 +12,14 @@ std::string_view name(role r) noexcept {
     case role::relay: return "relay";
   }
   return "unknown";
+}
+
+status permission(role mine, role needed, std::string_view verb) {
+  bool const permits = mine == role::relay ? needed == role::reader : mine >= needed;
+  if (permits) return {};
+  return {errc::permission_denied, "role '" + std::string{name(mine)} + "' may not " +
+                                       std::string{verb} + "; that needs a token of role '" +
+                                       std::string{name(needed)} + "'"};
 }
 
 std::optional<role> role_named(std::string_view text) noexcept {

@@ -2,6 +2,8 @@
 // What a session may do, from the least to the most (semantics D3). Not here: which request needs
 // which role (access).
 
+#include "coxswain/base/status.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,10 +17,9 @@ enum class role : std::uint8_t {
   relay,      // reads, and may carry the connections of others (semantics D41)
 };
 
-// Whether a session with this role may do what needs `needed`.
-[[nodiscard]] constexpr bool permits(role given, role needed) noexcept {
-  return given == role::relay ? needed == role::reader : given >= needed;
-}
+// PERMISSION_DENIED: a session of role `mine` may not do what needs `needed`. The verb is for the
+// text: "put keys".
+[[nodiscard]] status permission(role mine, role needed, std::string_view verb);
 
 // "reader", "operator", "worker", "relay".
 [[nodiscard]] std::string_view name(role r) noexcept;
