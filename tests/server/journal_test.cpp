@@ -11,11 +11,14 @@
 #include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/routed.hpp"
 #include "coxswain/xla/codec.hpp"
+#include "tests/net/sockets.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -171,6 +174,17 @@ struct journalled_job {
   message_reader said;
 };
 
+// Puts a key, and writes a snapshot.
+void put_and_save(journalled_job& j, connection_id from, std::uint64_t id, std::string key,
+                  bool may_fork = false) {
+  j.say(from, put_frame(id, std::move(key), "a value"));
+  BOOST_TEST(j.log.write_snapshot(j.d->logic(), may_fork).ok());
+  status outcome;
+  while (!j.log.finish_snapshot(outcome)) {
+  }
+  BOOST_TEST(outcome.ok());
+}
+
 BOOST_AUTO_TEST_SUITE(journal_test)
 
 BOOST_AUTO_TEST_CASE(a_torn_end_is_cut_off_wherever_it_is_torn) {
@@ -181,6 +195,7 @@ BOOST_AUTO_TEST_CASE(a_torn_end_is_cut_off_wherever_it_is_torn) {
 
   for (std::size_t length = ends[3]; length <= whole.size(); ++length) {
     write(in.segment(), whole.substr(0, length));
+    fs::remove(last_path(in.journal()));  // as if the write had not returned
     auto const found = read_journal(in.journal());
     std::uint64_t const last = length == whole.size() ? 5 : length >= ends[4] ? 4 : 3;
     // The padding of a batch is no part of it.
@@ -192,7 +207,6 @@ BOOST_AUTO_TEST_CASE(a_torn_end_is_cut_off_wherever_it_is_torn) {
     BOOST_TEST(again.commit().ok());
     BOOST_TEST(read_journal(in.journal()).last_number == found.last_number + 1);
     fs::remove(segment_path(in.journal(), found.last_number + 1));
-    fs::remove(last_path(in.journal()));
   }
 }
 
@@ -252,6 +266,78 @@ BOOST_AUTO_TEST_CASE(a_missing_last_segment_is_refused_until_it_is_repaired) {
   BOOST_TEST(again.last_number() == 5U);
 }
 
+// Six segments with one batch each, as of so many processes.
+void write_segments(test_directory const& in) {
+  { file_journal{in.journal()}.begin({}); }
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    file_journal j{in.journal()};
+    j.go_on();
+    j.append(heard(1s * static_cast<int>(i), i));
+    BOOST_TEST_REQUIRE(j.commit().ok());
+  }
+}
+
+// Any of them, up to all, and at the border of a batch or within it.
+BOOST_AUTO_TEST_CASE(segments_that_lack_written_batches_are_refused_with_the_place) {
+  for (std::size_t set = 1; set < 64; ++set) {
+    for (std::size_t const left : {0, 40}) {
+      test_directory in;
+      write_segments(in);
+      std::uint64_t first{};
+      for (std::uint64_t i = 1; i <= 6; ++i) {
+        if ((set >> (i - 1) & 1) == 0) continue;
+        fs::resize_file(segment_path(in.journal(), i), left);
+        if (first == 0) first = i;
+      }
+      auto const place =
+          "the journal is damaged after batch " + std::to_string(first - 1) + ", at byte ";
+      BOOST_TEST(contains(refusal(in.journal()), place), set << ": " << refusal(in.journal()));
+      BOOST_TEST(contains(check_journal(in.journal()).damage().message(), place));
+
+      auto const cut = repair_journal(in.journal());
+
+      BOOST_TEST(cut.batches == 6 - (first - 1));
+      BOOST_TEST(cut.has_unreadable);
+      BOOST_TEST(check_journal(in.journal()).damage().ok());
+      file_journal again{in.journal()};
+      again.go_on();
+      BOOST_TEST(again.last_number() == first - 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_last_segment_cut_between_batches_is_refused_until_the_next_boot) {
+  test_directory in;
+  auto const ends = write_batches(in);
+  fs::resize_file(in.segment(), ends[3]);
+  BOOST_TEST(contains(refusal(in.journal()), "the journal is damaged after batch 3, at byte " +
+                                                 std::to_string(ends[3]) + " of '" +
+                                                 in.segment().string() +
+                                                 "': batches 4 to 5 were written and are missing"));
+
+  write(last_path(in.journal()), "0000000000000001 0000000000000001 0000000000000005\n");
+  BOOST_TEST(refusal(in.journal()) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(inputs_missing_behind_a_snapshot_are_refused) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    put_and_save(j, from, 1, "k1");
+    put_and_save(j, from, 2, "k2");
+    j.say(from, put_frame(3, "k3", "a value"));
+  }
+  auto const last = read_journal(in.journal()).segments.back().path;
+  auto const whole = content_of(last);
+  fs::resize_file(last, 0);
+  BOOST_TEST(contains(refusal(in.journal()), "at byte 0 of '" + last));
+  fs::remove(last);
+  BOOST_TEST(contains(refusal(in.journal()), last + "': the file is missing"));
+  write(last, whole);
+  BOOST_TEST(refusal(in.journal()) == "none");
+}
+
 // After another boot it is what the end of the machine has left.
 BOOST_AUTO_TEST_CASE(after_the_end_of_the_machine_the_last_segment_may_be_missing) {
   test_directory in;
@@ -276,6 +362,7 @@ BOOST_AUTO_TEST_CASE(batches_that_were_never_synchronized_may_be_missing) {
     }
   }
   auto const whole = as_of_another_boot(content_of(in.segment()));
+  fs::remove(last_path(in.journal()));
   auto const without = [&](std::size_t batch) {
     auto damaged = whole;
     std::fill(damaged.begin() + static_cast<std::ptrdiff_t>(ends[batch - 2]),
@@ -297,6 +384,14 @@ BOOST_AUTO_TEST_CASE(a_second_coordinator_is_refused) {
 
   BOOST_TEST(
       contains(refusal(in.journal()), "is in use by the process " + std::to_string(::getpid())));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_coordinator_is_refused_without_the_lock_file) {
+  test_directory in;
+  file_journal const first{in.journal()};
+  fs::remove(in.journal() + "/lock");
+
+  BOOST_TEST(contains(refusal(in.journal()), "is in use by another process"));
 }
 
 BOOST_AUTO_TEST_CASE(only_its_owner_can_read_it) {
@@ -687,17 +782,6 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_over_is_set_aside) {
   BOOST_TEST(fs::exists(in.journal() + "/ended-77/head"));
 }
 
-// Puts a key, and writes a snapshot.
-void put_and_save(journalled_job& j, connection_id from, std::uint64_t id, std::string key,
-                  bool may_fork = false) {
-  j.say(from, put_frame(id, std::move(key), "a value"));
-  BOOST_TEST(j.log.write_snapshot(j.d->logic(), may_fork).ok());
-  status outcome;
-  while (!j.log.finish_snapshot(outcome)) {
-  }
-  BOOST_TEST(outcome.ok());
-}
-
 std::vector<std::string> files_in(std::string const& directory) {
   std::vector<std::string> names;
   for (auto const& one : fs::directory_iterator{directory}) {
@@ -757,6 +841,79 @@ BOOST_AUTO_TEST_CASE(a_snapshot_that_cannot_be_written_loses_nothing) {
 
   journalled_job const j{in, {}, t0 + 1h};
   for (char const* const key : {"k1", "k2"}) BOOST_TEST(j.d->logic().value(key).has_value());
+}
+
+// As under a parent that ignores it, which children inherit.
+BOOST_AUTO_TEST_CASE(a_failed_snapshot_is_noticed_while_SIGCHLD_is_ignored) {
+  auto const before = std::signal(SIGCHLD, SIG_IGN);
+  for (bool const fails : {true, false}) {
+    test_directory in;
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    j.say(from, put_frame(1, "k1", "a value"));
+    auto const path = snapshot_path(in.journal(), j.log.last_number());
+    if (fails) fs::create_directory(path + ".new");
+
+    BOOST_TEST(j.log.write_snapshot(j.d->logic(), true).ok());
+    status outcome;
+    while (!j.log.finish_snapshot(outcome)) {
+    }
+
+    BOOST_TEST(outcome.ok() != fails);
+    BOOST_TEST(j.log.counted().snapshots_failed == (fails ? 1U : 0U));
+    BOOST_TEST(fs::exists(path) != fails);
+  }
+  std::signal(SIGCHLD, before);
+}
+
+// The descriptors of this process's only child, except the standard ones.
+std::vector<std::string> descriptors_of_child() {
+  auto const self = std::to_string(::getpid());
+  std::string child;
+  std::ifstream{"/proc/self/task/" + self + "/children"} >> child;
+  BOOST_TEST_REQUIRE(!child.empty());
+  std::vector<std::string> all;
+  for (auto const& one : fs::directory_iterator{"/proc/" + child + "/fd"}) {
+    std::error_code gone;
+    auto to = fs::read_symlink(one.path(), gone).string();
+    bool const is_standard = std::stoi(one.path().filename().string()) <= STDERR_FILENO;
+    if (!gone && !is_standard) all.push_back(std::move(to));
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(the_child_that_writes_a_snapshot_has_neither_the_lock_nor_a_connection) {
+  test_directory in;
+  journalled_job j{in};
+  auto const from = j.connect(hello_frame());
+  j.say(from, put_frame(1, "k1", "a value"));
+  // The child stops where it opens this.
+  auto const stops_at = snapshot_path(in.journal(), j.log.last_number()) + ".new";
+  BOOST_TEST_REQUIRE(::mkfifo(stops_at.c_str(), 0600) == 0);
+  net::descriptor const other{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+
+  BOOST_TEST(j.log.write_snapshot(j.d->logic(), true).ok());
+
+  net::wait_until([&] { return descriptors_of_child().empty(); });
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_put_costs_no_journal) {
+  test_directory in;
+  {
+    journalled_job j{in};
+    auto const from = j.connect(hello_frame());
+    j.say(from, put_frame(1, "kept", "a value"));
+    BOOST_TEST(j.d->put_in(j.now, core::storing_refused{"the disk is full"}).ok());
+    auto const before = j.log.bytes_written();
+    for (std::uint64_t i = 2; i <= 9; ++i) {
+      j.say(from, put_frame(i, "big", std::string(10'000, 'x')));
+    }
+    BOOST_TEST(j.log.bytes_written() - before < 8u * 150);
+  }
+
+  journalled_job const j{in, {}, t0 + 1h};
+  BOOST_TEST(j.d->logic().value("kept").has_value());
+  BOOST_TEST(!j.d->logic().value("big").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_repair_cuts_at_the_damage_and_keeps_what_it_cuts) {
@@ -828,6 +985,7 @@ BOOST_AUTO_TEST_CASE(a_whole_journal_is_not_repaired_and_a_torn_one_loses_nothin
   auto const ends = write_batches(in);
   BOOST_TEST(repair_journal(in.journal()).kept_in.empty());
   fs::resize_file(in.segment(), ends[5] - 20);
+  fs::remove(last_path(in.journal()));  // as if the write had not returned
   BOOST_TEST(check_journal(in.journal()).used.is_torn);
   BOOST_TEST(check_journal(in.journal()).damage().ok());
 

@@ -1,6 +1,7 @@
 #include "coxswain/core/coordinator.hpp"
 
 #include "coxswain/base/invariant.hpp"
+#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
 
 #include <algorithm>
@@ -326,6 +327,9 @@ barrier_history coordinator::history(time_point now, std::string_view barrier) c
 bool coordinator::done() const { return all_->enrolment.job_is_over(); }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
+bool coordinator::refuses_to_store(request const& what) const {
+  return !all_->kernel.refuses_storing.empty() && row_of(what).is_stored();
+}
 std::uint64_t coordinator::term() const { return all_->kernel.term; }
 std::optional<std::uint64_t> coordinator::newer_term() const {
   return all_->handshakes.newer_term();

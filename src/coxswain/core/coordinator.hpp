@@ -162,6 +162,8 @@ class coordinator {
 
   // It was stopped by its owner.
   [[nodiscard]] bool is_stopping() const;
+  // It refuses this request, whatever its arguments are: nothing may be stored (storing_refused).
+  [[nodiscard]] bool refuses_to_store(request const& what) const;
 
   // The present term (config::term), and the highest one that a client has seen, if that is higher:
   // then another coordinator has replaced this one.

@@ -215,7 +215,7 @@ int repair(journal_command const& given) {
     auto all = cut_json(cut);
     all["last_batch"] = now.last_number;
     fmt::print("{}\n", serialized(all));
-  } else if (cut.kept_in.empty()) {
+  } else if (cut.kept_in.empty() && cut.batches == 0) {
     fmt::print("whole: there is nothing to repair\n");
   } else {
     print_cut(cut, now);

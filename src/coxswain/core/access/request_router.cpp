@@ -216,8 +216,7 @@ status request_router::admissible(session const& s, client_message const& messag
                                            "each of its tasks") +
                 "); wait for replies first"};
   }
-  bool const is_stored = row.is(request_row::stores) || row.is(request_row::produces);
-  if (is_stored && !kernel_.refuses_storing.empty()) return kernel_.room_to_store();
+  if (row.is_stored() && !kernel_.refuses_storing.empty()) return kernel_.room_to_store();
   bool const needs_memory = row.is(request_row::needs_memory);
   if (!needs_memory && !row.is(request_row::stores)) return {};
   bool const is_urgent = row.is(request_row::together) && s.memory.kind == share_kind::task;

@@ -34,6 +34,9 @@ struct request_row {
     of_epoch = 16      // it may wait for other members, and ends with their epoch
   };
   [[nodiscard]] bool is(trait one) const noexcept { return (traits & one) != 0; }
+
+  // Refused, whatever its arguments are, while nothing may be stored.
+  [[nodiscard]] bool is_stored() const noexcept { return is(stores) || is(produces); }
 };
 
 [[nodiscard]] request_row const& row_of(request const& what) noexcept;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -18,6 +19,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -46,6 +48,10 @@ constexpr duration reserve_period = 1s;
 constexpr std::uint64_t log_bytes_max = 64 * 1024 * 1024;
 constexpr std::uint64_t log_bytes_min = 1024 * 1024;
 constexpr duration log_age_max = 10min;
+
+// When the disk is full, snapshots keep the inputs shorter than the space that was reserved, as
+// long as that much is left for further inputs.
+constexpr std::uint64_t log_bytes_max_when_full = file_journal::reserved_bytes / 8;
 
 std::string text_of(int problem) { return std::generic_category().message(problem); }
 
@@ -80,6 +86,12 @@ int write_whole(int to, std::string_view bytes) { return write_all(to, bytes); }
 
 bool is_full(int problem) noexcept { return problem == ENOSPC || problem == EDQUOT; }
 
+std::uint64_t free_bytes(std::string const& directory) {
+  std::error_code problem;
+  auto const space = fs::space(directory, problem);
+  return problem ? 0 : space.available;
+}
+
 std::string reserve_path(std::string const& directory) { return directory + "/reserve"; }
 
 // Replaces the file, so that it is either complete or as it was.
@@ -90,7 +102,30 @@ void write_file(std::string const& path, std::string_view bytes) {
   int problem = file ? write_whole(file.value(), bytes) : errno;
   if (problem == 0 && ::fsync(file.value()) != 0) problem = errno;
   if (problem == 0 && ::rename(unfinished.c_str(), path.c_str()) != 0) problem = errno;
-  if (problem != 0) throw unavailable("cannot write '" + path + "'", problem);
+  if (problem == 0) return;
+  ::unlink(unfinished.c_str());
+  throw unavailable("cannot write '" + path + "'", problem);
+}
+
+// A child that writes a snapshot has nothing that belongs to its parent, whose end must show at
+// once: neither the directory's lock nor connections.
+void begin_child(pid_t parent) {
+  constexpr int first = STDERR_FILENO + 1;
+  if (::close_range(first, ~0U, 0) != 0) {
+    for (auto i = ::sysconf(_SC_OPEN_MAX) - 1; i >= first; --i) ::close(static_cast<int>(i));
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+}
+
+// Whether it is there, and whole: its name is given to a complete file.
+bool has_snapshot(std::string const& directory, std::uint64_t number) {
+  net::descriptor const file{
+      ::open(snapshot_path(directory, number).c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, batch_head_bytes> head;
+  if (!file || ::read(file.value(), head.data(), head.size()) != std::ssize(head)) return false;
+  auto const found = read_batch({head.data(), head.size()});
+  return found && found->number == number;
 }
 
 }  // namespace
@@ -249,14 +284,15 @@ status file_journal::write_batch() {
   if (!segment_ || segment_bytes_ >= segment_bytes_max) {
     if (status why = open_segment(); !why.ok()) return why;
   }
-  ++number_;
-  checksum_ = seal(batch_, number_, durable(), checksum_,
+  checksum_ = seal(batch_, number_ + 1, is_immediate() ? number_ + 1 : durable_, checksum_,
                    {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
   int const problem = write_all_of_batch();
   if (problem != 0) {
     return {errc::data_loss,
             "the journal in '" + directory_ + "' cannot be written: " + text_of(problem)};
   }
+  ++number_;
+  note_last();
   segment_bytes_ += batch_.size();
   bytes_written_ += batch_.size();
   if (!disk_) return {};
@@ -285,7 +321,7 @@ void file_journal::reserve() {
 }
 
 std::string file_journal::lack_of_space(time_point now, std::uint64_t bytes_max) {
-  if (!has_reserve_ && now >= reserve_at_) {
+  if (!has_reserve_ && child_ < 0 && now >= reserve_at_) {
     reserve();
     reserve_at_ = now + reserve_period;
   }
@@ -315,12 +351,21 @@ status file_journal::open_segment() {
   if (!create() && is_full(errno) && use_reserve()) create();
   segment_bytes_ = 0;
   if (segment_) {
-    note_last_segment(directory_, number_ + 1);
+    segment_first_ = number_ + 1;
+    note_last();
     if (disk_) closed_.push_back(open_directory(directory_));
     return {};
   }
   return {errc::data_loss,
           "the journal's file '" + path + "' cannot be created: " + text_of(errno)};
+}
+
+void file_journal::note_last() {
+  if (!last_) {
+    last_ = net::descriptor{
+        ::open(last_path(directory_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  }
+  write_note(last_, {segment_first_, number_}, boot_);
 }
 
 void file_journal::close_segment() {
@@ -366,6 +411,7 @@ duration file_journal::slowest_synchronization() const {
 bool file_journal::wants_snapshot() const {
   if (child_ >= 0 || !failure_.ok()) return false;
   auto const log = bytes_written_ - bytes_at_snapshot_;
+  if (!has_reserve_ && log > log_bytes_max_when_full) return true;
   if (log > std::max(log_bytes_max, 2 * snapshot_bytes_)) return true;
   return log > log_bytes_min && clock(CLOCK_BOOTTIME) - snapshot_at_ > log_age_max;
 }
@@ -381,9 +427,10 @@ status file_journal::write_snapshot(core::coordinator const& core, bool may_fork
   }
   childs_number_ = number_;
   auto const begun = clock(CLOCK_BOOTTIME);
+  auto const parent = ::getpid();
   child_ = ::fork();
   if (child_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    begin_child(parent);
     ::_exit(save(core, childs_number_).ok() ? 0 : 1);
   }
   counts_.snapshot_stall_max = std::max(counts_.snapshot_stall_max, clock(CLOCK_BOOTTIME) - begun);
@@ -395,9 +442,12 @@ status file_journal::write_snapshot(core::coordinator const& core, bool may_fork
 bool file_journal::finish_snapshot(status& outcome) {
   if (child_ < 0) return true;
   int how = 0;
-  if (::waitpid(child_, &how, WNOHANG) == 0) return false;
+  auto const ended = ::waitpid(child_, &how, WNOHANG);
+  if (ended == 0) return false;
+  bool const has_failed = ended == child_ && !(WIFEXITED(how) && WEXITSTATUS(how) == 0);
   child_ = -1;
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+  // The kernel keeps no exit status where SIGCHLD is ignored: the file decides.
+  if (!has_failed && has_snapshot(directory_, childs_number_)) {
     use_snapshot(childs_number_);
   } else {
     ++counts_.snapshots_failed;
@@ -413,6 +463,10 @@ status file_journal::save(core::coordinator const& core, std::uint64_t number) c
     seal(bytes, number, number, checksum_,
          {last_at_, boot_, clock(CLOCK_BOOTTIME), clock(CLOCK_REALTIME)});
     core.save([&bytes](std::string_view piece) { bytes += piece; });
+    if (!has_reserve_ && free_bytes(directory_) < bytes.size() + log_bytes_max_when_full) {
+      return {errc::unavailable, "no space for a snapshot of " + std::to_string(bytes.size()) +
+                                     " bytes in '" + directory_ + "'"};
+    }
     write_file(snapshot_path(directory_, number), bytes);
     sync_directory(directory_);
   } catch (std::exception const& e) {

@@ -121,6 +121,7 @@ class file_journal final : public journal {
   void synchronize_found() const;
   status write_batch();
   status open_segment();
+  void note_last();
   void close_segment();
   void start_synchronizing();
   void ended(synchronizer::outcome const& how);
@@ -128,12 +129,14 @@ class file_journal final : public journal {
   void use_snapshot(std::uint64_t number);
 
   std::string directory_;
-  net::descriptor lock_;
+  journal_lock lock_;
   journal_files found_;
   std::uint64_t boot_;
   std::string batch_;  // room for its head, and the records
   duration last_at_{};
   std::uint64_t number_{};  // of the last batch
+  net::descriptor last_;    // the file of that name
+  std::uint64_t segment_first_{};
   std::uint32_t checksum_{};
   net::descriptor segment_;
   std::size_t segment_bytes_{};

@@ -118,13 +118,12 @@ status damaged(segment_file const& in, std::string const& directory, std::uint64
                                "journal repair " + directory};
 }
 
-// The number of the last segment that was begun since this boot; zero: unknown. After the end of
-// the machine it may be missing.
-std::uint64_t last_begun(std::string const& directory) {
+// What was written since this boot. After the end of the machine it may be missing.
+last_note note_of(std::string const& directory) {
+  last_note made;
   std::uint64_t boot{};
-  std::uint64_t first{};
-  std::ifstream{last_path(directory)} >> std::hex >> first >> boot;
-  return boot != 0 && boot == this_boot() ? first : 0;
+  std::ifstream{last_path(directory)} >> std::hex >> made.segment >> boot >> made.batch;
+  return boot != 0 && boot == this_boot() ? made : last_note{};
 }
 
 // The end of a process leaves the beginning of a batch, or nothing; the end of the machine leaves
@@ -134,14 +133,33 @@ bool may_be_torn(journal_files const& after, std::string_view rest) {
   return boot == 0 || after.last_written.boot != boot || is_begun_batch(rest);
 }
 
-void find_missing(journal_files& in, std::string const& directory) {
+std::string missing_text(std::uint64_t first, std::uint64_t last) {
+  return first == last ? "batch " + std::to_string(first) + " was written and is missing"
+                       : "batches " + std::to_string(first) + " to " + std::to_string(last) +
+                             " were written and are missing";
+}
+
+// By its name the segment begins later than where the batches before it end.
+void find_gap(journal_files& in, std::size_t before, std::string const& directory) {
+  auto const& next = in.segments[before];
+  if (next.first <= in.last_number + 1) return;
+  in.damaged_segment = before == 0 ? 0 : before - 1;
+  in.damage = damaged(in.segments[in.damaged_segment], directory, in.last_number,
+                      missing_text(in.last_number + 1, next.first - 1));
+}
+
+void find_missing(journal_files& in, std::string const& directory, last_note const& note) {
   auto const from_snapshot = in.snapshots.empty() ? 0 : in.snapshots.back().number;
-  auto const begun = last_begun(directory);
-  bool const is_there = !in.segments.empty() && in.segments.back().first >= begun;
-  if (is_there || begun <= from_snapshot) return;
-  in.damaged_segment = in.segments.size();
-  in.segments.push_back({.path = segment_path(directory, begun), .first = begun});
-  in.damage = damaged(in.segments.back(), directory, in.last_number, "the file is missing");
+  bool const is_there = !in.segments.empty() && in.segments.back().first >= note.segment;
+  if (!is_there && note.segment > from_snapshot) {
+    in.damaged_segment = in.segments.size();
+    in.segments.push_back({.path = segment_path(directory, note.segment), .first = note.segment});
+    in.damage = damaged(in.segments.back(), directory, in.last_number, "the file is missing");
+  } else if (!in.segments.empty() && in.last_number < note.batch) {
+    in.damaged_segment = in.segments.size() - 1;
+    in.damage = damaged(in.segments.back(), directory, in.last_number,
+                        missing_text(in.last_number + 1, note.batch));
+  }
 }
 
 }  // namespace
@@ -174,7 +192,14 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
                                       "begin a new one"}};
   }
   begin_at_snapshot(made, directory, newest);
+  auto const note = note_of(directory);
+  made.last_written_number = note.batch;
+  if (!made.segments.empty()) {
+    made.last_written_number = std::max(note.batch, made.segments.back().first - 1);
+  }
   for (std::size_t i = 0; i < made.segments.size(); ++i) {
+    find_gap(made, i, directory);
+    if (!made.damage.ok()) return made;
     auto& one = made.segments[i];
     auto const bytes = content_of(one.path);
     auto const end = follow(made, one, bytes);
@@ -182,8 +207,10 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
     bool const is_last = i + 1 == made.segments.size();
     auto const rest = std::string_view{bytes}.substr(one.valid_bytes);
     std::string why;
-    if (!is_last || end == segment_end::damaged) {
+    if (end == segment_end::damaged) {
       why = "later batches are whole";
+    } else if (!is_last) {
+      why = missing_text(made.last_number + 1, made.segments[i + 1].first - 1);
     } else if (!may_be_torn(made, rest)) {
       why = "this is no end that a process can have left";
     }
@@ -194,25 +221,34 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
     }
     made.is_torn = true;
   }
-  find_missing(made, directory);
+  find_missing(made, directory, note);
   return made;
 }
 
-net::descriptor lock_journal(std::string const& directory) {
+journal_lock lock_journal(std::string const& directory) {
   auto const path = directory + "/lock";
-  net::descriptor made{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
-  if (!made)
-    throw error{{errc::unavailable, "cannot lock the journal '" + directory +
-                                        "': " + std::generic_category().message(errno)}};
-  if (::flock(made.value(), LOCK_EX | LOCK_NB) != 0) {
+  auto const is_in_use = [&] {
     std::string holder;
     std::ifstream{path} >> holder;
-    throw error{
-        {errc::unavailable, "the journal '" + directory + "' is in use by the process " + holder}};
-  }
+    return error{
+        {errc::unavailable, "the journal '" + directory + "' is in use by " +
+                                (holder.empty() ? "another process" : "the process " + holder)}};
+  };
+  auto const cannot_lock = [&] {
+    return error{{errc::unavailable, "cannot lock the journal '" + directory +
+                                         "': " + std::generic_category().message(errno)}};
+  };
+  journal_lock made{net::descriptor{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)},
+                    {}};
+  if (!made.directory) throw cannot_lock();
+  bool const is_locked = ::flock(made.directory.value(), LOCK_EX | LOCK_NB) == 0;
+  if (!is_locked && errno == EWOULDBLOCK) throw is_in_use();
+  made.file = net::descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!made.file) throw cannot_lock();
+  if (::flock(made.file.value(), LOCK_EX | LOCK_NB) != 0) throw is_in_use();
   auto const self = std::to_string(::getpid()) + "\n";
-  bool const is_written =
-      ::ftruncate(made.value(), 0) == 0 && ::write(made.value(), self.data(), self.size()) >= 0;
+  bool const is_written = ::ftruncate(made.file.value(), 0) == 0 &&
+                          ::write(made.file.value(), self.data(), self.size()) >= 0;
   if (!is_written && errno != ENOSPC && errno != EDQUOT) {
     throw error{{errc::unavailable,
                  "cannot write '" + path + "': " + std::generic_category().message(errno)}};
@@ -260,13 +296,11 @@ std::uint64_t this_boot() {
   return made;
 }
 
-void note_last_segment(std::string const& directory, std::uint64_t first) noexcept {
-  std::array<char, 2 * number_digits + 3> text;
-  std::snprintf(text.data(), text.size(), "%016llx %016llx\n",
-                static_cast<unsigned long long>(first),
-                static_cast<unsigned long long>(this_boot()));
-  net::descriptor const file{
-      ::open(last_path(directory).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+void write_note(net::descriptor const& file, last_note const& what, std::uint64_t boot) noexcept {
+  std::array<char, 3 * (number_digits + 1) + 1> text;
+  std::snprintf(text.data(), text.size(), "%016llx %016llx %016llx\n",
+                static_cast<unsigned long long>(what.segment),
+                static_cast<unsigned long long>(boot), static_cast<unsigned long long>(what.batch));
   if (file) static_cast<void>(::pwrite(file.value(), text.data(), text.size() - 1, 0) < 0);
 }
 

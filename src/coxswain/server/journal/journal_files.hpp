@@ -1,10 +1,11 @@
 #pragma once
 // The files of a journal, read and checked. A journal is a directory:
 //
-//   lock            locked while a coordinator uses the journal; has its process id
+//   lock            has the id of the process that uses the journal; locked, as is the directory
 //   head            one batch, number 0: who the coordinator is, and its options
 //   <number>.seg    batches from this number (16 hex digits) on
-//   last            the number of the last of these that was begun, and the boot of the machine
+//   last            the last of these that was begun, the boot of the machine, and the last batch
+//                   that was written then
 //   <number>.snap   the core's state after this batch: a batch of that number without records, as a
 //                   head, and the snapshot (core::coordinator::save)
 //   reserve         space for what must still be written when the disk is full
@@ -48,6 +49,7 @@ struct journal_files {
   std::vector<snapshot_file> unreadable;     // those after it whose head is damaged
   std::vector<segment_file> segments;        // in order, those after that snapshot
   std::uint64_t last_number{};               // of the last valid batch; zero: none
+  std::uint64_t last_written_number{};       // of the last batch known to have been written
   std::uint32_t last_checksum{};             // of it, or of the head
   batch_time last_written;                   // likewise
   std::uint32_t behaviour{};                 // likewise
@@ -67,9 +69,16 @@ enum class segment_end : std::uint8_t { whole, torn, damaged };
 [[nodiscard]] journal_files read_journal(
     std::string const& directory, std::uint64_t newest = std::numeric_limits<std::uint64_t>::max());
 
+// Of the directory, since a file in it can be removed, and of that file, for file systems that lock
+// no directories.
+struct journal_lock {
+  net::descriptor directory;
+  net::descriptor file;
+};
+
 // Locks the directory as a coordinator does, as long as the result exists. Throws coxswain::error:
 // UNAVAILABLE, a process uses it, which is named, or it cannot be locked.
-[[nodiscard]] net::descriptor lock_journal(std::string const& directory);
+[[nodiscard]] journal_lock lock_journal(std::string const& directory);
 
 // Passes the records of all valid batches to `use`, batch by batch. Throws as read_journal does.
 void each_batch(journal_files const& of, std::function<void(batch const&)> const& use);
@@ -86,9 +95,15 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 // Identifies the boot of this machine; zero: unknown.
 [[nodiscard]] std::uint64_t this_boot();
 
-// A process of this boot has begun the segment with this batch: from now on it must exist. Not
-// knowing it is no error, so none is reported.
-void note_last_segment(std::string const& directory, std::uint64_t first) noexcept;
+// What a process has written, as the file `last` tells.
+struct last_note {
+  std::uint64_t segment{};  // the last one begun, by its first batch; zero: none
+  std::uint64_t batch{};    // the last one written; zero: unknown
+};
+
+// Writes it to the file: until the machine is booted again, those must exist. Not knowing it is no
+// error, so none is reported.
+void write_note(net::descriptor const& file, last_note const& what, std::uint64_t boot) noexcept;
 
 // Files that were created, renamed or removed in the directory are so on the disk, too. Throws
 // coxswain::error: UNAVAILABLE, it cannot be opened or synchronized.

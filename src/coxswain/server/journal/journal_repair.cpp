@@ -123,7 +123,8 @@ void cut(journal_cut& into, std::string const& directory, journal_files const& i
   auto const damaged = in.is_torn ? in.segments.size() - 1 : in.damaged_segment;
   auto const& first = in.segments[damaged];
   if (!fs::exists(first.path)) {
-    into.batches = 1;
+    into.batches =
+        std::max<std::uint64_t>(in.last_written_number, in.last_number + 1) - in.last_number;
     into.has_unreadable = true;
     return set_aside(into, last_path(directory));
   }
@@ -132,8 +133,13 @@ void cut(journal_cut& into, std::string const& directory, journal_files const& i
   for (std::size_t i = damaged + 1; i < in.segments.size(); ++i) {
     count(into, in, content_of(in.segments[i].path), 0);
   }
+  if (in.last_written_number > in.last_number + into.batches) {
+    into.batches = in.last_written_number - in.last_number;
+    into.has_unreadable = true;
+  }
   for (auto i = in.segments.size() - 1; i > damaged; --i) set_aside(into, in.segments[i].path);
   if (first.valid_bytes == 0) return set_aside(into, first.path);
+  if (first.valid_bytes == bytes.size()) return;
   auto to = name_for_removed(segment_path(directory, in.last_number + 1));
   write_durably(to, std::string_view{bytes}.substr(first.valid_bytes));
   sync_directory(directory);

@@ -30,6 +30,10 @@ void make_small(std::string& buffer) {
   if (buffer.capacity() > buffer_bytes) buffer.shrink_to_fit();
 }
 
+core::request without_arguments(core::request const& of) {
+  return std::visit([]<class Args>(Args const&) { return core::request{Args{}}; }, of);
+}
+
 // `content`: the content of the record.
 wire::record record_of(core::process_ended const& what, std::string& content) {
   content = what.why.message();
@@ -212,7 +216,7 @@ void recorder::write_message(time_point now, connection_id from,
   auto const& [whole, is_plain, value_in_it] = payload;
   what.content = whole;
   bool const is_exact = is_plain && !needs_placeholders(message.what);
-  if (journal_ != nullptr) write_to_journal(what, message, is_plain);
+  if (journal_ != nullptr) write_to_journal(what, message, receiver, is_plain);
   if (!is_on()) return;
   if (is_exact) return write(what);
   bool const is_short = !value_in_it.empty() && whole.size() <= short_bytes;
@@ -244,12 +248,20 @@ void recorder::write_short(wire::record what, std::string_view value) {
   write(what);
 }
 
-// With its values and secrets; a token is never written.
-void recorder::write_to_journal(wire::record what, core::client_message& message, bool is_plain) {
+// With its values and secrets; a token is never written. While the disk is full, a request that is
+// refused regardless of its arguments is written without them.
+void recorder::write_to_journal(wire::record what, core::client_message& message,
+                                core::coordinator const& receiver, bool is_plain) {
   text_replacement replaced;
   replace_token(replaced, message);
-  if (!is_plain || !replaced.empty()) {
-    wire::append_frame(message_, message);
+  bool const is_refused = receiver.refuses_to_store(message.what);
+  if (is_refused || !is_plain || !replaced.empty()) {
+    if (is_refused) {
+      wire::append_frame(message_, {message.id, message.answered_through, message.task,
+                                    without_arguments(message.what), message.epoch});
+    } else {
+      wire::append_frame(message_, message);
+    }
     what.content = std::string_view{message_}.substr(wire::length_bytes);
   }
   journal_->append(what);

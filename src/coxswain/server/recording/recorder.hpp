@@ -83,7 +83,8 @@ class recorder {
   void write(wire::record const& what);
   void pass_on_head();
   void write_short(wire::record what, std::string_view value);
-  void write_to_journal(wire::record what, core::client_message& message, bool is_plain);
+  void write_to_journal(wire::record what, core::client_message& message,
+                        core::coordinator const& receiver, bool is_plain);
   void replace_token(text_replacement& in, core::client_message& message) const;
   void write_input(wire::record const& what);
   void keep(wire::record const& what);
