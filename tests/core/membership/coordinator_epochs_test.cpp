@@ -221,6 +221,62 @@ BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_after_min_wait_and_names_th
   BOOST_TEST(text.find("signal 9") < text.find("signal 11"));
 }
 
+BOOST_AUTO_TEST_CASE(when_too_few_are_left_those_that_may_not_join_yet_are_named_with_the_reason) {
+  core::config options;
+  options.grow = core::growth::never;
+  elastic_job job{2, 2, elastic(2, options)};
+  auto& c = job.c;
+  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
+  newcomer(c, "m7");
+  auto const expires = next(c, 0, false, 3s);
+  expect_words(c.at(13s).text(expires), {"members left: 1, min_tasks: 2", "join: m7 (nobody may"});
+
+  expect_words(c.at(15s).error(), {"fewer than 2 tasks",
+                                   "processes waiting to join: m7 (nobody may join after the "
+                                   "first epoch: grow is never)"});
+}
+
+// Whether it asks to leave or its process ends without an error.
+BOOST_AUTO_TEST_CASE(a_member_that_leaves_alone_aborts_the_calls_that_need_it) {
+  for (bool const asks : {true, false}) {
+    elastic_job job{3, 3, elastic(2)};
+    auto& c = job.c;
+    auto const send = [&](int who, core::request what) {
+      return c.send(who, std::move(what), without_limit);
+    };
+    std::vector<call> const waiting{
+        send(0, core::barrier_args{.name = "b"}),
+        send(0, core::barrier_args{.name = "g", .gather = true, .data = "1"}),
+        send(0,
+             core::barrier_args{
+                 .name = "r", .data = std::string(8, '\1'), .reduce = core::reduction::sum_int64}),
+        send(0, core::barrier_args{.name = "f", .fail_when_lost = true}),
+        send(0, core::alive_args{}),
+        send(0, core::exchange_topology_args{"cpu", {}}),
+        send(0, core::get_args{"never"}),
+        send(1, core::barrier_args{.name = "two", .participants = {task_id{0}, task_id{1}}}),
+        send(1, core::leave_args{})};
+
+    if (asks) {
+      BOOST_TEST(c.code(c.send(2, core::leave_args{.timeout = 0s}, 0s)) == "OK");
+    } else {
+      c.task_ended(2, {});
+    }
+
+    for (call const one : waiting) {
+      BOOST_TEST(c.code(one) == "ABORTED", one.id.value);
+      expect_words(c.text(one), {"epoch 1 is over", "has left; call next_epoch"});
+    }
+    auto const late = send(0, core::barrier_args{.name = "late"});
+    BOOST_TEST(c.code(late) == "ABORTED");
+    auto const zero = next(c, 0);
+    auto const one = next(c, 1);
+    c.pass(10s);
+    BOOST_TEST(epoch(c, zero) == "2: 0 of 2 -1");
+    BOOST_TEST(epoch(c, one) == "2: 1 of 2 -1");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(calls_that_expire_and_come_again_do_not_prolong_min_wait) {
   elastic_job job{2, 2, elastic(2)};
   auto& c = job.c;

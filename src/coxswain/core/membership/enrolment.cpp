@@ -314,11 +314,26 @@ void enrolment::follow_up(time_point now) {
 }
 
 enrolment::numbers enrolment::connected() const {
-  numbers found;
-  for (auto const& [number, one] : waiting_) {
-    if (sessions_.find(one.who.session)->attached != connection_id{}) found.push_back(number);
-  }
+  numbers found = all_waiting();
+  std::erase_if(found, [this](std::uint64_t number) { return !is_connected(number); });
   return found;
+}
+
+std::vector<std::uint64_t> enrolment::all_waiting() const {
+  numbers all;
+  for (auto const& [number, _] : waiting_) all.push_back(number);
+  return all;
+}
+
+std::string enrolment::who(std::uint64_t number) const {
+  applicant const& one = waiting_.at(number);
+  if (!one.asked.member.empty()) return one.asked.member;
+  origin const& from = sessions_.find(one.who.session)->from;
+  return from.label().empty() ? from.peer() : from.label();
+}
+
+bool enrolment::is_connected(std::uint64_t number) const {
+  return sessions_.find(waiting_.at(number).who.session)->attached != connection_id{};
 }
 
 // As numbers are assigned at the start.

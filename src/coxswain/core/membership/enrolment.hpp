@@ -44,6 +44,11 @@ class enrolment final : public waiting_concern, public timed_concern {
   // Those that wait and are connected: as numbers are assigned at the start, else first the next
   // processes of members that are gone, then the others as they asked.
   [[nodiscard]] std::vector<std::uint64_t> in_order(bool at_start) const;
+  // All that wait, as they asked, and for texts the name or label of one; and whether it is
+  // connected.
+  [[nodiscard]] std::vector<std::uint64_t> all_waiting() const;
+  [[nodiscard]] std::string who(std::uint64_t number) const;
+  [[nodiscard]] bool is_connected(std::uint64_t number) const;
   // The next process of a member may come, or one that waits be connected again.
   [[nodiscard]] bool expects_anybody() const;
   // One that waits becomes the task.

@@ -141,6 +141,7 @@ void epochs::fail_short(time_point now) {
                      " are left";
   for (std::string const& one : losses_) text += "; " + one;
   if (losses_left_out_ > 0) text += "; and " + std::to_string(losses_left_out_) + " more";
+  text += applicants_text(now);
   concerns_.failures.fail_job(now, {std::nullopt, {errc::unavailable, std::move(text)}});
 }
 

@@ -8,6 +8,7 @@
 #include "coxswain/core/observe/wait_graph.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -17,6 +18,9 @@ namespace {
 // How many losses of one epoch are named when the job fails.
 constexpr std::size_t losses_max = 16;
 constexpr std::size_t loss_bytes_max = 256;
+
+// How many processes that wait to join are named.
+constexpr std::size_t applicants_named_max = 16;
 
 status const not_elastic{errc::failed_precondition, "this job is not elastic"};
 
@@ -69,12 +73,14 @@ answer_ptr epochs::overdue(time_point now, parked const& p) {
   auto const missing = unready();
   status why{errc::deadline_exceeded, "epoch " + std::to_string(number_ + 1) +
                                           " has not begun within " + in_words(now - p.since) +
-                                          ": " + waiting_text()};
+                                          ": " + waiting_text(now)};
   if (missing.empty()) return calls_.share(std::move(why));
   return make_answer({std::move(why), concerns_.missing.describe(now, missing, roster_.size())});
 }
 
-std::string epochs::missing_text(time_point, ticket, parked const&) { return waiting_text(); }
+std::string epochs::missing_text(time_point now, ticket, parked const&) {
+  return waiting_text(now);
+}
 
 std::string epochs::goal_text(parked const&) const { return "the next epoch"; }
 
@@ -116,7 +122,7 @@ std::vector<task_id> epochs::unready() const {
   return missing;
 }
 
-std::string epochs::waiting_text() const {
+std::string epochs::waiting_text(time_point now) const {
   auto const missing = unready();
   if (!missing.empty()) {
     return "waiting for next_epoch of " + std::to_string(missing.size()) + " of " +
@@ -125,10 +131,42 @@ std::string epochs::waiting_text() const {
   }
   if (short_) {
     return "waiting for processes to join: members left: " + std::to_string(ready_.size()) +
-           ", min_tasks: " + std::to_string(options_.min_tasks);
+           ", min_tasks: " + std::to_string(options_.min_tasks) + applicants_text(now);
   }
   if (!is_settled()) return "waiting for a member whose connection is lost";
   return "the last call is open for " + in_words(options_.last_call);
+}
+
+// The processes that wait to join, and why they may not yet.
+std::string epochs::applicants_text(time_point now) const {
+  auto const all = concerns_.enrolment.all_waiting();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), applicants_named_max); ++i) {
+    std::string const why = why_not_yet(now, all[i]);
+    text += (i == 0 ? "; processes waiting to join: " : ", ") +
+            shortened(concerns_.enrolment.who(all[i]), loss_bytes_max) +
+            (why.empty() ? "" : " (" + why + ")");
+  }
+  if (all.size() > applicants_named_max) {
+    text += ", and " + std::to_string(all.size() - applicants_named_max) + " more";
+  }
+  return text;
+}
+
+// Empty: it may, as soon as there are enough.
+std::string epochs::why_not_yet(time_point now, std::uint64_t applicant) const {
+  if (!concerns_.enrolment.is_connected(applicant)) return "its connection is lost";
+  if (number_ > 0 && options_.grow == growth::never) {
+    return "nobody may join after the first epoch: grow is never";
+  }
+  for (auto const& [id, one] : ready_) {
+    if (one.shrink_only) return kernel_.who(id) + " has called next_epoch with shrink_only";
+  }
+  std::string const host = concerns_.enrolment.host_of(applicant);
+  time_point const until = backoff_.until(host);
+  if (until <= now) return {};
+  return "its host " + host + " has lost members again and again, and may join in " +
+         in_words(std::chrono::ceil<std::chrono::seconds>(until - now));
 }
 
 std::string epochs::over_text() const {

@@ -141,7 +141,9 @@ class epochs final : public blocking_concern, public timed_concern {
   void arm(time_point now);
   [[nodiscard]] std::string host_of(task_id id) const;
   [[nodiscard]] std::vector<task_id> unready() const;
-  [[nodiscard]] std::string waiting_text() const;
+  [[nodiscard]] std::string waiting_text(time_point now) const;
+  [[nodiscard]] std::string applicants_text(time_point now) const;
+  [[nodiscard]] std::string why_not_yet(time_point now, std::uint64_t applicant) const;
 
   std::uint64_t number_{};  // zero: none has begun
   std::uint32_t target_;    // the most tasks

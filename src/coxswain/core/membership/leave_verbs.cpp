@@ -229,7 +229,8 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   kernel_.log_task(severity::info, event_kind::left, id, {" has left"});
   concerns_.epochs.left(id);
   concerns_.why.plan_review();
-  if (error_) return;
+  // The calls of the other members of an epoch end with it, as after a failure.
+  if (error_ || options_.elastic) return;
   concerns_.barriers.fail_rounds_of(now, id);
   concerns_.topologies.task_left(kernel_.absence(id));
 }
