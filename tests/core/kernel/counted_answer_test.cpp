@@ -42,6 +42,13 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
   picture.tasks.back().label = text;
   picture.barriers.emplace_back();
   picture.barriers.back().missing = text;
+  picture.spares.emplace_back();
+  picture.spares.back().member = text;
+  picture.error.emplace().later.push_back({{}, {errc::internal, text}});
+  picture.elastic.emplace().ending = text;
+  core::epoch_members_answer members;
+  members.members.emplace_back();
+  members.members.back().label = text;
   core::tasks_answer tasks;
   tasks.tasks = picture.tasks;
   core::events_answer events;
@@ -56,7 +63,8 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
   why.waits.back().missing->known.emplace_back();
   why.stuck = text;
 
-  BOOST_TEST(core::bytes_of(picture) > 2'000u);
+  BOOST_TEST(core::bytes_of(picture) > 5'000u);
+  BOOST_TEST(core::bytes_of(members) > 1'000u);
   BOOST_TEST(core::bytes_of(tasks) > 1'000u);
   BOOST_TEST(core::bytes_of(events) > 1'000u);
   BOOST_TEST(core::bytes_of(changes) > 1'000u);

@@ -14,6 +14,13 @@ std::size_t beside(snapshot::task const& t) {
 std::size_t beside(snapshot::barrier const& b) { return b.name.size() + b.missing.size(); }
 std::size_t beside(snapshot::finished_round const& r) { return r.name.size(); }
 std::size_t beside(snapshot::straggler const&) { return 0; }
+std::size_t beside(snapshot::spare const& s) {
+  return s.member.size() + s.label.size() + s.peer.size();
+}
+std::size_t beside(failure const& f) { return f.why.message().size(); }
+std::size_t beside(epoch_members_answer::member const& m) {
+  return m.name.size() + m.label.size() + m.peer.size();
+}
 std::size_t beside(snapshot::relay const& r) { return r.label.size() + r.peer.size(); }
 std::size_t beside(events_answer::entry const& e) {
   return e.what.text.size() + e.what.barrier.size() + e.tasks.size();
@@ -70,9 +77,15 @@ each_value(Visit) -> each_value<Visit>;
 std::size_t bytes_of(listing_answer const& what) { return bytes_of_all(what.entries); }
 std::size_t bytes_of(key_changes_answer const& what) { return bytes_of_all(what.changes); }
 std::size_t bytes_of(snapshot const& what) {
-  return sizeof(what) + bytes_of_all(what.tasks) + bytes_of_all(what.barriers) +
-         bytes_of_all(what.rounds) + bytes_of_all(what.stragglers) + bytes_of_all(what.relays);
+  std::size_t texts = what.job.size() + what.version.size();
+  if (what.error) texts += beside(what.error->cause) + bytes_of_all(what.error->later);
+  if (what.leader) texts += what.leader->address.size();
+  if (what.elastic) texts += what.elastic->ending.size();
+  return sizeof(what) + texts + bytes_of_all(what.tasks) + bytes_of_all(what.barriers) +
+         bytes_of_all(what.rounds) + bytes_of_all(what.stragglers) + bytes_of_all(what.spares) +
+         bytes_of_all(what.relays);
 }
+std::size_t bytes_of(epoch_members_answer const& what) { return bytes_of_all(what.members); }
 std::size_t bytes_of(tasks_answer const& what) { return bytes_of_all(what.tasks); }
 std::size_t bytes_of(events_answer const& what) { return bytes_of_all(what.entries); }
 std::size_t bytes_of(why_answer const& what) {

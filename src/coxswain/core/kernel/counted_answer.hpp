@@ -12,6 +12,7 @@ namespace coxswain::core {
 [[nodiscard]] std::size_t bytes_of(listing_answer const& what);
 [[nodiscard]] std::size_t bytes_of(key_changes_answer const& what);
 [[nodiscard]] std::size_t bytes_of(snapshot const& what);
+[[nodiscard]] std::size_t bytes_of(epoch_members_answer const& what);
 [[nodiscard]] std::size_t bytes_of(tasks_answer const& what);
 [[nodiscard]] std::size_t bytes_of(events_answer const& what);
 [[nodiscard]] std::size_t bytes_of(why_answer const& what);
