@@ -320,6 +320,17 @@ BOOST_FIXTURE_TEST_CASE(stragglers_are_listed_with_the_rounds, job<2>) {
   BOOST_TEST((seen.stragglers[0] == core::snapshot::straggler{task_id{1}, 3, 2s, 2s, 3}));
 }
 
+// So one portion of due deadlines has few of them, as it has of requests.
+BOOST_FIXTURE_TEST_CASE(a_round_that_expires_costs_steps_for_its_tasks, job<64>) {
+  auto const call = c.send(0, core::barrier_args{.name = "b", .timeout = 1s}, 1s);
+  auto const before = c.logic().counts().steps;
+
+  c.pass(1s);
+
+  BOOST_TEST(c.code(call) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.logic().counts().steps - before >= 64u / 16 + 63u / 4);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

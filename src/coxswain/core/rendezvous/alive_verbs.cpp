@@ -7,9 +7,16 @@
 #include "coxswain/core/observe/wait_graph.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// Tasks of a query that expires, which are looked at quickly.
+constexpr std::size_t query_tasks_per_step = 16;
+
+}  // namespace
 
 alive_verbs::alive_verbs(concerns& all)
     : blocking_concern{all, {operation_of<alive_args>, blocking_calls::wait::for_tasks}},
@@ -23,7 +30,9 @@ void alive_verbs::cancel(ticket who, parked const& p) { queries_.cancel(p.number
 
 // Only this caller gives up.
 answer_ptr alive_verbs::overdue(time_point now, parked const& p) {
-  barrier_failure f = missing_from(now, queries_.all().at(p.number));
+  auto const& q = queries_.all().at(p.number);
+  kernel_.tally.steps += q.members->size() / query_tasks_per_step;
+  barrier_failure f = missing_from(now, q);
   status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
                                           ": " + concerns_.missing.text(now, f)};
   return make_answer({std::move(why), std::move(f)});

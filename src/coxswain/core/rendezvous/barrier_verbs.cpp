@@ -20,6 +20,11 @@ namespace {
 
 constexpr duration progress_every_min = 100ms;
 
+// Tasks of a round that ends or is logged, which are looked at quickly; and those that are owed its
+// outcome, which is noted for each.
+constexpr std::size_t round_tasks_per_step = 16;
+constexpr std::size_t owed_per_step = 4;
+
 std::string round_text(barriers::barrier const& b) {
   return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
 }
@@ -374,6 +379,8 @@ void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
   auto what = make_answer({std::move(why), concerns_.missing.describe(now, b.round, b.number)});
   std::vector<task_id> owed_to = b.round.missing();
   std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
+  kernel_.tally.steps +=
+      b.round.expected().size() / round_tasks_per_step + owed_to.size() / owed_per_step;
   end_round(now, b, what, std::move(owed_to));
 }
 
@@ -458,6 +465,7 @@ void barrier_verbs::round_due(time_point now, due_item const& item) {
   alarms& of = round_alarms_.at(item.subject);
   if (item.what == due::round_progress) return push_progress(now, b);
   if (item.what == due::round_log) {
+    kernel_.tally.steps += b.round.expected().size() / round_tasks_per_step;
     kernel_.arm_log(of, now, item);
     return kernel_.log(
         severity::warning, event_kind::waiting,
