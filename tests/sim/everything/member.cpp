@@ -72,6 +72,7 @@ script be_member(actor& me) {
     if (a.outcome.ok() && me.record().is_hosting) co_return;
     while (a.outcome.ok() && goes_on(me)) {
       bool fails = false;
+      bool leaves = false;
       bool const knows_epoch = me.body.logic.epoch().number > 0;
       std::uint64_t const steps = knows_epoch ? between(r, 0, steps_max) : 0;
       for (std::uint64_t i = 0; i < 2 * steps && goes_on(me) && !me.sees_ending(); ++i) {
@@ -79,8 +80,10 @@ script be_member(actor& me) {
         if (!meets && one_in(r, 2)) continue;
         co_await me.sleep(between(r, 0ns, 200ms));
         if (!goes_on(me) || me.in.is_late()) break;
-        fails = me.in.should_fail(task_id{0}) && one_in(r, 4);
-        if (fails) break;
+        bool const parts = me.in.should_fail(task_id{0});
+        fails = parts && one_in(r, 4);
+        leaves = parts && !fails && one_in(r, 4);
+        if (fails || leaves) break;
         side_call step = any_call(me);
         if (meets) step = meeting_at(me, i / 2);
         as.reset();
@@ -92,6 +95,12 @@ script be_member(actor& me) {
         what = core::report_error_args{status{errc::internal, "injected failure"}};
         a = co_await me.ask(std::move(what), 3s, me.rank());
         break;
+      }
+      if (leaves) {
+        what = core::leave_args{};
+        a = co_await me.ask(std::move(what), 0s, me.rank());
+        me.in.has_left(me);
+        co_return;
       }
       if (me.in.is_late()) {
         what = core::leave_args{};

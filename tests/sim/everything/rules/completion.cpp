@@ -112,6 +112,9 @@ bool may_end_with(history const& h, call_record const& c) {
   bool const is_fenced =
       text.find("; call next_epoch") != text.npos || text.find(": join again") != text.npos;
   if (h.options.elastic && code == aborted && is_fenced) return true;
+  // The end of the epoch ends the calls that needed a member which left (semantics D43.2).
+  bool const is_absence = code == failed_precondition && text.find("has finished") != text.npos;
+  if (h.options.elastic && is_absence) return false;
   // The task is not in this epoch, or its caller is not.
   bool const names_task = c.asks<core::preempt_args>() || c.asks<core::reset_args>();
   if (h.options.elastic && code == invalid_argument && names_task) return true;
