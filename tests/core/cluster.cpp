@@ -83,6 +83,7 @@ cluster::~cluster() {
   clients_.clear();
   BOOST_TEST(end.waiting_pops == 0u);
   BOOST_TEST(end.waiting_key_watches == 0u);
+  BOOST_TEST(end.leased_items == 0u);
   BOOST_TEST(end.locks_held + end.waiting_locks == 0u);
   BOOST_TEST(end.spares_waiting == 0u);
   if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(logic_->memory()->used() == 0u);
@@ -396,6 +397,13 @@ call cluster::try_lock(caller who, std::string name) {
 }
 call cluster::unlock(caller who, std::string name, std::uint64_t token) {
   return send(who, core::unlock_args{std::move(name), token});
+}
+call cluster::take(caller who, std::string queue, duration lease, duration timeout) {
+  return send(who, core::take_args{std::move(queue), timeout, lease}, timeout);
+}
+call cluster::update_lease(caller who, call taken, core::lease_change change, duration lease) {
+  auto const& item = *body<core::value_answer>(taken);
+  return send(who, core::update_lease_args{item.version, item.redeliveries.value(), change, lease});
 }
 call cluster::pop(caller who, std::string queue, duration timeout) {
   return send(who, core::pop_args{std::move(queue), timeout}, timeout);

@@ -180,6 +180,8 @@ class cluster {
   call lock(caller who, std::string name, duration timeout = 300s);
   call try_lock(caller who, std::string name);
   call unlock(caller who, std::string name, std::uint64_t token);
+  call take(caller who, std::string queue, duration lease = 60s, duration timeout = 300s);
+  call update_lease(caller who, call taken, core::lease_change change, duration lease = 60s);
   call pop(caller who, std::string queue, duration timeout = 300s);
   call watch_keys(caller who, std::string directory, std::optional<std::uint64_t> after = {},
                   duration timeout = without_limit);

@@ -223,6 +223,16 @@ constexpr std::tuple calm{
           [](maker& m) {
             return pop_args{m.one_in(20) ? m.odd_name() : "q", m.timeout()};
           }},
+    often{2,
+          [](maker& m) {
+            return take_args{m.one_in(20) ? m.odd_name() : "q", m.timeout(), m.timeout()};
+          }},
+    often{2,
+          [](maker& m) {
+            auto const change = static_cast<lease_change>(m.upto(3));
+            return update_lease_args{m.upto(9), static_cast<std::uint32_t>(m.upto(2)), change,
+                                     m.timeout()};
+          }},
     often{1,
           [](maker& m) {
             return lock_args{m.name(), m.timeout()};

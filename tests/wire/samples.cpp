@@ -163,6 +163,7 @@ core::snapshot whole_job() {
   made.queued_items = 9;
   made.waiting_pops = 10;
   made.waiting_key_watches = 11;
+  made.leased_items = 15;
   made.locks_held = 13;
   made.waiting_locks = 14;
   made.stuck_tasks = 12;
@@ -329,6 +330,9 @@ std::vector<core::client_message> sample_requests() {
       core::grant_args{std::string{"sixteen bytes \0\xff", 16}}, core::lock_args{"ckpt", 37s},
       core::try_lock_args{"ckpt"}, core::unlock_args{"ckpt", largest},
       core::next_epoch_args{38s, largest, true}, core::epoch_members_args{},
+      core::take_args{"work", 35s, 36s}, core::take_args{"work", 35s, without_limit},
+      core::update_lease_args{largest, 4'000'000'000, core::lease_change::finish},
+      core::update_lease_args{1, 0, core::lease_change::extend, 37s},
       core::resize_args{4'000'000'000});
   auto in_epoch = made;
   for (auto& one : in_epoch) {
@@ -357,6 +361,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});
   add(made, status{errc::deadline_exceeded, "Barrier timed out."}, failed_barrier());
   add(made, {}, core::value_answer{bytes{std::string{"10.0.0.3\0\xff", 10}}, 4});
+  add(made, {}, core::value_answer{bytes{"item"}, largest, 4'000'000'000});
   add(made, {}, core::value_answer{bytes{std::string(5000, 'p')}, largest});
   add(made, {}, core::counter_answer{std::numeric_limits<std::int64_t>::min(), 5});
   add(made, {}, core::removed_answer{6});

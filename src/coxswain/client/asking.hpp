@@ -85,14 +85,15 @@ class cancellation {
                                             core::answer const& what);
 
 // A call that consists of one question.
-template <class T>
+template <class T, class Reader = T (*)(core::answer&)>
 class asked final : public operation<T>, public waiter {
  public:
-  using reader = T (*)(core::answer&);
-
   // `read` converts an answer whose outcome is OK, or any if `reads_failures`, to a result.
-  asked(connection_ptr at, question q, reader read, bool reads_failures)
-      : at_{std::move(at)}, question_{std::move(q)}, read_{read}, reads_failures_{reads_failures} {}
+  asked(connection_ptr at, question q, Reader read, bool reads_failures)
+      : at_{std::move(at)},
+        question_{std::move(q)},
+        read_{std::move(read)},
+        reads_failures_{reads_failures} {}
 
   void claim_with(std::shared_ptr<claim> by) override { question_.claimed_by = std::move(by); }
 
@@ -128,7 +129,7 @@ class asked final : public operation<T>, public waiter {
  private:
   connection_ptr at_;
   question question_;
-  reader read_;
+  Reader read_;
   bool reads_failures_;
   completion<T> done_;
   asio::any_completion_executor on_;
@@ -142,6 +143,13 @@ call<T> asking(connection_ptr const& at, question q, T (*read)(core::answer&),
                bool reads_failures = false) {
   need_session(at);
   return std::make_unique<asked<T>>(at, std::move(q), read, reads_failures);
+}
+
+// `read`, any function object, makes a result that needs more than the answer.
+template <class T, class Reader>
+call<T> asking_with(connection_ptr const& at, question q, Reader read) {
+  need_session(at);
+  return std::make_unique<asked<T, Reader>>(at, std::move(q), std::move(read), false);
 }
 
 }  // namespace coxswain::detail

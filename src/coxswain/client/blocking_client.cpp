@@ -181,6 +181,31 @@ queue_item blocking_client::pop(std::string_view queue, call_options const& opti
   return run(calls().pop(queue, options));
 }
 
+blocking_item blocking_client::take(std::string_view queue, take_options const& options) {
+  return {*worker_, run(calls().take(queue, options))};
+}
+
+// In a child process the item is not ours to give back.
+blocking_item::~blocking_item() {
+  if (of_->forked()) static_cast<void>(item_.detach());
+}
+
+void blocking_item::finish(call_options const& options) { of_->run(item_.finishing(options)); }
+void blocking_item::release(call_options const& options) { of_->run(item_.releasing(options)); }
+void blocking_item::extend(time_limit lease, call_options const& options) {
+  of_->run(item_.extending(lease, options));
+}
+
+blocking_lock blocking_client::locked(std::string_view name, call_options const& options) {
+  return {*worker_, run(calls().locked(name, options))};
+}
+
+blocking_lock::~blocking_lock() {
+  if (of_->forked()) static_cast<void>(lock_.detach());
+}
+
+void blocking_lock::unlock(call_options const& options) { of_->run(lock_.unlocking(options)); }
+
 std::uint64_t blocking_client::lock(std::string_view name, call_options const& options) {
   return run(calls().lock(name, options));
 }

@@ -44,6 +44,49 @@ class blocking_key_watch {
   key_watch watch_;
 };
 
+// See taken_item. Must not outlive its client, which may move; one thread at a time.
+class blocking_item {
+ public:
+  ~blocking_item();
+  blocking_item(blocking_item&& other) noexcept = default;
+  blocking_item& operator=(blocking_item&& other) noexcept = default;
+
+  [[nodiscard]] std::string const& value() const noexcept { return item_.value(); }
+  [[nodiscard]] std::uint64_t number() const noexcept { return item_.number(); }
+  [[nodiscard]] std::uint32_t redeliveries() const noexcept { return item_.redeliveries(); }
+  void finish(call_options const& options = {});
+  void release(call_options const& options = {});
+  void extend(time_limit lease = core::lease_default, call_options const& options = {});
+  queue_item detach() noexcept { return item_.detach(); }
+
+ private:
+  friend class blocking_client;
+  blocking_item(detail::client_worker& of, taken_item item) : of_{&of}, item_{std::move(item)} {}
+
+  detail::client_worker* of_;
+  taken_item item_;
+};
+
+// See held_lock. Must not outlive its client, which may move; one thread at a time.
+class blocking_lock {
+ public:
+  ~blocking_lock();
+  blocking_lock(blocking_lock&& other) noexcept = default;
+  blocking_lock& operator=(blocking_lock&& other) noexcept = default;
+
+  [[nodiscard]] std::string const& name() const noexcept { return lock_.name(); }
+  [[nodiscard]] std::uint64_t token() const noexcept { return lock_.token(); }
+  void unlock(call_options const& options = {});
+  std::uint64_t detach() noexcept { return lock_.detach(); }
+
+ private:
+  friend class blocking_client;
+  blocking_lock(detail::client_worker& of, held_lock lock) : of_{&of}, lock_{std::move(lock)} {}
+
+  detail::client_worker* of_;
+  held_lock lock_;
+};
+
 class blocking_client {
  public:
   // Connects: see client::connect. With client_options::from_environment() as the launcher says.
@@ -105,7 +148,9 @@ class blocking_client {
   std::uint64_t push(std::string_view queue, std::string_view value,
                      call_options const& options = {});
   queue_item pop(std::string_view queue, call_options const& options = {});
+  blocking_item take(std::string_view queue, take_options const& options = {});
   std::uint64_t lock(std::string_view name, call_options const& options = {});
+  blocking_lock locked(std::string_view name, call_options const& options = {});
   std::optional<std::uint64_t> try_lock(std::string_view name, call_options const& options = {});
   void unlock(std::string_view name, std::uint64_t token, call_options const& options = {});
   void report_error(errc code, std::string_view message, call_options const& options = {});

@@ -175,4 +175,18 @@ class put_options : public call_options {
   put_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
+// How to take an item from a queue.
+class take_options : public call_options {
+ public:
+  using call_options::call_options;
+  take_options() = default;
+
+  // How long the item may be worked on before it returns to its place; `without_limit`: until the
+  // session ends.
+  time_limit lease{core::lease_default};
+
+  take_options with_lease(time_limit time) && { return lease = time, std::move(*this); }
+  take_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
+};
+
 }  // namespace coxswain

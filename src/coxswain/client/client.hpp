@@ -69,7 +69,7 @@
 
 namespace coxswain {
 
-class client : public detail::epoch_calls<client> {
+class client : public detail::epoch_calls<client>, public detail::holding_calls<client> {
  public:
   using executor_type = asio::any_io_executor;
 
@@ -334,10 +334,9 @@ class client : public detail::epoch_calls<client> {
   }
 
   // Takes the first item of a queue, and waits for one if there is none. An item goes to exactly
-  // one caller. If this client dies before its next message to the coordinator, or the call is
-  // cancelled, the item goes back to its place; so no item is lost by a crash, but an item can be
-  // processed twice. Use a timeout instead of racing a `pop` with a timer: dropping its result
-  // loses the item. CANCELLED: as `get`.
+  // one caller, and is gone once that has received it: it returns to its place only if the call is
+  // cancelled, or this client dies, before its next message to the coordinator; `take` loses none.
+  // Use a timeout instead of racing a `pop` with a timer. CANCELLED: as `get`.
   template <detail::token_for<queue_item> Token = use_coroutine_t>
   auto pop(std::string_view queue, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.pop(queue, options), options.details, token);
@@ -479,6 +478,7 @@ class client : public detail::epoch_calls<client> {
   friend class detail::client_calls;
   friend std::shared_ptr<detail::connection> const& detail::connection_of(client const& of);
   friend class detail::epoch_calls<client>;
+  friend class detail::holding_calls<client>;
 
   explicit client(std::shared_ptr<detail::connection> at);
 

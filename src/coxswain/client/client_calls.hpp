@@ -6,6 +6,7 @@
 // Thread-safe, but a call must begin on the client's executor.
 
 #include "coxswain/client/call_options.hpp"
+#include "coxswain/client/holdings.hpp"
 #include "coxswain/client/initiation.hpp"
 #include "coxswain/client/key_watch.hpp"
 #include "coxswain/client/keys.hpp"
@@ -123,7 +124,12 @@ class client_calls {
   call<std::uint64_t> push(std::string_view queue, std::string_view value,
                            call_options const& options) const;
   call<queue_item> pop(std::string_view queue, call_options const& options) const;
+  call<taken_item> take(std::string_view queue, take_options const& options) const;
+  call<void> finish(queue_item const& item, call_options const& options) const;
+  call<void> release(queue_item const& item, call_options const& options) const;
+  call<void> extend(queue_item const& item, time_limit lease, call_options const& options) const;
   call<std::uint64_t> lock(std::string_view name, call_options const& options) const;
+  call<held_lock> locked(std::string_view name, call_options const& options) const;
   call<std::optional<std::uint64_t>> try_lock(std::string_view name,
                                               call_options const& options) const;
   call<void> unlock(std::string_view name, std::uint64_t token, call_options const& options) const;

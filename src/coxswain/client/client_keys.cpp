@@ -1,8 +1,9 @@
-// The client's calls for keys, queues and locks.
+// The client's calls for keys, queues and locks, and what they leave it holding.
 
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/whole_listing.hpp"
+#include "coxswain/net/asio.hpp"
 
 #include <utility>
 #include <variant>
@@ -46,6 +47,7 @@ queue_item item(core::answer& a) {
   queue_item made;
   made.value = taken.value.view();
   made.number = taken.version;
+  made.redeliveries = taken.redeliveries.value_or(0);
   return made;
 }
 
@@ -186,9 +188,39 @@ call<queue_item> client_calls::pop(std::string_view queue, call_options const& o
   return asking(at_, question{std::move(args), options.timeout}, item);
 }
 
+call<taken_item> client_calls::take(std::string_view queue, take_options const& options) const {
+  core::take_args args{std::string{queue}, options.timeout, options.lease};
+  auto read = [at = std::weak_ptr{at_}](core::answer& a) { return taken_item{at, item(a)}; };
+  return asking_with<taken_item>(at_, question{std::move(args), options.timeout}, std::move(read));
+}
+
+call<void> client_calls::finish(queue_item const& item, call_options const& options) const {
+  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::finish};
+  return asking(at_, question{args, options.timeout}, nothing);
+}
+
+call<void> client_calls::release(queue_item const& item, call_options const& options) const {
+  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::release};
+  return asking(at_, question{args, options.timeout}, nothing);
+}
+
+call<void> client_calls::extend(queue_item const& item, time_limit lease,
+                                call_options const& options) const {
+  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::extend, lease};
+  return asking(at_, question{args, options.timeout}, nothing);
+}
+
 call<std::uint64_t> client_calls::lock(std::string_view name, call_options const& options) const {
   core::lock_args args{std::string{name}, options.timeout};
   return asking(at_, question{std::move(args), options.timeout}, version);
+}
+
+call<held_lock> client_calls::locked(std::string_view name, call_options const& options) const {
+  core::lock_args args{std::string{name}, options.timeout};
+  auto read = [at = std::weak_ptr{at_}, name = args.name](core::answer& a) {
+    return held_lock{at, name, version(a)};
+  };
+  return asking_with<held_lock>(at_, question{std::move(args), options.timeout}, std::move(read));
 }
 
 call<std::optional<std::uint64_t>> client_calls::try_lock(std::string_view name,
@@ -211,3 +243,110 @@ asio::awaitable<key_watch> client_calls::watch(std::string_view directory,
 }
 
 }  // namespace coxswain::detail
+
+namespace coxswain {
+namespace detail {
+namespace {
+
+// A reply that nobody waits for.
+class unawaited final : public waiter {
+ public:
+  void complete(boost::system::error_code, core::answer) override {}
+};
+
+// Sends a request on the client's thread. A named class: see initiation.
+class sending {
+ public:
+  sending(connection_ptr at, core::request what) : at_{std::move(at)}, what_{std::move(what)} {}
+
+  void operator()() {
+    question q{std::move(what_), core::timeout_default};
+    static_cast<void>(at_->ask(std::move(q), std::make_unique<unawaited>()));
+  }
+
+ private:
+  connection_ptr at_;
+  core::request what_;
+};
+
+// From any thread.
+void send(std::weak_ptr<connection> const& from, core::request what) noexcept {
+  auto at = from.lock();
+  if (!at) return;
+  try {
+    auto const on = at->executor();
+    asio::post(on, sending{std::move(at), std::move(what)});
+  } catch (...) {  // out of memory: the lease expires, or the session ends
+  }
+}
+
+}  // namespace
+
+initiation begin_at(std::weak_ptr<connection> const& at, call_options const& options) {
+  auto const is_there = at.lock();
+  return {is_there ? is_there->executor() : asio::any_io_executor{}, options.details};
+}
+
+}  // namespace detail
+
+taken_item::~taken_item() { give_back(); }
+
+taken_item& taken_item::operator=(taken_item&& other) noexcept {
+  if (this == &other) return *this;
+  give_back();
+  at_ = std::exchange(other.at_, {});
+  item_ = std::move(other.item_);
+  return *this;
+}
+
+void taken_item::give_back() noexcept {
+  core::update_lease_args args{item_.number, item_.redeliveries, core::lease_change::release};
+  detail::send(std::exchange(at_, {}), args);
+}
+
+queue_item taken_item::detach() noexcept {
+  at_.reset();
+  return std::move(item_);
+}
+
+detail::call<void> taken_item::finishing(call_options const& options) {
+  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  return calls.finish(item_, options);
+}
+
+detail::call<void> taken_item::releasing(call_options const& options) {
+  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  return calls.release(item_, options);
+}
+
+detail::call<void> taken_item::extending(time_limit lease, call_options const& options) const {
+  detail::client_calls const calls{at_.lock()};
+  return calls.extend(item_, lease, options);
+}
+
+held_lock::~held_lock() { give_back(); }
+
+held_lock& held_lock::operator=(held_lock&& other) noexcept {
+  if (this == &other) return *this;
+  give_back();
+  at_ = std::exchange(other.at_, {});
+  name_ = std::move(other.name_);
+  token_ = other.token_;
+  return *this;
+}
+
+void held_lock::give_back() noexcept {
+  detail::send(std::exchange(at_, {}), core::unlock_args{std::move(name_), token_});
+}
+
+std::uint64_t held_lock::detach() noexcept {
+  at_.reset();
+  return token_;
+}
+
+detail::call<void> held_lock::unlocking(call_options const& options) {
+  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  return calls.unlock(name_, token_, options);
+}
+
+}  // namespace coxswain

@@ -65,6 +65,8 @@ struct queue_item {
   std::string value;
   // Rises with every push to any queue. An item that is handed out again keeps it.
   std::uint64_t number{};
+  // Of an item that was taken: how often it was taken before and came back.
+  std::uint32_t redeliveries{};
 };
 
 struct key_change {

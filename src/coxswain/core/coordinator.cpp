@@ -40,6 +40,7 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
     case due::task_return: return all.leaves.return_due(now, task);
     case due::enrolment: return all.enrolment.time_due(now);
     case due::epoch: return all.epochs.time_due(now);
+    case due::lease: return all.queues.lease_due(now, item.subject);
   }
 }
 

@@ -277,6 +277,7 @@ json::object summary_of(core::snapshot const& picture) {
       {"queued_items", picture.queued_items},
       {"waiting_pops", picture.waiting_pops},
       {"waiting_key_watches", picture.waiting_key_watches},
+      {"leased_items", picture.leased_items},
       {"locks_held", picture.locks_held},
       {"waiting_locks", picture.waiting_locks},
       {"spares_waiting", picture.spares_waiting},

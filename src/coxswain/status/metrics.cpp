@@ -167,6 +167,8 @@ void add_job(page& to, core::snapshot const& job) {
   to.gauge("waiting_gets", "Calls that wait for the value of a key.", job.waiting_gets);
   to.gauge("waiting_pops", "Calls that wait for an item of a queue.", job.waiting_pops);
   to.gauge("waiting_key_watches", "Calls that wait for changes of keys.", job.waiting_key_watches);
+  to.gauge("leased_items", "Items that were taken from a queue and are not finished.",
+           job.leased_items);
   to.gauge("locks_held", "Locks that a session holds.", job.locks_held);
   to.gauge("waiting_locks", "Calls that wait for a lock.", job.waiting_locks);
   to.gauge("spares", "Processes that wait for a task's number.", job.spares_waiting);

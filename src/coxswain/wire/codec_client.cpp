@@ -379,7 +379,9 @@ using all_kinds =
           kind<v1::ClientMessage::kGrant, &v1::ClientMessage::mutable_grant>,
           kind<v1::ClientMessage::kNextEpoch, &v1::ClientMessage::mutable_next_epoch>,
           kind<v1::ClientMessage::kEpochMembers, &v1::ClientMessage::mutable_epoch_members>,
-          kind<v1::ClientMessage::kResize, &v1::ClientMessage::mutable_resize>>;
+          kind<v1::ClientMessage::kResize, &v1::ClientMessage::mutable_resize>,
+          kind<v1::ClientMessage::kTake, &v1::ClientMessage::mutable_take>,
+          kind<v1::ClientMessage::kUpdateLease, &v1::ClientMessage::mutable_update_lease>>;
 
 // A request that no kind becomes does not compile, nor one that two become.
 static_assert(all_kinds::are_all(std::type_identity<core::request>{}));

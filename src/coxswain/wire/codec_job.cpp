@@ -286,6 +286,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   if (from.elastic) encode(*from.elastic, *to.mutable_elastic());
   for (auto const& relay : from.relays) encode(relay, *to.add_relays());
   to.set_more_relays(from.more_relays);
+  to.set_leased_items(from.leased_items);
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -322,6 +323,7 @@ core::snapshot decode(v1::JobStatus& from) {
   if (from.has_elastic()) to.elastic = decode(*from.mutable_elastic());
   for (auto& relay : *from.mutable_relays()) to.relays.push_back(decode(relay));
   to.more_relays = from.more_relays();
+  to.leased_items = from.leased_items();
   return to;
 }
 

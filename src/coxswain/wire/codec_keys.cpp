@@ -6,6 +6,14 @@
 #include <variant>
 
 namespace coxswain::wire {
+namespace {
+
+template <class Request>
+duration lease_of(Request const& from) {
+  return from.has_lease_ms() ? timeout_from_wire(from.lease_ms()) : core::lease_default;
+}
+
+}  // namespace
 
 void encode(core::put_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_put();
@@ -173,6 +181,32 @@ core::pop_args decode(v1::Pop& from) {
   return {std::move(*from.mutable_queue()), timeout_of(from)};
 }
 
+void encode(core::take_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_take();
+  to.set_queue(from.queue);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+  to.set_lease_ms(timeout_to_wire(from.lease));
+}
+
+core::take_args decode(v1::Take& from) {
+  return {std::move(*from.mutable_queue()), timeout_of(from), lease_of(from)};
+}
+
+void encode(core::update_lease_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_update_lease();
+  to.set_item(from.item);
+  to.set_redeliveries(from.redeliveries);
+  to.set_change(static_cast<v1::UpdateLease::Change>(from.change));
+  if (from.change == core::lease_change::extend) to.set_lease_ms(timeout_to_wire(from.lease));
+}
+
+core::update_lease_args decode(v1::UpdateLease& from) {
+  auto const change = v1::UpdateLease::Change_IsValid(from.change())
+                          ? static_cast<core::lease_change>(from.change())
+                          : core::lease_change::unknown;
+  return {from.item(), from.redeliveries(), change, lease_of(from)};
+}
+
 void encode(core::watch_keys_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_watch_keys();
   to.set_directory(from.directory);
@@ -192,10 +226,13 @@ void encode(core::value_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_value();
   to.set_version(from.version);
   to.set_value(from.value.view().data(), from.value.size());
+  if (from.redeliveries) to.set_redeliveries(*from.redeliveries);
 }
 
 core::value_answer decode(v1::Value& from) {
-  return {bytes{std::move(*from.mutable_value())}, from.version()};
+  core::value_answer to{bytes{std::move(*from.mutable_value())}, from.version()};
+  if (from.has_redeliveries()) to.redeliveries = from.redeliveries();
+  return to;
 }
 
 void encode(core::counter_answer const& from, v1::ServerMessage& message) {

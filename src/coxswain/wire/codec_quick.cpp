@@ -286,6 +286,13 @@ bool read(field_reader& from, core::pop_args& to) {
                      timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
 }
 
+bool read(field_reader& from, core::take_args& to) {
+  using fields = v1::Take;
+  return read_fields(from, text_field<fields::kQueueFieldNumber>{to.queue},
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+                     timeout_field<fields::kLeaseMsFieldNumber>{to.lease});
+}
+
 // Texts keep their memory.
 template <class Args>
 Args& cleared(core::request& what) {
@@ -334,6 +341,7 @@ bool read_request(std::uint32_t tag, field_reader& from, destination to) {
     case is(fields::kAppendFieldNumber): return read_request<core::append_args>(from, to);
     case is(fields::kPushFieldNumber): return read_request<core::push_args>(from, to);
     case is(fields::kPopFieldNumber): return read_request<core::pop_args>(from, to);
+    case is(fields::kTakeFieldNumber): return read_request<core::take_args>(from, to);
     default: return false;
   }
 }

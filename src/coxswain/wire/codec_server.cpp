@@ -331,9 +331,12 @@ void append_quickly(std::string& head, bytes&, core::hello_answer const& from) {
 
 // Only the part before the value.
 void append_head(std::string& out, core::value_answer const& from) {
-  std::array<char, 2 * number_field_bytes_max> room;
+  std::array<char, 3 * number_field_bytes_max> room;
   field_writer fields{room.data()};
   fields.put_number(v1::Value::kVersionFieldNumber, from.version);
+  if (from.redeliveries) {
+    fields.put_present_number(v1::Value::kRedeliveriesFieldNumber, *from.redeliveries);
+  }
   auto const bytes = from.value.size();
   if (bytes != 0) fields.put_head(v1::Value::kValueFieldNumber, bytes);
   append_body(out, v1::ServerMessage::kValueFieldNumber, fields.written(), bytes);

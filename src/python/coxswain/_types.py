@@ -219,6 +219,7 @@ class JobStatus:
     waiting_gets: int
     waiting_pops: int
     queued_items: int
+    leased_items: int  # taken from queues, and not finished yet
     memory_bytes: int
     memory_bytes_max: int
     more_barriers: int  # open ones that are not in `barriers`

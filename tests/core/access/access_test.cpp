@@ -31,7 +31,8 @@ using readers = requests<get_args, try_get_args, get_all_args, list_args, count_
 using operators =
     requests<put_args, put_all_args, compare_and_set_args, append_args, increment_args, remove_args,
              remove_tree_args, push_args, pop_args, count_barrier_args, cancel_barrier_args,
-             preempt_args, lock_args, try_lock_args, unlock_args, resize_args>;
+             preempt_args, lock_args, try_lock_args, unlock_args, resize_args, take_args,
+             update_lease_args>;
 using workers = requests<join_args, leave_args, barrier_args, report_error_args, reset_args,
                          report_progress_args, grant_args, frozen_args, exchange_topology_args,
                          next_epoch_args>;

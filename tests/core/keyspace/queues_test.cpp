@@ -14,7 +14,7 @@ struct shop {
   }
   std::string next(std::string const& queue) {
     auto const who = queues.to_be_served(queue);
-    return who ? std::to_string(who->request.value) : "nobody";
+    return who ? std::to_string(who->who.request.value) : "nobody";
   }
 
   meter_ptr memory = make_meter(1'000'000);
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(a_returned_item_gets_its_old_position) {
 
 BOOST_AUTO_TEST_CASE(the_longest_waiter_is_served_first_when_there_is_an_item) {
   shop s;
-  auto const first = s.queues.wait("q", waiter(1));
-  s.queues.wait("q", waiter(2));
+  auto const first = s.queues.wait("q", {waiter(1)});
+  s.queues.wait("q", {waiter(2)});
   BOOST_TEST(s.next("q") == "nobody");
   s.queues.push("q", "a");
   BOOST_TEST(!s.queues.settled());
@@ -73,9 +73,9 @@ BOOST_AUTO_TEST_CASE(the_longest_waiter_is_served_first_when_there_is_an_item) {
 
 BOOST_AUTO_TEST_CASE(take_all_returns_every_waiter) {
   shop s;
-  s.queues.wait("q", waiter(1));
-  s.queues.wait("p", waiter(2));
-  s.queues.wait("q", waiter(3));
+  s.queues.wait("q", {waiter(1)});
+  s.queues.wait("p", {waiter(2)});
+  s.queues.wait("q", {waiter(3)});
   s.queues.push("r", "a");
 
   auto const all = s.queues.take_all_waiters();

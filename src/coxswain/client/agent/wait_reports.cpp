@@ -33,7 +33,8 @@ void report(time_point now, open_call& call, std::string const& why,
   auto const& what = call.message.what;
   into.emplace_back(agent_events::waiting{
       text_of(what) + " has waited for " + text_of(now - call.since) + ": " + why,
-      std::holds_alternative<core::pop_args>(what)});
+      std::holds_alternative<core::pop_args>(what) ||
+          std::holds_alternative<core::take_args>(what)});
   schedule(call, now);
 }
 

@@ -77,6 +77,12 @@ constexpr request_row row_of(of<push_args>) {
 constexpr request_row row_of(of<pop_args>) {
   return {"pop", "pop from queues", role::operator_, of_epoch};
 }
+constexpr request_row row_of(of<take_args>) {
+  return {"take", "take from queues", role::operator_, of_epoch};
+}
+constexpr request_row row_of(of<update_lease_args>) {
+  return {"update_lease", "take from queues", role::operator_};
+}
 constexpr request_row row_of(of<lock_args>) {
   return {"lock", "lock", role::operator_, needs_memory | of_epoch};
 }

@@ -30,10 +30,11 @@ void calls::answer_now(call const& c, answer_ptr what, bool keep) {
 }
 
 void calls::answer_parked(ticket who, answer_ptr what) {
-  waiting_concern const& in = at(release(who).value());
+  parked const p = release(who).value();
+  waiting_concern const& in = at(p);
   wait_traits const& traits = in.traits();
   kernel& k = concerns_.kernel;
-  k.tally.count_request(traits.request, what->outcome.code());
+  k.tally.count_request(in.request_of(p), what->outcome.code());
   k.sessions.reply(who, std::move(what), traits.reply_is_kept, &in == &concerns_.leaves);
 }
 

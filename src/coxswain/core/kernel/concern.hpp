@@ -97,6 +97,8 @@ class waiting_concern : public concern {
   waiting_concern(concerns& all, wait_traits traits);
 
   [[nodiscard]] wait_traits const& traits() const noexcept { return traits_; }
+  // The request that waits there, for statistics.
+  [[nodiscard]] virtual operation request_of(parked const&) const { return traits_.request; }
   // `parked::at` of the requests that wait here.
   [[nodiscard]] concern_index index() const noexcept { return index_; }
 

@@ -33,6 +33,7 @@ enum class due : std::uint8_t {
   restart_grace,   // sessions must have resumed since a restart
   enrolment,       // the last call, or a failed task's time to come back, is over
   epoch,           // the next epoch may begin, or waits no longer for somebody
+  lease,           // of an item
 };
 
 // Refers to an armed deadline, or to none.

@@ -30,9 +30,9 @@ void locks::stopping(time_point now, status const& why) {
   while (!held_.empty()) release(held_.begin());
 }
 
-void locks::session_ended(time_point, session_id id, status const&) {
-  for (auto at = owned_.lower_bound({id, {}}); at != owned_.end() && at->first == id;
-       at = owned_.lower_bound({id, {}})) {
+void locks::release_all_of(session_id owner) {
+  for (auto at = owned_.lower_bound({owner, {}}); at != owned_.end() && at->first == owner;
+       at = owned_.lower_bound({owner, {}})) {
     release(held_.find(at->second));
   }
 }

@@ -28,8 +28,9 @@ class locks final : public blocking_concern, public timed_concern {
   void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override;
-  void session_ended(time_point now, session_id id, status const& why) override;
+  void session_ended(time_point, session_id id, status const&) override { release_all_of(id); }
   void check_invariants() const override;
+  void release_all_of(session_id owner);
 
   void cancel(ticket who, parked const& p) override;
   void put_back(std::vector<undelivered> grants) override;

@@ -3,6 +3,8 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 
 #include <utility>
 
@@ -12,23 +14,29 @@ queue_verbs::queue_verbs(concerns& all)
     : blocking_concern{all,
                        {operation_of<pop_args>, blocking_calls::wait::for_anybody,
                         wait_traits::party::task, true, true, why_answer::kind::pop}},
-      queues_{kernel_.memory} {}
+      queues_{kernel_.memory},
+      leases_{kernel_.memory} {}
 
 void queue_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   calls_.answer_all(queues_.take_all_waiters(),
                     calls_.share(status{errc::cancelled, why.message()}));
 }
 
+void queue_verbs::stopping(time_point now, status const& why) {
+  job_failed(now, why, nullptr);
+  while (leases_.size() != 0) return_item(leases_.all().begin()->first);
+}
+
 void queue_verbs::cancel(ticket, parked const& p) { queues_.cancel(p.name.get(), p.number); }
 
 answer_ptr queue_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      status{errc::deadline_exceeded,
-             "queue " + quoted(p.name.get()) + " got no item within " + in_words(now - p.since)});
+  return calls_.share(status{
+      errc::deadline_exceeded,
+      goal_text(p) + " got no item within " + in_words(now - p.since) + leased_text(p.name.get())});
 }
 
 std::string queue_verbs::missing_text(time_point, ticket, parked const& p) {
-  return goal_text(p) + " has no item";
+  return goal_text(p) + " has no item" + leased_text(p.name.get());
 }
 
 std::string queue_verbs::goal_text(parked const& p) const {
@@ -39,7 +47,45 @@ std::string queue_verbs::stuck_text(parked const& p) const {
   return "for " + goal_text(p) + ", which no task is left to fill";
 }
 
+operation queue_verbs::request_of(parked const& p) const {
+  return queues::takes(p.number) ? operation_of<take_args> : traits().request;
+}
+
+// Not as `awaited`: another client can push an item.
+void queue_verbs::describe(parked const& p, why_answer::wait& in) const {
+  auto const [first, count] = leases_.held_of(p.name.get());
+  if (count == 0) return;
+  barrier_failure& f = in.missing.emplace();
+  f.expected = static_cast<std::uint32_t>(count);
+  f.missing = kernel_.whose(*sessions_.find(leases_.all().at(first).owner));
+}
+
+// An item may come back: when its lease expires, or from a client outside the job.
+void queue_verbs::add_to(wait_graph& g, picture_budget& budget) const {
+  for (auto const& [_, one] : leases_.all()) {
+    if (!budget.take(1)) break;
+    if (!queues_.has_waiters(one.queue)) continue;
+    session const& owner = *sessions_.find(one.owner);
+    bool const is_outside = owner.tasks.empty() && !owner.guest_of;
+    if (one.expiry.armed() || is_outside) return g.outsider_acts();
+  }
+}
+
+// "; 2 are leased, the first to task 1 (b12:3391)"
+std::string queue_verbs::leased_text(std::string const& queue) const {
+  auto const [first, count] = leases_.held_of(queue);
+  if (count == 0) return {};
+  return "; " + std::to_string(count) + (count == 1 ? " is leased" : " are leased, the first") +
+         " to " + kernel_.whose(*sessions_.find(leases_.all().at(first).owner));
+}
+
 std::size_t queue_verbs::waiting() const { return queues_.waiting(); }
+
+std::size_t queue_verbs::armed() const {
+  std::size_t count = 0;
+  for (auto const& [_, one] : leases_.all()) count += one.expiry.armed() ? 1 : 0;
+  return count;
+}
 
 void queue_verbs::check(ticket, parked const& p) const {
   invariant(queues_.length(std::string{p.name.get()}) == 0,
@@ -48,6 +94,11 @@ void queue_verbs::check(ticket, parked const& p) const {
 
 void queue_verbs::check_invariants() const {
   invariant(queues_.settled(), "nobody waits for an item that is there");
+  invariant(leases_.is_consistent(), "a lease is known by its owner and its queue");
+  for (auto const& [_, one] : leases_.all()) {
+    invariant(sessions_.find(one.owner) || kernel_.stopping, "the holder of an item is there");
+    invariant(one.expiry.armed() == (one.time != without_limit), "a lease with a limit expires");
+  }
   invariant(!error_ || queues_.waiting() == 0, "nobody waits for an item once the job has failed");
 }
 
@@ -66,38 +117,161 @@ void queue_verbs::handle(call const& c, push_args& args) {
 }
 
 void queue_verbs::handle(call const& c, pop_args& args) {
-  if (status why = concerns_.keys.checked_key(args.queue, "queue's name"); !why.ok()) {
+  take(c, args.queue, args.timeout, std::nullopt);
+}
+
+void queue_verbs::handle(call const& c, take_args& args) {
+  if (args.lease <= 0s) {
+    return calls_.refuse(c, {errc::invalid_argument, "a lease must be longer than 0 s"});
+  }
+  take(c, args.queue, args.timeout, args.lease);
+}
+
+void queue_verbs::take(call const& c, std::string& queue, duration timeout,
+                       std::optional<duration> lease) {
+  if (status why = concerns_.keys.checked_key(queue, "queue's name"); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
-  if (auto item = queues_.pop(args.queue)) return hand_over(c.from, args.queue, *std::move(item));
+  if (lease) {
+    if (status why = sessions_.room_for(c.by, leases::cost(queue), true); !why.ok()) {
+      return calls_.refuse(c, std::move(why));
+    }
+  }
+  if (auto item = queues_.pop(queue)) return hand_over({c.from, lease}, queue, *std::move(item));
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::cancelled));
   if (status why = kernel_.room_to_wait(c.by, kernel::memory_per_request); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
-  std::uint64_t const waiter = queues_.wait(args.queue, c.from);
-  calls_.park(c, *this, {waiter, std::move(args.queue)}, args.timeout);
+  std::uint64_t const waiter = queues_.wait(queue, {c.from, lease});
+  calls_.park(c, *this, {waiter, std::move(queue)}, timeout);
 }
 
-// Hands items to waiting pops.
+void queue_verbs::handle(call const& c, update_lease_args& args) {
+  leases::lease* const one = held(c, args);
+  if (!one) return;
+  switch (args.change) {
+    case lease_change::finish: end_lease(args.item); break;
+    case lease_change::release:
+      ++kernel_.tally.leases_returned;
+      return_item(args.item);
+      break;
+    case lease_change::extend:
+      if (args.lease <= 0s) {
+        return calls_.refuse(c, {errc::invalid_argument, "a lease must be longer than 0 s"});
+      }
+      one->time = args.lease;
+      one->since = kernel_.alive_since(c.now);
+      arm(args.item, *one);
+      break;
+    case lease_change::unknown:
+      return calls_.refuse(
+          c, {errc::invalid_argument, "this coordinator, version " + options_.version +
+                                          ", does not know this change of a lease"});
+  }
+  calls_.answer_now(c, calls_.share(status{}), true);
+}
+
+leases::lease* queue_verbs::held(call const& c, update_lease_args const& args) {
+  std::string const what = "item " + std::to_string(args.item);
+  leases::lease* const one = leases_.find(args.item);
+  if (!one) {
+    calls_.refuse(c, {errc::failed_precondition,
+                      what + " is not leased: its lease has expired, or it is finished"});
+    return nullptr;
+  }
+  if (one->owner == c.from.session && one->redeliveries == args.redeliveries) return one;
+  calls_.refuse(c, {errc::failed_precondition,
+                    what + " of queue " + quoted(one->queue) + " is leased to " +
+                        kernel_.whose(*sessions_.find(one->owner)) + ", redelivery " +
+                        std::to_string(one->redeliveries) + ": this lease of it is over"});
+  return nullptr;
+}
+
+// Hands items to waiting calls.
 void queue_verbs::serve(std::string const& queue) {
-  while (auto const who = queues_.to_be_served(queue)) {
-    calls_.release(*who);
-    hand_over(*who, queue, *queues_.pop(queue));
+  while (auto const next = queues_.to_be_served(queue)) {
+    calls_.release(next->who);
+    hand_over(*next, queue, *queues_.pop(queue));
   }
 }
 
-void queue_verbs::hand_over(ticket who, std::string const& queue, queues::item item) {
-  kernel_.tally.count_request(operation_of<pop_args>, errc::ok);
-  sessions_.hand_over(who, calls_.share(value_answer{std::move(item.value), item.number}), index(),
-                      queue);
+void queue_verbs::hand_over(queues::waiter to, std::string const& queue, queues::item item) {
+  operation const asked = to.lease ? operation_of<take_args> : operation_of<pop_args>;
+  kernel_.tally.count_request(asked, errc::ok);
+  if (to.lease) lend(to, queue, item);
+  auto const redeliveries = to.lease ? std::optional{item.redeliveries} : std::nullopt;
+  sessions_.hand_over(to.who,
+                      calls_.share(value_answer{std::move(item.value), item.number, redeliveries}),
+                      index(), queue);
+}
+
+void queue_verbs::lend(queues::waiter const& to, std::string const& queue,
+                       queues::item const& item) {
+  leases::lease what;
+  what.queue = queue;
+  what.value = item.value;
+  what.redeliveries = item.redeliveries;
+  what.owner = to.who.session;
+  what.time = *to.lease;
+  what.since = kernel_.alive_since(kernel_.observed());
+  sessions_.hold(*sessions_.find(what.owner), leases::cost(queue));
+  arm(item.number, leases_.add(item.number, std::move(what)));
+}
+
+void queue_verbs::arm(leases::number item, leases::lease& one) {
+  if (one.time == without_limit) return deadlines_.disarm(one.expiry);
+  deadlines_.arm(one.expiry, {kernel_.credited(one.since, one.time), due::lease, item});
+}
+
+void queue_verbs::lease_due(time_point now, leases::number item) {
+  leases::lease& one = *leases_.find(item);
+  if (kernel_.credited(one.since, one.time) > now) return arm(item, one);
+  ++kernel_.tally.leases_expired;
+  kernel_.log(severity::warning, event_kind::other,
+              "item " + std::to_string(item) + " of queue " + quoted(one.queue) +
+                  " returns to its place: its lease of " + in_words(one.time) +
+                  " expired, held by " + kernel_.whose(*sessions_.find(one.owner)));
+  return_item(item);
+}
+
+queues::item queue_verbs::end_lease(leases::number item) {
+  leases::lease& one = *leases_.find(item);
+  deadlines_.disarm(one.expiry);
+  if (session* const owner = sessions_.find(one.owner)) {
+    sessions_.let_go(*owner, leases::cost(one.queue));
+  }
+  concerns_.why.plan_review();
+  return leases_.end(item);
+}
+
+void queue_verbs::return_item(leases::number item) {
+  std::string const queue = leases_.find(item)->queue;
+  queues_.put_back(queue, end_lease(item));
+  serve(queue);
+}
+
+void queue_verbs::return_items_of(session_id owner) {
+  while (auto const item = leases_.first_of(owner)) {
+    ++kernel_.tally.leases_returned;
+    return_item(*item);
+  }
 }
 
 void queue_verbs::put_back(std::vector<undelivered> items) {
+  std::vector<std::string> changed;
   for (undelivered const& one : items) {
     auto const& item = std::get<value_answer>(one.what->value);
-    queues_.put_back(one.name, {item.version, item.value});
+    if (item.redeliveries) {
+      leases::lease const* const lent = leases_.find(item.version);
+      if (!lent || lent->redeliveries != *item.redeliveries) continue;
+      ++kernel_.tally.leases_returned;
+      queues_.put_back(one.name, end_lease(item.version));
+    } else {
+      queues_.put_back(one.name, {item.version, item.value});
+    }
+    changed.push_back(one.name);
   }
-  for (undelivered const& one : items) serve(one.name);
+  for (std::string const& queue : changed) serve(queue);
 }
 
 }  // namespace coxswain::core

@@ -1,10 +1,11 @@
 #pragma once
-// Queues: push, pop, and items whose consumer died before it had them. Not here: the items
-// (queues).
+// Queues: push, pop, take, leases, and items whose consumer died before it had finished them. Not
+// here: the items (queues, leases).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/sessions.hpp"
+#include "coxswain/core/keyspace/leases.hpp"
 #include "coxswain/core/keyspace/queues.hpp"
 
 #include <string>
@@ -18,13 +19,22 @@ class queue_verbs final : public blocking_concern, public timed_concern {
 
   void handle(call const& c, push_args& args);
   void handle(call const& c, pop_args& args);
+  void handle(call const& c, take_args& args);
+  void handle(call const& c, update_lease_args& args);
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
+  [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
+
+  // The process of a session has ended, or the session has.
+  void return_items_of(session_id owner);
+  void lease_due(time_point now, std::uint64_t item);
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
+  void stopping(time_point now, status const& why) override;
+  void session_ended(time_point, session_id id, status const&) override { return_items_of(id); }
   void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
 
   void cancel(ticket who, parked const& p) override;
   void put_back(std::vector<undelivered> items) override;
@@ -33,16 +43,36 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] std::string goal_text(parked const& p) const override;
   [[nodiscard]] std::string stuck_text(parked const& p) const override;
   [[nodiscard]] std::vector<task_id> awaited(parked const&) const override { return {}; }
+  [[nodiscard]] operation request_of(parked const& p) const override;
+  void describe(parked const& p, why_answer::wait& in) const override;
+  void add_to(wait_graph& g, picture_budget& budget) const override;
   [[nodiscard]] std::size_t waiting() const override;
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) { a(1, s.queues_); }
+  static void fields(auto& a, auto& s) {
+    a(1, s.queues_);
+    if constexpr (is_loading<decltype(a)>) {
+      if (!a.is_next(2)) return;  // before there were leases
+    }
+    a(2, s.leases_);
+  }
 
+  // Takes an item, or waits for one.
+  void take(call const& c, std::string& queue, duration timeout, std::optional<duration> lease);
   void serve(std::string const& queue);
-  void hand_over(ticket who, std::string const& queue, queues::item item);
+  void hand_over(queues::waiter to, std::string const& queue, queues::item item);
+  void lend(queues::waiter const& to, std::string const& queue, queues::item const& item);
+  void arm(leases::number item, leases::lease& one);
+  // Ends the lease; its item is gone unless it is put back.
+  queues::item end_lease(leases::number item);
+  void return_item(leases::number item);
+  // Null, and the call is refused: the session does not hold the item.
+  [[nodiscard]] leases::lease* held(call const& c, update_lease_args const& args);
+  [[nodiscard]] std::string leased_text(std::string const& queue) const;
 
   queues queues_;
+  leases leases_;
 };
 
 }  // namespace coxswain::core

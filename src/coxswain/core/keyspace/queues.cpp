@@ -9,16 +9,19 @@ queues::~queues() {
 }
 
 void queues::push(std::string const& name, std::string value) {
-  add(name, ++number_, bytes{std::move(value), memory_});
+  add(name, {++number_, bytes{std::move(value), memory_}});
 }
 
 void queues::put_back(std::string const& name, item what) {
-  add(name, what.number, std::move(what.value));
+  ++what.redeliveries;
+  add(name, std::move(what));
 }
 
-void queues::add(std::string const& name, std::uint64_t number, bytes value) {
+void queues::add(std::string const& name, item what) {
   memory_->add(overhead(name));
-  queues_[name].items.emplace(number, std::move(value));
+  queue& q = queues_[name];
+  q.items.emplace(what.number, std::move(what.value));
+  if (what.redeliveries != 0) q.redeliveries.emplace(what.number, what.redeliveries);
   ++items_;
 }
 
@@ -27,6 +30,9 @@ std::optional<queues::item> queues::pop(std::string const& name) {
   if (at == queues_.end() || at->second.items.empty()) return std::nullopt;
   auto const first = at->second.items.begin();
   item taken{first->first, std::move(first->second)};
+  if (auto const back = at->second.redeliveries.extract(taken.number)) {
+    taken.redeliveries = back.mapped();
+  }
   at->second.items.erase(first);
   --items_;
   memory_->subtract(overhead(name));
@@ -34,25 +40,32 @@ std::optional<queues::item> queues::pop(std::string const& name) {
   return taken;
 }
 
-queues::waiter_number queues::wait(std::string const& name, ticket who) {
-  queues_[name].waiters.emplace(++waiter_, who);
+queues::waiter_number queues::wait(std::string const& name, waiter who) {
+  waiter_number const number = 2 * ++waiter_ + (who.lease ? 1 : 0);
+  queue& q = queues_[name];
+  q.waiters.emplace(number, who.who);
+  if (who.lease) q.leases.emplace(number, *who.lease);
   ++waiting_;
-  return waiter_;
+  return number;
 }
 
 void queues::cancel(std::string const& name, waiter_number number) {
   auto const at = queues_.find(name);
   if (at == queues_.end()) return;
   waiting_ -= at->second.waiters.erase(number);
+  at->second.leases.erase(number);
   forget_if_idle(at);
 }
 
-std::optional<ticket> queues::to_be_served(std::string const& name) const {
+std::optional<queues::waiter> queues::to_be_served(std::string const& name) const {
   auto const at = queues_.find(name);
   if (at == queues_.end() || at->second.items.empty() || at->second.waiters.empty()) {
     return std::nullopt;
   }
-  return at->second.waiters.begin()->second;
+  auto const& [number, who] = *at->second.waiters.begin();
+  auto const lease = at->second.leases.find(number);
+  if (lease == at->second.leases.end()) return waiter{who};
+  return waiter{who, lease->second};
 }
 
 std::vector<ticket> queues::take_all_waiters() {
@@ -61,6 +74,7 @@ std::vector<ticket> queues::take_all_waiters() {
   for (auto& [_, q] : queues_) {
     for (auto const& [number, who] : q.waiters) taken.push_back(who);
     q.waiters.clear();
+    q.leases.clear();
   }
   waiting_ = 0;
   std::erase_if(queues_, [](auto const& one) { return one.second.items.empty(); });
@@ -69,6 +83,11 @@ std::vector<ticket> queues::take_all_waiters() {
 
 std::size_t queues::length(std::string const& name) const {
   return queues_.find(name)->second.items.size();
+}
+
+bool queues::has_waiters(std::string const& name) const {
+  auto const at = queues_.find(name);
+  return at != queues_.end() && !at->second.waiters.empty();
 }
 
 bool queues::settled() const {

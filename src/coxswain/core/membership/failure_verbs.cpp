@@ -57,6 +57,12 @@ void failure_verbs::handle(call const& c, reset_args& args) {
 void failure_verbs::task_ended(time_point now, task_id id, status why) {
   kernel_.observe(now);
   if (kernel_.stopping || !roster_.has(id)) return;
+  session_id const holder = roster_.at(id).held_by;
+  session const* const s = sessions_.find(holder);
+  if (s && s->tasks.size() == 1) {
+    concerns_.queues.return_items_of(holder);
+    concerns_.locks.release_all_of(holder);
+  }
   if (roster_.at(id).state == task_state::joining) {
     // It is removed, and the join continues until its deadline (semantics D10).
     std::string const how = why.ok() ? why.message() : why.text();

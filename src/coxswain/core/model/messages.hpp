@@ -325,6 +325,25 @@ struct pop_args {
   friend bool operator==(pop_args const&, pop_args const&) = default;
 };
 
+struct take_args {
+  static constexpr std::string_view words = "take of queue";
+  std::string queue;
+  duration timeout{timeout_default};
+  duration lease{lease_default};  // without_limit: until the session ends
+  friend bool operator==(take_args const&, take_args const&) = default;
+};
+
+enum class lease_change : std::uint8_t { finish, release, extend, unknown = 255 };
+
+struct update_lease_args {
+  static constexpr std::string_view words = "update_lease";
+  std::uint64_t item{};
+  std::uint32_t redeliveries{};
+  lease_change change{};
+  duration lease{lease_default};  // of extend: from now on
+  friend bool operator==(update_lease_args const&, update_lease_args const&) = default;
+};
+
 struct lock_args {
   static constexpr std::string_view words = "lock";
   std::string name;
@@ -414,7 +433,7 @@ using request =
                  count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
                  watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args,
                  why_args, grant_args, lock_args, try_lock_args, unlock_args, next_epoch_args,
-                 epoch_members_args, resize_args>;
+                 epoch_members_args, resize_args, take_args, update_lease_args>;
 
 struct client_message {
   request_id id{};
@@ -473,6 +492,7 @@ struct barrier_answer {
 struct value_answer {
   bytes value;
   std::uint64_t version{};
+  std::optional<std::uint32_t> redeliveries{};  // of an item that was taken
   friend bool operator==(value_answer const&, value_answer const&) = default;
 };
 

@@ -20,6 +20,9 @@ namespace coxswain::core {
 // The default timeout of a call (semantics D7).
 inline constexpr duration timeout_default = 300s;
 
+// How long the holder of a queue's item has to finish it, unless it states another time.
+inline constexpr duration lease_default = 60s;
+
 struct barrier_progress {
   request_id request{};
   round_number round{};
@@ -149,6 +152,7 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
+  std::uint64_t leased_items{};        // taken from queues, and not finished yet
   std::uint64_t locks_held{};
   std::uint64_t waiting_locks{};       // calls that wait for a lock
   std::uint32_t stuck_tasks{};         // that are deadlocked

@@ -53,6 +53,11 @@ struct statistics {
   std::uint64_t heartbeats_expired{};
   std::uint64_t graces_expired{};
 
+  // Items of queues that were taken and returned to their place: because their lease expired, or
+  // for another reason.
+  std::uint64_t leases_expired{};
+  std::uint64_t leases_returned{};
+
   // How often the event loop stalled long enough to extend liveness deadlines, and for how long.
   std::uint64_t stalls{};
   duration stalled{};

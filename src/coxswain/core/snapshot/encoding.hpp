@@ -57,7 +57,7 @@ inline constexpr auto last_of<event_kind> = event_kind::restarted;
 template <>
 inline constexpr auto last_of<reduction> = reduction::all_equal;
 template <>
-inline constexpr auto last_of<due> = due::epoch;
+inline constexpr auto last_of<due> = due::lease;
 template <>
 inline constexpr auto last_of<assignment> = assignment::placement;
 template <>

@@ -174,6 +174,7 @@ void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(29, x.elastic);
   a(30, x.relays);
   a(31, x.more_relays);
+  a(32, x.leased_items);
 }
 void fields(auto& a, maybe_const<alive_answer::task> auto& x) {
   a(1, x.id);
@@ -281,6 +282,7 @@ void fields(auto& a, maybe_const<barrier_answer> auto& x) {
 void fields(auto& a, maybe_const<value_answer> auto& x) {
   a(1, x.value);
   a(2, x.version);
+  a(3, x.redeliveries);
 }
 void fields(auto& a, maybe_const<counter_answer> auto& x) {
   a(1, x.value);

@@ -133,6 +133,8 @@ void fields(auto& a, maybe_const<statistics> auto& x) {
     }
     a.item(10, [&] { a(1, x.requests[i]); });
   }
+  a(11, x.leases_expired);
+  a(12, x.leases_returned);
 }
 
 void event_log::run::fields(auto& a, auto& s) {

@@ -147,6 +147,13 @@ void queues::fields(auto& a, auto& s) {
   }
 }
 
+void leases::fields(auto& a, auto& s) {
+  a(1, s.all_);
+  if constexpr (is_loading<decltype(a)>) {
+    for (auto const& [item, one] : s.all_) s.index(item, one);
+  }
+}
+
 void key_verbs::save(state_writer& to) const { fields(to, *this); }
 void key_verbs::load(state_reader& from) { fields(from, *this); }
 
@@ -163,7 +170,14 @@ void multi_get_verbs::load(state_reader& from) {
 }
 
 void queue_verbs::save(state_writer& to) const { fields(to, *this); }
-void queue_verbs::load(state_reader& from) { fields(from, *this); }
+void queue_verbs::load(state_reader& from) {
+  fields(from, *this);
+  for (auto const& [_, one] : leases_.all()) {
+    if (session* const owner = sessions_.find(one.owner)) {
+      sessions_.hold(*owner, leases::cost(one.queue));
+    }
+  }
+}
 
 void key_watch_verbs::save(state_writer& to) const { fields(to, *this); }
 void key_watch_verbs::load(state_reader& from) { fields(from, *this); }

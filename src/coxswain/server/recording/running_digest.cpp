@@ -195,8 +195,9 @@ class content_digest {
     add(5, round, arrived, expected, missing, missing_cut, known);
   }
   void of(core::value_answer const& a) {
-    auto const& [value, version] = a;
+    auto const& [value, version, redeliveries] = a;
     add(6, value, version);
+    if (redeliveries) add(*redeliveries);
   }
   void of(core::counter_answer const& a) {
     auto const& [value, version] = a;
@@ -215,7 +216,7 @@ class content_digest {
     auto const& [job, coordinator, version, uptime, tasks, barriers, more_barriers, error, keys,
                  key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                  lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
-                 locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task, leader,
+                 leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task, leader,
                  spares, spares_waiting, relays, more_relays, elastic] = *boxed_answer;
     add(10, job, coordinator, uptime, tasks, barriers, error, keys, key_bytes, sessions,
         waiting_gets, memory_bytes_max, lateness_p99, lateness_max, deadlines_answered,

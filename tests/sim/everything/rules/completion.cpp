@@ -51,6 +51,8 @@ codes allowed(core::compare_and_set_args const&) {
 }
 codes allowed(core::put_all_args const&) { return {already_exists, invalid_argument}; }
 codes allowed(core::pop_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::take_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::update_lease_args const&) { return {failed_precondition}; }
 codes allowed(core::lock_args const&) { return {deadline_exceeded, cancelled, aborted}; }
 codes allowed(core::try_lock_args const&) { return {already_exists}; }
 codes allowed(core::unlock_args const&) { return {failed_precondition, permission_denied}; }
