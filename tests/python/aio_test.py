@@ -216,6 +216,21 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(coxswain.Cancelled):
             await job.try_get("k")
 
+    async def test_a_taken_item_is_finished_or_returns(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as job:
+            await job.push("jobs", "a")
+            with self.assertRaises(KeyError):
+                async with job.take("jobs"):
+                    raise KeyError
+            async with job.take("jobs") as item:
+                self.assertEqual((item.value, item.redeliveries), (b"a", 1))
+            with self.assertRaises(coxswain.DeadlineExceeded):
+                await job.pop("jobs", 0)
+            async with job.locked("l"):
+                self.assertIsNone(await job.try_lock("l"))
+            self.assertIsNotNone(await job.try_lock("l"))
+
     async def test_a_dropped_client_leaks_no_descriptor(self):
         at = self.coordinator()
         for _ in range(3):

@@ -308,6 +308,32 @@ class Keys(PythonTest):
 
         self.assertEqual(popped.value, b"work")
 
+    def test_a_taken_item_is_finished_or_returns(self):
+        self.job.push("jobs", "a")
+        self.job.push("jobs", "b")
+        with self.assertRaises(KeyError), self.job.take("jobs") as item:
+            self.assertEqual((item.value, item.redeliveries), (b"a", 0))
+            raise KeyError
+        with self.job.take("jobs", lease=30) as item:
+            self.assertEqual((item.value, item.redeliveries), (b"a", 1))
+            item.extend(60)
+        self.assertEqual(self.job.pop("jobs", 0).value, b"b")
+        with self.assertRaises(coxswain.FailedPrecondition):
+            item.extend()
+
+    def test_a_taken_item_returns_when_its_session_ends(self):
+        self.job.push("jobs", "a")
+        other = coxswain.Client(self.at.address)
+        other.take("jobs", lease=None)
+        other.close()
+        self.assertEqual(self.job.pop("jobs").value, b"a")
+
+    def test_a_lock_is_held_during_a_block(self):
+        with self.job.locked("l") as lock:
+            self.assertIsNone(self.job.try_lock("l"))
+            self.assertGreater(lock.token, 0)
+        self.assertIsNotNone(self.job.try_lock("l"))
+
     def test_a_lock_has_one_owner(self):
         other = self.client(self.at)
         token = self.job.lock("l")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from coxswain import _native
+from coxswain._holdings import (
+    AsyncLocked, AsyncTakenItem, AsyncTaking, HeldLock, TakenItem)
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
@@ -92,6 +94,24 @@ class KeyCalls:
         item is returned, it goes back to its place in the queue."""
         return self._granted(shape.queue_item_of, "pop", queue, timeout)
 
+    def take(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT, *,
+             lease: Timeout = 60.0) -> TakenItem:
+        """As :meth:`pop`, but the item is leased until it is finished::
+
+            with job.take("jobs") as item:
+                work(item.value)
+
+        It returns to its place in the queue if the block raises, the lease (None: unlimited)
+        expires, or this client's session or process ends; so it may be processed twice, but is not
+        lost."""
+        raw = self._granted(_as_it_is, "take", queue, timeout, lease)
+        return TakenItem(self._native, raw)
+
+    def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> HeldLock:
+        """As :meth:`lock`, for a block: ``with job.locked("name") as lock``; ``lock.token`` is the
+        fencing token."""
+        return HeldLock(self, name, self.lock(name, timeout))
+
     def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """Waits until a lock is free and takes it; returns its fencing token, a number above all
         earlier ones of any lock. This client owns it until unlock or the end of its session. If a
@@ -175,6 +195,20 @@ class AsyncKeyCalls:
         """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled goes back to
         its place in the queue at once."""
         return await self._calls.granted(shape.queue_item_of, "pop", queue, timeout)
+
+    def take(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT, *,
+             lease: Timeout = 60.0) -> AsyncTaking:
+        """As KeyCalls.take: ``async with job.take("jobs") as item``. An item that arrives while the
+        awaiting task is cancelled returns to its place at once."""
+        return AsyncTaking(self._take(queue, timeout, lease))
+
+    async def _take(self, queue: str, timeout: Timeout, lease: Timeout) -> AsyncTakenItem:
+        raw = await self._calls.granted(_as_it_is, "take", queue, timeout, lease)
+        return AsyncTakenItem(self._calls, raw)
+
+    def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncLocked:
+        """As KeyCalls.locked: ``async with job.locked("name") as lock``."""
+        return AsyncLocked(self, name, timeout)
 
     async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """As KeyCalls.lock. A lock granted while the awaiting task is cancelled is released at

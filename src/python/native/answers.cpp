@@ -146,6 +146,14 @@ py::object given(queue_item const& item) {
   return py::make_tuple(py::bytes(item.value), item.number);
 }
 
+py::object given(taken_item& item) {
+  auto made = py::make_tuple(py::bytes(item.value()), item.number(), item.redeliveries());
+  static_cast<void>(item.detach());
+  return made;
+}
+
+py::object given(held_lock& lock) { return py::int_(lock.detach()); }
+
 py::object given(barrier_failure const& figures) {
   auto const& [round, arrived, expected, missing, missing_cut, known] = figures;
   return py::make_tuple(round.value, arrived, expected, text(missing), missing_cut,

@@ -3,6 +3,7 @@
 // convert into their dataclasses (coxswain/_types.py has the order). With the GIL.
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/holdings.hpp"
 #include "coxswain/client/keys.hpp"
 #include "coxswain/client/process_table.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -42,6 +43,9 @@ py::object given(key_change const& change);
 py::object given(std::vector<key_change> const& changes);
 py::object given(swap_result const& result);
 py::object given(queue_item const& item);
+// The Python object takes over what the handle holds.
+py::object given(taken_item& item);
+py::object given(held_lock& lock);
 py::object given(missing_task const& task);
 py::object given(barrier_failure const& figures);
 py::object given(failure const& what);

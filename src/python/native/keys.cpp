@@ -25,6 +25,13 @@ expectation expected_of(std::optional<std::uint64_t> version, std::optional<cont
   return expectation::absent();
 }
 
+queue_item item_of(std::uint64_t number, std::uint32_t redeliveries) {
+  queue_item made;
+  made.number = number;
+  made.redeliveries = redeliveries;
+  return made;
+}
+
 }  // namespace
 
 void bind_keys(session_class& of) {
@@ -88,6 +95,20 @@ void bind_keys(session_class& of) {
   using calls = detail::client_calls;
   offer_grant(of, "pop", [](std::string queue, timeout time) {
     return [=, queue = std::move(queue)](calls const& c) { return c.pop(queue, time.value); };
+  });
+  offer_grant(of, "take", [](std::string queue, timeout time, timeout lease) {
+    return [=, queue = std::move(queue)](calls const& c) {
+      return c.take(queue, take_options{time.value}.with_lease(lease.value));
+    };
+  });
+  offer(of, "finish", [](std::uint64_t number, std::uint32_t redeliveries) {
+    return [=](client& c) { return c.finish(item_of(number, redeliveries)); };
+  });
+  offer(of, "release", [](std::uint64_t number, std::uint32_t redeliveries) {
+    return [=](client& c) { return c.release(item_of(number, redeliveries)); };
+  });
+  offer(of, "extend", [](std::uint64_t number, std::uint32_t redeliveries, timeout lease) {
+    return [=](client& c) { return c.extend(item_of(number, redeliveries), lease.value); };
   });
   offer_grant(of, "lock", [](std::string name, timeout time) {
     return [=, name = std::move(name)](calls const& c) { return c.lock(name, time.value); };
