@@ -39,6 +39,7 @@ void add_count(CLI::App& program, action& chosen);
 void add_watch(CLI::App& program, action& chosen);
 void add_push(CLI::App& program, action& chosen);
 void add_pop(CLI::App& program, action& chosen);
+void add_take(CLI::App& program, action& chosen);
 void add_lock(CLI::App& program, action& chosen);
 void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
@@ -68,7 +69,7 @@ inline std::vector<command_group> const command_groups{
       add_sync_point}},
     {"Keys",
      {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
-    {"Queues", {add_push, add_pop}},
+    {"Queues", {add_push, add_pop, add_take}},
     {"Locks", {add_lock}},
     {"Operate", {add_cancel, add_preempt, add_resize}},
     {"This program", {add_help, add_completion, add_man, add_version}},

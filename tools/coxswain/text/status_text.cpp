@@ -132,6 +132,9 @@ std::string status_text(core::snapshot const& picture) {
     text += fmt::format("{} items in queues, {} waiting pops, {} watches of keys\n",
                         picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
   }
+  if (picture.leased_items > 0) {
+    text += fmt::format("{} items taken and not finished\n", picture.leased_items);
+  }
   if (picture.locks_held > 0) {
     text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
                         picture.waiting_locks);
