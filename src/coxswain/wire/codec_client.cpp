@@ -8,10 +8,8 @@
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
 
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>

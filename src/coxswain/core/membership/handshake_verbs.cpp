@@ -45,8 +45,9 @@ status handshake_verbs::refusal(hello_args const& args) const {
   if (args.relay && !args.acts_for && *role_of(args) < role::worker) {
     return {errc::permission_denied, "a relay needs a token with the role relay or worker"};
   }
-  if (args.supervises && !permits(*role_of(args), role::worker)) {
-    return {errc::permission_denied, "to supervise a task's process needs a token of role worker"};
+  if (args.supervises) {
+    status why = permission(*role_of(args), role::worker, "supervise a task's process");
+    if (!why.ok()) return why;
   }
   if (args.supervises && !roster_.has(*args.supervises)) {
     return {errc::invalid_argument, "there is no task " + std::to_string(args.supervises->value) +

@@ -152,7 +152,7 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
-  std::uint64_t leased_items{};        // taken from queues, and not finished yet
+  std::uint64_t leased_items{};  // taken from queues, and not finished yet
   std::uint64_t locks_held{};
   std::uint64_t waiting_locks{};       // calls that wait for a lock
   std::uint32_t stuck_tasks{};         // that are deadlocked

@@ -7,12 +7,10 @@
 #include "coxswain/core/observe/picture_budget.hpp"
 #include "coxswain/core/observe/wait_graph.hpp"
 #include "coxswain/core/rendezvous/reduction.hpp"
+#include "coxswain/core/rendezvous/round_texts.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 namespace coxswain::core {
@@ -20,54 +18,13 @@ namespace {
 
 constexpr duration progress_every_min = 100ms;
 
-// Tasks of a round that ends or is logged, which are looked at quickly; and those that are owed its
-// outcome, which is noted for each.
+// Tasks of a round that ends or is logged; and those for which its outcome is kept.
 constexpr std::size_t round_tasks_per_step = 16;
 constexpr std::size_t owed_per_step = 4;
-
-std::string round_text(barriers::barrier const& b) {
-  return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
-}
 
 round_kind kind_of(barrier_args const& args) {
   return {args.gather, args.reduce, args.fail_when_lost};
 }
-
-constexpr std::size_t participants_bytes_max = 200;
-
-std::string operation_text(round_kind const& kind) {
-  if (kind.gather) return "all_gather";
-  return kind.reduce == reduction::none ? "barrier"
-                                        : "reduction " + std::string{words_of(kind.reduce)};
-}
-
-std::string participants_text(task_set const& expected) {
-  std::vector<task_id> tasks;
-  for (std::uint32_t i = 0; i < expected.size(); ++i) tasks.push_back(expected.at(i));
-  auto const named = ranges(tasks, participants_bytes_max);
-  return named.cut == 0 ? named.text : named.text + " and " + std::to_string(named.cut) + " more";
-}
-
-std::string fail_when_lost_text(round_kind const& kind) {
-  return kind.fail_when_lost ? "true" : "false";
-}
-
-// What a caller and the waiting tasks do not agree on, with both sides.
-std::string difference(round_kind const& caller, task_set const& named, round_kind const& waiting,
-                       task_set const& awaited) {
-  std::string text;
-  auto const add = [&text](std::string_view what, std::string const& its,
-                           std::string const& theirs) {
-    if (its == theirs) return;
-    if (!text.empty()) text += ", ";
-    text.append(what).append(" ").append(its).append(" instead of ").append(theirs);
-  };
-  add("operation", operation_text(caller), operation_text(waiting));
-  add("participants", participants_text(named), participants_text(awaited));
-  add("fail_when_lost", fail_when_lost_text(caller), fail_when_lost_text(waiting));
-  return text;
-}
-
 }  // namespace
 
 barrier_verbs::barrier_verbs(concerns& all)
@@ -197,10 +154,7 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
     if (!b) b = &barriers_.at(args.name);
     open_round(c, *b, *std::move(expected), args);
   } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
-    status const why{errc::invalid_argument,
-                     round_text(*b) + ": task " + std::to_string(c.task->value) +
-                         std::string{differs_from_waiting} +
-                         difference(kind_of(args), **expected, b->kind, b->round.expected())};
+    status const why = mismatch(*b, *c.task, kind_of(args), **expected);
     // Only a participant can fail the round; then both sides get the error.
     if (!b->round.expected().index_of(*c.task)) return calls_.refuse(c, why);
     fail_round(c.now, *b, why, c.task);

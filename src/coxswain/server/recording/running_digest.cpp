@@ -150,7 +150,8 @@ class content_digest {
     auto const& [coordinator, version, session, secret, num_tasks, heartbeat_period,
                  heartbeat_timeout, reconnect_grace, frame_bytes_max, value_bytes_max,
                  key_bytes_max, open_requests_max, open_requests_max_per_task, given,
-                 coordinator_return, restart_grace, suspect_after, hosted_by_task, term, relayed] = a;
+                 coordinator_return, restart_grace, suspect_after, hosted_by_task, term, relayed] =
+        a;
     add(1, coordinator, session, num_tasks, heartbeat_period, heartbeat_timeout, reconnect_grace,
         frame_bytes_max, value_bytes_max, key_bytes_max, open_requests_max,
         open_requests_max_per_task, given, coordinator_return, hosted_by_task);
@@ -216,8 +217,9 @@ class content_digest {
     auto const& [job, coordinator, version, uptime, tasks, barriers, more_barriers, error, keys,
                  key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                  lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
-                 leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task, leader,
-                 spares, spares_waiting, relays, more_relays, elastic] = *boxed_answer;
+                 leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers,
+                 next_task, leader, spares, spares_waiting, relays, more_relays, elastic] =
+        *boxed_answer;
     add(10, job, coordinator, uptime, tasks, barriers, error, keys, key_bytes, sessions,
         waiting_gets, memory_bytes_max, lateness_p99, lateness_max, deadlines_answered,
         queued_items, waiting_pops, waiting_key_watches, stuck_tasks, rounds, stragglers,
