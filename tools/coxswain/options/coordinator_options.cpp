@@ -95,6 +95,21 @@ void keep_private(coordinator_options& given) {
   }
 }
 
+// A page without a host has that of the first listener with one; beside Unix sockets only, this
+// machine.
+void place_page(coordinator_options& given) {
+  auto& page = given.page.listen;
+  bool const is_port = !page.empty() && page.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_port && !page.starts_with(':')) return;
+  std::string host = "127.0.0.1";
+  for (auto const& address : given.server.listen) {
+    if (address.starts_with("unix:")) continue;
+    host = address.starts_with("fd:") ? "" : address.substr(0, address.rfind(':'));
+    break;
+  }
+  page = host + (is_port ? ":" : "") + page;
+}
+
 }  // namespace
 
 coordinator_options::coordinator_options() { server.core.version = version; }
@@ -278,7 +293,7 @@ void add_http_options(CLI::App& to, coordinator_options& into) {
           into.page.listen = address;
         },
         "Show the job over HTTP, for people, probes and scripts: port, :port, host:port or "
-        "[v6]:port (port 0: any); without a host, the hosts of --listen")
+        "[v6]:port (port 0: any); without a host, that of the first --listen")
       ->type_name("ADDRESS");
   add_number(
       to, "--http-connections-max",
@@ -319,6 +334,7 @@ void complete(coordinator_options& given) {
   given.server.core.credentials = read_credentials(given.token_file);
   keep_private(given);
   if (given.has_page) {
+    place_page(given);
     given.page.credentials = given.server.core.credentials;
     given.page.insecure = given.server.insecure;
     given.page.tls = given.server.tls;

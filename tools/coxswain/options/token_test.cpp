@@ -49,6 +49,14 @@ BOOST_AUTO_TEST_CASE(a_wrong_line_is_named) {
              "--token-file: 'tokens' line 2: line 1 gives this token a role");
 }
 
+BOOST_AUTO_TEST_CASE(a_comment_needs_a_line_of_its_own) {
+  BOOST_TEST(refusal("reader a\nworker abc # night") ==
+             "--token-file: 'tokens' line 2: a comment needs a line of its own");
+  BOOST_TEST(refusal("worker abc\t#night") ==
+             "--token-file: 'tokens' line 1: a comment needs a line of its own");
+  BOOST_TEST(read("worker abc#night") == "worker=abc#night");
+}
+
 BOOST_AUTO_TEST_CASE(no_word_of_a_wrong_line_is_told_since_it_may_be_a_token) {
   auto const text = refusal("sesame worker");
 

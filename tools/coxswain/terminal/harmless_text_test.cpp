@@ -16,6 +16,12 @@ BOOST_AUTO_TEST_CASE(what_others_have_named_does_nothing_to_the_terminal) {
   BOOST_TEST(harmless_line("") == "");
 }
 
+BOOST_AUTO_TEST_CASE(what_cannot_be_seen_in_a_name_is_shown) {
+  BOOST_TEST(harmless_line("a\u202eb\u2066c\u200fd") == "a?b?c?d");           // direction
+  BOOST_TEST(harmless_line("a\u200bb\u200dc\ufeffd\u2060e") == "a?b?c?d?e");  // no width
+  BOOST_TEST(harmless_line("a\u2028b") == "a?b");                             // another line
+}
+
 BOOST_AUTO_TEST_CASE(lines_stay_lines) {
   BOOST_TEST(harmless_lines("a\r\nb\033c\n") == "a?\nb?c\n");
   BOOST_TEST(harmless_lines("\n\n") == "\n\n");

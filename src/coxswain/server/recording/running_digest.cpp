@@ -71,7 +71,7 @@ class content_digest {
   }
 
   void of(failure const& f) {
-    auto const& [task, why] = f;
+    auto const& [task, why, is_reported] = f;  // older recordings do not have the last one
     add(task, why);
   }
   void of(missing_task const& m) {
@@ -150,7 +150,7 @@ class content_digest {
     auto const& [coordinator, version, session, secret, num_tasks, heartbeat_period,
                  heartbeat_timeout, reconnect_grace, frame_bytes_max, value_bytes_max,
                  key_bytes_max, open_requests_max, open_requests_max_per_task, given,
-                 coordinator_return, restart_grace, suspect_after, hosted_by_task, term, relayed] =
+                 coordinator_return, restart_grace, hosted_by_task, term, relayed, suspect_after] =
         a;
     add(1, coordinator, session, num_tasks, heartbeat_period, heartbeat_timeout, reconnect_grace,
         frame_bytes_max, value_bytes_max, key_bytes_max, open_requests_max,
@@ -161,7 +161,7 @@ class content_digest {
     if (relayed) add(relayed);
   }
   void of(core::resume_answer const& a) {
-    auto const& [unknown, term] = a;
+    auto const& [unknown, term, suspect_after] = a;
     add(2, unknown);
     if (term > 1) add(term);
   }

@@ -4,16 +4,26 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// Characters without a width, and those that change the direction of what follows, as their codes: a
+// name with them looks like another one.
+function visible(text) {
+  const deceptive =
+    /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  return String(text ?? '').replace(deceptive, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+}
+
 // make('span', {className: 'name', textContent: name}, child, ...)
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
+  if ('textContent' in properties) element.textContent = visible(properties.textContent);
   element.append(...children);
   return element;
 }
 
 // Writes only what differs, so that a screen reader is told changes only.
 function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 // For screen readers: announces what has just changed, without its counts.

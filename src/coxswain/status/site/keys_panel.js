@@ -15,7 +15,7 @@ class KeysPanel {
     byId('keys-more').addEventListener('click', () => this.ask(this.keys.length + KEYS_AT_ONCE));
     byId('keys').addEventListener('click', ({target}) => {
       const row = target.closest('button');
-      if (row) this.choose(row.textContent);
+      if (row) this.choose(row.parentElement.dataset.key);
     });
     byId('keys-value-close').addEventListener('click', () => this.choose(null));
   }
