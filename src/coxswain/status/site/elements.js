@@ -4,12 +4,11 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// Characters without a width, and those that change the direction of what follows, as their codes: a
-// name with them looks like another one.
+// Characters without a width, and those that change the direction of what follows, are shown as
+// their codes: a name with them looks like another one.
 function visible(text) {
-  const deceptive =
-    /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-  return String(text ?? '').replace(deceptive, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  const unseen = /[\p{Cf}\u180e\u2028\u2029]/gu;
+  return String(text ?? '').replace(unseen, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
 // make('span', {className: 'name', textContent: name}, child, ...)
