@@ -10,7 +10,7 @@ import socket
 import subprocess
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment, wait_for_file
+from programs import BIN, EndToEnd, LIMIT, UNAVAILABLE, USAGE, clean_environment, wait_for_file
 
 F_SETPIPE_SZ = 1031
 
@@ -100,6 +100,55 @@ class Log(EndToEnd):
             self.assertIn(shown, text)
         for text in [*said, again.err]:
             self.assertNotIn("\033", text)
+
+
+
+class Unwritable(EndToEnd):
+    """Standard output and error on a full disk, or closed."""
+
+    def environment(self):
+        return clean_environment(self.directories())
+
+    def code(self, *arguments, out="/dev/full", err="/dev/full"):
+        with open(out, "wb") as output, open(err, "wb") as errors:
+            return subprocess.run([BIN / "coxswain", *arguments], stdin=subprocess.DEVNULL,
+                                  stdout=output, stderr=errors, env=self.environment(),
+                                  timeout=LIMIT, check=False).returncode
+
+    def test_the_exit_code_is_that_of_the_job(self):
+        run = ("run", "-n", "2", "--")
+
+        self.assertEqual(self.code(*run, "true"), 0)
+        self.assertEqual(self.code(*run, "sh", "-c", "exit 3"), 3)
+
+    def test_processes_whose_output_is_lost_finish(self):
+        done = self.directory / "done"
+        errors = self.directory / "errors"
+
+        code = self.code("run", "-n", "1", "--", "sh", "-c",
+                         f"seq 100000 && echo more >&2 && touch {done}", err=errors)
+
+        self.assertEqual(code, 0)
+        self.assertTrue(done.exists())
+        self.assertEqual(errors.read_text().count("No space left on device"), 1)
+
+    def test_errors_keep_their_exit_codes(self):
+        self.assertEqual(self.code("nonsense"), USAGE)
+        self.assertEqual(self.code("count", "--address", "127.0.0.1:1",
+                                   "--connect-timeout", "100ms"), UNAVAILABLE)
+
+    def test_closed_descriptors_are_not_given_to_sockets(self):
+        ports = self.directory / "ports"
+        command = f"exec {BIN}/coxswain serve -n 1 --listen 127.0.0.1:0 --port-file {ports} >&- 2>&-"
+        serve = subprocess.Popen(["sh", "-c", command], env=self.environment())
+        self.addCleanup(serve.kill)
+        wait_for_file(ports)
+
+        files = [os.readlink(f"/proc/{serve.pid}/fd/{number}") for number in (1, 2)]
+        serve.terminate()
+
+        self.assertEqual(files, ["/dev/null", "/dev/null"])
+        self.assertEqual(serve.wait(LIMIT), 0)
 
 
 if __name__ == "__main__":

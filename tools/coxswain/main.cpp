@@ -4,6 +4,7 @@
 #include "commands/version.hpp"
 #include "options/exit_code.hpp"
 #include "options/help_formatter.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -67,7 +68,7 @@ CONFIGURATION
 )help";
 
 int report_violation(std::string const& where, std::string const& what, exit_code how) {
-  fmt::print(stderr, "{}: {}\n", where, harmless_lines(what));
+  print_error("{}: {}\n", where, harmless_lines(what));
   return static_cast<int>(how);
 }
 
@@ -129,7 +130,7 @@ int run_program(std::vector<std::string> arguments) {
   // CLI11 takes the arguments in reverse order.
   std::reverse(arguments.begin(), arguments.end());
   if (given.empty()) {
-    fmt::print(stderr, "{}", program.help());
+    write_error(program.help());
     return static_cast<int>(exit_code::usage);
   }
   try {
@@ -154,4 +155,7 @@ int run_program(std::vector<std::string> arguments) {
 }  // namespace
 }  // namespace coxswain::tools
 
-int main(int argc, char** argv) { return coxswain::tools::run_program({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  coxswain::tools::open_standard_descriptors();
+  return coxswain::tools::run_program({argv + 1, argv + argc});
+}

@@ -6,6 +6,7 @@
 #include "options/operand.hpp"
 #include "options/remote.hpp"
 #include "options/value_io.hpp"
+#include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
@@ -63,8 +64,8 @@ asio::awaitable<void> wait_for_callers(client& c, barrier_command const& given) 
 }
 
 void show(core::barrier_progress const& p) {
-  fmt::print(stderr, "round {}: {} of {} have arrived; missing: {}{}\n", p.round.value, p.arrived,
-             p.expected, p.missing, p.missing_cut > 0 ? " ..." : "");
+  print_error("round {}: {} of {} have arrived; missing: {}{}\n", p.round.value, p.arrived,
+              p.expected, p.missing, p.missing_cut > 0 ? " ..." : "");
 }
 
 asio::awaitable<void> wait_for_tasks(client& c, barrier_command const& given) {

@@ -4,6 +4,7 @@
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
 #include "options/launcher.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/table.hpp"
 #include "text/json.hpp"
 
@@ -100,7 +101,7 @@ int detect(bool as_json) {
   } else {
     fmt::print("{}{}", launcher_text(found), text.text());
   }
-  fmt::print(stderr, "{}", text.problems());
+  write_error(text.problems());
   return static_cast<int>(text.problems().empty() ? exit_code::ok : exit_code::usage);
 }
 

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
 #include "process/job_registry.hpp"
+#include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ int list_jobs(bool as_json) {
   if (as_json) {
     fmt::print("{}\n", jobs_json(all));
   } else if (all.empty()) {
-    fmt::print(stderr, "no job of yours runs on this machine\n");
+    print_error("no job of yours runs on this machine\n");
   } else {
     fmt::print("{}", jobs_text(all));
   }

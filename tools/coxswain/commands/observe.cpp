@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
+#include "terminal/error_output.hpp"
 #include "text/event_line.hpp"
 #include "text/status_text.hpp"
 #include "text/why_text.hpp"
@@ -81,7 +82,7 @@ struct events_command {
 
 // On standard error, so that programs do not take it for an event.
 void tell_lost(std::uint64_t lost) {
-  if (lost > 0) fmt::print(stderr, "the coordinator no longer keeps {} earlier events\n", lost);
+  if (lost > 0) print_error("the coordinator no longer keeps {} earlier events\n", lost);
 }
 
 asio::awaitable<void> show_events(client& c, events_command const& given) {

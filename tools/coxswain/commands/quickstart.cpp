@@ -9,6 +9,7 @@
 #include "process/local_job.hpp"
 #include "process/log.hpp"
 #include "process/machine.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/progress_line.hpp"
 #include "text/job_summary.hpp"
 
@@ -222,9 +223,9 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) try {
   return coxswain::tools::run_program(argc, argv);
 } catch (coxswain::tools::program_error const& problem) {
-  fmt::print(stderr, "coxswain-quickstart: {}\n", problem.what());
+  print_error("coxswain-quickstart: {}\n", problem.what());
   return static_cast<int>(problem.how());
 } catch (std::exception const& problem) {
-  fmt::print(stderr, "coxswain-quickstart: {}\n", problem.what());
+  print_error("coxswain-quickstart: {}\n", problem.what());
   return static_cast<int>(coxswain::tools::exit_code::failed);
 }

@@ -13,6 +13,7 @@
 #include "process/machine.hpp"
 #include "process/private_directory.hpp"
 #include "process/reload.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/job_summary.hpp"
 
@@ -109,7 +110,7 @@ class local_run {
   void tell(std::string const& text) const {
     if (logs_json_) return spdlog::info(text);
     if (!spdlog::should_log(spdlog::level::warn)) return;
-    fmt::print(stderr, "coxswain run: {}\n", harmless_line(text));
+    print_error("coxswain run: {}\n", harmless_line(text));
   }
 
   // Messages of the coordinator after an interrupt are expected, so they are not logged.
@@ -126,7 +127,7 @@ class local_run {
     auto const text = job_.was_interrupted() ? fmt::format("coxswain run: interrupted by SIG{}\n",
                                                            ::sigabbrev_np(signal_.value_or(0)))
                                              : failure_text(job_, "coxswain run: ");
-    std::fputs(text.c_str(), stderr);
+    write_error(text);
   }
 
   // So that users can find out why it has failed.

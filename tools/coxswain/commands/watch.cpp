@@ -4,6 +4,7 @@
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/value_io.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/event_line.hpp"
 #include "text/json.hpp"
@@ -47,7 +48,7 @@ asio::awaitable<std::vector<key_change>> next(key_watch& watch) {
     co_return co_await watch.next();
   } catch (error const& problem) {
     if (problem.code() != errc::out_of_range) throw;
-    fmt::print(stderr, "coxswain watch: {}; all keys follow\n", problem.what());
+    print_error("coxswain watch: {}; all keys follow\n", problem.what());
   }
   auto const listed = co_await watch.list();
   std::vector<key_change> all(listed.size());

@@ -6,6 +6,7 @@
 #include "options/tls.hpp"
 #include "options/token.hpp"
 #include "process/job_registry.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
 #include "coxswain/net/endpoint.hpp"
@@ -169,8 +170,8 @@ remote_options located(remote_options with) {
                                     jobs.size(), jobs_text(jobs))};
   }
   if (jobs.size() > 1) {
-    fmt::print(stderr, "coxswain: this is job '{}' at {}, the newest of {}; see coxswain jobs\n",
-               harmless_line(newest.job), newest.address, jobs.size());
+    print_error("coxswain: this is job '{}' at {}, the newest of {}; see coxswain jobs\n",
+                harmless_line(newest.job), newest.address, jobs.size());
   }
   with.address = newest.address;
   with.token = newest.token;
@@ -195,7 +196,7 @@ std::function<void(client_event const&)> say_waits(std::string name) {
     bool const is_said =
         happened.what == client_event::kind::waiting || happened.what == client_event::kind::notice;
     if (!is_said) return;
-    fmt::print(stderr, "{}: {}\n", name, harmless_lines(happened.why.message()));
+    print_error("{}: {}\n", name, harmless_lines(happened.why.message()));
   };
 }
 

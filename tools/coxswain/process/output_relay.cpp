@@ -1,5 +1,7 @@
 #include "process/output_relay.hpp"
 
+#include "terminal/error_output.hpp"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -106,6 +109,13 @@ void output_relay::write_copy(stream const& s, std::string_view bytes) {
   }
 }
 
+// Once.
+void output_relay::report_lost_output(int why) {
+  if (std::exchange(has_lost_output_, true)) return;
+  print_error("coxswain: output of processes is lost, because it cannot be written: {}\n",
+              std::strerror(why));
+}
+
 void output_relay::write(stream& s, std::string const& lines) {
   std::string_view left{lines};
   while (!left.empty() && !s.is_broken) {
@@ -114,8 +124,11 @@ void output_relay::write(stream& s, std::string const& lines) {
       left.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
       s.is_broken = !wait_writable(s.to);
-    } else if (errno != EINTR) {
+    } else if (errno == EPIPE) {
       s.is_broken = true;
+    } else if (errno != EINTR) {
+      report_lost_output(errno);
+      return;
     }
   }
 }

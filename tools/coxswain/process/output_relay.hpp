@@ -45,13 +45,15 @@ class output_relay {
   };
 
   asio::awaitable<void> relay(std::list<stream>::iterator s);
-  static void write(stream& s, std::string const& lines);
+  void write(stream& s, std::string const& lines);
+  void report_lost_output(int why);
   static void write_copy(stream const& s, std::string_view bytes);
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
   std::list<stream> streams_;  // the thread's
   bool is_finishing_{};        // the thread's
+  bool has_lost_output_{};     // the thread's
   std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 #include "options/tls.hpp"
 #include "options/units.hpp"
 #include "process/jax_environment.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -103,10 +104,10 @@ asio::awaitable<void> task_run::report_end(ending how) {
   if (what.ok() && is_away_) co_return;
   auto const told = co_await report(what);
   if (told.code() != errc::not_found) co_return;
-  fmt::print(stderr,
-             "coxswain task: '{}' {} and never joined: does it call "
-             "jax.distributed.initialize()?\n",
-             options_.command.front(), how.is_good() ? "ended" : how.text());
+  print_error(
+      "coxswain task: '{}' {} and never joined: does it call "
+      "jax.distributed.initialize()?\n",
+      options_.command.front(), how.is_good() ? "ended" : how.text());
   if (how.is_good()) code_ = static_cast<int>(exit_code::failed);
 }
 
@@ -226,16 +227,15 @@ asio::awaitable<void> task_run::end_with_job() {
   auto const why = co_await job_.failure();
   has_failed_ = true;
   if (!command_) co_return;
-  fmt::print(stderr, "coxswain task: {}; ending '{}'\n", harmless_lines(text_of(why.cause)),
-             options_.command.front());
+  print_error("coxswain task: {}; ending '{}'\n", harmless_lines(text_of(why.cause)),
+              options_.command.front());
   // A command that has reported its failure may end by itself.
   if (why.cause.task == options_.client.task) co_await pause();
   for (int const number : {SIGTERM, SIGKILL}) {
     if (!command_) co_return;
     if (number == SIGKILL) {
-      fmt::print(stderr,
-                 "coxswain task: '{}' still runs {} after SIGTERM (--kill-grace): SIGKILL\n",
-                 options_.command.front(), text_of(options_.kill_grace));
+      print_error("coxswain task: '{}' still runs {} after SIGTERM (--kill-grace): SIGKILL\n",
+                  options_.command.front(), text_of(options_.kill_grace));
     }
     command_->signal(number);
     co_await pause();
@@ -263,7 +263,7 @@ asio::awaitable<status> task_run::report(status what) {
     outcome = why.outcome();
   }
   if (is_failure && !outcome.ok() && outcome.code() != errc::not_found) {
-    fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", outcome.text());
+    print_error("coxswain task: its failure could not be reported: {}\n", outcome.text());
   }
   co_return outcome;
 }
