@@ -137,6 +137,17 @@ class Unwritable(EndToEnd):
         self.assertEqual(self.code("count", "--address", "127.0.0.1:1",
                                    "--connect-timeout", "100ms"), UNAVAILABLE)
 
+    def test_another_temporary_directory_is_used_if_there_is_none(self):
+        for directory in (self.directory / "none", self.directory / ("x" * 80)):
+            with self.subTest(directory=directory.name[:4]):
+                if directory.name != "none":
+                    directory.mkdir()
+                job = self.run_to_end("coxswain", "run", "-n", 1, "--", BIN / "coxswain", "task", "--",
+                                      "true", env={"TMPDIR": str(directory)})
+
+                self.assertEqual(job.code, 0, job.said())
+                self.assertIn(f"cannot use '{directory}'", job.err)
+
     def test_closed_descriptors_are_not_given_to_sockets(self):
         ports = self.directory / "ports"
         command = f"exec {BIN}/coxswain serve -n 1 --listen 127.0.0.1:0 --port-file {ports} >&- 2>&-"

@@ -27,7 +27,6 @@
 #include <spdlog/spdlog.h>
 #include <boost/asio/signal_set.hpp>
 
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -215,15 +214,7 @@ std::unique_ptr<private_directory> add_jax_socket(server::options& to) {
     spdlog::warn("unmodified JAX programs cannot take part: {}", problem.what());
     return nullptr;
   }
-  auto const path = made->path() + "/jax";
-  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
-    spdlog::warn(
-        "unmodified JAX programs cannot take part: the name of TMPDIR is too long for a socket in "
-        "it, '{}'",
-        path);
-    return nullptr;
-  }
-  to.xla.listen.push_back("unix:" + path);
+  to.xla.listen.push_back("unix:" + made->path() + "/jax");
   return made;
 }
 

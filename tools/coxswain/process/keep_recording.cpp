@@ -35,7 +35,8 @@ fs::path recordings_directory() {
   bool const is_new = fs::create_directories(directory, problem);
   if (is_new) fs::permissions(directory, fs::perms::owner_all, problem);
   if (!problem && ::access(directory.c_str(), W_OK) == 0) return directory;
-  return fs::temp_directory_path(problem);
+  auto const temporary = fs::temp_directory_path(problem);
+  return problem ? fs::path{"/tmp"} : temporary;
 }
 
 // Removes all but the newest recordings without a given name.

@@ -1,5 +1,6 @@
 #pragma once
-// A new private directory below the temporary directory, removed with this object.
+// A new private directory below TMPDIR, removed with this object. Where TMPDIR cannot be used,
+// below XDG_RUNTIME_DIR or /tmp, with a warning. Sockets in it may have names of up to 15 bytes.
 
 #include <string>
 
