@@ -34,7 +34,7 @@ program_error no_token(std::string const& file) {
 result<core::credential> credential_in(std::string_view line) {
   auto const first = line.substr(0, line.find_first_of(space));
   auto const rest = trimmed(line.substr(first.size()));
-  if (rest.find(" #") != rest.npos || rest.find("\t#") != rest.npos) {
+  if (line.find(" #") != line.npos || line.find("\t#") != line.npos) {
     return status{errc::invalid_argument, "a comment needs a line of its own"};
   }
   auto const role = core::role_named(first);

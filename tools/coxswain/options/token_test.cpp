@@ -52,6 +52,10 @@ BOOST_AUTO_TEST_CASE(a_wrong_line_is_named) {
 BOOST_AUTO_TEST_CASE(a_comment_needs_a_line_of_its_own) {
   BOOST_TEST(refusal("reader a\nworker abc # night") ==
              "--token-file: 'tokens' line 2: a comment needs a line of its own");
+  BOOST_TEST(refusal("abc # night") ==
+             "--token-file: 'tokens' line 1: a comment needs a line of its own");
+  BOOST_TEST(refusal("worker # night") ==
+             "--token-file: 'tokens' line 1: a comment needs a line of its own");
   BOOST_TEST(refusal("worker abc\t#night") ==
              "--token-file: 'tokens' line 1: a comment needs a line of its own");
   BOOST_TEST(read("worker abc#night") == "worker=abc#night");
