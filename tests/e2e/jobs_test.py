@@ -52,6 +52,12 @@ class Finding(WithoutAddress):
                           for one in self.listed()], [("train", 2, job.address, job.pid)])
         self.assertRegex(self.coxswain("jobs").out, rf"\ntrain +2 +\S+ +{job.pid} +{job.address} +-\n")
 
+    def test_another_name_is_refused_with_those_that_run_here(self):
+        self.run_job("--job", "train")
+
+        self.assert_ended(self.coxswain("status", "--job", "zzz"), USAGE,
+                          "you have no job 'zzz' here; there is train")
+
     def test_a_run_has_its_own_token_readable_only_by_its_user(self):
         job = self.run_job("--http", "127.0.0.1:0")
         page = job.line("status page at", "err").split()[-1]

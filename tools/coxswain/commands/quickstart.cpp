@@ -223,9 +223,9 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) try {
   return coxswain::tools::run_program(argc, argv);
 } catch (coxswain::tools::program_error const& problem) {
-  print_error("coxswain-quickstart: {}\n", problem.what());
+  coxswain::tools::print_error("coxswain-quickstart: {}\n", problem.what());
   return static_cast<int>(problem.how());
 } catch (std::exception const& problem) {
-  print_error("coxswain-quickstart: {}\n", problem.what());
+  coxswain::tools::print_error("coxswain-quickstart: {}\n", problem.what());
   return static_cast<int>(coxswain::tools::exit_code::failed);
 }

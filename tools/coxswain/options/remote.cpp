@@ -12,17 +12,17 @@
 #include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -159,9 +159,17 @@ remote_options located(remote_options with) {
     return with;
   }
   if (launched().address.value()) return with;
+  std::set<std::string> names;
+  for (auto const& one : jobs) names.insert(one.job);
   std::erase_if(
       jobs, [&](registered_job const& one) { return !with.job.empty() && one.job != with.job; });
-  if (jobs.empty()) return with;
+  if (jobs.empty() && names.empty()) return with;
+  if (jobs.empty()) {
+    throw program_error{
+        exit_code::usage,
+        harmless_line(fmt::format("you have no job '{}' here; there {} {}", with.job,
+                                  names.size() == 1 ? "is" : "are", fmt::join(names, ", ")))};
+  }
   auto const& newest = jobs.front();
   if (jobs.size() > 1 && !with.takes_newest) {
     throw program_error{exit_code::usage,
