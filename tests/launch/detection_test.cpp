@@ -143,6 +143,20 @@ BOOST_AUTO_TEST_CASE(unrelated_variables_do_not_change_the_result) {
   BOOST_TEST(text_of(plain.task) == text_of(others.task));
 }
 
+BOOST_AUTO_TEST_CASE(a_launcher_that_is_half_there_says_what_is_missing) {
+  auto const batch = detected({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}});
+  BOOST_TEST(batch.task.why_missing() ==
+             "SLURM_JOB_ID is set but SLURM_PROCID is not: start it with srun.");
+
+  auto const torch = detected({{"RANK", "0"}, {"WORLD_SIZE", "2"}});
+  BOOST_TEST(torch.task.why_missing() ==
+             "RANK and WORLD_SIZE are set but MASTER_ADDR is not: set MASTER_ADDR and MASTER_PORT, "
+             "or start it with torchrun.");
+
+  auto const given = detected({{"SLURM_JOB_ID", "7"}, {"COXSWAIN_TASK_ID", "1"}});
+  BOOST_TEST(given.task.why_missing() == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

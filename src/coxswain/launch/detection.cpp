@@ -3,6 +3,9 @@
 #include "coxswain/launch/launchers.hpp"
 
 #include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 namespace coxswain::launch {
 namespace {
@@ -83,6 +86,19 @@ void compare(parameters& found) {
       task.from());
 }
 
+// Why there is no task, where a launcher has set a part of its variables.
+std::string half_a_launcher(variables const& env) {
+  if (env.has("SLURM_JOB_ID") && !env.has("SLURM_PROCID")) {
+    return "SLURM_JOB_ID is set but SLURM_PROCID is not: start it with srun.";
+  }
+  if (env.has("RANK") && env.has("WORLD_SIZE") && !env.has("MASTER_ADDR")) {
+    return "RANK and WORLD_SIZE are set but MASTER_ADDR is not: set MASTER_ADDR and MASTER_PORT, "
+           "or "
+           "start it with torchrun.";
+  }
+  return {};
+}
+
 }  // namespace
 
 parameters detect(environment const& of, std::string_view only) {
@@ -98,6 +114,11 @@ parameters detect(environment const& of, std::string_view only) {
     }
     found.launcher = one.name;
     add(found, one.read(env));
+  }
+  if (!found.task.is_there() && found.task.why_missing().empty() && found.launcher.empty()) {
+    if (auto why = half_a_launcher(env); !why.empty()) {
+      found.task = sourced_value<std::uint32_t>::missing(std::move(why));
+    }
   }
   compare(found);
   return found;
