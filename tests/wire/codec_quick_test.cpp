@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(frequent_requests_are_decoded_without_protobuf) {
     BOOST_TEST((understood(payload_of(sent)) == sent));
   }
 
-  BOOST_TEST(kinds.size() == 18u);
+  BOOST_TEST(kinds.size() == 19u);
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_is_used_again_has_nothing_of_the_last_one) {

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(only_a_worker_supervises_and_only_a_task_of_the_job) {
       core::config{.credentials = {{core::role::reader, "look"}, {core::role::worker, "pull"}}};
   auto c = cluster::without_clients(2, options);
   int const reader = c.hello({.token = "look", .supervises = task_id{1}});
-  expect_words(c.goodbye(reader), {"PERMISSION_DENIED", "role worker"});
+  expect_words(c.goodbye(reader), {"PERMISSION_DENIED", "role 'worker'"});
   int const astray = c.hello({.token = "pull", .supervises = task_id{2}});
   expect_words(c.goodbye(astray), {"INVALID_ARGUMENT", "there is no task 2"});
 }
