@@ -204,7 +204,9 @@ core::update_lease_args decode(v1::UpdateLease& from) {
   auto const change = v1::UpdateLease::Change_IsValid(from.change())
                           ? static_cast<core::lease_change>(from.change())
                           : core::lease_change::unknown;
-  return {from.item(), from.redeliveries(), change, lease_of(from)};
+  bool const is_extended = change == core::lease_change::extend;
+  return {from.item(), from.redeliveries(), change,
+          is_extended ? lease_of(from) : core::lease_default};
 }
 
 void encode(core::watch_keys_args const& from, v1::ClientMessage& message) {

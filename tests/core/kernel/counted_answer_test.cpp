@@ -45,7 +45,9 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
   picture.spares.emplace_back();
   picture.spares.back().member = text;
   picture.error.emplace().later.push_back({{}, {errc::internal, text}});
-  picture.elastic.emplace().ending = text;
+  core::snapshot::elastic_state elastic;
+  elastic.ending = text;
+  picture.elastic = std::move(elastic);
   core::epoch_members_answer members;
   members.members.emplace_back();
   members.members.back().label = text;

@@ -219,6 +219,8 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   bool const returns = returning && !error_;
   if (returns) {
     calls_.end_waits(id, {errc::cancelled, kernel_.who(id) + " has left and is expected back"});
+  } else if (options_.elastic) {  // else its rounds fail below
+    calls_.end_waits_except(id, *this, {errc::cancelled, kernel_.who(id) + " has left"});
   }
   concerns_.joins.forget_holder(id);
   roster_.set_state(id, returns ? task_state::returning : task_state::left);

@@ -310,7 +310,9 @@ int file_journal::write_all_of_batch() {
 }
 
 bool file_journal::use_reserve() {
-  return std::exchange(has_reserve_, false) && ::unlink(reserve_path(directory_).c_str()) == 0;
+  if (!std::exchange(has_reserve_, false)) return false;
+  bytes_at_full_ = bytes_written_;
+  return ::unlink(reserve_path(directory_).c_str()) == 0;
 }
 
 void file_journal::reserve() {
@@ -411,7 +413,8 @@ duration file_journal::slowest_synchronization() const {
 bool file_journal::wants_snapshot() const {
   if (child_ >= 0 || !failure_.ok()) return false;
   auto const log = bytes_written_ - bytes_at_snapshot_;
-  if (!has_reserve_ && log > log_bytes_max_when_full) return true;
+  auto const log_when_full = bytes_written_ - std::max(bytes_at_snapshot_, bytes_at_full_);
+  if (!has_reserve_ && log_when_full > log_bytes_max_when_full) return true;
   if (log > std::max(log_bytes_max, 2 * snapshot_bytes_)) return true;
   return log > log_bytes_min && clock(CLOCK_BOOTTIME) - snapshot_at_ > log_age_max;
 }

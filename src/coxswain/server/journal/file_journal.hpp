@@ -152,12 +152,13 @@ class file_journal final : public journal {
   std::uint64_t bytes_kept_{};         // on the disk when they were counted
   std::uint64_t bytes_at_count_{};     // written until then
   std::uint64_t bytes_at_snapshot_{};  // written before it
-  std::uint64_t snapshot_bytes_{};     // of the last one
-  std::uint64_t last_snapshot_{};      // the number of its batch; zero: none
-  duration snapshot_at_{};             // since boot
-  pid_t child_{-1};                    // which writes a snapshot
-  std::uint64_t childs_number_{};      // the batch that it is of
-  journal_statistics counts_;          // as far as they are counted here
+  std::uint64_t bytes_at_full_{};   // written when the disk was full and the reserve was released
+  std::uint64_t snapshot_bytes_{};  // of the last one
+  std::uint64_t last_snapshot_{};   // the number of its batch; zero: none
+  duration snapshot_at_{};          // since boot
+  pid_t child_{-1};                 // which writes a snapshot
+  std::uint64_t childs_number_{};   // the batch that it is of
+  journal_statistics counts_;       // as far as they are counted here
   duration last_synchronization_{};
   status failure_;
   std::optional<synchronizer> disk_;  // last: it uses the descriptors
