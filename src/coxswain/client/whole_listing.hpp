@@ -2,6 +2,7 @@
 // A listing of a directory, requested page by page and completed to one snapshot. Not here: pages
 // (core), waiting for answers (asking).
 
+#include "coxswain/base/time.hpp"
 #include "coxswain/client/keys.hpp"
 #include "coxswain/net/asio.hpp"
 
