@@ -21,7 +21,7 @@ constexpr std::uint16_t setting_no_priorities = 9;  // of RFC 7540
 constexpr std::size_t control_bytes_kept = 256;
 constexpr std::size_t buckets_kept = 64;
 
-// What a reply writes before any window matters.
+// Output of a reply that no window limits.
 std::size_t fresh_bytes(server_stream const& of) noexcept {
   constexpr std::size_t headers_bytes = 64;
   return headers_bytes + of.error_block.size();

@@ -14,6 +14,26 @@ if TYPE_CHECKING:
 __all__ = ["TakenItem", "AsyncTakenItem", "AsyncTaking", "HeldLock", "AsyncLocked"]
 
 
+class _Held:
+    """Gives back at the end of a ``with`` block what is still held: `_done`, or `_give_back` if the
+    block raises."""
+
+    _is_held = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind, problem, traceback) -> None:
+        if not self._is_held:
+            return
+        if kind is None:
+            return self._done()
+        try:
+            self._give_back()
+        except Exception:  # the block's exception says more; a lease expires, a lock ends with us
+            pass
+
+
 class _Item:
     """``value``: its bytes. ``number`` increases with every push. ``redeliveries``: how often it
     was taken before and came back."""
@@ -35,7 +55,7 @@ class _Item:
         return self._which()
 
 
-class TakenItem(_Item):
+class TakenItem(_Held, _Item):
     """An item under a lease: ``with job.take("jobs") as item`` finishes it at the end of the block,
     and hands it back if the block raises."""
 
@@ -52,21 +72,11 @@ class TakenItem(_Item):
         """The lease expires this much later than now. FailedPrecondition: it is over."""
         self._calls.extend(*self._which(), lease)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind, problem, traceback) -> None:
-        if not self._is_held:
-            return
-        if kind is None:
-            return self.finish()
-        try:
-            self.release()
-        except Exception:  # the block's exception says more, and the lease expires
-            pass
+    _done = finish
+    _give_back = release
 
 
-class HeldLock:
+class HeldLock(_Held):
     """``with job.locked("name") as lock`` holds the lock during the block. ``token``: the fencing
     token."""
 
@@ -74,24 +84,12 @@ class HeldLock:
         self._client = client
         self.name = name
         self.token = token
-        self._is_held = True
 
     def unlock(self) -> None:
         self._is_held = False
         self._client.unlock(self.name, self.token)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind, problem, traceback) -> None:
-        if not self._is_held:
-            return
-        if kind is None:
-            return self.unlock()
-        try:
-            self.unlock()
-        except Exception:  # the block's exception says more
-            pass
+    _done = _give_back = unlock
 
 
 class AsyncTakenItem(_Item):

@@ -118,7 +118,7 @@ status damaged(segment_file const& in, std::string const& directory, std::uint64
                                "journal repair " + directory};
 }
 
-// What was written since this boot. After the end of the machine it may be missing.
+// The last batch written since this boot. After a crash of the machine it may be missing.
 last_note note_of(std::string const& directory) {
   last_note made;
   std::uint64_t boot{};

@@ -95,7 +95,7 @@ void each_batch(journal_files const& of, std::function<void(batch const&)> const
 // Identifies the boot of this machine; zero: unknown.
 [[nodiscard]] std::uint64_t this_boot();
 
-// What a process has written, as the file `last` tells.
+// The last batch that a process has written, from the file `last`.
 struct last_note {
   std::uint64_t segment{};  // the last one begun, by its first batch; zero: none
   std::uint64_t batch{};    // the last one written; zero: unknown
