@@ -182,6 +182,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_coordinator_is_reported_after_two_seconds_an
   lab.shows_waits = true;
   lab.a.start(t0);
   BOOST_TEST(lab.out() == "open");
+  lab.a.reached(0, attempt_stage::connecting);
 
   BOOST_TEST(lab.advance(t0 + 2s - 1ns) == "");
   BOOST_TEST(lab.advance(t0 + 2s) ==
@@ -194,6 +195,43 @@ BOOST_AUTO_TEST_CASE(an_unreachable_coordinator_is_reported_after_two_seconds_an
       said += std::to_string((now - t0) / 1s) + " ";
   }
   BOOST_TEST(said == "4 8 16 32 62 92 ");
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_without_an_answer_says_how_far_it_has_come) {
+  agent_lab lab;
+  lab.shows_waits = true;
+  lab.a.start(t0);
+  (void)lab.out();
+  auto const report = [&lab](duration after) {
+    auto const said = lab.advance(t0 + after);
+    return said.substr(said.find("): ") + 3, said.find(';') - said.find("): ") - 3);
+  };
+
+  BOOST_TEST(report(2s) == "no answer from the name server");
+  lab.a.reached(0, attempt_stage::connecting);
+  BOOST_TEST(report(4s) == "no response to the connection attempt");
+  lab.a.reached(0, attempt_stage::tls_handshake);
+  BOOST_TEST(report(8s) == "connected, but no reply to the TLS handshake");
+  lab.a.advance(t0 + 10s);
+  lab.a.advance(*lab.a.next_deadline());
+  (void)lab.out();
+  lab.a.connected(t0 + 14s, 0);
+  (void)lab.out();
+  BOOST_TEST(report(16s) == "connected, but no reply to the greeting of a Coxswain client");
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_in_progress_counts_more_than_an_earlier_refusal_after_a_second) {
+  agent_lab lab;
+  lab.shows_waits = true;
+  lab.a.start(t0);
+  lab.a.connect_failed(t0, 0, {errc::unavailable, "connection refused"}, true);
+  lab.a.advance(*lab.a.next_deadline());
+  lab.a.reached(0, attempt_stage::connecting);
+  (void)lab.out();
+
+  BOOST_TEST(lab.advance(t0 + 400ms).find("connection refused") != std::string::npos);
+  BOOST_TEST(lab.advance(t0 + 2400ms).find("no response to the connection attempt") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {

@@ -52,6 +52,28 @@ class Sources(Config):
                 found = self.shown("serve", *config, *one[0], env=one[1])
                 self.assertEqual(found["--num-tasks"], one[3])
 
+    def test_a_misspelt_variable_is_warned_about_with_the_nearest_name(self):
+        cases = [("COXSWAIN_ADRESS", "COXSWAIN_ADDRESS"), ("COXSWAIN_TASKID", "COXSWAIN_TASK_ID"),
+                 ("COXSWAIN_NUM_TASK", "COXSWAIN_NUM_TASKS"), ("COXSWAIN_TOKENFILE", "COXSWAIN_TOKEN_FILE"),
+                 ("COXSWAIN_TOKN", "COXSWAIN_TOKEN"), ("COXSWAIN_HEARTBEAT_TIMOUT", "COXSWAIN_HEARTBEAT_TIMEOUT")]
+        for given, meant in cases:
+            with self.subTest(given):
+                done = self.coxswain("help", env={given: "1"})
+                self.assertEqual(
+                    done.err,
+                    f"coxswain: warning: {given} is set and has no effect; did you mean {meant}?\n")
+
+    def test_variables_of_others_are_not_warned_about(self):
+        others = ["BIN", "PYTHON", "SEED", "SLOWNESS", "PORT", "PORT_8476_TCP", "PORT_8476_TCP_ADDR",
+                  "SERVICE_HOST", "SERVICE_PORT", "TEST_REPORT", "UNITY", "PGO", "HOME", "VERSION"]
+        set_by_coxswain = ["EPOCH", "ITEM", "ITEM_NUMBER", "ITEM_REDELIVERIES", "LOCK_TOKEN", "MEMBER",
+                           "PLACEMENT", "RESTARTS", "TASK_INCARNATION", "TASK_SECRET", "TASK_SOCKET",
+                           "ATTEMPT", "JOB", "LISTEN", "TLS_CA"]
+
+        done = self.coxswain("help", env={f"COXSWAIN_{one}": "1" for one in others + set_by_coxswain})
+
+        self.assertEqual(done.err, "")
+
     def test_defaults_are_shown_as_such(self):
         found = self.shown("serve")
 

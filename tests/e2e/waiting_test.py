@@ -32,14 +32,15 @@ class Waiting(EndToEnd):
         self.assertTrue(line.startswith("coxswain task: "), line)
         self.assertEqual(task.wait(), UNAVAILABLE, task.said())
 
-    def test_an_unresponsive_address_is_named(self):
+    def test_a_peer_that_accepts_and_says_nothing_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.at = {"COXSWAIN_ADDRESS": "127.0.0.1:%d" % silent.getsockname()[1]}
             task = self.start_task(0, 1, "--connect-timeout", "5s")
 
             for _ in range(2):  # after 2 s, and again 2 s later
                 line = task.line("unreachable", "err")
-                self.assertRegex(line, r"for (?:[2-9]|\d\d)[\d.]* s \(1 try\): no response to the connection attempt")
+                self.assertRegex(line, r"for (?:[2-9]|\d\d)[\d.]* s \(1 try\): "
+                                       "connected, but no reply to the greeting of a Coxswain client; giving up")
                 task.lines["err"].remove(line)
             self.assertEqual(task.wait(), UNAVAILABLE, task.said())
 
@@ -50,6 +51,30 @@ class Waiting(EndToEnd):
         task.line(f"at {self.at['COXSWAIN_ADDRESS']} (in the process of task 0) unreachable for ", "err")
 
         task.wait()
+
+    def test_task_0_hosts_but_its_address_leads_elsewhere(self):
+        port = free_port()
+        for address, text in (
+                (f"nosuch.invalid:{port}", "its address leads nowhere: The host name 'nosuch.invalid'"),
+                (f"192.0.2.7:{port}", f"its address 192.0.2.7:{port} is none of this machine (192.0.2.7:{port})")):
+            with self.subTest(address):
+                self.at = {"COXSWAIN_ADDRESS": address}
+                task = self.start_task(0, 1, "--host-if-task-0", "--insecure", "--connect-timeout", "30s")
+
+                line = task.line("task 0 hosts the coordinator, but", "err")
+
+                self.assertIn(text, line)
+                self.assertNotIn("unreachable", task.said())
+                task.signal(signal.SIGTERM)
+                task.wait()
+
+    def test_task_0_hosts_at_its_own_address_without_a_warning(self):
+        for host in ("127.0.0.1", "localhost", socket.gethostname()):
+            with self.subTest(host):
+                self.at = {"COXSWAIN_ADDRESS": f"{host}:{free_port()}"}
+                task = self.start_task(0, 1, "--host-if-task-0", "--insecure", text="true")
+                self.assertEqual(task.wait(), 0, task.said())
+                self.assertNotIn("warning", task.said())
 
     def test_a_waiting_join_names_the_missing_tasks(self):
         self.serve(3)

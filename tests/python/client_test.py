@@ -440,6 +440,22 @@ class Job(PythonTest):
             self.assertIs(caught.exception, problem)
             self.assertTrue(at.error.cause.message.startswith(text), at.error.cause.message[:100])
 
+    def test_an_error_of_a_call_fails_the_job_with_its_own_code(self):
+        at = self.coordinator()
+        with self.assertRaises(coxswain.NotFound):
+            with coxswain.Client(at.address, 0) as job:
+                raise coxswain.NotFound("there is no checkpoint")
+
+        cause = at.error.cause
+        self.assertEqual((cause.code, cause.message), (coxswain.Code.NOT_FOUND, "there is no checkpoint"))
+
+    def test_a_misspelt_variable_is_warned_about_with_the_nearest_name(self):
+        at = self.coordinator()
+        with unittest.mock.patch.dict(os.environ, COXSWAIN_ADRESS=at.address, COXSWAIN_BIN="bin"):
+            with self.assertWarnsRegex(UserWarning, "COXSWAIN_ADRESS is set and has no effect; "
+                                                    "did you mean COXSWAIN_ADDRESS"):
+                coxswain.Client.from_environment(address=at.address).close()
+
     def test_leaving_within_the_block_leaves_only_once(self):
         at = self.coordinator()
         with coxswain.Client(at.address, 0) as job:

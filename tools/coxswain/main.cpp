@@ -4,6 +4,7 @@
 #include "commands/version.hpp"
 #include "options/exit_code.hpp"
 #include "options/help_formatter.hpp"
+#include "options/misspelt_variables.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
@@ -124,6 +125,9 @@ int run_program(std::vector<std::string> arguments) {
       auto* const added = program.get_subcommands({}).back();
       if (!added->get_group().empty()) added->group(group.title);  // else it is hidden
     }
+  }
+  for (auto const& one : warnings_of_misspelt_variables(program)) {
+    print_error("coxswain: {}\n", harmless_line(one));
   }
   protect_command(program, arguments);
   auto const given = arguments;

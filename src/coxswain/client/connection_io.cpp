@@ -2,6 +2,7 @@
 
 #include "coxswain/client/connection.hpp"
 
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,9 +17,10 @@ constexpr std::size_t kept_capacity_max = 256 * 1024;
 
 // The address may come from a Goodbye, and be none.
 asio::awaitable<net::reach_failure> reach(std::shared_ptr<net::transport> over, std::string address,
-                                          std::uint64_t first) {
+                                          std::uint64_t first,
+                                          std::function<void(attempt_stage)> on_stage) {
   auto const to = net::endpoint::parse(address);
-  if (to) co_return co_await net::transport::open(over, *to, first);
+  if (to) co_return co_await net::transport::open(over, *to, first, std::move(on_stage));
   net::reach_failure failure;
   failure.why = to.error();
   co_return failure;
@@ -74,7 +76,11 @@ asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over, std::
     // Not from within the call that wanted it.
     co_await asio::post(self->executor_, asio::use_awaitable);
     if (over->is_dropped()) co_return;
-    auto const failure = co_await reach(over, self->agent_.address(address), self->attempts_++);
+    std::function<void(attempt_stage)> on_stage = [self, over, address](auto stage) {
+      if (!over->is_dropped()) self->agent_.reached(address, stage);
+    };
+    auto const failure =
+        co_await reach(over, self->agent_.address(address), self->attempts_++, std::move(on_stage));
     if (over->is_dropped()) co_return;
     self->opening_.erase(address);
     if (failure.why.ok()) {

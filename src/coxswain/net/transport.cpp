@@ -22,7 +22,8 @@ bool is_refusal(error_code failure) {
 }  // namespace
 
 asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, endpoint to,
-                                               std::uint64_t first) {
+                                               std::uint64_t first,
+                                               std::function<void(attempt_stage)> on_stage) {
   self->lookup_ = std::make_shared<name_lookup>(to);
   auto const found = co_await name_lookup::run(self->lookup_);
   reach_failure failure;
@@ -33,6 +34,7 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
   std::size_t refusals = 0;
   for (std::size_t i = 0; i < found->size() && !self->dropped_; ++i) {
     auto const& address = (*found)[(first + i) % found->size()];
+    if (on_stage) on_stage(attempt_stage::connecting);
     auto const result = co_await connect(self, address);
     if (!result && !self->certificates_) {
       self->is_open_ = true;
@@ -40,6 +42,7 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
       co_return failure;
     }
     if (!result) {
+      if (on_stage) on_stage(attempt_stage::tls_handshake);
       failure.why = co_await shake_hands(self, to.host());
       failure.rejected = self->rejected();
       self->is_open_ = failure.why.ok();

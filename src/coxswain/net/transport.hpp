@@ -5,6 +5,7 @@
 // Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
 // `operation_aborted`; must be dropped before its executor's context is destroyed.
 
+#include "coxswain/base/attempt_stage.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/asio.hpp"
@@ -16,6 +17,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,9 +51,11 @@ class transport {
   transport& operator=(transport const&) = delete;
 
   // Tries all addresses of `to` in turn, beginning with number `first` modulo their count. Numbers
-  // and paths are not looked up. `self` is this.
+  // and paths are not looked up. `self` is this. `on_stage` is called when a stage begins; the
+  // first stage is resolving, without a call.
   static asio::awaitable<reach_failure> open(std::shared_ptr<transport> self, endpoint to,
-                                             std::uint64_t first);
+                                             std::uint64_t first,
+                                             std::function<void(attempt_stage)> on_stage = {});
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
   [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }

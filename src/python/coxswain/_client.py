@@ -29,14 +29,18 @@ _UNSET: object = object()
 _REASON_BYTES_MAX = 4096
 
 
-def reason_of(kind: type[BaseException], problem: BaseException) -> str:
-    """The failure text of a task ended by an exception."""
+def failure_of(problem: BaseException) -> tuple[Code, str]:
+    """The failure of a task ended by an exception: its own code if it has one."""
     try:
         text = str(problem)
     except Exception:  # its class is broken
         text = ""
-    said = f"{kind.__name__}: {text}".encode("utf-8", "backslashreplace")
-    return said[:_REASON_BYTES_MAX].decode("utf-8", "ignore")
+    if isinstance(problem, Error):
+        code, text = problem.code, text.removeprefix(f"{problem.code.name}: ")
+    else:
+        code, text = Code.UNKNOWN, f"{type(problem).__name__}: {text}"
+    said = text.encode("utf-8", "backslashreplace")
+    return code, said[:_REASON_BYTES_MAX].decode("utf-8", "ignore")
 
 
 def operand_of(operand) -> tuple[str, int | float | bytes]:
@@ -195,13 +199,13 @@ class Client(Session, KeyCalls, EpochCalls):
                 if not self._has_left:
                     self.leave()
             elif self.task is not None:
-                self._tell(kind, problem)
+                self._tell(problem)
         finally:
             self.close()
 
-    def _tell(self, kind, problem) -> None:
+    def _tell(self, problem) -> None:
         try:
-            self.report_error(Code.UNKNOWN, reason_of(kind, problem))
+            self.report_error(*failure_of(problem))
         except Error:
             pass  # the job has failed before, or the coordinator is gone
 

@@ -17,6 +17,10 @@ _PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable"
           "connect_timeout", "spin", "any", "member", "placement")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
 
+# What is read of COXSWAIN_...
+_VARIABLES = ("address", "task_id", "num_tasks", "job", "attempt", "token", "token_file", "member",
+              "placement", "listen", "task_socket", "task_secret", "task_incarnation", *_TLS)
+
 
 def _apply(options: _native.Options, settings: dict) -> _native.Options:
     if isinstance(settings.get("placement"), str):
@@ -43,6 +47,7 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     if address is None:
         said = settings.get("address") or ""
+        _warn_of_misspelt_variables()
         return _apply(_native.Options.from_environment(said), settings)
     passed = {name: value for name, value in settings.items() if value is not None}
     return _apply(_native.Options(address), {**_credentials(passed), **passed})
@@ -80,6 +85,20 @@ def _token() -> dict[str, str]:
         with open(path, encoding="utf-8") as file:
             settings["token"] = file.read().strip()
     return settings
+
+
+def _warn_of_misspelt_variables() -> None:
+    """Of variables that have no effect here and are close to one that has."""
+    import os
+    known = {f"COXSWAIN_{name.upper()}" for name in _VARIABLES}
+    unknown = {name for name in os.environ if name.startswith("COXSWAIN_")} - known
+    if not unknown:
+        return
+    import difflib
+    import warnings
+    for name in sorted(unknown):
+        for meant in difflib.get_close_matches(name, known, 1, 0.93):
+            warnings.warn(f"{name} is set and has no effect; did you mean {meant}?", stacklevel=4)
 
 
 def detect(launcher: str | None = None) -> LaunchParameters:

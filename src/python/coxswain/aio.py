@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from coxswain import _native
 from coxswain._client import (
-    _UNSET, Client, KeyWatch, ProcessMonitor, Session, operand_of, reason_of, told_failure)
+    _UNSET, Client, KeyWatch, ProcessMonitor, Session, failure_of, operand_of, told_failure)
 from coxswain._epochs import AsyncEpochCalls, EpochCalls
-from coxswain._errors import Cancelled, Code, DeadlineExceeded, Error, FailedPrecondition
+from coxswain._errors import Cancelled, DeadlineExceeded, Error, FailedPrecondition
 from coxswain._keys import AsyncKeyCalls, KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
@@ -192,7 +192,7 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
                     await self.leave()
             elif self.task is not None:
                 try:
-                    await self.report_error(Code.UNKNOWN, reason_of(kind, problem))
+                    await self.report_error(*failure_of(problem))
                 except Error:
                     pass  # the job has failed before, or the coordinator is gone
         finally:

@@ -177,6 +177,7 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   if (hosts) {
     options.descriptors = raise_descriptor_limit();
     coordinator.emplace(io, given, options.client);
+    asio::co_spawn(io, warn_unless_local(options.client.address), asio::detached);
   }
   task_run task{io, std::move(options)};
   bool is_over{};

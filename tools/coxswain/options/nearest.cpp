@@ -30,7 +30,7 @@ std::size_t distance(std::string_view from, std::string_view to) {
 std::string nearest(std::string_view given, std::set<std::string> const& names) {
   std::string best;
   // At most a third of the letters: a larger distance is another word.
-  auto least = given.size() / 3 + 1;
+  auto least = std::max<std::size_t>(given.size() / 3, 1);
   for (auto const& one : names) {
     auto const changes = distance(given, one);
     if (changes > least || (changes == least && !best.empty())) continue;

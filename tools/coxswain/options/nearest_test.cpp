@@ -20,6 +20,7 @@ BOOST_AUTO_TEST_CASE(a_few_wrong_letters_are_overlooked) {
 
 BOOST_AUTO_TEST_CASE(another_word_is_near_to_nothing) {
   BOOST_TEST(nearest("verbosity", options) == "");
+  BOOST_TEST(nearest("bin", options) == "");
   BOOST_TEST(nearest("", options) == "");
   BOOST_TEST(nearest("x", {}) == "");
 }

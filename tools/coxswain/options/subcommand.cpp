@@ -149,6 +149,12 @@ config_file::names subcommand::keys() const {
   return all;
 }
 
+std::vector<std::string> subcommand::variables() const {
+  std::vector<std::string> all;
+  for (auto const& one : settings_) all.push_back(one.variable);
+  return all;
+}
+
 std::string subcommand::with_origin(std::string problem) const {
   auto const end = problem.find(": ");
   auto const* const one = end == std::string::npos ? nullptr : find(problem.substr(0, end));

@@ -52,6 +52,8 @@ class subcommand : public CLI::App {
 
   // The valid keys of a file for this subcommand.
   [[nodiscard]] config_file::names keys() const;
+  // The variables of its options.
+  [[nodiscard]] std::vector<std::string> variables() const;
 
  private:
   enum class source : std::uint8_t { none, command_line, variable, file };

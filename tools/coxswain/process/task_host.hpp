@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <optional>
+#include <string>
 
 namespace coxswain::tools {
 
@@ -39,5 +40,10 @@ class task_host {
   bool is_job_done_{};
   std::exception_ptr problem_;
 };
+
+// Looks `address` up and warns at once if it is none of this machine's: then neither this task nor
+// the others reach the coordinator here, unless something forwards connections. `address` is
+// valid.
+asio::awaitable<void> warn_unless_local(std::string address);
 
 }  // namespace coxswain::tools

@@ -60,6 +60,10 @@ void agent::connected(time_point now, std::size_t address) {
   life_.sent(now);
 }
 
+void agent::reached(std::size_t address, attempt_stage stage) noexcept {
+  candidates_.reached(address, stage);
+}
+
 void agent::connect_failed(time_point now, std::size_t address, status why, bool refused) {
   if (phase_ != phase::connecting || !candidates_.is_tried(address)) return;
   candidates_.failed(address, refused);
@@ -129,7 +133,7 @@ void agent::bye(time_point now, bool abandoned) {
 void agent::advance(time_point now) {
   expire_calls(now);
   if (phase_ == phase::idle || phase_ == phase::over) return;
-  if (gives_up_at() <= now) return give_up(session() ? fenced() : unreachable());
+  if (gives_up_at() <= now) return give_up(session() ? fenced() : unreachable(now));
   if (phase_ == phase::waiting && refused_until() <= now) return coordinator_gone();
   if (phase_ != phase::up && outage_.report_at() <= now) report_unreachable(now);
   if (phase_ != phase::up) {
@@ -157,7 +161,8 @@ void agent::ask_about_waits(time_point now) {
 
 void agent::report_unreachable(time_point now) {
   auto const end = std::min(refused_until(), gives_up_at());
-  events_.emplace_back(agent_events::waiting{outage_.report(now, terms_.place(), end)});
+  events_.emplace_back(
+      agent_events::waiting{outage_.report(now, terms_.place(), obstacle(now).message(), end)});
 }
 
 std::optional<time_point> agent::next_deadline() const {

@@ -82,8 +82,9 @@ class agent {
   // Call it once, first.
   void start(time_point now);
 
-  // Opening the transport to an address has succeeded, or failed; `refused`: the host is up, but
-  // nothing listens.
+  // Opening the transport to an address has come this far; has succeeded, or failed; `refused`: the
+  // host is up, but nothing listens.
+  void reached(std::size_t address, attempt_stage stage) noexcept;
   void connected(time_point now, std::size_t address);
   void connect_failed(time_point now, std::size_t address, status why, bool refused);
 
@@ -196,7 +197,9 @@ class agent {
   void coordinator_gone();
   void leave_unanswered();
   void send_heartbeat(time_point now);
-  [[nodiscard]] status unreachable() const;
+  [[nodiscard]] std::string missing_answer(std::size_t address) const;
+  [[nodiscard]] status obstacle(time_point now) const;
+  [[nodiscard]] status unreachable(time_point now) const;
   [[nodiscard]] status fenced() const;
   [[nodiscard]] status replaced(std::uint64_t term) const;
   [[nodiscard]] bool only_waits_to_leave() const;

@@ -16,6 +16,9 @@ constexpr duration between_tries = 100ms;
 constexpr duration handshake_first = 1s;
 constexpr std::uint32_t handshake_doubled_max = 16;
 
+// An attempt to connect without an answer for this long is reported instead of the last error.
+constexpr duration slow_attempt = 1s;
+
 // Codes worth a retry, besides UNAVAILABLE.
 bool transient(errc code) {
   return code == errc::resource_exhausted || code == errc::deadline_exceeded ||
@@ -220,10 +223,9 @@ void agent::expire_attempts(time_point now) {
   while (phase_ == phase::greeting ? handshake_until_ <= now : attempts_until() <= now) {
     std::size_t const which = candidates_.oldest().value();
     duration const waited = now - candidates_.tried_at(which);
+    status const why{errc::unavailable, missing_answer(which) + " within " + text_of(waited)};
     commands_.push_back({agent_command::kind::close, which});
-    attempt_failed(
-        now, which,
-        {errc::unavailable, "no response to the connection attempt within " + text_of(waited)});
+    attempt_failed(now, which, why);
   }
 }
 
@@ -283,11 +285,34 @@ void agent::send_heartbeat(time_point now) {
   life_.heartbeat_sent(now);
 }
 
-status agent::unreachable() const {
+// What the attempt in progress there waits for.
+std::string agent::missing_answer(std::size_t address) const {
+  if (phase_ == phase::greeting) {
+    return "connected, but no reply to the greeting of a Coxswain client";
+  }
+  switch (candidates_.stage(address)) {
+    case attempt_stage::resolving: return "no answer from the name server";
+    case attempt_stage::connecting: return "no response to the connection attempt";
+    case attempt_stage::tls_handshake: return "connected, but no reply to the TLS handshake";
+  }
+  return {};
+}
+
+// Why there is no connection: what the present attempt has waited for too long, else why the last
+// one failed.
+status agent::obstacle(time_point now) const {
+  auto const first = candidates_.oldest();
+  auto const& last = outage_.last_error();
+  bool const is_slow = first && now - candidates_.tried_at(*first) >= slow_attempt;
+  if (first && (last.ok() || is_slow)) return {errc::unavailable, missing_answer(*first)};
+  return last;
+}
+
+status agent::unreachable(time_point now) const {
   return {errc::deadline_exceeded, "no coordinator could be reached at " + terms_.place() +
                                        " within " + text_of(options_.connect_timeout) + " (" +
                                        outage_.tries_text() +
-                                       "); last error: " + outage_.last_error_text()};
+                                       "); last error: " + obstacle(now).text()};
 }
 
 status agent::fenced() const {

@@ -52,6 +52,7 @@ std::size_t candidates::try_next(time_point now) {
   round_.pop_front();
   if (hinted_ == which) hinted_.reset();
   all_[which].tried_at = now;
+  all_[which].stage = {};
   return which;
 }
 

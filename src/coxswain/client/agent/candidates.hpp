@@ -7,6 +7,7 @@
 //
 // Addresses are numbered from zero, in the order of the list; one that is not in it comes last.
 
+#include "coxswain/base/attempt_stage.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/client/agent/random_numbers.hpp"
 
@@ -36,6 +37,8 @@ class candidates {
   // Whether the round has another address; and begins an attempt there.
   [[nodiscard]] bool has_next() const noexcept { return !round_.empty(); }
   std::size_t try_next(time_point now);
+  // How far the attempt has come.
+  void reached(std::size_t which, attempt_stage stage) noexcept { all_[which].stage = stage; }
 
   // The attempt has failed, or the connection has ended.
   void failed(std::size_t which, bool refused);
@@ -55,6 +58,7 @@ class candidates {
   [[nodiscard]] std::vector<std::size_t> tried() const;
   [[nodiscard]] bool is_tried(std::size_t which) const;
   [[nodiscard]] time_point tried_at(std::size_t which) const { return *all_[which].tried_at; }
+  [[nodiscard]] attempt_stage stage(std::size_t which) const { return all_[which].stage; }
   // The first of them; none: there are none.
   [[nodiscard]] std::optional<std::size_t> oldest() const;
 
@@ -65,6 +69,7 @@ class candidates {
   struct candidate {
     std::string where;
     std::optional<time_point> tried_at{};  // while an attempt, or a connection, is there
+    attempt_stage stage{};
     bool refuses{};
   };
 

@@ -11,8 +11,6 @@ namespace {
 // An address that refuses connections can be that of a coordinator about to start.
 constexpr duration refusals_spared = 400ms;
 
-constexpr auto no_response = "no response to the connection attempt";
-
 }  // namespace
 
 void outage::begin(time_point now) {
@@ -30,10 +28,10 @@ void outage::note_refusal(time_point now, bool refused) {
   if (report_every_ == report_first) report_at_ = std::min(report_at_, now + refusals_spared);
 }
 
-std::string outage::report(time_point now, std::string const& place, time_point end) {
+std::string outage::report(time_point now, std::string const& place, std::string const& obstacle,
+                           time_point end) {
   std::string text = "coordinator at " + place + " unreachable for " + text_of(length(now)) + " (" +
-                     tries_text() + "): ";
-  text += last_error_.ok() ? no_response : last_error_.message();
+                     tries_text() + "): " + obstacle;
   if (end != time_point::max()) text += "; giving up in " + text_of(end - now);
   report_at_ = deadline_after(now, report_every_);
   report_every_ = std::min(2 * report_every_, report_every_max);
@@ -42,10 +40,6 @@ std::string outage::report(time_point now, std::string const& place, time_point 
 
 std::string outage::tries_text() const {
   return std::to_string(tries_) + (tries_ == 1 ? " try" : " tries");
-}
-
-std::string outage::last_error_text() const {
-  return last_error_.ok() ? no_response : last_error_.text();
 }
 
 }  // namespace coxswain::detail

@@ -40,16 +40,16 @@ class outage {
   // When the next report is due.
   [[nodiscard]] time_point report_at() const noexcept { return report_at_; }
 
-  // The report, and schedules the next one. `place` is the coordinator, and at `end` the session
-  // gives up; time_point::max() for never.
-  [[nodiscard]] std::string report(time_point now, std::string const& place, time_point end);
+  // The report, and schedules the next one. `place` is the coordinator, `obstacle` why there is no
+  // connection, and at `end` the session gives up; time_point::max() for never.
+  [[nodiscard]] std::string report(time_point now, std::string const& place,
+                                   std::string const& obstacle, time_point end);
 
   [[nodiscard]] duration length(time_point now) const { return now - down_at_; }
   [[nodiscard]] status const& last_error() const noexcept { return last_error_; }
 
-  // For people: "3 tries"; and why the last one failed, or that it got no response.
+  // For people: "3 tries".
   [[nodiscard]] std::string tries_text() const;
-  [[nodiscard]] std::string last_error_text() const;
 
  private:
   time_point down_at_{};
