@@ -16,6 +16,7 @@ BOOST_AUTO_TEST_CASE(a_few_wrong_letters_are_overlooked) {
   BOOST_TEST(nearest("lister", options) == "listen");
   BOOST_TEST(nearest("numtask", options) == "num-tasks");
   BOOST_TEST(nearest("jop", options) == "job");
+  BOOST_TEST(nearest("jbo", options) == "job");
 }
 
 BOOST_AUTO_TEST_CASE(another_word_is_near_to_nothing) {
