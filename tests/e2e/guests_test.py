@@ -239,8 +239,9 @@ class Programs(GuestsTest):
         self.wait_for_status("task 0 left", lambda s: s["tasks"][0]["state"] == "left")
 
     def test_killing_the_task_command_ends_its_guests(self):
+        """Also those that have left the process group of its command, and are not killed with it."""
         self.serve(2, "--no-join-barrier")
-        task = self.task(0, f"{BIN}/coxswain-e2e-task barrier:never; echo $?")
+        task = self.task(0, f"setsid {BIN}/coxswain-e2e-task barrier:never; echo $?")
         self.wait_for_status("the barrier", lambda s: s["barriers"])
 
         task.signal(signal.SIGKILL)

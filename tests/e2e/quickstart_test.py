@@ -26,7 +26,7 @@ class Quickstart(EndToEnd):
         job = self.start("coxswain-quickstart", 3, "--rounds", 10**7)
         job.line("barrier rounds")
         with open(f"/proc/{job.pid}/task/{job.pid}/children", encoding="ascii") as file:
-            victim = int(file.read().split()[1])
+            _supervisor, _first, victim, _third = map(int, file.read().split())
 
         os.kill(victim, signal.SIGKILL)
 

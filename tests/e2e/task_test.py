@@ -323,11 +323,11 @@ class Supervised(TaskTest):
 class Calls(TaskTest):
 
     def waiting(self):
-        """A task with two waiting calls, and the process of one."""
+        """A task with two waiting calls, and the process of one, which has left the task's group."""
         self.serve(2, "--no-join-barrier", "--no-leave-barrier")
         task = self.start_script(0, """echo socket $COXSWAIN_TASK_SOCKET
             coxswain barrier other & other=$!
-            coxswain barrier mine & echo pid $!
+            setsid coxswain barrier mine & echo pid $!
             wait $!; echo code $?
             wait $other; echo other $?""")
         pid = int(task.line("pid ").split()[1])

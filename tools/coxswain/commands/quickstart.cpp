@@ -2,6 +2,7 @@
 // coordinator is in this process; each worker is a process of its own, which runs this program
 // again as `coxswain-quickstart worker`.
 
+#include "child/ending_signals.hpp"
 #include "commands/quickstart_report.hpp"
 #include "commands/quickstart_worker.hpp"
 #include "options/command_line.hpp"
@@ -69,7 +70,8 @@ void show_progress(core::snapshot const& picture, settings const& what, progress
 class quickstart {
  public:
   quickstart(asio::io_context& io, settings what, local_job_options options)
-      : what_{what}, signals_{io, SIGINT, SIGTERM}, job_{io, std::move(options)}, tick_{io} {
+      : what_{what}, signals_{io}, job_{io, std::move(options)}, tick_{io} {
+    add_ending_signals(signals_);
     await_signal();
   }
 

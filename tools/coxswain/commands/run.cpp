@@ -54,7 +54,7 @@ struct run_command {
 class local_run {
  public:
   local_run(asio::io_context& io, run_command const& given)
-      : signals_{io, SIGINT, SIGTERM},
+      : signals_{io, SIGINT, SIGTERM, SIGQUIT},
         hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
         given_{given.coordinator},
         linger_{given.linger},
@@ -151,6 +151,8 @@ class local_run {
   }
 
   void end_by(int signal) {
+    // A shell and the kernel both send it when a terminal is closed.
+    if (signal == SIGHUP && signal_) return;
     if (is_lingering_) {
       linger_over_.cancel();
       return;
@@ -275,11 +277,15 @@ Its standard input is empty.
 A process that exits with 0 has finished its task, whether or not it has left the job: barriers that
 need it fail from then on. When a process exits with an error, all others learn at once which one
 and how. Those that still run after --failure-grace get SIGTERM, and SIGKILL after --kill-grace.
-SIGINT and SIGTERM do the same to all processes; a second signal kills them at once. SIGHUP reads
-the --token-file again, as for coxswain serve; when its terminal was closed, SIGHUP acts as SIGTERM.
-A recoverable task (--recoverable, or as its program states when it joins) that had joined ends
-alone: the others are not notified, and continue. The processes end with this one, so it has no
---journal; see coxswain serve and coxswain task for that.
+SIGINT, SIGQUIT and SIGTERM do the same to all processes; a second signal kills them at once. SIGHUP
+reads the --token-file again, as for coxswain serve; when its terminal was closed, SIGHUP acts as
+SIGTERM. A recoverable task (--recoverable, or as its program states when it joins) that had joined
+ends alone: the others are not notified, and continue.
+
+The processes end with this one, so it has no --journal; see coxswain serve and coxswain task for
+that. If this one is killed, they are killed, and all that they have started; only a process that
+leaves the process group of its task (setsid) survives. Ctrl-Z (SIGTSTP) stops the processes and
+then this one; tasks whose heartbeats are missed meanwhile can be declared lost.
 
 With --spares further processes of the command run, without a number: COXSWAIN_MEMBER is set instead
 of COXSWAIN_TASK_ID. A Coxswain client from the environment, and coxswain task, then wait for the

@@ -259,9 +259,14 @@ coxswain serve --spares.
 In an elastic job COXSWAIN_TASK_ID and _NUM_TASKS are those of the epoch in which the command
 starts; coxswain epoch next prints later ones. If the epoch ends before all tasks have left, a task
 whose command has ended leaves alone, and the others go on without it.
-When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
-passed on to it. It inherits standard input (unless that is a terminal), output and error. Processes
-that it leaves running are killed when it ends.
+When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. It inherits standard
+input (unless that is a terminal), output and error.
+
+The command and this program end together. SIGINT, SIGTERM, SIGQUIT and SIGHUP, which a closed
+terminal sends, are passed on to the command and to all that it has started. What it leaves running
+is killed when it ends; all are killed when this program is. Ctrl-Z (SIGTSTP) stops the command and
+then this program; if heartbeats are missed meanwhile, the task can be declared lost. A process that
+leaves the process group of the command (setsid) is not ended.
 
 Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
 do the subcommands

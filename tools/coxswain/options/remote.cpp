@@ -1,5 +1,6 @@
 #include "options/remote.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/exit_code.hpp"
 #include "options/help_formatter.hpp"
 #include "options/launcher.hpp"
@@ -14,11 +15,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -75,12 +74,9 @@ asio::awaitable<void> hold(client_options options, conversation const& talk) {
 // The outcome of a session, and whether a signal ended it.
 class outcome {
  public:
-  explicit outcome(asio::io_context& io) : signals_{io, SIGINT, SIGTERM} {
-    signals_.async_wait([this](boost::system::error_code problem, int number) {
-      if (problem) return;
-      signal_ = number;
-      cancel_.emit(asio::cancellation_type::terminal);
-    });
+  outcome(asio::io_context& io, signal_handler handle) : handle_{std::move(handle)}, signals_{io} {
+    add_ending_signals(signals_);
+    await_signal();
   }
 
   asio::cancellation_slot slot() { return cancel_.slot(); }
@@ -100,6 +96,16 @@ class outcome {
   }
 
  private:
+  void await_signal() {
+    signals_.async_wait([this](boost::system::error_code problem, int number) {
+      if (problem) return;
+      if (handle_ && handle_(number)) return await_signal();
+      signal_ = number;
+      cancel_.emit(asio::cancellation_type::terminal);
+    });
+  }
+
+  signal_handler handle_;
   asio::signal_set signals_;
   asio::cancellation_signal cancel_;
   std::optional<int> signal_;
@@ -107,9 +113,9 @@ class outcome {
   bool is_over_{};
 };
 
-int converse_as(client_options options, conversation talk) try {
+int converse_as(client_options options, conversation talk, signal_handler handle) try {
   asio::io_context io{1};
-  outcome ending{io};
+  outcome ending{io, std::move(handle)};
   auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
   options.on_event = say_waits("coxswain");
   asio::co_spawn(io, hold(std::move(options), talk),
@@ -216,10 +222,10 @@ asio::awaitable<client> connect(client_options options) {
   }
 }
 
-int converse(remote_options const& with, conversation talk) {
+int converse(remote_options const& with, conversation talk, signal_handler handle) {
   auto const there = located(with);
   try {
-    return converse_as(observer(there), std::move(talk));
+    return converse_as(observer(there), std::move(talk), std::move(handle));
   } catch (program_error const& problem) {
     bool const is_guess = there.address.empty() && !launched().address.value();
     if (problem.how() != exit_code::unavailable || !is_guess) throw;
@@ -229,16 +235,16 @@ int converse(remote_options const& with, conversation talk) {
   }
 }
 
-int act(conversation talk, duration connect_timeout) {
-  return converse_as(acting_task(connect_timeout), std::move(talk));
+int act(conversation talk, duration connect_timeout, signal_handler handle) {
+  return converse_as(acting_task(connect_timeout), std::move(talk), std::move(handle));
 }
 
-int take_part(remote_options const& with, conversation talk) {
+int take_part(remote_options const& with, conversation talk, signal_handler handle) {
   auto const pass = task_pass::from_environment();
-  if (!pass) return converse(with, std::move(talk));
-  bool const is_its = with.address.empty() || client_options{with.address, pass->task}.is_guest();
-  if (is_its) return act(std::move(talk), with.connect_timeout);
-  return converse(with, std::move(talk));
+  bool const is_its =
+      pass && (with.address.empty() || client_options{with.address, pass->task}.is_guest());
+  if (is_its) return act(std::move(talk), with.connect_timeout, std::move(handle));
+  return converse(with, std::move(talk), std::move(handle));
 }
 
 }  // namespace coxswain::tools

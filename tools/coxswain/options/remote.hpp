@@ -38,9 +38,13 @@ void add_remote_options(subcommand& to, remote_options& into);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;
 
-// Locates a coordinator and connects as an observer, talks and ends the session. SIGINT and SIGTERM
-// cancel open calls and give 128 + their number. Throws program_error.
-int converse(remote_options const& with, conversation talk);
+// Gets the signals that end programs. False: it has no use for this one.
+using signal_handler = std::function<bool(int)>;
+
+// Locates a coordinator and connects as an observer, talks and ends the session. The signals that
+// end programs and are not handled cancel open calls and give 128 + their number. Throws
+// program_error.
+int converse(remote_options const& with, conversation talk, signal_handler handle = {});
 
 [[nodiscard]] bool is_inside_task();
 
@@ -49,11 +53,11 @@ inline constexpr duration admission_max{5s};
 
 // The same as the task that this process was started for. Throws program_error (usage): there is
 // none.
-int act(conversation talk, duration connect_timeout = admission_max);
+int act(conversation talk, duration connect_timeout = admission_max, signal_handler handle = {});
 
 // For calls that wait for others: acts below `coxswain task`, so that the task is known to wait,
 // and converses elsewhere, or if `with` has the address of another coordinator.
-int take_part(remote_options const& with, conversation talk);
+int take_part(remote_options const& with, conversation talk, signal_handler handle = {});
 
 // A subcommand that is a conversation and stores its arguments: with the coordinator of
 // `given.remote`, or else on behalf of the task.

@@ -76,6 +76,9 @@ local_job::local_job(asio::io_context& io, local_job_options options)
     : options_{completed(std::move(options))},
       coordinator_{io, options_.server},
       child_ended_{io, SIGCHLD},
+      control_{io.get_executor(),
+               {[this](int number) { signal_groups(number); }, [this] { return have_stopped(); }}},
+      supervisor_{options_.server.core.num_tasks + std::size_t{options_.spares}},
       timer_{io},
       coordinator_ended_{io, time_point::max()},
       endings_(options_.server.core.num_tasks),
@@ -201,7 +204,8 @@ void local_job::start(std::uint32_t process, bool as_spare) {
   auto const name = name_of(process);
   auto const copy = log_file(options_.log_directory, name);
   member& one = members_[process];
-  one.process = std::make_unique<child_process>(command_of(process, as_spare));
+  one.process =
+      std::make_unique<child_process>(command_of(process, as_spare), supervisor_.of(process));
   one.runs = true;
   one.was_killed = false;
   auto const prefix = fmt::format("[{}] ", name);
@@ -253,6 +257,12 @@ void local_job::look_at_all() {
     if (!members_[i].runs) continue;
     if (auto const how = members_[i].process->look()) has_ended(i, *how);
   }
+  control_.look();
+}
+
+bool local_job::have_stopped() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](member const& one) { return !one.runs || one.process->has_stopped(); });
 }
 
 bool local_job::start_later(std::uint32_t process) {
@@ -351,10 +361,16 @@ void local_job::forgive_replaced() {
   }
 }
 
+void local_job::signal_groups(int number) const {
+  for (auto const& one : members_) {
+    if (one.process) one.process->signal(number);
+  }
+}
+
 void local_job::signal_all(int number) {
+  signal_groups(number);
   for (auto& one : members_) {
     one.was_killed |= number == SIGKILL && one.runs;
-    if (one.process) one.process->signal(number);
     if (one.pause) one.pause->cancel();
   }
 }

@@ -6,7 +6,9 @@
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD.
 
-#include "process/child_process.hpp"
+#include "child/child_process.hpp"
+#include "child/job_control.hpp"
+#include "child/supervisor.hpp"
 #include "process/output_relay.hpp"
 
 #include "coxswain/net/asio.hpp"
@@ -100,10 +102,13 @@ class local_job {
   void start_again(std::uint32_t process);
   asio::awaitable<void> end_spares();
   void look_at_all();
+  [[nodiscard]] bool have_stopped() const;
   void tell_ended(std::uint32_t task, status why);
   void has_ended(std::uint32_t process, ending how);
   void forgive_replaced();
   [[nodiscard]] task_state state_of(std::uint32_t task) const;
+  void signal_groups(int number) const;
+  // They end: none is started again.
   void signal_all(int number);
   void end_processes();
   void end_processes_after(duration grace);
@@ -119,6 +124,8 @@ class local_job {
   server::server coordinator_;
   std::optional<relay::relay> relay_;
   asio::signal_set child_ended_;
+  job_control control_;
+  supervisor supervisor_;
   asio::steady_timer timer_;
   asio::steady_timer coordinator_ended_;
   std::exception_ptr coordinator_problem_;

@@ -1,5 +1,6 @@
 #include "process/reload.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/subcommand.hpp"
 #include "options/token.hpp"
 #include "process/log.hpp"
@@ -46,11 +47,6 @@ void report(std::exception const& problem) {
 }
 
 }  // namespace
-
-bool is_ignored(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
 
 std::optional<std::vector<core::credential>> reload(coordinator_options const& given,
                                                     server::server& coordinator,

@@ -31,9 +31,6 @@ std::optional<std::vector<core::credential>> reload(coordinator_options const& g
 // The same for a standby; `given` gets the tokens.
 void reload(coordinator_options& given, server::standby& waiting, status_page::standby_page* page);
 
-// As nohup has it: then it stays so, also for children.
-[[nodiscard]] bool is_ignored(int signal);
-
 // Waits for SIGHUP, which is also how a process learns that its terminal was closed. Under nohup
 // nothing happens.
 class hangup {

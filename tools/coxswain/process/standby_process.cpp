@@ -1,5 +1,6 @@
 #include "process/standby_process.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/exit_code.hpp"
 #include "process/machine.hpp"
 #include "process/reload.hpp"

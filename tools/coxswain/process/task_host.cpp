@@ -1,5 +1,6 @@
 #include "process/task_host.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/coordinator_options.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
@@ -100,7 +101,8 @@ void task_host::run_until(bool const& is_over) {
 
 void task_host::await_others() {
   bool is_over{};
-  asio::signal_set signals{io_, SIGINT, SIGTERM};
+  asio::signal_set signals{io_};
+  add_ending_signals(signals);
   signals.async_wait([&](boost::system::error_code, int) { is_over = true; });
   asio::steady_timer look{io_};
   auto const last_look = deadline_after(std::chrono::steady_clock::now(), failed_job_lingers);

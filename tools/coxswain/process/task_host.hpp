@@ -24,8 +24,8 @@ class task_host {
 
   // Runs the loop until the coordinator has ended: at once if its task failed (`is_good` is false)
   // without a failure of the job; otherwise all others may leave first, in a failed job until no
-  // session is left, for up to a minute. SIGINT and SIGTERM end that wait. With a journal it is
-  // suspended instead of ended at once: the next process of its task continues it.
+  // session is left, for up to a minute. Signals that end programs end that wait. With a journal
+  // it is suspended instead of ended at once: the next process of its task continues it.
   void end(bool is_good);
 
  private:

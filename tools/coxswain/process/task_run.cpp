@@ -1,9 +1,9 @@
 #include "process/task_run.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/tls.hpp"
-#include "options/units.hpp"
 #include "process/jax_environment.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
@@ -43,10 +43,8 @@ std::string text_of(failure const& one) {
 }  // namespace
 
 task_run::task_run(asio::io_context& io, task_run_options options)
-    : options_{std::move(options)},
-      signals_{io, SIGINT, SIGTERM},
-      child_ended_{io, SIGCHLD},
-      timer_{io} {
+    : options_{std::move(options)}, signals_{io}, timer_{io} {
+  add_ending_signals(signals_);
   await_signal();
 }
 
@@ -78,7 +76,7 @@ asio::awaitable<void> task_run::run() {
     if (!options_.joins_itself) co_await report(what);
     throw *std::move(problem);
   }
-  auto const how = co_await command_ended();
+  auto const how = co_await command_->ended();
 
   command_.reset();
   code_ = how.code();
@@ -184,7 +182,6 @@ child_command task_run::command() const {
   auto const& as = options_.client;
   child_command command;
   command.arguments = options_.command;
-  command.shares_streams = true;
   command.descriptors = options_.descriptors;
   command.environment = {{"COXSWAIN_ADDRESS", as.address},
                          {"COXSWAIN_JOB", as.job},
@@ -211,16 +208,9 @@ child_command task_run::command() const {
 }
 
 void task_run::start_command() {
-  command_.emplace(command());
+  command_.emplace(timer_.get_executor(), "coxswain task", command());
   auto ignore = [](std::exception_ptr) {};  // CANCELLED: we have left
   asio::co_spawn(timer_.get_executor(), end_with_job(), ignore);
-}
-
-asio::awaitable<ending> task_run::command_ended() {
-  for (;;) {
-    if (auto const how = command_->look()) co_return *how;
-    co_await child_ended_.async_wait(asio::use_awaitable);
-  }
 }
 
 asio::awaitable<void> task_run::end_with_job() {
@@ -231,15 +221,7 @@ asio::awaitable<void> task_run::end_with_job() {
               options_.command.front());
   // A command that has reported its failure may end by itself.
   if (why.cause.task == options_.client.task) co_await pause();
-  for (int const number : {SIGTERM, SIGKILL}) {
-    if (!command_) co_return;
-    if (number == SIGKILL) {
-      print_error("coxswain task: '{}' still runs {} after SIGTERM (--kill-grace): SIGKILL\n",
-                  options_.command.front(), text_of(options_.kill_grace));
-    }
-    command_->signal(number);
-    co_await pause();
-  }
+  if (command_) command_->end(SIGTERM, options_.kill_grace);
 }
 
 // For the grace, or until the end.

@@ -4,9 +4,10 @@
 // joins by itself. When the job fails, the COMMAND is ended. Not here: the command line (task.cpp),
 // the programs' messages (forwarder).
 //
-// Not thread-safe; one at a time in a process, because it takes SIGCHLD, SIGINT and SIGTERM.
+// Not thread-safe; one at a time in a process, because it takes SIGCHLD and the signals that end
+// programs.
 
-#include "process/child_process.hpp"
+#include "child/command_run.hpp"
 #include "process/forwarder.hpp"
 
 #include "coxswain/client/client.hpp"
@@ -43,8 +44,8 @@ class task_run {
  public:
   task_run(asio::io_context& io, task_run_options options);
 
-  // From the join to the leave. SIGINT and SIGTERM are passed on to the COMMAND; while there is
-  // none, they end this with operation_aborted. Throws program_error, error.
+  // From the join to the leave. Signals that end programs are passed on to the COMMAND; while there
+  // is none, they end this with operation_aborted. Throws program_error, error.
   asio::awaitable<void> run();
 
   // Makes `run` end with operation_aborted, whatever it waits for.
@@ -64,7 +65,6 @@ class task_run {
   asio::awaitable<void> let_programs_act();
   [[nodiscard]] child_command command() const;
   void start_command();
-  asio::awaitable<ending> command_ended();
   asio::awaitable<void> end_with_job();
   asio::awaitable<void> pause();
   asio::awaitable<void> end_grant();
@@ -74,13 +74,12 @@ class task_run {
 
   task_run_options options_;
   asio::signal_set signals_;
-  asio::signal_set child_ended_;
   asio::steady_timer timer_;
   asio::cancellation_signal cancel_;
   client job_;
   std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself
   std::string secret_;                    // of the programs that act for the task
-  std::optional<child_process> command_;
+  std::optional<command_run> command_;
   bool has_failed_{};  // the job's failure, as reported to us
   bool is_away_{};     // our connection is lost
   std::optional<int> code_;

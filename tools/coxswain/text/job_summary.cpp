@@ -1,7 +1,7 @@
 #include "text/job_summary.hpp"
 
+#include "child/child_process.hpp"
 #include "options/exit_code.hpp"
-#include "process/child_process.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/task_ranges.hpp"
 

@@ -1,6 +1,8 @@
 #pragma once
-// A child process that leads a process group of its own and dies with us. Not here: waiting for
-// SIGCHLD; passing on its output.
+// A child process that leads a process group of its own; the group dies with us. Not here: waiting
+// for SIGCHLD; passing on its output.
+
+#include "child/supervisor.hpp"
 
 #include "coxswain/net/descriptor.hpp"
 
@@ -43,10 +45,10 @@ struct child_command {
 
 class child_process {
  public:
-  // Standard input is empty, standard output and error are pipes, unless it shares ours. Throws
-  // program_error: 127 if there is no such program, 126 if it cannot be run, as a shell gives;
-  // else 1.
-  explicit child_process(child_command const& command);
+  // Standard input is empty, standard output and error are pipes, unless it shares ours. `group` is
+  // its supervisor's, who outlives it. Throws program_error: 127 if there is no such program, 126
+  // if it cannot be run, as a shell gives; else 1.
+  child_process(child_command const& command, supervisor::group& group);
 
   // Kills the rest of its process group, and waits for it.
   ~child_process();
@@ -62,10 +64,14 @@ class child_process {
   // Has it ended? Does not wait. Its number stays taken, so that its group can still be signalled.
   [[nodiscard]] std::optional<ending> look() noexcept;
 
+  // It is stopped now.
+  [[nodiscard]] bool has_stopped() const noexcept;
+
   // To all of its process group, also when the process itself has ended.
   void signal(int number) const noexcept;
 
  private:
+  supervisor::group& group_;
   pid_t pid_{-1};
   net::descriptor output_;
   net::descriptor errors_;

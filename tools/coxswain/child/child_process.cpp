@@ -1,6 +1,9 @@
-#include "process/child_process.hpp"
+#include "child/child_process.hpp"
 
+#include "child/ending_signals.hpp"
 #include "options/exit_code.hpp"
+
+#include "coxswain/net/signals_blocked.hpp"
 
 #include <fmt/format.h>
 
@@ -62,6 +65,8 @@ std::vector<std::string> environment_of(child_command const& command) {
 // may have held the allocator's lock when we forked.
 struct preparation {
   pid_t parent;
+  supervisor::group* group;
+  bool ignores_hangup;  // as we do
   int input;
   int output;
   int errors;
@@ -73,6 +78,8 @@ struct preparation {
 
 [[noreturn]] void become(preparation const& p) {
   ::setpgid(0, 0);
+  p.group->store(::getpid());
+  // The supervisor ends all of the group; but it may have been killed.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != p.parent) ::_exit(1);  // the parent ended before the line above
   ::dup2(p.input, STDIN_FILENO);
@@ -82,6 +89,7 @@ struct preparation {
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   if (p.descriptors->rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, p.descriptors);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  if (p.ignores_hangup) ::signal(SIGHUP, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -93,15 +101,10 @@ struct preparation {
 
 // Our signal handlers must not run in the child: they write to our event loop.
 pid_t fork_without_signals(preparation const& p) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  net::signals_blocked const meanwhile;
   auto const pid = ::fork();
   if (pid == 0) become(p);
-  auto const problem = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) fail("cannot start another process", problem);
+  if (pid < 0) fail("cannot start another process", errno);
   return pid;
 }
 
@@ -124,7 +127,8 @@ std::string ending::text() const {
                      after_grace ? " that coxswain sent after --kill-grace" : "");
 }
 
-child_process::child_process(child_command const& command) {
+child_process::child_process(child_command const& command, supervisor::group& group)
+    : group_{group} {
   auto arguments = command.arguments;
   auto environment = environment_of(command);
   auto const argument_pointers = pointers_to(arguments);
@@ -136,6 +140,8 @@ child_process::child_process(child_command const& command) {
   auto report = open_pipe();
   bool const shares_input = shares && ::isatty(STDIN_FILENO) == 0;
   preparation const prepared{::getpid(),
+                             &group_,
+                             is_ignored(SIGHUP),
                              shares_input ? STDIN_FILENO : nothing.value(),
                              shares ? STDOUT_FILENO : output.writing.value(),
                              shares ? STDERR_FILENO : errors.writing.value(),
@@ -147,6 +153,7 @@ child_process::child_process(child_command const& command) {
   ::setpgid(pid_, pid_);  // also here: whichever comes first
   report.writing.close();
   if (int const problem = exec_problem(report.reading); problem != 0) {
+    group_ = 0;
     ::waitpid(pid_, nullptr, 0);
     auto const how = static_cast<exit_code>(problem == ENOENT ? 127 : 126);
     throw program_error{
@@ -158,6 +165,7 @@ child_process::child_process(child_command const& command) {
 
 child_process::~child_process() {
   signal(SIGKILL);
+  group_ = 0;
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
@@ -168,6 +176,12 @@ std::optional<ending> child_process::look() noexcept {
   if (seen != 0 || info.si_pid == 0) return std::nullopt;
   ending_ = ending{info.si_code != CLD_EXITED, info.si_status};
   return ending_;
+}
+
+bool child_process::has_stopped() const noexcept {
+  siginfo_t info{};
+  auto const seen = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT);
+  return seen == 0 && info.si_pid != 0;
 }
 
 void child_process::signal(int number) const noexcept { ::kill(-pid_, number); }
