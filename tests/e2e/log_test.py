@@ -3,6 +3,7 @@
 import collections
 import datetime
 import fcntl
+import itertools
 import json
 import os
 import signal
@@ -104,38 +105,122 @@ class Log(EndToEnd):
 
 
 class Unwritable(EndToEnd):
-    """Standard output and error on a full disk, or closed."""
+    """Standard output and error on a full disk, closed, or without a reader."""
+
+    BROKEN = ("full", "closed", "unread")
 
     def environment(self):
         return clean_environment(self.directories())
 
-    def code(self, *arguments, out="/dev/full", err="/dev/full"):
-        with open(out, "wb") as output, open(err, "wb") as errors:
-            return subprocess.run([BIN / "coxswain", *arguments], stdin=subprocess.DEVNULL,
-                                  stdout=output, stderr=errors, env=self.environment(),
-                                  timeout=LIMIT, check=False).returncode
+    def output(self, how):
+        """What a descriptor is to be: of a kind of BROKEN, or kept."""
+        if how == "kept" or how == "closed":
+            return subprocess.PIPE
+        if how == "full":
+            full = open("/dev/full", "wb")
+            self.addCleanup(full.close)
+            return full
+        reading, writing = os.pipe()
+        os.close(reading)
+        self.addCleanup(os.close, writing)
+        return writing
+
+    def popen(self, *arguments, out="kept", err="kept", env=None):
+        closed = "".join(f" {number}>&-" for number, how in ((1, out), (2, err)) if how == "closed")
+        program = subprocess.Popen(["sh", "-c", f'exec "$@"{closed}', "sh", BIN / "coxswain", *map(str, arguments)],
+                                   stdin=subprocess.DEVNULL, stdout=self.output(out), stderr=self.output(err),
+                                   text=True, env=env or self.environment())
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        return program
+
+    def ends(self, *arguments, **how):
+        """Runs it to its end: the code and standard error."""
+        program = self.popen(*arguments, **how)
+        _, errors = program.communicate(timeout=LIMIT)
+        return program.returncode, errors or ""
+
+    def each_output(self):
+        """Each combination in which something is broken."""
+        for out, err in itertools.product(("kept", *self.BROKEN), repeat=2):
+            if (out, err) != ("kept", "kept"):
+                yield {"out": out, "err": err}
 
     def test_the_exit_code_is_that_of_the_job(self):
-        run = ("run", "-n", "2", "--")
-
-        self.assertEqual(self.code(*run, "true"), 0)
-        self.assertEqual(self.code(*run, "sh", "-c", "exit 3"), 3)
+        for how in self.each_output():
+            with self.subTest(**how):
+                self.assertEqual(self.ends("run", "-n", "2", "--", "true", **how)[0], 0)
+                self.assertEqual(self.ends("run", "-n", "2", "--", "sh", "-c", "echo x; echo y >&2; exit 3",
+                                           **how)[0], 3)
 
     def test_processes_whose_output_is_lost_finish(self):
-        done = self.directory / "done"
-        errors = self.directory / "errors"
+        for how in self.BROKEN:
+            with self.subTest(how=how):
+                done = self.directory / f"done-{how}"
 
-        code = self.code("run", "-n", "1", "--", "sh", "-c",
-                         f"seq 100000 && echo more >&2 && touch {done}", err=errors)
+                code, errors = self.ends("run", "-n", "1", "--", "sh", "-c",
+                                         f"seq 100000 && echo more >&2 && touch {done}", out=how)
 
-        self.assertEqual(code, 0)
-        self.assertTrue(done.exists())
-        self.assertEqual(errors.read_text().count("No space left on device"), 1)
+                self.assertEqual(code, 0, errors)
+                self.assertTrue(done.exists())
+                self.assertEqual(errors.count("output of processes is lost"), 1)
+
+    def test_a_coordinator_serves_and_ends_well(self):
+        for kind, how in itertools.product(("serve", "relay"), self.each_output()):
+            with self.subTest(kind=kind, **how):
+                ports = self.directory / "ports"
+                ports.unlink(missing_ok=True)
+                if kind == "relay":
+                    socket = self.directory / "relay.sock"
+                    socket.unlink(missing_ok=True)
+                    self.serve(1)
+                    program = self.popen("relay", "--upstream", self.at["COXSWAIN_ADDRESS"],
+                                         "--listen", f"unix:{socket}", **how)
+                    self.at = {"COXSWAIN_ADDRESS": f"unix:{socket}"}
+                else:
+                    program = self.popen("serve", "-n", 1, "--listen", "127.0.0.1:0", "--port-file",
+                                         ports, **how)
+                    self.at = {"COXSWAIN_ADDRESS": wait_for_file(ports).strip()}
+
+                self.succeed("put", "a", "1", "--connect-timeout", "1min")
+                program.terminate()
+                _, errors = program.communicate(timeout=LIMIT)
+
+                self.assertEqual(program.returncode, 0, errors)
+                if how["out"] != "kept" and how["err"] == "kept":
+                    self.assertEqual(errors.count("standard output cannot be written"), 1)
+
+    def test_what_waits_or_wraps_keeps_its_exit_code(self):
+        self.serve(1, "--recoverable")
+        environment = self.environment() | self.at
+        for how in self.each_output():
+            with self.subTest(**how):
+                self.succeed("push", "q", "item")
+                for command in (("lock", "l"), ("take", "q"), ("task", "--task-id", "0")):
+                    code, errors = self.ends(*command, "--", "sh", "-c", "exit 3", env=environment, **how)
+                    self.assertEqual(code, 3, errors)
+                for command in (("barrier", "b", "--count", "1"), ("incr", "n"), ("push", "other", "x"),
+                                ("append", "log", "x"), ("rm", "none")):
+                    code, errors = self.ends(*command, env=environment, **how)
+                    self.assertEqual(code, 0, errors)
+
+    def test_a_lost_value_is_a_failure(self):
+        self.serve(1)
+        environment = self.environment() | self.at
+        self.succeed("put", "k", "v")
+        for how, command in itertools.product(("full", "closed"), (("get", "k"), ("status",), ("ls",), ("--help",))):
+            with self.subTest(how=how, command=command):
+                code, errors = self.ends(*command, out=how, env=environment)
+
+                self.assertEqual(code, 1)
+                self.assertIn("standard output", errors)
 
     def test_errors_keep_their_exit_codes(self):
-        self.assertEqual(self.code("nonsense"), USAGE)
-        self.assertEqual(self.code("count", "--address", "127.0.0.1:1",
-                                   "--connect-timeout", "100ms"), UNAVAILABLE)
+        for how in self.BROKEN:
+            with self.subTest(how=how):
+                self.assertEqual(self.ends("nonsense", out=how, err=how)[0], USAGE)
+                self.assertEqual(self.ends("count", "--address", "127.0.0.1:1", "--connect-timeout", "100ms",
+                                           out=how, err=how)[0], UNAVAILABLE)
 
     def test_another_temporary_directory_is_used_if_there_is_none(self):
         for directory in (self.directory / "none", self.directory / ("x" * 80)):

@@ -86,10 +86,12 @@ std::string name_of(CLI::App const& program) {
   return used.empty() ? "coxswain" : "coxswain " + used.front()->get_name();
 }
 
-// Output is lost if the disk is full: that must not look like success.
-int once_printed(int code) {
+// Output is lost if the disk is full: that must not look like success. Here is only output that the
+// program exists for: see print_report.
+int once_printed(CLI::App const& program, int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  throw program_error{exit_code::failed, "standard output could not be written"};
+  return report_violation(name_of(program), "standard output could not be written",
+                          exit_code::failed);
 }
 
 // A helpful message for an error of CLI11.
@@ -139,9 +141,9 @@ int run_program(std::vector<std::string> arguments) {
   }
   try {
     program.parse(std::move(arguments));
-    return once_printed(chosen());
+    return once_printed(program, chosen());
   } catch (CLI::Success const& asked_for_help) {
-    return program.exit(asked_for_help);
+    return once_printed(program, program.exit(asked_for_help));
   } catch (CLI::ParseError const& problem) {
     auto const name = name_of(program);
     auto const what = problem_with(program, problem, given);

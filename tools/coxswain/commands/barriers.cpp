@@ -59,8 +59,8 @@ struct barrier_command {
 asio::awaitable<void> wait_for_callers(client& c, barrier_command const& given) {
   auto const& where = given.where;
   auto const round = co_await c.count_barrier(where.name, *given.count, where.timeout);
-  fmt::print("round {} of '{}' is complete: {} have arrived\n", round.value, where.name,
-             *given.count);
+  print_report("round {} of '{}' is complete: {} have arrived\n", round.value, where.name,
+               *given.count);
 }
 
 void show(core::barrier_progress const& p) {
@@ -73,7 +73,7 @@ asio::awaitable<void> wait_for_tasks(client& c, barrier_command const& given) {
   options.fail_when_lost = given.fail_when_lost;
   if (given.shows_progress) options.on_progress = show;
   auto const round = co_await c.barrier(given.where.name, options);
-  fmt::print("round {} of '{}' is complete\n", round.value, given.where.name);
+  print_report("round {} of '{}' is complete\n", round.value, given.where.name);
 }
 
 int wait(barrier_command const& given) {

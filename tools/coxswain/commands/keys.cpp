@@ -4,6 +4,7 @@
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/value_io.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 #include "terminal/table.hpp"
 
@@ -145,7 +146,7 @@ asio::awaitable<void> remove(client& c, rm_command const& given) {
     bool const was_there = co_await c.remove(given.key);
     count = was_there ? 1 : 0;
   }
-  fmt::print("{} removed\n", count);
+  print_report("{} removed\n", count);
 }
 
 struct incr_command {
@@ -156,7 +157,7 @@ struct incr_command {
 
 asio::awaitable<void> increment(client& c, incr_command const& given) {
   auto const sum = co_await c.increment(given.key, given.by);
-  fmt::print("{}\n", sum);
+  print_report("{}\n", sum);
 }
 
 struct append_command {
@@ -168,7 +169,7 @@ struct append_command {
 asio::awaitable<void> append(client& c, append_command const& given) {
   auto const more = value_of_argument(given.value);
   auto const version = co_await c.append(given.key, more);
-  fmt::print("{}\n", version);
+  print_report("{}\n", version);
 }
 
 struct cas_command {
@@ -194,7 +195,7 @@ asio::awaitable<void> compare_and_set_value(client& c, cas_command const& given)
   auto const came_of_it =
       co_await c.compare_and_set(given.key, value, std::move(expected), lifetime);
   if (!came_of_it) throw program_error{exit_code::failed, came_of_it.outcome.text()};
-  fmt::print("{}\n", came_of_it.version);
+  print_report("{}\n", came_of_it.version);
 }
 
 int compare_and_set(cas_command const& given) { return store(given, compare_and_set_value); }

@@ -4,6 +4,7 @@
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
 #include "options/value_io.hpp"
+#include "terminal/error_output.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,7 @@ struct push_command {
 asio::awaitable<void> push(client& c, push_command const& given) {
   auto const value = value_of_argument(given.value);
   auto const length = co_await c.push(given.queue, value);
-  fmt::print("{}\n", length);
+  print_report("{}\n", length);
 }
 
 struct pop_command {

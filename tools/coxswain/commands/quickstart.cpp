@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -96,8 +95,8 @@ class quickstart {
 };
 
 asio::awaitable<void> quickstart::run() {
-  fmt::print("a coordinator at {} and {} workers, each a process of its own\n",
-             job_.coordinator().addresses().front(), what_.workers);
+  print_report("a coordinator at {} and {} workers, each a process of its own\n",
+               job_.coordinator().addresses().front(), what_.workers);
   auto const executor = co_await asio::this_coro::executor;
   asio::co_spawn(executor, follow(), rethrow);
   co_await job_.run();
@@ -109,8 +108,8 @@ asio::awaitable<void> quickstart::run() {
   signals_.clear();
   co_await job_.stop("the quickstart is over");
   auto const failure = failure_text(job_, "");
-  fmt::print("\n{}\n{}", report_text(rows(measured)),
-             failure.empty() ? "all workers: ok\n" : failure);
+  print_report("\n{}\n{}", report_text(rows(measured)),
+               failure.empty() ? "all workers: ok\n" : failure);
 }
 
 asio::awaitable<void> quickstart::follow() {

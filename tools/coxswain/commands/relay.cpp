@@ -10,6 +10,7 @@
 #include "process/log.hpp"
 #include "process/machine.hpp"
 #include "process/service_manager.hpp"
+#include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/net/asio.hpp"
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <csignal>
 #include <exception>
 #include <memory>
 #include <string>
@@ -72,6 +73,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
 }
 
 int run_relay(relay_command const& given) try {
+  std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
   asio::io_context io{1};
@@ -96,8 +98,7 @@ int run_relay(relay_command const& given) try {
                            {"upstream", given.upstream},
                            {"pid", ::getpid()},
                            {"version", version}};
-  fmt::print("{}\n", serialized(ready));
-  std::fflush(stdout);
+  print_report("{}\n", serialized(ready));
   manager.ready(fmt::format("Relays {} to {}", addresses.front(), given.upstream));
   io.run();
   manager.stopping("stopped");

@@ -272,7 +272,8 @@ and, for a plain jax.distributed.initialize() of an unmodified JAX program,
 Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.
 
 The output of each process is passed on in whole lines, each after its task's number in brackets.
-Its standard input is empty.
+What cannot be written, as on a full disk or when its reader has gone, is dropped with a warning,
+and the job goes on. Its standard input is empty.
 
 A process that exits with 0 has finished its task, whether or not it has left the job: barriers that
 need it fail from then on. When a process exits with an error, all others learn at once which one

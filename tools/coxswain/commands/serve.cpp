@@ -16,6 +16,7 @@
 #include "process/reload.hpp"
 #include "process/service_manager.hpp"
 #include "process/standby_process.hpp"
+#include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -31,7 +32,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -170,10 +170,11 @@ void print_environment(server::options const& of, listening const& at) {
     auto more = jax_address_variables(with_host_name(jax));
     std::move(more.begin(), more.end(), std::back_inserter(all));
   }
+  std::string text;
   for (auto const& [name, value] : all) {
-    fmt::print("export {}={}\n", name, quoted_for_shell(value));
+    text += fmt::format("export {}={}\n", name, quoted_for_shell(value));
   }
-  std::fflush(stdout);
+  write_report(text);
 }
 
 // The addresses are unprotected: anyone who knows them can connect.
@@ -199,8 +200,7 @@ void service::announce() {
   if (given_.prints_environment) {
     print_environment(given_.coordinator.server, at);
   } else {
-    fmt::print("{}\n", serialized(ready));
-    std::fflush(stdout);
+    print_report("{}\n", serialized(ready));
   }
   auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
                                 fmt::join(addresses, ", "));

@@ -23,9 +23,9 @@ constexpr std::size_t read_bytes_max = 64 * 1024;
 constexpr int last_reads_max = 64;
 
 // Our output may be non-blocking because another process that shares it set that.
-bool wait_writable(int fd) {
+void wait_writable(int fd) {
   pollfd waited{fd, POLLOUT, 0};
-  return ::poll(&waited, 1, -1) >= 0 || errno == EINTR;
+  ::poll(&waited, 1, -1);
 }
 
 // Signals are for the main thread.
@@ -79,7 +79,7 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
   std::array<char, read_bytes_max> bytes;
   std::string lines;
   int reads_left = last_reads_max;
-  while (!s->is_broken && (!is_finishing_ || reads_left-- > 0)) {
+  while (!is_finishing_ || reads_left-- > 0) {
     boost::system::error_code ignored;
     if (!is_finishing_) {
       co_await s->pipe.async_wait(asio::posix::stream_descriptor::wait_read,
@@ -116,16 +116,14 @@ void output_relay::report_lost_output(int why) {
               std::strerror(why));
 }
 
-void output_relay::write(stream& s, std::string const& lines) {
+void output_relay::write(stream const& s, std::string const& lines) {
   std::string_view left{lines};
-  while (!left.empty() && !s.is_broken) {
+  while (!left.empty()) {
     auto const count = ::write(s.to, left.data(), left.size());
     if (count >= 0) {
       left.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
-      s.is_broken = !wait_writable(s.to);
-    } else if (errno == EPIPE) {
-      s.is_broken = true;
+      wait_writable(s.to);
     } else if (errno != EINTR) {
       report_lost_output(errno);
       return;

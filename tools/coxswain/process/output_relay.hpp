@@ -24,7 +24,7 @@ class output_relay {
   output_relay& operator=(output_relay const&) = delete;
 
   // From a pipe's reading end to one of our own descriptors, which stays the caller's. `copy` gets
-  // the same bytes without the prefix, unless it is null.
+  // the same bytes without the prefix, unless it is null. What cannot be written is dropped.
   void pass_on(net::descriptor from, int to, std::string prefix,
                std::shared_ptr<net::descriptor const> copy = nullptr);
 
@@ -40,12 +40,10 @@ class output_relay {
     int to;
     line_prefixer lines;
     std::shared_ptr<net::descriptor const> copy;
-    // `to` has no reader any more. The pipe is closed then, as if the child wrote there itself.
-    bool is_broken{};
   };
 
   asio::awaitable<void> relay(std::list<stream>::iterator s);
-  void write(stream& s, std::string const& lines);
+  void write(stream const& s, std::string const& lines);
   void report_lost_output(int why);
   static void write_copy(stream const& s, std::string_view bytes);
 

@@ -5,6 +5,7 @@
 #include "process/machine.hpp"
 #include "process/reload.hpp"
 #include "process/service_manager.hpp"
+#include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -21,7 +22,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -115,8 +115,7 @@ void announce(coordinator_options const& given, server::standby const& waiting,
                     {"job", given.server.core.job},
                     {"pid", ::getpid()}};
   if (!http.empty()) line["http"] = http;
-  fmt::print("{}\n", serialized(line));
-  std::fflush(stdout);
+  print_report("{}\n", serialized(line));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "terminal/progress_line.hpp"
 
+#include "terminal/error_output.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace coxswain::tools {
 namespace {
@@ -19,16 +19,14 @@ void progress_line::show(time_point now, std::string const& phase, std::string c
   auto line = fmt::format("{}: {}", phase, state);
   if (line == line_) return;
   if (!is_terminal_ && phase == phase_ && now - shown_at_ < now_and_then) return;
-  fmt::print("{}{}{}", is_terminal_ ? "\r\033[K" : "", line, is_terminal_ ? "" : "\n");
-  std::fflush(stdout);
+  print_report("{}{}{}", is_terminal_ ? "\r\033[K" : "", line, is_terminal_ ? "" : "\n");
   phase_ = phase;
   line_ = std::move(line);
   shown_at_ = now;
 }
 
 void progress_line::clear() {
-  if (is_terminal_ && !line_.empty()) fmt::print("\r\033[K");
-  std::fflush(stdout);
+  if (is_terminal_ && !line_.empty()) write_report("\r\033[K");
   line_.clear();
 }
 
