@@ -64,6 +64,24 @@ class Roles(EndToEnd):
         self.assertEqual(serve.code, USAGE, serve.said())
         self.assertIn(f"'{self.tokens}' line 2: the first word must be a role", serve.err)
 
+    def test_a_token_file_that_all_users_can_read_is_warned_about(self):
+        advice = f"'{self.tokens}' (mode 0644): chmod 600 {self.tokens}"
+        token = self.directory / "token"
+        token.write_text("steer\n")
+        of_client = f"coxswain: warning: all users of this machine can read the token in '{token}'"
+        for mode, is_warned in ((0o644, True), (0o640, False), (0o600, False)):
+            with self.subTest(mode=oct(mode)):
+                self.tokens.chmod(mode)
+                token.chmod(mode)
+
+                serve = self.serve(1, "--token-file", self.tokens)
+                done = self.succeed("count", "--token-file", token)
+                self.stop(serve)
+                run = self.run_to_end("coxswain", "run", "-n", 1, "--token-file", self.tokens, "--", "true")
+
+                self.assertEqual([advice in text for text in (serve.err, run.err)], [is_warned] * 2)
+                self.assertEqual(done.err.count(of_client), 1 if is_warned else 0)
+
     def test_run_gives_its_processes_a_worker_token(self):
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--",
                               "sh", "-c", "echo token $COXSWAIN_TOKEN")

@@ -17,6 +17,7 @@
 #include "coxswain/relay/relay.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <boost/asio/signal_set.hpp>
 
 #include <unistd.h>
@@ -57,6 +58,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   upstream.pass.reset();
   upstream.job = given.job;
   upstream.token = read_token(given.token_file);
+  if (auto const why = exposure_of(given.token_file); !why.empty()) spdlog::warn(why);
   upstream.tls = given.tls;
   upstream.label = own_label();
   upstream.connect_timeout = given.connect_timeout;

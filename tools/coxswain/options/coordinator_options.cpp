@@ -352,6 +352,7 @@ void complete(coordinator_options& given) {
 }
 
 void report_privacy(coordinator_options const& given) {
+  if (auto const why = exposure_of(given.token_file); !why.empty()) spdlog::warn(why);
   if (!given.is_kept_private) return;
   spdlog::warn(
       "only this machine can connect: a listener without a host needs a token or client "

@@ -199,6 +199,11 @@ client_options observer(remote_options const& with) {
   options.job = with.job;
   if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);
+  static bool has_warned{};
+  if (auto const why = exposure_of(with.token_file);
+      !why.empty() && !std::exchange(has_warned, true)) {
+    print_error("coxswain: warning: {}\n", harmless_line(why));
+  }
   if (options.token.empty()) options.token = with.token;
   options.tls = with.tls;
   options.connect_timeout = with.connect_timeout;

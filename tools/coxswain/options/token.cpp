@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -60,8 +62,10 @@ std::optional<subcommand::origin> token_of_variable() {
 
 CLI::Option* add_token_file(CLI::App& to, std::string& into) {
   return to
-      .add_option("--token-file", into,
-                  "File with the job's token (else the variable COXSWAIN_TOKEN)")
+      .add_option(
+          "--token-file", into,
+          "File with the job's token, which only its owner and group should be able to read "
+          "(else the variable COXSWAIN_TOKEN)")
       ->type_name("FILE");
 }
 
@@ -77,7 +81,8 @@ CLI::Option* add_credentials_file(CLI::App& to, std::string& into) {
   return to
       .add_option("--token-file", into,
                   "File of tokens, one per line, each after an optional role: reader, operator, "
-                  "worker or relay (else the variable COXSWAIN_TOKEN, a worker's token)")
+                  "worker or relay (else the variable COXSWAIN_TOKEN, a worker's token); only its "
+                  "owner and group should be able to read it")
       ->type_name("FILE");
 }
 
@@ -106,6 +111,16 @@ std::vector<core::credential> credentials_in(std::string_view content, std::stri
   }
   if (all.empty()) throw no_token(file);
   return all;
+}
+
+std::string exposure_of(std::string const& file) {
+  struct stat found {};
+  bool const is_exposed =
+      ::stat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IROTH) != 0;
+  if (!is_exposed) return {};
+  return fmt::format(
+      "all users of this machine can read the token in '{}' (mode {:04o}): chmod 600 {}", file,
+      found.st_mode & 07777, file);
 }
 
 }  // namespace coxswain::tools

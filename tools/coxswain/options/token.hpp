@@ -36,4 +36,7 @@ CLI::Option* add_credentials_file(CLI::App& to, std::string& into);
 [[nodiscard]] std::vector<core::credential> credentials_in(std::string_view content,
                                                            std::string const& file);
 
+// A warning, if all users of this machine can read the file; else empty. Those of its group may.
+[[nodiscard]] std::string exposure_of(std::string const& file);
+
 }  // namespace coxswain::tools

@@ -35,6 +35,7 @@ readings reread(coordinator_options const& given) {
 
 void report(coordinator_options const& given, readings const& now) {
   if (now.log_level) log::set_level(*now.log_level);
+  if (auto const why = exposure_of(given.token_file); !why.empty()) spdlog::warn(why);
   spdlog::info(
       "SIGHUP: {}; {}",
       given.token_file.empty() ? "there is no --token-file"
