@@ -341,6 +341,77 @@ BOOST_AUTO_TEST_CASE(a_forked_child_cannot_use_it_and_the_parent_can) {
   BOOST_TEST(c.get("k", 60s) == "v");
 }
 
+BOOST_AUTO_TEST_CASE(handles_may_be_destroyed_on_another_thread) {
+  blocking_client c{options()};
+  blocking_client next{options()};
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    c.push("q", "a");
+    auto item = std::make_unique<blocking_item>(c.take("q"));
+    auto lock = std::make_unique<blocking_lock>(c.locked("l"));
+    std::thread elsewhere{[item = std::move(item), lock = std::move(lock)]() mutable {
+      item.reset();
+      lock.reset();
+    }};
+
+    auto again = next.take("q", 60s);
+    BOOST_TEST(again.redeliveries() == 1u);
+    again.finish();
+    next.locked("l", 60s).unlock();
+    elsewhere.join();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_refused_here_leaves_the_item_with_its_handle) {
+  std::optional<blocking_item> item;
+  std::promise<status> refused;
+  bool is_told = false;
+  auto with = options();
+  with.on_event = [&](client_event const&) {
+    if (!item || std::exchange(is_told, true)) return;
+    refused.set_value(outcome_of([&] { item->finish(); }));
+  };
+  blocking_client c{options()};
+  blocking_client reported{with};
+  c.push("q", "a");
+  item.emplace(reported.take("q"));
+  auto waiting = std::async(std::launch::async, [&] { return reported.get("k", 60s); });
+
+  BOOST_TEST(refused.get_future().get().code() == errc::failed_precondition);
+  c.put("k", "v");
+  waiting.get();
+  item->finish();
+  item.reset();
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_gives_back_nothing) {
+  blocking_client c{options()};
+  c.push("q", "a");
+  c.push("q", "b");
+  auto item = c.take("q");
+  auto other = c.take("q");
+  auto lock = c.locked("l");
+
+  pid_t const child = ::fork();
+  if (child == 0) {
+    bool const is_refused =
+        outcome_of([&] { item.finish(); }).message() == "client used after fork" &&
+        outcome_of([&] { lock.unlock(); }).message() == "client used after fork";
+    other = std::move(item);
+    other.~blocking_item();
+    lock.~blocking_lock();
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int how = -1;
+  BOOST_REQUIRE(::waitpid(child, &how, 0) == child);
+
+  BOOST_TEST(WIFEXITED(how));
+  BOOST_TEST(WEXITSTATUS(how) == 0);
+  BOOST_TEST(!c.try_lock("l"));
+  item.finish();
+  other.finish();
+  lock.unlock();
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

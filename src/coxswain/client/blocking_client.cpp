@@ -190,8 +190,23 @@ blocking_item::~blocking_item() {
   if (of_->forked()) static_cast<void>(item_.detach());
 }
 
-void blocking_item::finish(call_options const& options) { of_->run(item_.finishing(options)); }
-void blocking_item::release(call_options const& options) { of_->run(item_.releasing(options)); }
+blocking_item& blocking_item::operator=(blocking_item&& other) noexcept {
+  if (this == &other) return *this;
+  if (of_->forked()) static_cast<void>(item_.detach());
+  of_ = other.of_;
+  item_ = std::move(other.item_);
+  return *this;
+}
+
+// A call that is refused here leaves the item with its handle.
+void blocking_item::finish(call_options const& options) {
+  of_->refuse_here();
+  of_->run(item_.finishing(options));
+}
+void blocking_item::release(call_options const& options) {
+  of_->refuse_here();
+  of_->run(item_.releasing(options));
+}
 void blocking_item::extend(time_limit lease, call_options const& options) {
   of_->run(item_.extending(lease, options));
 }
@@ -204,7 +219,18 @@ blocking_lock::~blocking_lock() {
   if (of_->forked()) static_cast<void>(lock_.detach());
 }
 
-void blocking_lock::unlock(call_options const& options) { of_->run(lock_.unlocking(options)); }
+blocking_lock& blocking_lock::operator=(blocking_lock&& other) noexcept {
+  if (this == &other) return *this;
+  if (of_->forked()) static_cast<void>(lock_.detach());
+  of_ = other.of_;
+  lock_ = std::move(other.lock_);
+  return *this;
+}
+
+void blocking_lock::unlock(call_options const& options) {
+  of_->refuse_here();
+  of_->run(lock_.unlocking(options));
+}
 
 std::uint64_t blocking_client::lock(std::string_view name, call_options const& options) {
   return run(calls().lock(name, options));

@@ -49,7 +49,7 @@ class blocking_item {
  public:
   ~blocking_item();
   blocking_item(blocking_item&& other) noexcept = default;
-  blocking_item& operator=(blocking_item&& other) noexcept = default;
+  blocking_item& operator=(blocking_item&& other) noexcept;
 
   [[nodiscard]] std::string const& value() const noexcept { return item_.value(); }
   [[nodiscard]] std::uint64_t number() const noexcept { return item_.number(); }
@@ -72,7 +72,7 @@ class blocking_lock {
  public:
   ~blocking_lock();
   blocking_lock(blocking_lock&& other) noexcept = default;
-  blocking_lock& operator=(blocking_lock&& other) noexcept = default;
+  blocking_lock& operator=(blocking_lock&& other) noexcept;
 
   [[nodiscard]] std::string const& name() const noexcept { return lock_.name(); }
   [[nodiscard]] std::uint64_t token() const noexcept { return lock_.token(); }

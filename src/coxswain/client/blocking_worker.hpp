@@ -218,6 +218,17 @@ class client_worker {
 
   [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
 
+  // Throws FAILED_PRECONDITION after fork, and on the client's thread.
+  void refuse_here() const {
+    if (forked()) throw error{status{errc::failed_precondition, "client used after fork"}};
+    if (is_here()) {
+      throw error{
+          status{errc::failed_precondition,
+                 "a callback called its own client, and the call would wait for ever for the "
+                 "thread that runs the callback: call from another thread"}};
+    }
+  }
+
   // Also by other threads; empty before the client is connected.
   [[nodiscard]] client_facts const& facts() const noexcept { return session().facts; }
   [[nodiscard]] client_calls const& calls() const noexcept { return session().calls; }
@@ -266,16 +277,6 @@ class client_worker {
   template <class Work>
   void post(Work work) {
     if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
-  }
-
-  void refuse_here() const {
-    if (forked()) throw error{status{errc::failed_precondition, "client used after fork"}};
-    if (is_here()) {
-      throw error{
-          status{errc::failed_precondition,
-                 "a callback called its own client, and the call would wait for ever for the "
-                 "thread that runs the callback: call from another thread"}};
-    }
   }
 
   pid_t process_{::getpid()};

@@ -128,6 +128,9 @@ class client_calls {
   call<void> finish(queue_item const& item, call_options const& options) const;
   call<void> release(queue_item const& item, call_options const& options) const;
   call<void> extend(queue_item const& item, time_limit lease, call_options const& options) const;
+  // Without waiting for the outcome; from any thread.
+  void give_back(queue_item const& item) const noexcept;
+  void give_back(std::string lock, std::uint64_t token) const noexcept;
   call<std::uint64_t> lock(std::string_view name, call_options const& options) const;
   call<held_lock> locked(std::string_view name, call_options const& options) const;
   call<std::optional<std::uint64_t>> try_lock(std::string_view name,

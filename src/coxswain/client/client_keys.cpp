@@ -270,8 +270,7 @@ class sending {
 };
 
 // From any thread.
-void send(std::weak_ptr<connection> const& from, core::request what) noexcept {
-  auto at = from.lock();
+void send(connection_ptr at, core::request what) noexcept {
   if (!at) return;
   try {
     auto const on = at->executor();
@@ -280,7 +279,23 @@ void send(std::weak_ptr<connection> const& from, core::request what) noexcept {
   }
 }
 
+// FAILED_PRECONDITION: the handle holds nothing.
+client_calls calls_at(std::weak_ptr<connection> const& at) {
+  if (auto is_there = at.lock()) return client_calls{std::move(is_there)};
+  throw error{status{errc::failed_precondition,
+                     "this handle holds nothing: it was given back or moved from, or its client is "
+                     "closed"}};
+}
+
 }  // namespace
+
+void client_calls::give_back(queue_item const& item) const noexcept {
+  send(at_, core::update_lease_args{item.number, item.redeliveries, core::lease_change::release});
+}
+
+void client_calls::give_back(std::string lock, std::uint64_t token) const noexcept {
+  send(at_, core::unlock_args{std::move(lock), token});
+}
 
 initiation begin_at(std::weak_ptr<connection> const& at, call_options const& options) {
   auto const is_there = at.lock();
@@ -300,8 +315,7 @@ taken_item& taken_item::operator=(taken_item&& other) noexcept {
 }
 
 void taken_item::give_back() noexcept {
-  core::update_lease_args args{item_.number, item_.redeliveries, core::lease_change::release};
-  detail::send(std::exchange(at_, {}), args);
+  detail::client_calls{std::exchange(at_, {}).lock()}.give_back(item_);
 }
 
 queue_item taken_item::detach() noexcept {
@@ -310,17 +324,17 @@ queue_item taken_item::detach() noexcept {
 }
 
 detail::call<void> taken_item::finishing(call_options const& options) {
-  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  auto const calls = detail::calls_at(std::exchange(at_, {}));
   return calls.finish(item_, options);
 }
 
 detail::call<void> taken_item::releasing(call_options const& options) {
-  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  auto const calls = detail::calls_at(std::exchange(at_, {}));
   return calls.release(item_, options);
 }
 
 detail::call<void> taken_item::extending(time_limit lease, call_options const& options) const {
-  detail::client_calls const calls{at_.lock()};
+  auto const calls = detail::calls_at(at_);
   return calls.extend(item_, lease, options);
 }
 
@@ -336,7 +350,7 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
 }
 
 void held_lock::give_back() noexcept {
-  detail::send(std::exchange(at_, {}), core::unlock_args{std::move(name_), token_});
+  detail::client_calls{std::exchange(at_, {}).lock()}.give_back(std::move(name_), token_);
 }
 
 std::uint64_t held_lock::detach() noexcept {
@@ -345,7 +359,7 @@ std::uint64_t held_lock::detach() noexcept {
 }
 
 detail::call<void> held_lock::unlocking(call_options const& options) {
-  detail::client_calls const calls{std::exchange(at_, {}).lock()};
+  auto const calls = detail::calls_at(std::exchange(at_, {}));
   return calls.unlock(name_, token_, options);
 }
 
