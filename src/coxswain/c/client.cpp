@@ -214,30 +214,6 @@ coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string d
   });
 }
 
-coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
-                               uint64_t* token) {
-  return outcome_of([&] {
-    need(token, "where the token goes");
-    *token = job_of(client).lock(view_of(name), timeout_of(timeout_ms));
-  });
-}
-
-coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name, uint64_t* token) {
-  return outcome_of([&] {
-    need(token, "where the token goes");
-    auto const taken = job_of(client).try_lock(view_of(name));
-    if (!taken) {
-      throw error{
-          status{errc::already_exists, "lock '" + std::string{view_of(name)} + "' is held"}};
-    }
-    *token = *taken;
-  });
-}
-
-coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token) {
-  return outcome_of([&] { job_of(client).unlock(view_of(name), token); });
-}
-
 coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms,
                                      coxswain_epoch* epoch) {
   return outcome_of([&] {

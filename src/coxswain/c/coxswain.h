@@ -1,8 +1,8 @@
 #ifndef COXSWAIN_H
 #define COXSWAIN_H
 // PUBLIC. Coxswain behind a C ABI, for runtimes that sit behind plugin boundaries: a process's
-// membership in a job, its barriers and keys, and a monitor of all processes that reports lost
-// ones. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
+// membership in a job, its barriers, keys, locks and queues, and a monitor of all processes that
+// reports lost ones. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
 //
 //   coxswain_client* job = NULL;
 //   coxswain_status* problem = coxswain_client_connect_and_join(
@@ -35,7 +35,7 @@
 // at once with the same object. A call blocks its thread, and no other.
 //
 // Fork: in a child each call fails with FAILED_PRECONDITION; destroying a client and stopping a
-// monitor do nothing there.
+// monitor do nothing there, and destroying an item or a held lock gives nothing back.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -249,6 +249,71 @@ coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name
 // FAILED_PRECONDITION: the lock is not held with this token. PERMISSION_DENIED: another session
 // holds it.
 coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token);
+
+// A lock that is held, as an owning handle; for one thread at a time. It may outlive its client,
+// with whose session the lock is free anyway.
+typedef struct coxswain_held_lock coxswain_held_lock;
+
+// As coxswain_lock, with a handle. If the connection is lost meanwhile, the call keeps its place.
+coxswain_status* coxswain_locked(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
+                                 coxswain_held_lock** lock);
+
+// The fencing token. Of NULL: 0.
+uint64_t coxswain_held_lock_token(coxswain_held_lock const* lock);
+
+// Unlocks, and waits for the outcome; the handle holds nothing then, whatever the outcome is.
+// FAILED_PRECONDITION: it held nothing, or the session has lost the lock.
+coxswain_status* coxswain_held_lock_unlock(coxswain_held_lock* lock);
+
+// Frees it. Unlocks a lock that is still held, without waiting for the outcome. May be NULL.
+void coxswain_held_lock_destroy(coxswain_held_lock* lock);
+
+// Queues.
+
+// Adds an item, which may be any bytes, at the end of a queue. `length`, unless NULL: how many
+// items wait after it; 0 if a waiting call got it. RESOURCE_EXHAUSTED: the coordinator's memory.
+coxswain_status* coxswain_push(coxswain_client* client, coxswain_string queue,
+                               coxswain_string value, uint64_t* length);
+
+#define COXSWAIN_LEASE_DEFAULT_MS INT64_C(60000)
+
+// An item that was taken from a queue, as an owning handle; for one thread at a time. It may
+// outlive its client, with whose session the item has returned to its queue anyway.
+typedef struct coxswain_item coxswain_item;
+
+// Takes the first item of a queue under a lease; waits while there is none. The item is gone once
+// it is finished. It returns to its place in the queue if it is released, its handle is destroyed,
+// or the lease expires, and at once if the session or the process ends: no item is lost, but one
+// can be processed twice. `lease_ms` is positive; negative: until the session ends. The lease
+// begins when the coordinator gives the item; a lost connection that resumes neither ends nor
+// extends it. If the client is closed while this waits, an item on its way returns, too.
+// INVALID_ARGUMENT: `lease_ms` is 0. DEADLINE_EXCEEDED: no item in time; the text names who holds
+// leased ones. CANCELLED: as coxswain_get.
+coxswain_status* coxswain_take(coxswain_client* client, coxswain_string queue, int64_t timeout_ms,
+                               int64_t lease_ms, coxswain_item** item);
+
+// Valid as long as the handle, also when it holds nothing. Of NULL: empty.
+coxswain_string coxswain_item_value(coxswain_item const* item);
+
+// Increases with every push to any queue. Of NULL: 0.
+uint64_t coxswain_item_number(coxswain_item const* item);
+
+// How often the item was taken before and came back. Of NULL: 0.
+uint32_t coxswain_item_redeliveries(coxswain_item const* item);
+
+// The item is done, and gone. The handle holds nothing then, whatever the outcome is.
+// FAILED_PRECONDITION: it held nothing, or the lease was over, so another may have got the item.
+coxswain_status* coxswain_finish(coxswain_item* item);
+
+// Hands the item back: it returns to its place in the queue. Otherwise as coxswain_finish.
+coxswain_status* coxswain_release(coxswain_item* item);
+
+// The lease expires this much later than now; negative: when the session ends. INVALID_ARGUMENT:
+// `lease_ms` is 0. FAILED_PRECONDITION: the handle holds nothing, or the lease is over.
+coxswain_status* coxswain_extend(coxswain_item* item, int64_t lease_ms);
+
+// Frees it. Hands back an item that is still held, without waiting for the outcome. May be NULL.
+void coxswain_item_destroy(coxswain_item* item);
 
 // Elastic jobs.
 
