@@ -73,6 +73,34 @@ void lost_item(bug_injector& by, std::size_t process, server_messages& sent) {
   if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
 }
 
+// The change of a lease, if it is of this kind.
+core::update_lease_args* change(client_messages& sent, core::lease_change what) {
+  auto* const args = body<core::update_lease_args>(sent);
+  return args && args->change == what ? args : nullptr;
+}
+void hasty_lease(bug_injector&, std::size_t, client_messages& sent) {
+  if (auto* const take = body<core::take_args>(sent))
+    take->lease = std::min<duration>(take->lease, 20ms);
+}
+void forgotten_finish(bug_injector&, std::size_t, client_messages& sent) {
+  auto* const args = change(sent, core::lease_change::finish);
+  if (args) args->change = core::lease_change::release;
+}
+void finished_release(bug_injector&, std::size_t, client_messages& sent) {
+  auto* const args = change(sent, core::lease_change::release);
+  if (args) args->change = core::lease_change::finish;
+}
+void late_return(bug_injector&, std::size_t, client_messages& sent) {
+  auto* const args = change(sent, core::lease_change::release);
+  if (!args) return;
+  args->change = core::lease_change::extend;
+  args->lease = 500ms;
+}
+void forgotten_extension(bug_injector&, std::size_t, client_messages& sent) {
+  auto* const args = change(sent, core::lease_change::extend);
+  if (args) args->lease = 20ms;
+}
+
 // The name of the lock that this message grants, if any.
 std::string const* granted_lock(bug_injector& by, std::size_t process, server_messages& sent) {
   if (!body<core::stored_answer>(sent)) return nullptr;
@@ -399,6 +427,11 @@ std::vector<injected_bug> const& all_bugs() {
       {"missing_change", "a watch leaves a change out", nullptr, &missing_change},
       {"item_twice", "an item of a queue is given twice", nullptr, &item_twice},
       {"lost_item", "an item is taken by one who is told of none", nullptr, &lost_item},
+      {"hasty_lease", "the lease of an item expires too early", &hasty_lease},
+      {"forgotten_finish", "an item that is finished returns", &forgotten_finish},
+      {"finished_release", "an item that is handed back is gone", &finished_release},
+      {"late_return", "an item that is handed back returns later", &late_return},
+      {"forgotten_extension", "a lease is not extended", &forgotten_extension},
       {"doubled_token", "two locks get one token", nullptr, &doubled_token},
       {"second_owner", "a lock that is held is given to another", nullptr, &second_owner},
       {"unchecked_token", "a lock is released by a wrong token", &unchecked_token, &note_token},

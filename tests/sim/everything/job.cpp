@@ -555,6 +555,7 @@ void job::check_end() {
   expect(left.locks_held, "locks");
   expect(left.spares_waiting, "processes that wait for a number");
   expect(left.queued_items, "items in queues");
+  expect(left.leased_items, "items under a lease");
   expect(left.keys, "keys");
   w.coordinator.check_invariants();
   if (w.journal.is_damaged()) found_.push_back("the journal was damaged");

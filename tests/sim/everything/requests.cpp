@@ -118,6 +118,17 @@ core::request any_lock(generator& r) {
   }
 }
 
+duration any_lease(generator& r) {
+  if (one_in(r, 4)) return without_limit;
+  return duration{1ms} * static_cast<int>(between(r, 1, one_in(r, 2) ? 3000 : 300));
+}
+
+core::request any_consumption(generator& r) {
+  std::string queue = any_queue(r);
+  if (one_in(r, 3)) return core::pop_args{std::move(queue)};
+  return core::take_args{std::move(queue), core::timeout_default, any_lease(r)};
+}
+
 core::request any_of_operator(generator& r, std::uint32_t num_tasks) {
   auto const task = task_id{static_cast<std::uint32_t>(between(r, 0, num_tasks - 1))};
   switch (between(r, 0, 9)) {
@@ -140,7 +151,7 @@ core::request any_request(generator& r, std::uint32_t num_tasks, std::optional<t
     case 4: return any_read(r);
     case 5: return any_watch(r);
     case 6: return core::push_args{any_queue(r), std::move(text)};
-    case 7: return core::pop_args{any_queue(r)};
+    case 7: return any_consumption(r);
     case 8: return core::count_barrier_args{any_barrier(r), 2};
     case 9: return any_of_operator(r, num_tasks);
     default: return task ? any_of_task(r, num_tasks, *task) : any_change(r, task, std::move(text));
@@ -166,6 +177,23 @@ side_call any_side_call(generator& random, plan const& of, std::optional<task_id
   side_call e{any_request(random, of.options.num_tasks, task, std::move(text)),
               any_timeout(random)};
   return e;
+}
+
+core::request any_lease_change(generator& random, std::vector<core::value_answer> const& taken) {
+  // Mostly the last one.
+  bool const is_last = one_in(random, 2);
+  auto const& item = is_last ? taken.back() : taken[between(random, 0, taken.size() - 1)];
+  core::update_lease_args args{item.version, item.redeliveries.value()};
+  switch (between(random, 0, 5)) {
+    case 0:
+      args.change = core::lease_change::extend;
+      args.lease = any_lease(random);
+      break;
+    case 1:
+    case 2: args.change = core::lease_change::release; break;
+    default: args.change = core::lease_change::finish; break;
+  }
+  return args;
 }
 
 core::request request_for(gathering const& g, generator& random, task_id task,

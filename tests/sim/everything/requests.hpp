@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace coxswain::sim {
 
@@ -20,6 +21,10 @@ struct side_call {
 // `text` is a unique value. Without a task, only requests that need none.
 [[nodiscard]] side_call any_side_call(generator& random, plan const& of,
                                       std::optional<task_id> task, std::string text);
+
+// Finishes, releases or extends one of these items, which need not be held any more.
+[[nodiscard]] core::request any_lease_change(generator& random,
+                                             std::vector<core::value_answer> const& taken);
 
 // The request of a task at a meeting.
 [[nodiscard]] core::request request_for(gathering const& g, generator& random, task_id task,

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -542,6 +543,91 @@ BOOST_AUTO_TEST_CASE(items_must_be_delivered_in_order) {
 
   // The time of a change without a delivered reply is unknown.
   s.h.calls[0].got.outcome = {errc::cancelled, "the client was destroyed"};
+  expect_right(s.judged_by(check_queues));
+}
+
+// A take of item 1, whose value is "1", under a lease of 10 s.
+core::request take() { return core::take_args{"q", 10s, 10s}; }
+core::answer taken(std::uint32_t redeliveries, std::string value = "1", std::uint64_t number = 1) {
+  return gives(core::value_answer{bytes{std::move(value)}, number, redeliveries});
+}
+core::request change(core::lease_change what, std::uint32_t redeliveries, duration lease = 10s) {
+  return core::update_lease_args{1, redeliveries, what, lease};
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_was_taken_is_gone_once_it_is_finished) {
+  scene s{2};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  s.call(1, take(), 2s, 2s, taken(0));
+  expect_wrong(s.judged_by(check_queues), "lost");
+
+  s.call(1, change(core::lease_change::finish, 0), 3s, 3s);
+  expect_right(s.judged_by(check_queues));
+
+  s.call(1, change(core::lease_change::finish, 0), 4s, 4s);
+  expect_wrong(s.judged_by(check_queues), "finished twice");
+
+  s.h.calls.back().got = failed(errc::failed_precondition);
+  expect_right(s.judged_by(check_queues));
+
+  s.call(2, take(), 13s, 13s, taken(1));
+  expect_wrong(s.judged_by(check_queues), "given after it was finished");
+
+  s.h.calls.back() = s.h.calls[1];
+  expect_wrong(s.judged_by(check_queues), "two leases of an item are one");
+
+  s.h.calls.pop_back();
+  s.call(2, core::pop_args{"q"}, 13s, 13s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_wrong(s.judged_by(check_queues), "popped and finished");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_has_one_holder_at_a_time) {
+  scene s{2};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  s.call(1, take(), 2s, 2s, taken(0));
+  s.call(2, take(), 3s, 12s - 1ns, taken(1));
+  s.call(2, change(core::lease_change::finish, 1), 13s, 13s);
+  expect_wrong(s.judged_by(check_queues), "two holders");
+  s.h.calls[2].answered = scene::at(12s);
+  expect_right(s.judged_by(check_queues));
+
+  s.call(1, change(core::lease_change::extend, 0, 6s), 8s, 8s);
+  expect_wrong(s.judged_by(check_queues), "two holders");
+  std::get<core::update_lease_args>(s.h.calls.back().asked).change = core::lease_change::release;
+  expect_right(s.judged_by(check_queues));
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_is_not_refused) {
+  scene s{1};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  s.call(1, take(), 2s, 2s, taken(0));
+  auto const refused = failed(errc::failed_precondition);
+  s.call(1, change(core::lease_change::extend, 0), 12s, 12s, refused);
+  s.call(1, core::pop_args{"q"}, 13s, 13s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_right(s.judged_by(check_queues));
+
+  s.h.calls[2].made = s.h.calls[2].answered.emplace(scene::at(12s - 1ns));
+  expect_wrong(s.judged_by(check_queues), "refused although it is held");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_returns_to_its_place) {
+  scene s{1};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  s.call(1, core::push_args{"q", "2"}, 1s, 1s);
+  s.call(1, take(), 2s, 2s, taken(0));
+  s.call(1, core::pop_args{"q"}, 13s, 13s, gives(core::value_answer{bytes{"2"}, 2}));
+  s.call(1, core::pop_args{"q"}, 14s, 14s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_wrong(s.judged_by(check_queues), "given out of order");
+
+  s.h.calls[3].made = s.h.calls[3].answered.emplace(scene::at(12s));
+  expect_right(s.judged_by(check_queues));
+
+  s.call(1, change(core::lease_change::release, 0), 11s, 12s);
+  expect_wrong(s.judged_by(check_queues), "given out of order");
+
+  // Another call may have got it for a while.
+  s.call(1, core::pop_args{"q"}, 11s, 11s).answered.reset();
+  s.h.calls.back().cancelled = scene::at(12s);
   expect_right(s.judged_by(check_queues));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace coxswain::sim {
 namespace {
@@ -155,11 +156,14 @@ script restart(actor& me, bool returning) {
 }
 
 script run_side_script(actor& me, std::optional<task_id> task) {
+  std::vector<core::value_answer> taken;  // items under a lease, which may be over
   for (auto i = me.in.decided.side_script_steps; i > 0; --i) {
     co_await me.sleep(short_time(me, 400ms));
     if (me.is_over()) co_return;
     if (task && me.in.decided.options.elastic) task = me.rank();
     side_call e = any_side_call(me.in.w.random, me.in.decided, task, me.unique_text());
+    bool const has_item = !taken.empty() && one_in(me.in.w.random, 2);
+    if (has_item) e.what = any_lease_change(me.in.w.random, taken);
     std::optional<task_id> as;
     if (is_of_task(e.what)) as = task;
     if (std::holds_alternative<core::reset_args>(e.what)) as = task_id{0};
@@ -170,6 +174,8 @@ script run_side_script(actor& me, std::optional<task_id> task) {
       continue;
     }
     core::answer const a = co_await me.ask(std::move(e.what), e.timeout, as);
+    auto const* const item = std::get_if<core::value_answer>(&a.value);
+    if (item && item->redeliveries) taken.push_back(*item);
   }
 }
 

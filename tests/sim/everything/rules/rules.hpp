@@ -26,7 +26,8 @@ void check_keys(history const& h, violations& found);
 // Watches of keys, tasks and events report everything, once and in order.
 void check_watches(history const& h, violations& found);
 
-// Each item goes to one consumer, in order, and none is lost.
+// Each item goes to one consumer, in order, and none is lost. One that was taken is gone once it is
+// finished, has one holder at a time, and returns to its place.
 void check_queues(history const& h, violations& found);
 
 // A lock has one owner, its tokens increase, and callers are served in order.
