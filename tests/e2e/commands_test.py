@@ -166,7 +166,7 @@ class Keys(EndToEnd):
 
         waiter = self.start("coxswain", "lock", "l", "--", "echo", "mine", env=self.at)
         waiter.line("lock 'l' is held by client", "err")
-        self.assertIn("missing: 1 of 1: client", self.coxswain("why").out)
+        self.assertIn("held by: client", self.coxswain("why").out)
         self.coxswain("put", "go", "now")
 
         self.assertEqual((owner.wait(), waiter.wait(), waiter.out), (0, 0, "mine"))
@@ -190,6 +190,38 @@ class Keys(EndToEnd):
         waiter.signal(signal.SIGKILL)
 
         self.assertEqual(self.coxswain("pop", "q", "--wait", "1min").out, "item")
+
+    def test_a_taken_item_is_finished_by_success_and_returns_otherwise(self):
+        self.coxswain("push", "q", "item")
+        show = ("sh", "-c", "echo $COXSWAIN_ITEM $COXSWAIN_ITEM_NUMBER $COXSWAIN_ITEM_REDELIVERIES")
+        self.assertEqual(self.coxswain("take", "q", "--", "sh", "-c", "exit 7").code, 7)
+        done = self.coxswain("take", "q", "--", *show)
+        self.assertEqual((done.code, done.out), (0, "item 1 1\n"))
+        late = self.coxswain("take", "q", "--wait", "0s", "--", "echo", "not run")
+        self.assertEqual((late.code, late.out), (TIMED_OUT, ""))
+
+    def test_the_holder_of_an_item_and_its_redeliveries_are_shown(self):
+        self.coxswain("push", "q", "item")
+        self.coxswain("take", "q", "--", "false")
+        holder = self.start("coxswain", "take", "q", "--lease", "1h", "--", BIN / "coxswain", "get",
+                            "go", "--wait", "forever", env=self.at)
+        self.wait_for_status("the holder's command", lambda s: s["waiting_gets"] == 1)
+        waiter = self.start("coxswain", "take", "q", "--", "echo", "mine", env=self.at)
+        self.wait_for_status("the next one", lambda s: s["waiting_pops"] == 1)
+
+        status = self.coxswain("status").out
+        self.assertIn("1 item taken and not finished", status)
+        self.assertRegex(status, r"taken item +queue +by +for +expires in +redelivered\n +1 +q +client ")
+        (lease,) = json.loads(self.coxswain("status", "--json").out)["leases"]
+        self.assertEqual((lease["queue"], lease["item"], lease["redeliveries"]), ("q", 1, 1))
+        self.assertLess(lease["at_ms"], lease["expires_ms"])
+        self.assertRegex(self.coxswain("why").out, "an item of queue 'q'\n.*\n  leased: 1, to client "
+                         ".*, redelivery 1\n")
+
+        self.coxswain("push", "q", "more")
+        self.coxswain("put", "go", "now")
+        self.assertEqual((holder.wait(), waiter.wait(), waiter.out), (0, 0, "mine"))
+        self.assertNotIn("taken", self.coxswain("status").out)
 
     def test_watch_prints_changes_as_they_happen(self):
         watcher = self.start("coxswain", "watch", "d", "--count", 3, env=self.at)

@@ -154,6 +154,7 @@ export function job(count, changes = {}, beside = {}) {
       waiting_pops: 0,
       waiting_key_watches: 0,
       leased_items: 0,
+      leases: [],
       locks_held: 0,
       waiting_locks: 0,
       spares_waiting: 0,

@@ -346,6 +346,37 @@ test('waits and deadlocks are shown', async () => {
   assert.equal(await text(page, '#waits-more'), 'and 3 more');
 });
 
+test('the holders of locks and of items are shown', async () => {
+  const held = (kind, name, expected, missing) => ({
+    ...{kind, name, stuck: false, waiting: '2', waiting_cut: 0, others: 0, round: 0, arrived: 0},
+    ...{expected, missing, missing_cut: 0, known: [], age_ms: 0, remaining_ms: null},
+  });
+  const waits = [
+    held('lock', 'ckpt', 1, 'task 0 (b12-a:1)'),
+    held('pop', 'work', 1, 'task 1 (b12-a:2), redelivery 3'),
+    held('pop', 'more', 2, 'task 1 (b12-a:2)'),
+  ];
+  const lease = {queue: 'work', item: 7, holder: 'task 1 (b12-a:2)', redeliveries: 3};
+  const leases = [
+    {...lease, at_ms: 0, expires_ms: null},
+    {...lease, item: 8, redeliveries: 0, at_ms: 0, expires_ms: 1000},
+  ];
+  const page = await show(
+    job(3, {leased_items: 1200, leases}, {why: {stuck: null, waits, more: 0}}),
+  );
+
+  const of = (number) => text(page, `#waits > li:nth-child(${number})`);
+  assert.match(await of(1), /lock ‘ckpt’[^]*held by task 0 \(b12-a:1\)/);
+  assert.match(await of(2), /queue ‘work’[^]*1 leased to task 1 \(b12-a:2\), redelivery 3/);
+  assert.match(await of(3), /queue ‘more’[^]*2 leased, the first to task 1/);
+  assert.equal(await text(page, '#leases'), '1,200');
+  assert.equal(
+    await page.locator('#leases').getAttribute('title'),
+    'item 7 of queue ‘work’: task 1 (b12-a:2), redelivered 3 times\n' +
+      'item 8 of queue ‘work’: task 1 (b12-a:2)',
+  );
+});
+
 test('the last hosts are named with their lag, and link to their tasks', async () => {
   const page = await show(scenes.slowHost());
 

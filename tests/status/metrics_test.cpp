@@ -117,6 +117,8 @@ server::statistics some_counts() {
   s.core.lateness.record(1ms);
   s.core.heartbeats_expired = 2;
   s.core.graces_expired = 3;
+  s.core.leases_expired = 5;
+  s.core.leases_returned = 6;
   s.core.stalls = 4;
   s.core.stalled = 1500ms;
   return s;
@@ -332,6 +334,8 @@ BOOST_AUTO_TEST_CASE(every_counter_is_reported) {
                                  "worker_wait_iterations_max 2",
                                  "loop_iteration_steps_max 3000",
                                  "work_steps_total 77",
+                                 "redeliveries_total{cause=\"expired\"} 5",
+                                 "redeliveries_total{cause=\"returned\"} 6",
                                  "loop_stalls_total 4",
                                  "loop_stalled_seconds_total 1.5",
                                  "stuck_tasks 2",

@@ -164,6 +164,7 @@ core::snapshot whole_job() {
   made.waiting_pops = 10;
   made.waiting_key_watches = 11;
   made.leased_items = 15;
+  made.leases = {{"work", largest, 3, "task 1 (b17:3391)", 3s, 4s}, {}};
   made.locks_held = 13;
   made.waiting_locks = 14;
   made.stuck_tasks = 12;

@@ -224,6 +224,17 @@ json::value object_of(core::snapshot::relay const& r) {
   };
 }
 
+json::value object_of(core::snapshot::lease const& l) {
+  return json::object{
+      {"queue", l.queue},
+      {"item", l.item},
+      {"redeliveries", l.redeliveries},
+      {"holder", l.holder},
+      {"at_ms", milliseconds_of(l.at)},
+      {"expires_ms", milliseconds_of(l.expires)},
+  };
+}
+
 json::value object_of(core::why_answer const& answer) {
   json::array waits;
   for (auto const& w : answer.waits) waits.push_back(object_of(w));
@@ -278,6 +289,7 @@ json::object summary_of(core::snapshot const& picture) {
       {"waiting_pops", picture.waiting_pops},
       {"waiting_key_watches", picture.waiting_key_watches},
       {"leased_items", picture.leased_items},
+      {"leases", array_of(picture.leases)},
       {"locks_held", picture.locks_held},
       {"waiting_locks", picture.waiting_locks},
       {"spares_waiting", picture.spares_waiting},

@@ -43,6 +43,7 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 [[nodiscard]] json::value object_of(core::snapshot::straggler const& s);
 [[nodiscard]] json::value object_of(core::snapshot::spare const& s);
 [[nodiscard]] json::value object_of(core::snapshot::relay const& r);
+[[nodiscard]] json::value object_of(core::snapshot::lease const& l);
 [[nodiscard]] json::value object_of(core::why_answer const& answer);
 // Kind, task, barrier and text; and all that there is to an entry.
 [[nodiscard]] json::object object_of(core::event const& e);

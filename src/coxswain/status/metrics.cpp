@@ -229,6 +229,11 @@ void add_core(page& to, core::statistics const& from) {
   to.counters("sessions_expired_total", "Sessions ended by a missed heartbeat.");
   to.add({{"cause", "heartbeat"}}, static_cast<double>(from.heartbeats_expired));
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
+  to.counters("redeliveries_total",
+              "Items that returned to their queue unfinished: because their lease expired, or "
+              "because they were released or their holder ended.");
+  to.add({{"cause", "expired"}}, static_cast<double>(from.leases_expired));
+  to.add({{"cause", "returned"}}, static_cast<double>(from.leases_returned));
 }
 
 void add_role(page& to, bool leads, std::uint64_t term) {

@@ -231,6 +231,26 @@ core::snapshot::relay decode(v1::JobStatus::Relay& from) {
           from.clients_paused(), from_milliseconds(from.at_ms())};
 }
 
+void encode(core::snapshot::lease const& from, v1::JobStatus::Lease& to) {
+  to.set_queue(from.queue);
+  to.set_item(from.item);
+  to.set_redeliveries(from.redeliveries);
+  to.set_holder(text(from.holder));
+  to.set_at_ms(to_milliseconds(from.at));
+  if (from.expires) to.set_expires_ms(to_milliseconds(*from.expires));
+}
+
+core::snapshot::lease decode(v1::JobStatus::Lease& from) {
+  core::snapshot::lease to{std::move(*from.mutable_queue()),
+                           from.item(),
+                           from.redeliveries(),
+                           std::move(*from.mutable_holder()),
+                           from_milliseconds(from.at_ms()),
+                           {}};
+  if (from.has_expires_ms()) to.expires = from_milliseconds(from.expires_ms());
+  return to;
+}
+
 void encode(core::snapshot::elastic_state const& from, v1::JobStatus::ElasticState& to) {
   to.set_epoch(from.epoch);
   to.set_tasks_min(from.tasks_min);
@@ -287,6 +307,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   for (auto const& relay : from.relays) encode(relay, *to.add_relays());
   to.set_more_relays(from.more_relays);
   to.set_leased_items(from.leased_items);
+  for (auto const& lease : from.leases) encode(lease, *to.add_leases());
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -324,6 +345,7 @@ core::snapshot decode(v1::JobStatus& from) {
   for (auto& relay : *from.mutable_relays()) to.relays.push_back(decode(relay));
   to.more_relays = from.more_relays();
   to.leased_items = from.leased_items();
+  for (auto& lease : *from.mutable_leases()) to.leases.push_back(decode(lease));
   return to;
 }
 

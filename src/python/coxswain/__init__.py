@@ -44,9 +44,10 @@ _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
     "_types": ("BarrierFailure", "BarrierStatus", "Device", "ElasticState", "EpochEnd",
                "EpochMember", "Event", "Failure", "FinishedRound", "JobError", "JobStatus",
-               "KeyChange", "KeyValue", "LaunchParameters", "Leadership", "MissingTask", "Problem",
-               "Process", "ProcessChange", "Progress", "QueueItem", "Relay", "Spare", "Straggler",
-               "Swap", "Task", "TaskList", "Topology", "Wait", "Why"),
+               "KeyChange", "KeyValue", "LaunchParameters", "Leadership", "LeasedItem",
+               "MissingTask", "Problem", "Process", "ProcessChange", "Progress", "QueueItem",
+               "Relay", "Spare", "Straggler", "Swap", "Task", "TaskList", "Topology", "Wait",
+               "Why"),
     "store": ("Store",),
 }
 

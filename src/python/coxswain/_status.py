@@ -49,6 +49,18 @@ class Straggler:
 
 
 @dataclass(frozen=True)
+class LeasedItem:
+    """An item that was taken from a queue, and is not finished yet."""
+
+    queue: str
+    number: int
+    redeliveries: int  # how often it was taken before and came back
+    holder: str  # for people
+    at: float  # the coordinator's uptime when it was taken or extended
+    expires: float | None  # likewise; None: when its session ends
+
+
+@dataclass(frozen=True)
 class Spare:
     """A process that waits for a task's number."""
 

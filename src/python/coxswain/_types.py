@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Union
 from coxswain import _native
 from coxswain._code import Code
 from coxswain._status import (
-    BarrierStatus, ElasticState, FinishedRound, Leadership, Relay, Spare, Straggler, round_of)
+    BarrierStatus, ElasticState, FinishedRound, Leadership, LeasedItem, Relay, Spare, Straggler,
+    round_of)
 
 if TYPE_CHECKING:
     import datetime
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BarrierFailure", "BarrierStatus", "Device", "ElasticState", "EpochEnd", "EpochMember", "Event",
     "Failure", "FinishedRound", "JobError", "JobStatus", "KeyChange", "KeyValue",
-    "LaunchParameters", "Leadership", "MissingTask", "Problem", "Process", "ProcessChange",
-    "Progress", "QueueItem", "Relay", "Spare", "Straggler", "Swap", "Task", "TaskList", "Topology",
-    "Wait", "Why",
+    "LaunchParameters", "Leadership", "LeasedItem", "MissingTask", "Problem", "Process",
+    "ProcessChange", "Progress", "QueueItem", "Relay", "Spare", "Straggler", "Swap", "Task",
+    "TaskList", "Topology", "Wait", "Why",
 ]
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ class JobStatus:
     stragglers: tuple[Straggler, ...]  # in those; most often last first
     spares: tuple[Spare, ...]  # the first ones, in the order in which they asked
     relays: tuple[Relay, ...]  # the first ones, in the order in which they connected
+    leases: tuple[LeasedItem, ...]  # the first ones, in the order of their pushes
     leader: Leadership | None  # None: the job has no standbys
     elastic: ElasticState | None
     keys: int
@@ -407,11 +409,12 @@ def process_change_of(raw) -> ProcessChange:
 
 def status_of(raw) -> JobStatus:
     (job, coordinator, version, uptime, tasks, barriers, error, rounds, stragglers, spares, relays,
-     leader, elastic, *rest) = raw
+     leases, leader, elastic, *rest) = raw
     return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
                      tuple(BarrierStatus(*one) for one in barriers), job_error_of(error),
                      tuple(map(round_of, rounds)), tuple(Straggler(*one) for one in stragglers),
                      tuple(Spare(*one) for one in spares), tuple(Relay(*one) for one in relays),
+                     tuple(LeasedItem(*one) for one in leases),
                      None if leader is None else Leadership(*leader),
                      None if elastic is None else ElasticState(*elastic), *rest)
 

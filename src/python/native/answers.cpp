@@ -196,6 +196,12 @@ py::object given(core::snapshot::relay const& one) {
   return py::make_tuple(text(label), text(peer), clients, clients_paused, seconds(at));
 }
 
+py::object given(core::snapshot::lease const& one) {
+  auto const& [queue, item, redeliveries, holder, at, expires] = one;
+  return py::make_tuple(text(queue), item, redeliveries, text(holder), seconds(at),
+                        seconds(expires));
+}
+
 py::object given(core::snapshot::leadership const& one) {
   auto const& [address, term, lag_entries, lag_bytes, lag] = one;
   return py::make_tuple(text(address), term, lag_entries, lag_bytes, seconds(lag));
@@ -228,15 +234,15 @@ py::object given(core::snapshot const& whole) {
                key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
                leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task,
-               leader, spares, spares_waiting, relays, more_relays, elastic] = whole;
+               leader, spares, spares_waiting, relays, more_relays, elastic, leases] = whole;
   static_cast<void>(next_task);  // there is no further page
   return py::make_tuple(
       text(job), coordinator.value, text(version), seconds(uptime), tuple_of(tasks),
       tuple_of(barriers), given(error), tuple_of(rounds), tuple_of(stragglers), tuple_of(spares),
-      tuple_of(relays), given(leader), given(elastic), keys, key_bytes, sessions, waiting_gets,
-      waiting_pops, queued_items, leased_items, memory_bytes, memory_bytes_max, more_barriers,
-      more_relays, spares_waiting, waiting_key_watches, locks_held, waiting_locks, stuck_tasks,
-      deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
+      tuple_of(relays), tuple_of(leases), given(leader), given(elastic), keys, key_bytes, sessions,
+      waiting_gets, waiting_pops, queued_items, leased_items, memory_bytes, memory_bytes_max,
+      more_barriers, more_relays, spares_waiting, waiting_key_watches, locks_held, waiting_locks,
+      stuck_tasks, deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
 }
 
 py::object given(core::why_answer const& why) {

@@ -53,6 +53,7 @@ py::object given(core::snapshot::finished_round const& one);
 py::object given(core::snapshot::straggler const& one);
 py::object given(core::snapshot::spare const& one);
 py::object given(core::snapshot::relay const& one);
+py::object given(core::snapshot::lease const& one);
 py::object given(core::snapshot::task const& task);
 py::object given(core::tasks_answer const& tasks);
 py::object given(core::events_answer::entry const& entry);

@@ -76,6 +76,59 @@ BOOST_FIXTURE_TEST_CASE(an_item_returns_at_once_when_its_holder_has_ended, job<1
   c.pop(0, "q");
 }
 
+BOOST_AUTO_TEST_CASE(an_item_returns_when_its_holder_leaves_is_killed_or_is_lost) {
+  cluster c{4, {.recoverable = true}};
+  c.push(0, "q", "a");
+  auto const waits_until = [&c](int holder, auto const& ends) {
+    BOOST_TEST(c.value(c.take(holder, "q", without_limit)) == "a");
+    auto const waits = c.take(0, "q");
+    BOOST_TEST(c.code(waits) == "waits");
+    ends();
+    BOOST_TEST(c.value(waits) == "a");
+    BOOST_TEST(redeliveries(c, waits) == 2u * static_cast<std::uint32_t>(holder) - 1);
+    c.update_lease(0, waits, change::release);
+  };
+
+  waits_until(1, [&c] {
+    c.leave(1);
+    c.bye(1);
+  });
+  waits_until(2, [&c] { c.task_ended(2, {errc::unavailable, "it was killed"}); });
+  waits_until(3, [&c] {
+    auto const grace = core::config{}.reconnect_grace;
+    c.lose(3).pass(grace - 1ns);
+    BOOST_TEST(c.look().leased_items == 1u);
+    c.pass(1ns);
+  });
+  c.pop(0, "q");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_leased_items_are_shown_with_their_holders, job<2>) {
+  for (int i = 0; i < 30; ++i) c.push(0, "q", "a");
+  c.update_lease(1, c.take(1, "q"), change::release);
+  c.at(3s);
+  std::vector<call> taken;
+  taken.push_back(c.take(1, "q", 10s));
+  taken.push_back(c.take(0, "q", without_limit));
+  for (int i = 2; i < 30; ++i) taken.push_back(c.take(0, "q"));
+
+  auto const seen = c.look();
+
+  BOOST_TEST(seen.leased_items == 30u);
+  BOOST_TEST_REQUIRE(seen.leases.size() == 20u);
+  auto const holder = [&](std::size_t i) { return seen.leases[i].holder; };
+  BOOST_TEST((seen.leases[0] == core::snapshot::lease{"q", 1, 1, holder(0), 3s, 13s}));
+  BOOST_TEST((seen.leases[1] == core::snapshot::lease{"q", 2, 0, holder(1), 3s, {}}));
+  expect_words(holder(0), {"task 1"});
+  expect_words(holder(1), {"task 0"});
+  c.update_lease(1, taken[0], change::extend, 1min);
+  BOOST_TEST((c.look().leases[0].expires == 63s));
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    c.update_lease(i == 0 ? 1 : 0, taken[i], change::finish);
+  }
+  BOOST_TEST(c.look().leases.empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_not_received_returns, job<1>) {
   c.push(0, "q", "a");
   c[0].deaf = true;
@@ -94,7 +147,17 @@ BOOST_FIXTURE_TEST_CASE(who_waits_hears_who_holds_the_items, job<2>) {
   auto const waits = c.take(1, "q", 60s, 1s);
   BOOST_TEST(c.at(1s).code(waits) == "DEADLINE_EXCEEDED");
   expect_words(c.text(waits), {"'q'", "1 is leased to task 0"});
-  c.update_lease(0, item, change::finish);
+  c.update_lease(0, item, change::release);
+
+  auto const again = c.take(0, "q");
+  auto const still = c.take(1, "q");
+  auto const why = c.send(c.observer(), core::why_args{});
+  auto const& waiting = c.body<core::why_answer>(why)->waits.at(0);
+  BOOST_TEST(waiting.name == "q");
+  BOOST_TEST(waiting.missing->expected == 1u);
+  expect_words(waiting.missing->missing, {"task 0", ", redelivery 1"});
+  c.cancel(still);
+  c.update_lease(0, again, change::finish);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -659,6 +659,25 @@ BOOST_AUTO_TEST_CASE(a_host_that_loses_members_waits_before_it_is_admitted) {
   BOOST_TEST(c.code(late) == "waits");
 }
 
+BOOST_AUTO_TEST_CASE(an_item_is_kept_from_epoch_to_epoch_and_returns_when_its_member_leaves) {
+  elastic_job job{3, 3, elastic(1)};
+  auto& c = job.c;
+  c.push(0, "q", "a");
+  c.push(0, "q", "b");
+  auto const kept = c.take(0, "q", without_limit);
+  c.take(1, "q", without_limit);
+  auto const waits = c.take(c.observer(), "q", without_limit);
+  BOOST_TEST(c.code(waits) == "waits");
+
+  c.leave(1, 0s);
+  c.bye(1);
+  BOOST_TEST(c.value(waits) == "b");
+  next(c, 0);
+  BOOST_TEST(epoch(c, next(c, 2)) == "2: 1 of 2 -1");
+  BOOST_TEST(c.code(c.update_lease(0, kept, core::lease_change::finish)) == "OK");
+  c.update_lease(c.size() - 1, waits, core::lease_change::finish);
+}
+
 BOOST_AUTO_TEST_CASE(nobody_new_is_taken_if_a_member_or_the_job_says_so) {
   {
     elastic_job job{2, 3, elastic(1)};

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_SUITE(fields_test)
 BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
   expect_all_of<wall_time, missing_task, barrier_failure, failure, job_error>();
   expect_all_of<event, task_progress, barrier_progress, snapshot::task, snapshot::barrier,
-                snapshot::finished_round, snapshot::straggler, snapshot::spare,
+                snapshot::finished_round, snapshot::straggler, snapshot::spare, snapshot::lease,
                 snapshot::elastic_state, alive_answer::task, alive_answer, tasks_answer,
                 events_answer::entry, events_answer, why_answer::wait, why_answer>();
   expect_all_of<hello_answer, resume_answer, join_answer, barrier_answer, value_answer,

@@ -105,6 +105,21 @@ std::string elastic_text(core::snapshot::elastic_state const& of) {
          fmt::format("; {}: {}; {} ready\n", of.over ? "over" : "to end", of.ending, of.ready);
 }
 
+std::string leases_text(core::snapshot const& picture) {
+  table shown{{"taken item", align::right},
+              {"queue"},
+              {"by"},
+              {"for", align::right},
+              {"expires in", align::right},
+              {"redelivered", align::right}};
+  for (auto const& one : picture.leases) {
+    shown.add({std::to_string(one.item), one.queue, one.holder, text_of(picture.uptime - one.at),
+               one.expires ? text_of(*one.expires - picture.uptime) : "never",
+               std::to_string(one.redeliveries)});
+  }
+  return shown.text();
+}
+
 std::string relays_text(core::snapshot const& picture) {
   table shown{{"relay"},
               {"peer"},
@@ -133,7 +148,8 @@ std::string status_text(core::snapshot const& picture) {
                         picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
   }
   if (picture.leased_items > 0) {
-    text += fmt::format("{} items taken and not finished\n", picture.leased_items);
+    text += fmt::format("{} {} taken and not finished\n", picture.leased_items,
+                        picture.leased_items == 1 ? "item" : "items");
   }
   if (picture.locks_held > 0) {
     text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
@@ -151,6 +167,10 @@ std::string status_text(core::snapshot const& picture) {
     text += fmt::format("and {} more open barriers\n", picture.more_barriers);
   }
   text = harmless_lines(text);
+  if (!picture.leases.empty()) text += "\n" + leases_text(picture);
+  if (picture.leases.size() < picture.leased_items) {
+    text += fmt::format("and {} more taken items\n", picture.leased_items - picture.leases.size());
+  }
   if (!picture.relays.empty()) text += "\n" + relays_text(picture);
   if (picture.more_relays > 0) text += fmt::format("and {} more relays\n", picture.more_relays);
   return text + "\n" + tasks_text(picture.tasks);

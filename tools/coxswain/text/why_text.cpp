@@ -20,11 +20,22 @@ std::string missing_text(barrier_failure const& f) {
   return text;
 }
 
+// Who has what a wait is for.
+std::string holder_text(wait const& w) {
+  auto const holder = harmless_line(w.missing->missing);
+  if (w.what == core::why_answer::kind::lock) return fmt::format("  held by: {}\n", holder);
+  auto const count = w.missing->expected;
+  return fmt::format("  leased: {}{} to {}\n", count, count == 1 ? "," : ", the first", holder);
+}
+
 std::string wait_text(wait const& w) {
   auto text = fmt::format("{}{}\n  waiting: {}, for {}, {}\n", harmless_line(what_text(w)),
                           w.stuck ? ": STUCK" : "", waiting_text(w), text_of(w.age),
                           w.remaining ? "ends in " + text_of(*w.remaining) : "without limit");
-  return w.missing ? text + missing_text(*w.missing) : text;
+  if (!w.missing) return text;
+  bool const is_held =
+      w.what == core::why_answer::kind::lock || w.what == core::why_answer::kind::pop;
+  return text + (is_held ? holder_text(w) : missing_text(*w.missing));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ std::size_t beside(epoch_members_answer::member const& m) {
   return m.name.size() + m.label.size() + m.peer.size();
 }
 std::size_t beside(snapshot::relay const& r) { return r.label.size() + r.peer.size(); }
+std::size_t beside(snapshot::lease const& l) { return l.queue.size() + l.holder.size(); }
 std::size_t beside(events_answer::entry const& e) {
   return e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
@@ -83,7 +84,7 @@ std::size_t bytes_of(snapshot const& what) {
   if (what.elastic) texts += what.elastic->ending.size();
   return sizeof(what) + texts + bytes_of_all(what.tasks) + bytes_of_all(what.barriers) +
          bytes_of_all(what.rounds) + bytes_of_all(what.stragglers) + bytes_of_all(what.spares) +
-         bytes_of_all(what.relays);
+         bytes_of_all(what.relays) + bytes_of_all(what.leases);
 }
 std::size_t bytes_of(epoch_members_answer const& what) { return bytes_of_all(what.members); }
 std::size_t bytes_of(tasks_answer const& what) { return bytes_of_all(what.tasks); }

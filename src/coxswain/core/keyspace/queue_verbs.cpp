@@ -9,6 +9,12 @@
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// Leased items in a snapshot of the job.
+constexpr std::size_t shown_max = 20;
+
+}  // namespace
 
 queue_verbs::queue_verbs(concerns& all)
     : blocking_concern{all,
@@ -57,7 +63,7 @@ void queue_verbs::describe(parked const& p, why_answer::wait& in) const {
   if (count == 0) return;
   barrier_failure& f = in.missing.emplace();
   f.expected = static_cast<std::uint32_t>(count);
-  f.missing = kernel_.whose(*sessions_.find(leases_.all().at(first).owner));
+  f.missing = holder_text(leases_.all().at(first));
 }
 
 // An item may come back: when its lease expires, or from a client outside the job.
@@ -71,12 +77,31 @@ void queue_verbs::add_to(wait_graph& g, picture_budget& budget) const {
   }
 }
 
+void queue_verbs::show(snapshot& in) const {
+  in.leased_items = leases_.size();
+  for (auto const& [item, one] : leases_.all()) {
+    if (in.leases.size() == shown_max) break;
+    auto const end = deadlines_.when(one.expiry);
+    in.leases.push_back({one.queue, item, one.redeliveries,
+                         kernel_.whose(*sessions_.find(one.owner)),
+                         one.since.since - kernel_.started,
+                         end ? std::optional{*end - kernel_.started} : std::nullopt});
+  }
+}
+
+// "task 1 (b12:3391), redelivery 3"
+std::string queue_verbs::holder_text(leases::lease const& of) const {
+  std::string text = kernel_.whose(*sessions_.find(of.owner));
+  if (of.redeliveries > 0) text += ", redelivery " + std::to_string(of.redeliveries);
+  return text;
+}
+
 // "; 2 are leased, the first to task 1 (b12:3391)"
 std::string queue_verbs::leased_text(std::string const& queue) const {
   auto const [first, count] = leases_.held_of(queue);
   if (count == 0) return {};
   return "; " + std::to_string(count) + (count == 1 ? " is leased" : " are leased, the first") +
-         " to " + kernel_.whose(*sessions_.find(leases_.all().at(first).owner));
+         " to " + holder_text(leases_.all().at(first));
 }
 
 std::size_t queue_verbs::waiting() const { return queues_.waiting(); }

@@ -22,7 +22,8 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void handle(call const& c, take_args& args);
   void handle(call const& c, update_lease_args& args);
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
-  [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
+  // The items that are leased.
+  void show(snapshot& in) const;
 
   // The process of a session has ended, or the session has.
   void return_items_of(session_id owner);
@@ -69,6 +70,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void return_item(leases::number item);
   // Null, and the call is refused: the session does not hold the item.
   [[nodiscard]] leases::lease* held(call const& c, update_lease_args const& args);
+  [[nodiscard]] std::string holder_text(leases::lease const& of) const;
   [[nodiscard]] std::string leased_text(std::string const& queue) const;
 
   queues queues_;

@@ -75,6 +75,17 @@ struct snapshot {
     duration at{};                   // the uptime of the coordinator when it connected
     friend bool operator==(relay const&, relay const&) = default;
   };
+  // An item that was taken from a queue, and is not finished yet. Times are uptimes of the
+  // coordinator.
+  struct lease {
+    std::string queue;
+    std::uint64_t item{};
+    std::uint32_t redeliveries{};     // how often it was taken before and came back
+    std::string holder;               // for people
+    duration at{};                    // taken or extended
+    std::optional<duration> expires;  // none: when its session ends
+    friend bool operator==(lease const&, lease const&) = default;
+  };
   struct elastic_state {
     std::uint64_t epoch{};  // zero: none has begun
     std::uint32_t tasks_min{};
@@ -165,6 +176,7 @@ struct snapshot {
   std::vector<relay> relays{};         // the first ones, in the order in which they connected
   std::uint64_t more_relays{};         // that are not listed
   std::optional<elastic_state> elastic{};
+  std::vector<lease> leases{};  // the first ones, in the order in which the items were pushed
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

@@ -106,7 +106,7 @@ snapshot picture_verbs::look_at_job(time_point now) const {
   s.queued_items = concerns_.queues.all().items();
   s.waiting_pops = concerns_.queues.all().waiting();
   s.waiting_key_watches = concerns_.key_watches.waiting();
-  s.leased_items = concerns_.queues.leased();
+  concerns_.queues.show(s);
   s.locks_held = concerns_.locks.held();
   s.waiting_locks = concerns_.locks.waiting();
   s.stuck_tasks = static_cast<std::uint32_t>(concerns_.why.stuck_tasks());

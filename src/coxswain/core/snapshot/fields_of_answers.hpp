@@ -132,6 +132,14 @@ void fields(auto& a, maybe_const<snapshot::relay> auto& x) {
   a(4, x.clients_paused);
   a(5, x.at);
 }
+void fields(auto& a, maybe_const<snapshot::lease> auto& x) {
+  a(1, x.queue);
+  a(2, x.item);
+  a(3, x.redeliveries);
+  a(4, x.holder);
+  a(5, x.at);
+  a(6, x.expires);
+}
 void fields(auto& a, maybe_const<snapshot::elastic_state> auto& x) {
   a(1, x.epoch);
   a(2, x.tasks_min);
@@ -175,6 +183,7 @@ void fields(auto& a, maybe_const<snapshot> auto& x) {
   a(30, x.relays);
   a(31, x.more_relays);
   a(32, x.leased_items);
+  a(33, x.leases);
 }
 void fields(auto& a, maybe_const<alive_answer::task> auto& x) {
   a(1, x.id);

@@ -218,7 +218,7 @@ class content_digest {
                  key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                  lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
                  leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers,
-                 next_task, leader, spares, spares_waiting, relays, more_relays, elastic] =
+                 next_task, leader, spares, spares_waiting, relays, more_relays, elastic, leases] =
         *boxed_answer;
     add(10, job, coordinator, uptime, tasks, barriers, error, keys, key_bytes, sessions,
         waiting_gets, memory_bytes_max, lateness_p99, lateness_max, deadlines_answered,

@@ -52,10 +52,16 @@ const WAIT_KINDS = {
   get: (wait) => `key ‘${wait.name}’`,
   get_all: (wait) => `key ‘${wait.name}’ and perhaps others`,
   pop: (wait) => `an item of queue ‘${wait.name}’`,
+  lock: (wait) => `lock ‘${wait.name}’`,
 };
 
 function textOfWait(wait) {
   return (WAIT_KINDS[wait.kind] ?? ((other) => `${other.kind} ‘${other.name}’`))(wait);
+}
+
+function textOfLease({queue, item, holder, redeliveries}) {
+  const times = redeliveries > 0 ? `, redelivered ${plural(redeliveries, 'time')}` : '';
+  return `item ${item} of queue ‘${queue}’: ${holder}${times}`;
 }
 
 // The things of `added` after those of `kept`, each number once, at most `limit`.

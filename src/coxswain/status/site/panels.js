@@ -17,6 +17,9 @@ function showHeader(job, now) {
   const relays = job.relays.length + facts.relays_more;
   byId('has-relays').hidden = relays === 0;
   setText(byId('relays'), textOfCount(relays));
+  byId('has-leases').hidden = facts.leased_items === 0;
+  setText(byId('leases'), textOfCount(facts.leased_items));
+  byId('leases').title = facts.leases.map(textOfLease).join('\n');
   byId('leads').hidden = !facts.leader;
   if (facts.leader) setText(byId('leader'), textOfLeader(facts.leader));
 }
@@ -342,9 +345,13 @@ function textOfKnown(known, since) {
     .join(' · ');
 }
 
-// A wait for a key or a queue has no particular missing tasks.
-function textOfMissing({missing, missing_cut: cut, arrived, expected}) {
+// A wait for a key has no particular missing tasks; a lock and the items of a queue have holders.
+function textOfMissing({kind, missing, missing_cut: cut, arrived, expected}) {
   if (!missing) return '';
+  if (kind === 'lock') return `held by ${missing}`;
+  if (kind === 'pop') {
+    return `${textOfCount(expected)} leased${expected === 1 ? '' : ', the first'} to ${missing}`;
+  }
   const who = textOfRanges(missing, cut);
   return `missing ${textOfCount(expected - arrived)} of ${textOfCount(expected)}: ${who}`;
 }
