@@ -165,21 +165,29 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
     async def test_what_meets_a_cancel_is_free_for_others_at_once(self):
         at = self.coordinator()
         async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            async def taken():
+                return await a.take("t", lease=None)
+
             for i in range(200):
                 token = await b.lock("l", LIMIT)
-                calls = [asyncio.create_task(a.lock("l")), asyncio.create_task(a.pop("q")),
-                         asyncio.create_task(a.try_lock("m"))]
+                calls = [asyncio.ensure_future(call) for call in (
+                    a.lock("l"), a.pop("q"), a.try_lock("m"), taken())]
                 await asyncio.sleep(0)
                 await b.unlock("l", token)
                 await b.push("q", str(i))
+                await b.push("t", str(i))
                 for _ in range(i % 7):
                     await asyncio.sleep(0)
                 for call in calls:
                     call.cancel()
-                lock, item, tried = await asyncio.gather(*calls, return_exceptions=True)
+                lock, item, tried, lent = await asyncio.gather(*calls, return_exceptions=True)
                 if isinstance(item, BaseException):
                     item = await b.pop("q", LIMIT)
                 self.assertEqual(item.value, str(i).encode())
+                if isinstance(lent, BaseException):
+                    lent = await b.take("t", LIMIT)
+                self.assertEqual(lent.value, str(i).encode())
+                await lent.finish()
                 for name, held in ("l", lock), ("m", tried):
                     if not isinstance(held, BaseException):
                         await a.unlock(name, held)
@@ -230,6 +238,37 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             async with job.locked("l"):
                 self.assertIsNone(await job.try_lock("l"))
             self.assertIsNotNone(await job.try_lock("l"))
+
+    async def test_what_is_dropped_goes_back_at_once(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            await a.push("jobs", "a")
+            item = await a.take("jobs", lease=None)
+            del item
+            item = await b.take("jobs", LIMIT)
+            self.assertEqual((item.value, item.redeliveries), (b"a", 1))
+            await item.finish()
+            self.assertEqual((await b.status()).leased_items, 0)
+
+    async def test_a_cancel_while_an_item_is_finished_or_a_block_ends_leaves_nothing_held(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            async def work():
+                async with a.take("jobs", lease=None), a.locked("l"):
+                    pass
+
+            for i in range(50):
+                await b.push("jobs", str(i))
+                working = asyncio.create_task(work())
+                for _ in range(i % 10):
+                    await b.try_get("k")
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+                while (await b.status()).leased_items:
+                    pass
+                await b.unlock("l", await b.lock("l", LIMIT))
+                if (await b.status()).queued_items:
+                    self.assertEqual((await b.pop("jobs", LIMIT)).value, str(i).encode())
 
     async def test_a_dropped_client_leaks_no_descriptor(self):
         at = self.coordinator()

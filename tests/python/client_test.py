@@ -328,6 +328,35 @@ class Keys(PythonTest):
         other.close()
         self.assertEqual(self.job.pop("jobs").value, b"a")
 
+    def test_what_is_dropped_goes_back_at_once(self):
+        other = self.client(self.at)
+        self.job.push("jobs", "a")
+        for redeliveries in range(3):
+            item = self.job.take("jobs", LIMIT, lease=None)
+            self.assertEqual(item.redeliveries, redeliveries)
+            del item
+        lock = self.job.locked("l")
+        with self.assertRaises(TimeoutError):
+            other.lock("l", 0.01)
+        del lock
+        self.assertGreater(other.lock("l", LIMIT), 1)
+        item = other.take("jobs", LIMIT)
+        self.assertEqual(item.redeliveries, 3)
+        item.finish()
+        del item
+        self.assertEqual(self.job.status().leased_items, 0)
+        with self.assertRaises(TimeoutError):
+            self.job.pop("jobs", 0)
+
+    def test_an_item_whose_lease_is_over_cannot_be_finished(self):
+        self.job.push("jobs", "a")
+        with self.assertRaisesRegex(coxswain.FailedPrecondition, "this lease of it is over"):
+            with self.job.take("jobs", lease=0.001) as late:
+                item = self.client(self.at).take("jobs", LIMIT)
+        self.assertEqual((item.value, item.redeliveries), (b"a", 1))
+        del late
+        item.finish()
+
     def test_a_lock_is_held_during_a_block(self):
         with self.job.locked("l") as lock:
             self.assertIsNone(self.job.try_lock("l"))

@@ -139,6 +139,14 @@ class Signals(PythonTest):
             if item is None:
                 item = other.pop(f"q{i}", LIMIT)
             self.assertEqual(item.value, b"x")
+            other.push(f"q{i}", "y")
+            item = interrupted(lambda: job.take(f"q{i}", lease=None))
+            if item is None:
+                item = other.take(f"q{i}", LIMIT)
+            self.assertEqual(item.value, b"y")
+            item.finish()
+            lock = interrupted(lambda: job.locked(f"l{i}")) or other.locked(f"l{i}", LIMIT)
+            lock.unlock()
 
     def test_changes_are_not_lost_with_an_interrupted_call(self):
         at = self.coordinator()
@@ -296,6 +304,26 @@ class Ends(PythonTest):
             "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
             "    job.put('k', 'v')\n", at.address)
         self.assertEqual(self.out_of(program), "0\n")
+
+    def test_a_forked_child_gives_back_nothing_that_its_parent_holds(self):
+        at = self.coordinator(recoverable=True)
+        program = self.python(
+            "import asyncio, coxswain, os, sys\n"
+            "job = coxswain.Client(sys.argv[1])\n"
+            "job.push('q', 'a')\n"
+            "job.push('q', 'b')\n"
+            "def leave_in_child():\n"
+            "    dropped = job.take('q', lease=None)\n"
+            "    with job.take('q', lease=None) as item, job.locked('l') as lock:\n"
+            "        child = os.fork()\n"
+            "        if child:\n"
+            "            os.waitpid(child, 0)\n"
+            "            print(job.status().leased_items, job.try_lock('l'))\n"
+            "        dropped = None\n"
+            "        return child\n"
+            "if not leave_in_child(): os._exit(0)\n"
+            "print(job.pop('q', 5).value, job.try_lock('l') is not None)\n", at.address)
+        self.assertEqual(self.out_of(program), "2 None\nb'a' True\n")
 
     def test_ordinary_threads_do_not_keep_a_finished_program_alive(self):
         at = self.coordinator()

@@ -15,32 +15,47 @@ __all__ = ["TakenItem", "AsyncTakenItem", "AsyncTaking", "HeldLock", "AsyncLocke
 
 
 class _Held:
-    """Gives back at the end of a ``with`` block what is still held: `_done`, or `_give_back` if the
-    block raises."""
+    """Something that is held until it is given back. An object that is dropped gives it back at
+    once, without waiting; one in a forked child, or of a closed client, does nothing."""
 
     _is_held = True
+
+    def _drop(self) -> None:
+        """Gives it back without waiting."""
+        raise NotImplementedError
+
+    def __del__(self) -> None:
+        if self._is_held:
+            self._drop()
+
+
+class _HeldInBlock(_Held):
+    """Gives back at the end of a ``with`` block what is still held: `_done`, or `_drop` if the
+    block raises. Does nothing in a forked child, since it is held by its parent."""
+
+    _native: Any
+
+    def _done(self) -> None:
+        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind, problem, traceback) -> None:
-        if not self._is_held:
+        if not self._is_held or self._native.is_forked:
             return
         if kind is None:
             return self._done()
-        try:
-            self._give_back()
-        except Exception:  # the block's exception says more; a lease expires, a lock ends with us
-            pass
+        self._is_held = False
+        self._drop()
 
 
 class _Item:
     """``value``: its bytes. ``number`` increases with every push. ``redeliveries``: how often it
     was taken before and came back."""
 
-    def __init__(self, calls: Any, raw: tuple[bytes, int, int]):
-        self._calls = calls
-        self._is_held = True
+    def __init__(self, native: Any, raw: tuple[bytes, int, int]):
+        self._native = native
         self.value, self.number, self.redeliveries = raw
 
     def __repr__(self) -> str:
@@ -50,56 +65,65 @@ class _Item:
     def _which(self) -> tuple[int, int]:
         return self.number, self.redeliveries
 
-    def _end(self) -> tuple[int, int]:
-        self._is_held = False
-        return self._which()
+    def _drop(self) -> None:
+        self._native.drop_item(*self._which())
 
 
-class TakenItem(_Held, _Item):
+class TakenItem(_Item, _HeldInBlock):
     """An item under a lease: ``with job.take("jobs") as item`` finishes it at the end of the block,
-    and hands it back if the block raises."""
+    and hands it back if the block raises. An object that is dropped unfinished hands it back."""
 
     def finish(self) -> None:
         """The item is done, and gone. FailedPrecondition: the lease was over before, so another
         consumer may have got it."""
-        self._calls.finish(*self._end())
+        self._native.finish(*self._which())
+        self._is_held = False
 
     def release(self) -> None:
         """Hands the item back: it returns to its place in the queue."""
-        self._calls.release(*self._end())
+        self._native.release(*self._which())
+        self._is_held = False
 
     def extend(self, lease: Timeout = 60.0) -> None:
         """The lease expires this much later than now. FailedPrecondition: it is over."""
-        self._calls.extend(*self._which(), lease)
+        self._native.extend(*self._which(), lease)
 
     _done = finish
-    _give_back = release
 
 
-class HeldLock(_Held):
+class HeldLock(_HeldInBlock):
     """``with job.locked("name") as lock`` holds the lock during the block. ``token``: the fencing
-    token."""
+    token. An object that is dropped unlocks."""
 
-    def __init__(self, client: Any, name: str, token: int):
-        self._client = client
+    def __init__(self, native: Any, name: str, token: int):
+        self._native = native
         self.name = name
         self.token = token
 
     def unlock(self) -> None:
+        self._native.unlock(self.name, self.token)
         self._is_held = False
-        self._client.unlock(self.name, self.token)
 
-    _done = _give_back = unlock
+    def _drop(self) -> None:
+        self._native.drop_lock(self.name, self.token)
+
+    _done = unlock
 
 
-class AsyncTakenItem(_Item):
+class AsyncTakenItem(_Item, _Held):
     """As TakenItem, with calls to await."""
 
+    def __init__(self, calls: Any, raw: tuple[bytes, int, int]):
+        super().__init__(calls.native, raw)
+        self._calls = calls
+
     async def finish(self) -> None:
-        await self._calls.ask("finish", *self._end())
+        await self._calls.ask("finish", *self._which())
+        self._is_held = False
 
     async def release(self) -> None:
-        await self._calls.ask("release", *self._end())
+        await self._calls.ask("release", *self._which())
+        self._is_held = False
 
     async def extend(self, lease: Timeout = 60.0) -> None:
         await self._calls.ask("extend", *self._which(), lease)
@@ -120,33 +144,42 @@ class AsyncTaking:
         return self._item
 
     async def __aexit__(self, kind, problem, traceback) -> None:
-        item = self._item
-        if not item._is_held:
+        item, self._item = self._item, None
+        if not item._is_held or item._native.is_forked:
             return
         if kind is None:
             return await item.finish()
-        try:
-            await item.release()
-        except Exception:  # the block's exception says more, and the lease expires
-            pass
+        item._is_held = False
+        item._drop()
 
 
-class AsyncLocked:
+class AsyncLocked(_Held):
     """``async with job.locked("name") as lock``."""
 
-    def __init__(self, client: Any, name: str, timeout: Timeout):
-        self._client = client
+    _is_held = False
+
+    def __init__(self, calls: Any, name: str, timeout: Timeout):
+        self._calls = calls
         self._timeout = timeout
         self.name = name
         self.token = 0
 
-    async def __aenter__(self) -> Self:
-        self.token = await self._client.lock(self.name, self._timeout)
+    def _hold(self, token: int) -> Self:
+        self.token = token
+        self._is_held = True
         return self
 
+    def _drop(self) -> None:
+        self._calls.native.drop_lock(self.name, self.token)
+
+    async def __aenter__(self) -> Self:
+        return await self._calls.granted(self._hold, "lock", self.name, self._timeout)
+
     async def __aexit__(self, kind, problem, traceback) -> None:
-        try:
-            await self._client.unlock(self.name, self.token)
-        except Exception:
-            if kind is None:
-                raise
+        if self._calls.native.is_forked:
+            return
+        if kind is None:
+            await self._calls.ask("unlock", self.name, self.token)
+        else:
+            self._drop()
+        self._is_held = False

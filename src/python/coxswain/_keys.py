@@ -101,16 +101,17 @@ class KeyCalls:
             with job.take("jobs") as item:
                 work(item.value)
 
-        It returns to its place in the queue if the block raises, the lease (None: unlimited)
-        expires, or this client's session or process ends; so it may be processed twice, but is not
-        lost."""
-        raw = self._granted(_as_it_is, "take", queue, timeout, lease)
-        return TakenItem(self._native, raw)
+        It returns to its place in the queue if the block raises, the object is dropped unfinished,
+        the lease (None: unlimited) expires, or this client's session or process ends; so it may be
+        processed twice, but is not lost."""
+        return self._granted(lambda raw: TakenItem(self._native, raw), "take", queue, timeout,
+                             lease)
 
     def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> HeldLock:
         """As :meth:`lock`, for a block: ``with job.locked("name") as lock``; ``lock.token`` is the
-        fencing token."""
-        return HeldLock(self, name, self.lock(name, timeout))
+        fencing token. The lock is released when the object is dropped: keep it, or use `lock`."""
+        return self._granted(lambda token: HeldLock(self._native, name, token), "lock", name,
+                             timeout)
 
     def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """Waits until a lock is free and takes it; returns its fencing token, a number above all
@@ -203,12 +204,13 @@ class AsyncKeyCalls:
         return AsyncTaking(self._take(queue, timeout, lease))
 
     async def _take(self, queue: str, timeout: Timeout, lease: Timeout) -> AsyncTakenItem:
-        raw = await self._calls.granted(_as_it_is, "take", queue, timeout, lease)
-        return AsyncTakenItem(self._calls, raw)
+        calls = self._calls
+        return await calls.granted(lambda raw: AsyncTakenItem(calls, raw), "take", queue, timeout,
+                                   lease)
 
     def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncLocked:
         """As KeyCalls.locked: ``async with job.locked("name") as lock``."""
-        return AsyncLocked(self, name, timeout)
+        return AsyncLocked(self._calls, name, timeout)
 
     async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """As KeyCalls.lock. A lock granted while the awaiting task is cancelled is released at

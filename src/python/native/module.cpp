@@ -18,6 +18,8 @@ session_class bind_session(py::module_& into) {
            })
       .def("cancel", &session::cancel)
       .def("give_back", &session::give_back)
+      .def("drop_item", &session::drop_item)
+      .def("drop_lock", &session::drop_lock)
       .def("close", &session::close)
       .def_property_readonly("reconnects", &session::reconnects)
       .def_property_readonly("is_forked", &session::is_forked)

@@ -52,6 +52,17 @@ void session::give_back(grant& what) {
   if (claim && worker_ && !is_forked()) worker_->abandon(std::move(claim));
 }
 
+void session::drop_item(std::uint64_t number, std::uint32_t redeliveries) {
+  queue_item what;
+  what.number = number;
+  what.redeliveries = redeliveries;
+  if (worker_ && !is_forked()) worker_->calls().give_back(what);
+}
+
+void session::drop_lock(std::string name, std::uint64_t token) {
+  if (worker_ && !is_forked()) worker_->calls().give_back(std::move(name), token);
+}
+
 void session::end_with(std::shared_ptr<call> const& one) {
   std::erase_if(endless_, [](auto const& kept) { return kept.expired(); });
   endless_.push_back(one);

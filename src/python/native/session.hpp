@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -77,6 +78,11 @@ class session : public std::enable_shared_from_this<session> {
 
   // Returns what the call with this grant was handed; cancel the call before.
   void give_back(grant& what);
+
+  // Hands an item back, or unlocks, without waiting for the outcome. Nothing once the client is
+  // closed, and in a forked child.
+  void drop_item(std::uint64_t number, std::uint32_t redeliveries);
+  void drop_lock(std::string name, std::uint64_t token);
 
   // `one` does not end with the client, but with the session.
   void end_with(std::shared_ptr<call> const& one);
