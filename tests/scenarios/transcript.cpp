@@ -244,6 +244,19 @@ std::optional<core::request> transcript::key_request_of(std::vector<std::string>
   }
   if (verb == "push") return core::push_args{word(words, 1), word(words, 2)};
   if (verb == "pop") return core::pop_args{word(words, 1), timeout(words, 2)};
+  if (verb == "take") {
+    return core::take_args{word(words, 1), timeout(words, 3), duration_of(word(words, 2))};
+  }
+  if (verb == "finish" || verb == "release" || verb == "extend") {
+    core::update_lease_args args{std::stoull(word(words, 1)),
+                                 static_cast<std::uint32_t>(std::stoul(word(words, 2)))};
+    if (verb == "release") args.change = core::lease_change::release;
+    if (verb == "extend") {
+      args.change = core::lease_change::extend;
+      args.lease = duration_of(word(words, 3));
+    }
+    return args;
+  }
   if (verb == "lock") return core::lock_args{word(words, 1), timeout(words, 2)};
   if (verb == "try-lock") return core::try_lock_args{word(words, 1)};
   if (verb == "unlock") return core::unlock_args{word(words, 1), std::stoull(word(words, 2))};

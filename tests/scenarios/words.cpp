@@ -31,7 +31,9 @@ std::string words(barrier_failure const& f) {
          std::to_string(f.expected) + ", missing " + f.missing + ")";
 }
 std::string words(core::value_answer const& a) {
-  return "[" + std::string{a.value.view()} + "] version " + std::to_string(a.version);
+  std::string const taken =
+      a.redeliveries ? ", redeliveries " + std::to_string(*a.redeliveries) : "";
+  return "[" + std::string{a.value.view()} + "] version " + std::to_string(a.version) + taken;
 }
 std::string words(core::counter_answer const& a) { return std::to_string(a.value); }
 std::string words(core::removed_answer const& a) { return "removed " + std::to_string(a.count); }
