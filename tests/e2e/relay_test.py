@@ -153,6 +153,18 @@ print("joined", flush=True)
                 coordinator.line("the process of task 0 ended without leaving", "err")
                 self.assertLess(time.monotonic() - began, 4 * SLOWNESS)
 
+    def test_an_item_of_a_killed_process_returns_without_a_grace(self):
+        coordinator = self.serve(1, "--reconnect-grace", "10min")
+        self.at = {"COXSWAIN_ADDRESS": self.relay(coordinator).address}
+        self.succeed("push", "q", "item")
+        consumer = self.start("coxswain", "take", "q", "--lease", "1h", "--", "sleep", "300",
+                              env=self.at)
+        next_one = self.start("coxswain", "take", "q", "--", "printenv", "COXSWAIN_ITEM_REDELIVERIES",
+                              env=self.at)
+        next_one.line("1 is leased to client", "err")
+        consumer.signal(signal.SIGKILL)
+        self.assertEqual((next_one.wait(), next_one.out), (0, "1"))
+
     def test_a_process_that_closes_its_connection_and_lives_has_its_grace(self):
         coordinator = self.serve(1, "--reconnect-grace", "1s")
         self.raw(0, self.relay(coordinator), "s.recv(65536); s.close(); time.sleep(100)")

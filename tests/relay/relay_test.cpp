@@ -121,6 +121,36 @@ BOOST_AUTO_TEST_CASE(tasks_behind_a_relay_are_tasks_like_all_others) {
   j.coordinator->wait_done();
 }
 
+BOOST_AUTO_TEST_CASE(what_a_client_of_a_relay_holds_goes_back_with_its_handle_and_its_session) {
+  job j{1};
+  running_relay relay{j.address()};
+  auto consumer = std::make_unique<blocking_client>(client_options{relay.address});
+  blocking_client next{client_options{relay.address}};
+  next.push("q", "first");
+  next.push("q", "second");
+  auto const take = [](blocking_client& by) {
+    return by.take("q", take_options{60s}.with_lease(without_limit));
+  };
+
+  { auto const dropped = take(*consumer); }
+  {
+    auto const first = take(*consumer);
+    BOOST_TEST(first.value() == "first");
+    BOOST_TEST(first.redeliveries() == 1u);
+    auto const second = take(*consumer);
+    auto const lock = consumer->locked("l");
+    consumer->close();
+
+    auto again = take(next);
+    BOOST_TEST(again.value() == "first");
+    BOOST_TEST(again.redeliveries() == 2u);
+    again.finish();
+    take(next).finish();
+    BOOST_TEST(next.locked("l", 60s).token() == 2u);
+  }
+  BOOST_TEST(j.look().leased_items == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_relay_that_ends_harms_nobody_who_knows_the_coordinators_address) {
   job j{4};
   std::optional<running_relay> relay{std::in_place, j.address()};
