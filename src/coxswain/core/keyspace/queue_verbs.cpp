@@ -12,7 +12,7 @@ namespace coxswain::core {
 namespace {
 
 // Leased items in a snapshot of the job.
-constexpr std::size_t shown_max = 20;
+constexpr std::size_t leases_shown_max = 20;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void queue_verbs::add_to(wait_graph& g, picture_budget& budget) const {
 void queue_verbs::show(snapshot& in) const {
   in.leased_items = leases_.size();
   for (auto const& [item, one] : leases_.all()) {
-    if (in.leases.size() == shown_max) break;
+    if (in.leases.size() == leases_shown_max) break;
     auto const end = deadlines_.when(one.expiry);
     in.leases.push_back({one.queue, item, one.redeliveries,
                          kernel_.whose(*sessions_.find(one.owner)),
