@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import stat
+import time
 import unittest
 import urllib.error
 import urllib.request
 
-from programs import LIMIT, PATH, REFUSED, UNAVAILABLE, USAGE, EndToEnd, wait_for_file
+from programs import LIMIT, PATH, REFUSED, SLOWNESS, UNAVAILABLE, USAGE, EndToEnd, wait_for_file
 from screen import Screen
 
 WAITS = ("sh", "-c", "exec tail -f /dev/null")
@@ -321,6 +322,18 @@ class Addresses(WithoutAddress):
     def test_a_missing_coordinator_error_names_the_next_step(self):
         self.assert_ended(self.coxswain("status", "--connect-timeout", "50ms"), UNAVAILABLE,
                           "no job of yours runs on this machine")
+
+    def test_where_nothing_runs_the_answer_comes_at_once(self):
+        for command in (("status",), ("get", "a", "--wait", "forever"), ("put", "a", "1"), ("top", "--once"),
+                        ("lock", "l", "--", "true")):
+            with self.subTest(command=command):
+                began = time.monotonic()
+                done = self.coxswain(*command)
+                took = time.monotonic() - began
+
+                self.assert_ended(done, UNAVAILABLE, "nothing listens at 127.0.0.1:8476",
+                                  "start one with coxswain run or coxswain serve")
+                self.assertLess(took, 4 * SLOWNESS)  # --connect-timeout is 5 s
 
 
 if __name__ == "__main__":

@@ -65,6 +65,22 @@ std::string on_loopback(std::string const& address) {
   return parsed.host() == "localhost" ? fmt::format("127.0.0.1:{}", parsed.port()) : parsed.text();
 }
 
+// Where an address was only guessed.
+constexpr auto no_job_here =
+    "\nno job of yours runs on this machine: start one with coxswain run or coxswain serve, or "
+    "give\n"
+    "the --address of one";
+
+// On loopback, where the answer is immediate.
+bool refuses_connections(std::string const& address) {
+  auto const at = net::endpoint::parse(address).value();
+  asio::io_context io;
+  asio::ip::tcp::socket probe{io};
+  boost::system::error_code problem;
+  probe.connect({asio::ip::make_address(at.host()), at.port()}, problem);
+  return problem == asio::error::connection_refused;
+}
+
 asio::awaitable<void> hold(client_options options, conversation const& talk) {
   client with = co_await connect(std::move(options));
   co_await talk(with);
@@ -141,8 +157,8 @@ void add_remote_options(subcommand& to, remote_options& into) {
       ->default_str("the launcher's, or any");
   add_token_file(to, into.token_file);
   add_tls_options(to, into.tls);
-  add_duration(to, "--connect-timeout", into.connect_timeout,
-               "Time limit for reaching the coordinator");
+  into.gives_connect_timeout = add_duration(to, "--connect-timeout", into.connect_timeout,
+                                            "Time limit for reaching the coordinator");
   to.option_defaults()->group("Options");
   to.name_variables();
   to.add_fallback("--address", from_launcher(&launch::parameters::address));
@@ -229,14 +245,20 @@ asio::awaitable<client> connect(client_options options) {
 
 int converse(remote_options const& with, conversation talk, signal_handler handle) {
   auto const there = located(with);
+  bool const is_guess = there.address.empty() && !launched().address.value();
+  bool const waits =
+      with.gives_connect_timeout != nullptr && with.gives_connect_timeout->count() > 0;
+  auto options = observer(there);
+  if (is_guess && !waits && refuses_connections(options.address)) {
+    throw program_error{exit_code::unavailable,
+                        fmt::format("nothing listens at {} (--connect-timeout waits for it){}",
+                                    options.address, no_job_here)};
+  }
   try {
-    return converse_as(observer(there), std::move(talk), std::move(handle));
+    return converse_as(std::move(options), std::move(talk), std::move(handle));
   } catch (program_error const& problem) {
-    bool const is_guess = there.address.empty() && !launched().address.value();
     if (problem.how() != exit_code::unavailable || !is_guess) throw;
-    throw program_error{problem.how(),
-                        std::string{problem.what()} +
-                            "\nno job of yours runs on this machine; give the --address of one"};
+    throw program_error{problem.how(), problem.what() + std::string{no_job_here}};
   }
 }
 

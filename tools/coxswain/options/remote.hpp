@@ -22,6 +22,7 @@ struct remote_options {
   std::string token_file{};
   tls_options tls{};
   duration connect_timeout{5s};
+  CLI::Option const* gives_connect_timeout{};
   std::string token{};  // of the job that was found; a file or variable wins
   bool takes_newest{};  // of several jobs, because it changes nothing
 };
