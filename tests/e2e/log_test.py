@@ -215,6 +215,19 @@ class Unwritable(EndToEnd):
                 self.assertEqual(code, 1)
                 self.assertIn("standard output", errors)
 
+    def test_what_is_followed_ends_when_it_cannot_be_written(self):
+        self.serve(1)
+        environment = self.environment() | self.at
+        self.succeed("put", "d/k", "v")
+        self.succeed("task", "--task-id", 0, "--", "true")  # has events
+        for how, command in itertools.product(("full", "closed"), (
+                ("status", "--watch"), ("events", "--follow"), ("watch", "d", "--after", "0"))):
+            with self.subTest(how=how, command=command):
+                code, errors = self.ends(*command, out=how, env=environment)
+
+                self.assertEqual(code, 1)
+                self.assertIn("standard output could not be written", errors)
+
     def test_errors_keep_their_exit_codes(self):
         for how in self.BROKEN:
             with self.subTest(how=how):

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
 #include "options/remote.hpp"
+#include "options/value_io.hpp"
 #include "terminal/error_output.hpp"
 #include "text/event_line.hpp"
 #include "text/status_text.hpp"
@@ -14,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -32,7 +32,7 @@ struct status_command {
 asio::awaitable<void> show_status(client& c, status_command const& given) {
   auto const picture = co_await c.inspect();
   fmt::print("{}", given.as_json ? status_page::status_json(picture) + "\n" : status_text(picture));
-  std::fflush(stdout);
+  flush_output();
 }
 
 // Again after each change of a task, until the coordinator stops.
@@ -95,7 +95,7 @@ asio::awaitable<void> show_events(client& c, events_command const& given) {
     tell_lost(all.lost() - lost);
     lost = all.lost();
     fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
-    if (given.goes_on) std::fflush(stdout);
+    if (given.goes_on) flush_output();
   }
 }
 

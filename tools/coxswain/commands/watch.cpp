@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <optional>
 #include <vector>
 
@@ -69,7 +68,7 @@ asio::awaitable<void> watch_keys(client& c, watch_command const& given) {
       ++printed;
       fmt::print("{}\n", given.as_json ? json_line(one) : text_line(one));
     }
-    std::fflush(stdout);
+    flush_output();
   }
 }
 
@@ -83,7 +82,7 @@ asio::awaitable<void> watch_events(client& c, watch_command const& given) {
     auto const e = co_await events.next();
     if (!e) co_return;
     fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
-    std::fflush(stdout);
+    flush_output();
   }
 }
 

@@ -31,6 +31,11 @@ void print_value(std::string_view value) {
   }
 }
 
+void flush_output() {
+  if (std::fflush(stdout) == 0) return;
+  throw program_error{exit_code::failed, "standard output could not be written"};
+}
+
 std::string shown_value(std::string_view value) {
   constexpr std::size_t shown_max = 200;
   bool const is_text = core::is_utf8(value);

@@ -14,6 +14,9 @@ namespace coxswain::tools {
 // ended. Throws program_error.
 void print_value(std::string_view value);
 
+// After output that is read while we go on. Throws program_error: it could not be written.
+void flush_output();
+
 // For a line of text: bytes that are not printable are escaped as in C, and a long value is cut.
 [[nodiscard]] std::string shown_value(std::string_view value);
 
