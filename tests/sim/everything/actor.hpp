@@ -77,9 +77,10 @@ class actor : public process::listener {
   [[nodiscard]] bool hosts(task_id task);
   [[nodiscard]] bool is_guest() { return record().host.has_value(); }
 
-  // Its connection is one to this relay, or is being opened.
+  // Its connection is one to this relay, or is being opened; without a connection, the last one
+  // that it tried.
   [[nodiscard]] bool is_at(relay_process const& relay) const {
-    return body.line && body.line->via == &relay;
+    return body.line ? body.line->via == &relay : body.logic.address() == relay.address;
   }
 
   [[nodiscard]] process_record& record();
