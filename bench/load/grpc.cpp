@@ -3,9 +3,8 @@
 #include "bench_error.hpp"
 #include "load/tally.hpp"
 
-#include "coxswain/http2/frame.hpp"
-
 #include <fmt/format.h>
+#include <boost/endian/conversion.hpp>
 
 #include <utility>
 #include <variant>
@@ -17,6 +16,11 @@ using namespace std::string_view_literals;
 
 // The window of a connection and of a stream before the server has widened it.
 constexpr std::size_t window_bytes = 65'535;
+
+// Of a frame: the length of its payload, its kind, flags and stream.
+constexpr std::size_t frame_head_bytes = 9;
+constexpr std::size_t kind_at = 3;
+constexpr char headers_kind = 1;
 
 // A call takes at most this much besides its message.
 constexpr std::size_t call_bytes = 64;
@@ -56,16 +60,20 @@ void grpc_line::append_call(std::string& out, std::string_view path, std::string
   if (kind != grpc_kind::answer) special_.emplace(*stream, kind);
   std::string frames;
   append_output(frames);
-  http2::frame_splitter splitter;
-  for (std::string_view rest = frames; auto const found = splitter.next(rest);) {
-    auto const head = out.size();
-    http2::append_frame_head(out, found->length, found->kind, found->flags, found->stream);
-    if (found->kind != http2::frame_kind::headers) {
-      out += found->payload;
+  for (std::string_view rest = frames; !rest.empty();) {
+    auto const length =
+        boost::endian::load_big_u24(reinterpret_cast<unsigned char const*>(rest.data()));
+    auto const found = rest.substr(0, frame_head_bytes + length);
+    rest.remove_prefix(found.size());
+    if (found[kind_at] != headers_kind) {
+      out += found;
       continue;
     }
+    auto const head = out.size();
+    out += found.substr(0, frame_head_bytes);
     headers_.append(out, path);
-    http2::fit_frame_head(out, head);
+    boost::endian::store_big_u24(reinterpret_cast<unsigned char*>(&out[head]),
+                                 static_cast<std::uint32_t>(out.size() - head - frame_head_bytes));
   }
   if (session_.unsent_bytes() == 0) return;
   refuse("a call of {} bytes exceeds what HTTP/2 lets a client send at first: take shorter values",

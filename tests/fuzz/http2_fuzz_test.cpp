@@ -23,7 +23,7 @@ constexpr std::size_t steps = 100;
 void fill_spare_memory() {
   std::vector<std::unique_ptr<server_stream>> calls;
   while (calls.size() < spare_memory<sizeof(server_stream)>::kept_max) {
-    calls.push_back(std::make_unique<server_stream>(stream_id{1}, 0, 0));
+    calls.push_back(std::make_unique<server_stream>(stream_id{1}, 0));
   }
 }
 

@@ -31,7 +31,7 @@ Event take(std::vector<Any>& events) {
 
 // A server, and the events and output that its input caused.
 struct server_harness {
-  explicit server_harness(limits const& l = limits{}) : server{l} {}
+  explicit server_harness(limits const& l = limits{}) : server{l, nullptr, &buffer} {}
 
   void feed(std::string_view bytes, time_point now = t0);
 
@@ -43,6 +43,7 @@ struct server_harness {
     return test::take<Event>(events);
   }
 
+  frame_buffer buffer{};
   server_session server;
   std::vector<server_event> events;
   header_reader headers;

@@ -93,6 +93,15 @@ BOOST_AUTO_TEST_CASE(endless_continuations_are_a_flood) {
   check_refusal(h, "the peer floods the connection with CONTINUATION frames");
 }
 
+BOOST_AUTO_TEST_CASE(a_small_block_of_many_large_headers_is_a_flood) {
+  std::string const large = "\x40\x01x\x7f\xb9\x16" + std::string(3000, 'v');
+  auto const block = test::header_block({{":method", "POST"}}) + large + std::string(100, '\xbe');
+  server_harness h;
+  h.feed(test::preface() + frame(frame_type::headers, test::end_headers, 3, block));
+
+  check_refusal(h, "the peer floods the connection with headers");
+}
+
 BOOST_AUTO_TEST_CASE(an_ending_client_can_cancel_all_its_calls) {
   limits few;
   few.resets_at_once_max = 100;
@@ -197,11 +206,11 @@ BOOST_AUTO_TEST_CASE(answers_that_the_peer_does_not_take_are_counted) {
     h.feed(test::whole_call(2 * i + 1, "/p.Service/Method", ""));
     h.server.fail(h.take<call>().stream, errc::not_found, std::string(1'000, 'x'));
   }
-  BOOST_TEST(h.server.answer_bytes() > 100'000u);
-  BOOST_TEST(h.server.burden() > 100'000u);
+  BOOST_TEST(h.server.answer_bytes() > 80'000u);
+  BOOST_TEST(h.server.burden() > 80'000u);
   h.output();
   BOOST_TEST(h.server.answer_bytes() == 0u);
-  BOOST_TEST(h.server.burden() < 10'000u);
+  BOOST_TEST(h.server.burden() < 15'000u);
 }
 
 BOOST_AUTO_TEST_CASE(without_memory_only_small_connections_begin_calls) {

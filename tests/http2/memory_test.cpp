@@ -44,7 +44,8 @@ class script {
   bool play() {
     try {
       memory_meter meter{1'000'000'000};
-      server_session server{limits{}, &meter};
+      frame_buffer buffer{};
+      server_session server{limits{}, &meter, &buffer};
       try {
         play(server);
         return false;

@@ -258,6 +258,32 @@ BOOST_AUTO_TEST_CASE(trailing_headers_of_a_request_end_it) {
   BOOST_TEST(h.take<call>().message == "abc");
 }
 
+BOOST_AUTO_TEST_CASE(a_client_that_leaves_gets_the_replies_it_waits_for) {
+  server_harness h;
+  h.feed(test::preface() + test::whole_call(1, "/p.Service/Method", "") +
+         frame(frame_type::go_away, 0, 0, test::number(0, 8)));
+  BOOST_TEST(h.server.wants_read());
+  h.server.reply(h.take<call>().stream, "answer");
+  h.output();
+  BOOST_TEST(!h.server.wants_read());
+  BOOST_TEST(!h.server.wants_write());
+  BOOST_TEST(h.server.error() == "");
+}
+
+BOOST_AUTO_TEST_CASE(streams_after_a_goodbye_are_not_served) {
+  server_harness h;
+  h.feed(test::preface() + test::whole_call(1, "/p.Service/Method", "") +
+         test::whole_call(3, "/p.Service/Method", ""));
+  h.events.clear();
+  h.server.go_away(stream_id{1}, error_code::no_error, "bye");
+  BOOST_TEST(h.server.streams() == 1u);
+  h.feed(test::whole_call(5, "/p.Service/Method", "") +
+         frame(frame_type::reset, 0, 5, test::number(8, 4)));
+  BOOST_TEST(h.events.empty());
+  BOOST_TEST(!h.server.reply(stream_id{3}, "late"));
+  BOOST_TEST(h.server.reply(stream_id{1}, "in time"));
+}
+
 BOOST_AUTO_TEST_CASE(refused_calls_are_answered_at_their_headers) {
   server_harness h;
   h.server.refuse_calls(errc::unauthenticated, "a token is required", "details");
@@ -278,7 +304,8 @@ BOOST_AUTO_TEST_CASE(refused_calls_are_answered_at_their_headers) {
 BOOST_AUTO_TEST_CASE(one_request_is_inflated_at_a_time_and_in_steps) {
   limits large;
   large.message_bytes_max = 16 * 1024 * 1024;
-  server_session server{large};
+  frame_buffer buffer{};
+  server_session server{large, nullptr, &buffer};
   std::string const text(3'000'000, 'a');
   auto const body = test::message(gzip(text), true);
   std::string input = test::preface();
@@ -298,7 +325,7 @@ BOOST_AUTO_TEST_CASE(one_request_is_inflated_at_a_time_and_in_steps) {
   BOOST_TEST(times > 2 * 3'000'000 / 400'000);
   BOOST_REQUIRE(events.size() == 2u);
   for (auto const& one : events) BOOST_TEST((std::get<call>(one).message == text));
-  BOOST_TEST(server.memory_bytes() < 10'000u);
+  BOOST_TEST(server.memory_bytes() < 15'000u);
 }
 
 BOOST_AUTO_TEST_CASE(a_long_text_that_is_compressed_too_well_is_refused) {
@@ -320,7 +347,8 @@ BOOST_AUTO_TEST_CASE(a_long_text_that_is_compressed_too_well_is_refused) {
 BOOST_AUTO_TEST_CASE(a_call_that_ends_while_it_is_inflated_leaves_nothing) {
   limits large;
   large.message_bytes_max = 16 * 1024 * 1024;
-  server_session server{large};
+  frame_buffer buffer{};
+  server_session server{large, nullptr, &buffer};
   std::vector<server_event> events;
   server.receive(test::t0,
                  test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
@@ -332,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_ends_while_it_is_inflated_leaves_nothing) {
 
   BOOST_TEST(!server.has_events());
   BOOST_TEST(server.streams() == 0u);
-  BOOST_TEST(server.memory_bytes() < 10'000u);
+  BOOST_TEST(server.memory_bytes() < 15'000u);
 }
 
 BOOST_AUTO_TEST_CASE(no_more_events_are_returned_than_requested) {
@@ -371,9 +399,13 @@ BOOST_AUTO_TEST_CASE(a_conversation_does_not_depend_on_where_reads_split) {
       if (auto const* const asked = std::get_if<call>(&one)) all += asked->path + asked->message;
       all += std::to_string(one.index());
     }
-    std::string out;
-    h.server.append_output(out, 100'000);
-    return all + out;
+    // The order of acknowledgements may depend on it.
+    auto frames = h.output();
+    std::stable_sort(frames.begin(), frames.end(), [](auto const& a, auto const& b) {
+      return std::pair{a.stream, a.type} < std::pair{b.stream, b.type};
+    });
+    for (auto const& one : frames) all += std::to_string(one.stream) + one.payload;
+    return all;
   };
 
   auto const whole = said(input.size());

@@ -3,6 +3,7 @@
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
 #include "tests/http2/conversation.hpp"
+#include "tests/http2/frames.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -191,6 +192,24 @@ BOOST_AUTO_TEST_CASE(requests_being_received_have_a_common_limit) {
   for (int i = 0; i < 3; ++i) both.server.allow();
   both.exchange();
   BOOST_TEST(both.server_events.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_cannot_exceed_the_window_of_a_stream) {
+  test::server_harness h{for_huge()};
+  h.feed(test::preface() + test::frame(test::frame_type::headers, test::end_headers, 1,
+                                       test::header_block(test::call_fields("/p.S/Large"))));
+  auto const much = test::frame(test::frame_type::data, 0, 1,
+                                test::message(std::string(1'000'000, 'x')).substr(0, 16'384));
+  for (int i = 0; i < 3; ++i) h.feed(much);
+  h.output();
+  BOOST_TEST(h.server.streams() == 1u);
+  h.feed(much);
+
+  auto const frames = h.output();
+  BOOST_REQUIRE(frames.size() == 1u);
+  BOOST_TEST((frames[0].type == test::frame_type::reset));
+  BOOST_TEST(frames[0].payload == test::number(3, 4));
+  BOOST_TEST(h.server.streams() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

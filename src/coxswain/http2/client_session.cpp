@@ -44,7 +44,7 @@ Number number_of(std::string_view text, Number if_none) noexcept {
 }  // namespace
 
 client_session::client_session(limits const& l, memory_meter* meter)
-    : client_connection{l, meter} {}
+    : peer_connection{side::client, l, meter} {}
 
 client_session::~client_session() = default;
 
@@ -171,7 +171,7 @@ void client_session::peer_goes_away(stream_id last, error_code why, std::string_
   tell(peer_goodbye{last, why, std::string{text}});
 }
 
-client_connection::source client_session::source_of(stream_id of) {
+peer_connection::source client_session::source_of(stream_id of) {
   auto& one = *find(of);
   return {&one.messages, one.is_closing};
 }

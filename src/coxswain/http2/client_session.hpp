@@ -9,9 +9,9 @@
 // Not thread-safe. Not here: timeouts, which are the caller's; retries; sockets.
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/http2/client_connection.hpp"
 #include "coxswain/http2/events.hpp"
 #include "coxswain/http2/message_decoder.hpp"
+#include "coxswain/http2/peer_connection.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -52,7 +52,7 @@ struct call_ended {
 
 using client_event = std::variant<reply_message, call_ended, ping_answer, peer_goodbye>;
 
-class client_session final : public client_connection {
+class client_session final : public peer_connection {
  public:
   // Throws std::bad_alloc. Uses the limits on messages, headers, PING and SETTINGS.
   // `meter` counts memory_bytes() as in transit while the session lives.
@@ -75,7 +75,7 @@ class client_session final : public client_connection {
   void receive(time_point now, std::string_view input, std::vector<client_event>& events);
 
   // Calls that have not ended.
-  [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
+  [[nodiscard]] std::size_t streams() const noexcept override { return streams_.size(); }
 
  private:
   struct stream {

@@ -40,6 +40,10 @@ counted_memory::~counted_memory() {
 }
 
 void* counted_memory::allocate(std::size_t size) noexcept {
+  if (!is_shared_ && size == shared_.size()) {
+    is_shared_ = true;
+    return shared_.data();
+  }
   auto const is_possible = size <= std::numeric_limits<std::size_t>::max() - sizeof(block);
   void* const place =
       is_possible && !is_exhausted_ ? ::operator new(size + sizeof(block), std::nothrow) : nullptr;
@@ -57,13 +61,15 @@ void* counted_memory::allocate(std::size_t size) noexcept {
 void* counted_memory::reallocate(void* content, std::size_t size) noexcept {
   auto* const moved = allocate(size);
   if (moved == nullptr || content == nullptr) return moved;
-  std::memcpy(moved, content, std::min(size, (static_cast<block*>(content) - 1)->size));
+  auto const before =
+      content == shared_.data() ? shared_.size() : (static_cast<block*>(content) - 1)->size;
+  std::memcpy(moved, content, std::min(size, before));
   free(content);
   return moved;
 }
 
 void counted_memory::free(void* content) noexcept {
-  if (content == nullptr || is_exhausted_) return;
+  if (content == nullptr || content == shared_.data() || is_exhausted_) return;
   auto* const gone = static_cast<block*>(content) - 1;
   bytes_ -= gone->size + sizeof(block);
   if (gone->behind != nullptr) gone->behind->before = gone->before;

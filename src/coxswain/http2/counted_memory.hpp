@@ -8,12 +8,15 @@
 #include <nghttp2/nghttp2.h>
 
 #include <cstddef>
+#include <span>
 
 namespace coxswain::http2 {
 
 class counted_memory {
  public:
-  counted_memory() noexcept = default;
+  // `shared`: the first block of exactly its size is there, uncounted, and belongs to its owner.
+  explicit counted_memory(std::span<std::byte> shared = {}) noexcept
+      : shared_{shared}, is_shared_{shared.empty()} {}
   ~counted_memory();
   counted_memory(counted_memory const&) = delete;
   counted_memory& operator=(counted_memory const&) = delete;
@@ -34,6 +37,8 @@ class counted_memory {
  private:
   struct block;
 
+  std::span<std::byte> shared_;
+  bool is_shared_;  // in use, or there is none
   block* first_{};
   std::size_t bytes_{};
   bool is_exhausted_{};

@@ -20,9 +20,9 @@ struct limits {
   // As HTTP/2 counts them: each field's name and value, and 32.
   std::size_t header_block_bytes_max{16 * 1024};
 
-  // Calls at a time, as announced to the peer. Further ones are refused unseen: the peer can repeat
-  // them. A peer that goes on begins at most so many, at once and over time, before its connection
-  // ends.
+  // Calls at a time, as announced to the peer. Until it has acknowledged that, further ones are
+  // refused unseen, so that it can repeat them, but not more than so many at once and over time.
+  // After that, or once it has acknowledged the limit, they end its connection.
   std::size_t streams_max{4'096 + 128};
   std::uint32_t refused_at_once_max{10'000};
   std::uint32_t refused_per_second_max{1'000};

@@ -1,10 +1,10 @@
 #include "coxswain/http2/server_session.hpp"
 
 #include "coxswain/http2/grpc_timeout.hpp"
-#include "coxswain/http2/reply_headers.hpp"
 #include "coxswain/http2/status_fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <iterator>
 #include <utility>
@@ -30,6 +30,24 @@ constexpr std::size_t room_min = 64 * 1024;
 // The work of a call that is refused.
 constexpr std::size_t refusal_work = 4'096;
 
+// One byte can stand for a field of kilobytes.
+constexpr std::size_t decoded_block_bytes_max = 128 * 1024;
+
+// Of input: the shortest frame, and the shortest call.
+constexpr std::size_t frame_bytes_min = 9;
+constexpr std::size_t call_bytes_min = 32;
+
+// Of the headers of a reply, besides an error.
+constexpr std::uint32_t reply_header_bytes = 64;
+
+constexpr header_field constant(std::string_view name, std::string_view value) noexcept {
+  return {name, value, false, true};
+}
+constexpr header_field success = constant(":status", "200");
+constexpr header_field type = constant("content-type", "application/grpc");
+constexpr std::array reply_headers{success, type};
+constexpr std::array reply_trailers{constant("grpc-status", "0")};
+
 status no_room() {
   return {errc::resource_exhausted,
           "the memory for messages is used up (memory_bytes_max); repeat the call later"};
@@ -45,12 +63,14 @@ bool is_grpc_type(std::string_view content_type) noexcept {
 
 }  // namespace
 
-server_session::server_session(limits const& l, memory_meter* meter)
-    : server_connection{l, meter},
+server_session::server_session(limits const& l, memory_meter* meter, frame_buffer* shared)
+    : peer_connection{side::server, l, meter, shared},
       meter_{meter},
       resets_{l.resets_at_once_max, l.resets_per_second_max} {}
 
-server_session::~server_session() = default;
+server_session::~server_session() {
+  open_.clear_and_dispose([](server_stream* one) { delete one; });
+}
 
 std::size_t server_session::receive(time_point now, std::string_view input,
                                     std::vector<server_event>& events) {
@@ -67,15 +87,25 @@ std::size_t server_session::receive(time_point now, std::string_view input,
   auto rest = input;
   while (wants_read() && events.size() < limited().events_at_once &&
          work_bytes() < limited().work_at_once) {
-    if (unpacking_) {
+    if (!packed_.empty()) {
       unpack();
     } else if (!rest.empty()) {
-      take(now, rest);
+      auto const piece = rest.substr(0, next_piece(events.size()));
+      feed(now, piece);
+      rest.remove_prefix(piece.size());
     } else {
       break;
     }
   }
   return wants_read() ? input.size() - rest.size() : input.size();
+}
+
+// So little input that the limits are exceeded by no more than a frame.
+std::size_t server_session::next_piece(std::size_t events) const noexcept {
+  auto const work_left = limited().work_at_once - work_bytes();
+  auto const by_work = work_left / (frame_work / frame_bytes_min);
+  auto const by_events = (limited().events_at_once - events) * call_bytes_min;
+  return std::max(frame_bytes_min, std::min(by_work, by_events));
 }
 
 bool server_session::reply(stream_id to, std::string text, bytes value) {
@@ -84,8 +114,12 @@ bool server_session::reply(stream_id to, std::string text, bytes value) {
   if (which == nullptr) return false;
   which->messages = outgoing{std::move(text), std::move(value), false};
   which->now = phase::answered;
-  which->is_large = which->messages.left() > large_bytes;
-  send_reply(*which);
+  auto const size = which->messages.left();
+  account(size);
+  hold(which->messages.own_bytes());
+  which->header_bytes_unsent = reply_header_bytes;
+  header_bytes_unsent_ += reply_header_bytes;
+  respond(to, reply_headers, true, size > large_bytes);
   return true;
 }
 
@@ -130,46 +164,62 @@ void server_session::allow() {
   arriving_bytes_ -= which.body.buffered_bytes();
   allowed_bytes_ += which.body.length();
   hold(which.body.length() - which.body.buffered_bytes());
-  widen_window(which, allowed_window_bytes);
-  consume(which, std::exchange(which.withheld, 0));
+  widen_window(which.id, allowed_window_bytes);
+  consume(which.id, std::exchange(which.withheld, 0));
 }
 
 void server_session::refuse_calls(errc code, std::string text, std::string details) {
   refusal_.reset(new refusal{code, std::move(text), std::move(details)});
 }
 
-void server_session::field_found(server_stream& of, std::string_view name, std::string_view value) {
+void server_session::stream_begun(stream_id of) {
+  auto made = std::make_unique<server_stream>(of, limited().message_bytes_max);
+  attach(of, made.get());
+  open_.push_back(*made.release());
+  ++streams_;
+  hold(sizeof(server_stream));
+}
+
+void server_session::header_found(stream_id id, std::string_view name, std::string_view value) {
+  auto* const found = find(id);
+  if (found == nullptr) return;
+  auto& of = *found;
   auto const field_bytes = name.size() + value.size() + field_overhead_bytes;
-  of.head.header_bytes += static_cast<std::uint32_t>(field_bytes);
-  if (of.head.header_bytes > limited().header_block_bytes_max) return;
+  work(field_bytes);
+  of.header_bytes += static_cast<std::uint32_t>(field_bytes);
+  if (of.header_bytes > decoded_block_bytes_max) return refuse_flood("headers");
+  if (of.now != phase::headers || of.header_bytes > limited().header_block_bytes_max) return;
   if (name == ":path") {
-    of.head.path = value.substr(0, path_bytes_max);
+    of.path = value.substr(0, path_bytes_max);
   } else if (name == ":method") {
-    of.head.is_post = value == "POST";
+    of.is_post = value == "POST";
   } else if (name == "content-type") {
-    of.head.is_grpc = is_grpc_type(value);
+    of.is_grpc = is_grpc_type(value);
   } else if (name == "grpc-encoding") {
-    of.head.message_encoding = encoding_of(value);
+    of.message_encoding = encoding_of(value);
   } else if (name == "grpc-timeout") {
-    of.head.timeout = parse_grpc_timeout(value);
-    of.head.has_bad_timeout = !of.head.timeout;
+    of.timeout = parse_grpc_timeout(value);
+    of.has_bad_timeout = !of.timeout;
   } else if (name == "user-agent" && user_agent_.empty()) {
     user_agent_ = value;
   }
 }
 
-void server_session::headers_ended(server_stream& of) {
+void server_session::headers_ended(stream_id id) {
+  auto* const found = find(id);
+  if (found == nullptr || found->now != phase::headers) return;
+  auto& of = *found;
   of.now = phase::body;
-  hold(of.head.path.size());
-  if (of.head.header_bytes > limited().header_block_bytes_max) {
+  hold(of.path.size());
+  if (of.header_bytes > limited().header_block_bytes_max) {
     refuse(of, {errc::resource_exhausted, "the headers have more than " +
                                               std::to_string(limited().header_block_bytes_max) +
                                               " bytes"});
-  } else if (!of.head.is_post) {
+  } else if (!of.is_post) {
     refuse_http(of, "405");
-  } else if (!of.head.is_grpc) {
+  } else if (!of.is_grpc) {
     refuse_http(of, "415");
-  } else if (of.head.has_bad_timeout) {
+  } else if (of.has_bad_timeout) {
     refuse(of, {errc::invalid_argument, "the grpc-timeout is malformed"});
   } else if (refusal_) {
     forget_request(of);
@@ -180,9 +230,10 @@ void server_session::headers_ended(server_stream& of) {
   }
 }
 
-void server_session::data_found(server_stream& of, std::string_view content) {
-  if (of.now == phase::body) return take_content(of, content);
-  consume(of, content.size());
+void server_session::data_found(stream_id id, std::string_view content) {
+  auto* const of = find(id);
+  if (of != nullptr && of->now == phase::body) return take_content(*of, content);
+  consume(id, content.size());
 }
 
 void server_session::take_content(server_stream& of, std::string_view content) {
@@ -206,14 +257,18 @@ void server_session::take_content(server_stream& of, std::string_view content) {
                        "the same time"});
   }
   if (!of.is_allowed && of.body.length() > limited().unasked_bytes_max) {
-    if (!of.asking.is_linked()) asking_.push_back(of);
+    if (!of.waiting.is_linked()) asking_.push_back(of);
     of.withheld += static_cast<std::uint32_t>(size);
   } else {
-    consume(of, size);
+    consume(of.id, size);
   }
 }
 
-void server_session::half_closed(server_stream& of) {
+void server_session::half_closed(stream_id id) {
+  auto* const found = find(id);
+  if (found == nullptr) return;
+  auto& of = *found;
+  of.is_half_closed = true;
   if (of.now != phase::body) return;
   if (of.body.is_whole()) {
     deliver(of);
@@ -226,23 +281,26 @@ void server_session::half_closed(server_stream& of) {
 
 void server_session::deliver(server_stream& whole) {
   forget_request(whole);
-  whole.now = phase::unpacking;
-  if (auto const why = whole.body.check(whole.head.message_encoding); !why.ok()) {
+  whole.now = phase::packed;
+  if (auto const why = whole.body.check(whole.message_encoding); !why.ok()) {
     return refuse(whole, why);
   }
-  bool const is_compressed = whole.body.is_compressed();
-  auto received = whole.body.take_received();
-  if (!is_compressed) return deliver(whole, std::move(received));
-  unpacking_.reset(new unpacking{whole.id, {std::move(received), limited().message_bytes_max}});
+  if (!whole.body.is_compressed()) return deliver(whole, whole.body.take_received());
+  hold(whole.body.buffered_bytes());
+  packed_.push_back(whole);
 }
 
 void server_session::deliver(server_stream& whole, std::string message) {
   whole.now = phase::delivered;
-  tell(call{whole.id, std::exchange(whole.head.path, {}), std::move(message), whole.head.timeout});
+  tell(call{whole.id, std::exchange(whole.path, {}), std::move(message), whole.timeout});
 }
 
 void server_session::unpack() {
-  auto& of = *find(unpacking_->of);
+  auto& of = packed_.front();
+  if (!unpacking_) {
+    let_go(of.body.buffered_bytes());
+    unpacking_.reset(new unpacking{{of.body.take_received(), limited().message_bytes_max}});
+  }
   auto& content = unpacking_->content;
   auto const before = content.written();
   if (!has_room(2 * before)) {
@@ -266,6 +324,7 @@ void server_session::unpack() {
 void server_session::stop_unpacking() noexcept {
   let_go(unpacking_->held);
   unpacking_.reset();
+  packed_.pop_front();
 }
 
 // A connection that holds little always has room, so that its tasks live.
@@ -273,11 +332,32 @@ bool server_session::has_room(std::size_t bytes) const noexcept {
   return meter_ == nullptr || meter_->fits_in_transit(bytes) || memory_bytes() + bytes < room_min;
 }
 
-void server_session::stream_closed(server_stream& of, error_code why) {
-  forget_request(of);
-  if (unpacking_ && unpacking_->of == of.id) stop_unpacking();
-  if (of.now == phase::answered || !is_served(of.id)) return;
-  if (of.now == phase::delivered) tell(call_cancelled{of.id, why});
+// The client need not send the rest of a request that is answered already.
+void server_session::headers_sent(stream_id id, bool ends) {
+  auto* const of = find(id);
+  if (of == nullptr) return;
+  header_bytes_unsent_ -= std::exchange(of->header_bytes_unsent, 0);
+  if (ends && !of->is_half_closed) reset(id, error_code::no_error);
+}
+
+void server_session::stream_closed(stream_id id, error_code why) {
+  std::unique_ptr<server_stream> const of{find(id)};
+  if (of == nullptr) return;
+  last_ = nullptr;
+  forget_request(*of);
+  if (of->now == phase::packed) {
+    if (unpacking_ && &packed_.front() == of.get()) {
+      stop_unpacking();
+    } else {
+      let_go(of->body.buffered_bytes());
+    }
+  }
+  forget(of->messages.left());
+  header_bytes_unsent_ -= of->header_bytes_unsent;
+  let_go(sizeof(server_stream) + of->messages.own_bytes());
+  --streams_;
+  if (of->now == phase::answered || !is_served(id)) return;
+  if (of->now == phase::delivered) tell(call_cancelled{id, why});
   if (events_ != nullptr && !resets_.allows(now())) refuse_flood("cancelled calls");
 }
 
@@ -285,6 +365,15 @@ void server_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer
 
 void server_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
   tell(peer_goodbye{last, why, std::string{text}});
+}
+
+peer_connection::source server_session::source_of(stream_id of) {
+  return {&find(of)->messages, true, reply_trailers};
+}
+
+server_stream* server_session::find(stream_id of) const noexcept {
+  if (last_ == nullptr || last_->id != of) last_ = static_cast<server_stream*>(attached(of));
+  return last_;
 }
 
 server_stream* server_session::find_delivered(stream_id of) const noexcept {
@@ -296,37 +385,43 @@ server_stream* server_session::find_delivered(stream_id of) const noexcept {
 void server_session::end(server_stream& which, errc code, std::string_view text,
                          std::string_view details) {
   status_fields const outcome{code, text, details};
-  auto& block = which.error_block;
-  append_field(block, "grpc-status", outcome.code);
-  if (!outcome.message.empty()) append_field(block, "grpc-message", outcome.message);
-  if (!outcome.details.empty()) append_field(block, "grpc-status-details-bin", outcome.details);
-  which.now = phase::answered;
-  send_reply(which);
+  std::array<header_field, 6> fields{success, type, header_field{"grpc-status", outcome.code}};
+  std::size_t number = 3;
+  if (!outcome.message.empty()) fields[number++] = {"grpc-message", outcome.message, true};
+  if (!outcome.details.empty()) {
+    fields[number++] = {"grpc-status-details-bin", outcome.details, true};
+  }
+  if (code == errc::unimplemented) fields[number++] = {"grpc-accept-encoding", "identity,gzip"};
+  send_headers(which, std::span{fields}.first(number));
 }
 
 void server_session::refuse(server_stream& which, status const& why) {
   forget_request(which);
-  which.head.path = {};
+  which.path = {};
   which.body = message_decoder{0};
-  if (why.code() == errc::unimplemented) {
-    append_field(which.error_block, "grpc-accept-encoding", "identity,gzip");
-  }
   end(which, why.code(), why.message(), {});
 }
 
 void server_session::refuse_http(server_stream& which, std::string_view http_status) {
-  append_field(which.error_block, ":status", http_status);
-  which.is_http_error = true;
-  which.now = phase::answered;
-  send_reply(which);
+  forget_request(which);
+  send_headers(which, std::array{header_field{":status", http_status}});
+}
+
+void server_session::send_headers(server_stream& to, std::span<header_field const> fields) {
+  to.now = phase::answered;
+  for (auto const& one : fields) {
+    to.header_bytes_unsent += static_cast<std::uint32_t>(one.name.size() + one.value.size());
+  }
+  header_bytes_unsent_ += to.header_bytes_unsent;
+  respond(to.id, fields, false);
 }
 
 void server_session::forget_request(server_stream& of) noexcept {
   if (of.now != phase::body) return;
   auto const size = of.is_allowed ? of.body.length() : of.body.buffered_bytes();
-  let_go(size + of.head.path.size());
+  let_go(size + of.path.size());
   (of.is_allowed ? allowed_bytes_ : arriving_bytes_) -= size;
-  if (of.asking.is_linked()) of.asking.unlink();
+  if (of.waiting.is_linked()) of.waiting.unlink();
 }
 
 }  // namespace coxswain::http2

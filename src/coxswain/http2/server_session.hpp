@@ -13,7 +13,8 @@
 #include "coxswain/http2/events.hpp"
 #include "coxswain/http2/gzip.hpp"
 #include "coxswain/http2/message_decoder.hpp"
-#include "coxswain/http2/server_connection.hpp"
+#include "coxswain/http2/peer_connection.hpp"
+#include "coxswain/http2/server_stream.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -21,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,10 +47,11 @@ struct call_cancelled {
 
 using server_event = std::variant<call, call_cancelled, ping_answer, peer_goodbye>;
 
-class server_session final : public server_connection {
+class server_session final : public peer_connection {
  public:
   // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit while the session lives.
-  explicit server_session(limits const& l = limits{}, memory_meter* meter = nullptr);
+  explicit server_session(limits const& l = limits{}, memory_meter* meter = nullptr,
+                          frame_buffer* shared = nullptr);
   ~server_session() override;
 
   // Takes input, adds its events to `events`, and returns how many bytes were taken: all, unless
@@ -83,7 +86,7 @@ class server_session final : public server_connection {
 
   // Whether `receive` has events, or work, without further input.
   [[nodiscard]] bool has_events() const noexcept {
-    return !waiting_.empty() || (unpacking_ && wants_read());
+    return !waiting_.empty() || (!packed_.empty() && wants_read());
   }
 
   // All that the peer's calls hold and its replies wait for, in bytes, without the requests that
@@ -92,14 +95,23 @@ class server_session final : public server_connection {
     return memory_bytes() - allowed_bytes_ + unsent_bytes();
   }
 
+  // Bytes of the output that no window holds back: acknowledgements, resets, headers and errors.
+  // The owner reads nothing more while there are many, since the peer makes them and does not take
+  // them.
+  [[nodiscard]] std::size_t answer_bytes() const noexcept {
+    return control_bytes() + header_bytes_unsent_;
+  }
+
+  // Calls that are arriving, open, or have an unsent reply.
+  [[nodiscard]] std::size_t streams() const noexcept override { return streams_; }
+
   // The user agent of the client's first request; empty before that.
   [[nodiscard]] std::string const& user_agent() const noexcept { return user_agent_; }
 
  private:
   using phase = server_stream::phase;
-  // A compressed request that has arrived, while it is decompressed.
+  // The first packed request, while it is decompressed.
   struct unpacking {
-    stream_id of;
     inflation content;
     std::size_t held{};
   };
@@ -109,19 +121,25 @@ class server_session final : public server_connection {
     std::string text;
     std::string details;
   };
-  using asking_list = boost::intrusive::list<
-      server_stream,
-      boost::intrusive::member_hook<server_stream, stream_hook, &server_stream::asking>,
-      boost::intrusive::constant_time_size<false>>;
+  template <stream_hook server_stream::*Hook>
+  using stream_list =
+      boost::intrusive::list<server_stream,
+                             boost::intrusive::member_hook<server_stream, stream_hook, Hook>,
+                             boost::intrusive::constant_time_size<false>>;
 
-  void field_found(server_stream& of, std::string_view name, std::string_view value) override;
-  void headers_ended(server_stream& of) override;
-  void data_found(server_stream& of, std::string_view content) override;
-  void half_closed(server_stream& of) override;
-  void stream_closed(server_stream& of, error_code why) override;
+  void stream_begun(stream_id of) override;
+  void header_found(stream_id of, std::string_view name, std::string_view value) override;
+  void headers_ended(stream_id of) override;
+  void data_found(stream_id of, std::string_view content) override;
+  void half_closed(stream_id of) override;
+  void headers_sent(stream_id of, bool ends) override;
+  void stream_closed(stream_id of, error_code why) override;
   void ping_acknowledged(std::uint64_t payload) override;
   void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
+  source source_of(stream_id of) override;
 
+  [[nodiscard]] std::size_t next_piece(std::size_t events) const noexcept;
+  [[nodiscard]] server_stream* find(stream_id of) const noexcept;
   [[nodiscard]] server_stream* find_delivered(stream_id of) const noexcept;
   template <class Event>
   void tell(Event what) {
@@ -137,9 +155,14 @@ class server_session final : public server_connection {
   void end(server_stream& which, errc code, std::string_view text, std::string_view details);
   void refuse(server_stream& which, status const& why);
   void refuse_http(server_stream& which, std::string_view http_status);
+  void send_headers(server_stream& to, std::span<header_field const> fields);
   void forget_request(server_stream& of) noexcept;
 
-  asking_list asking_;  // the oldest first
+  stream_list<&server_stream::open> open_;
+  std::size_t streams_{};                        // number of them
+  mutable server_stream* last_{};                // that was looked for
+  stream_list<&server_stream::waiting> asking_;  // the oldest first
+  stream_list<&server_stream::waiting> packed_;
   std::string user_agent_;
   std::vector<server_event> waiting_;    // events without input
   std::vector<server_event>* events_{};  // during receive
@@ -147,6 +170,7 @@ class server_session final : public server_connection {
   std::size_t allowed_bytes_{};          // and of those that are
   std::unique_ptr<unpacking> unpacking_;
   std::unique_ptr<refusal> refusal_;
+  std::size_t header_bytes_unsent_{};  // of replies
   memory_meter* meter_;
   rate_limit resets_;
 };

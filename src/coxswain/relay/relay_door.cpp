@@ -82,7 +82,7 @@ void relay_door::begin(time_point now) noexcept {
 std::uint32_t relay_door::open(std::string peer, core::session_secret const& secret) {
   auto const id = links_.connected(now_, peer, secret);
   auto const number = static_cast<std::uint32_t>(id.value);
-  clients_.emplace(number, std::make_unique<client>(limits_, memory_.get(), peer));
+  clients_.emplace(number, std::make_unique<client>(limits_, memory_.get(), frames_, peer));
   door_.opened(now_, id, std::move(peer), secret);
   settle();
   return number;

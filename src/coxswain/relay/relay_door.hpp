@@ -72,8 +72,9 @@ class relay_door final : public client_port {
 
  private:
   struct client {
-    client(http2::limits const& l, memory_meter* memory, std::string who)
-        : session{l, memory}, peer{std::move(who)} {}
+    client(http2::limits const& l, memory_meter* memory, http2::frame_buffer& frames,
+           std::string who)
+        : session{l, memory, &frames}, peer{std::move(who)} {}
 
     http2::server_session session;
     std::string peer;
@@ -100,6 +101,7 @@ class relay_door final : public client_port {
   meter_ptr memory_;
   core_links links_;
   xla::door door_;
+  http2::frame_buffer frames_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
   std::set<std::pair<time_point, std::uint32_t>> stalled_;  // by the last time that they read
   std::vector<std::uint32_t> changed_;

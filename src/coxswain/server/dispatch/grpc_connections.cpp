@@ -99,7 +99,7 @@ std::string grpc_connections::open(time_point now, connection_id from, line& on)
   first += on.decoder.take_rest();
   on.decoder = wire::frame_decoder{0};
   auto const& core = core_.logic();
-  on.grpc = std::make_unique<grpc_line>(limits_for(core), core.memory().get());
+  on.grpc = std::make_unique<grpc_line>(limits_for(core), core.memory().get(), found_->frames);
   if (on.allowed != protocols::native) {
     on.grpc->is_served = true;
     on.greeted = true;

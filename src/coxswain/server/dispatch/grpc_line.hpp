@@ -9,12 +9,15 @@
 
 namespace coxswain::server {
 
+// What the connections use in turn.
 struct grpc_events {
   std::vector<http2::server_event> all;
+  http2::frame_buffer frames;
 };
 
 struct grpc_line {
-  grpc_line(http2::limits const& l, memory_meter* memory) : session{l, memory} {}
+  grpc_line(http2::limits const& l, memory_meter* memory, http2::frame_buffer& frames)
+      : session{l, memory, &frames} {}
 
   http2::server_session session;
   std::string unread;          // input that waits for its quantum
