@@ -182,6 +182,21 @@ void check(kind const& by, std::string const& address, Process const& target,
                                            << longest / std::chrono::milliseconds{1} << " ms");
 }
 
+// At a relay with a token.
+void check_at_relay(kind const& by, std::vector<std::string> const& given) {
+  coordinator_process const coordinator{2, {"--memory-max", "64MiB", "--no-join-barrier"}};
+  relay_process const target{coordinator, given};
+  client_options options{target.address()};
+  options.token = "worker";
+  blocking_client other{options};
+  check(by, target.address(), target, [&] {
+    auto const begin = std::chrono::steady_clock::now();
+    static_cast<void>(other.try_get("none"));
+    return duration{std::chrono::steady_clock::now() - begin};
+  });
+  BOOST_TEST(coordinator.resident_bytes_max() < 2 * limit);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(door)
@@ -200,16 +215,12 @@ BOOST_DATA_TEST_CASE(clients_of_an_open_door_are_bounded, boost::unit_test::data
 }
 
 BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
-  coordinator_process const coordinator{2, {"--no-join-barrier"}};
-  relay_process const target{coordinator, {"--memory-max", "64MiB"}};
-  client_options options{target.address()};
-  options.token = "worker";
-  blocking_client other{options};
-  check(by, target.address(), target, [&] {
-    auto const begin = std::chrono::steady_clock::now();
-    static_cast<void>(other.try_get("none"));
-    return duration{std::chrono::steady_clock::now() - begin};
-  });
+  check_at_relay(by, {"--memory-max", "64MiB"});
+}
+
+// The relay's token does not speak for every user, so the coordinator's own door refuses them.
+BOOST_DATA_TEST_CASE(strangers_at_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
+  check_at_relay(by, {"--memory-max", "64MiB", "--all-users"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -131,6 +131,55 @@ BOOST_AUTO_TEST_CASE(a_session_resumes_on_the_next_trunk) {
   BOOST_TEST(l.told().at(0).in_reply_to == request_id{6});
 }
 
+BOOST_AUTO_TEST_CASE(replies_to_a_session_that_is_held_back_are_read_later) {
+  links l;
+  auto const slow = l.greeted();
+  auto const other = l.greeted();
+  l.increment(slow, 5);
+  l.increment(other, 5);
+  l.told();
+  bool is_crowded = true;
+  l.of.hold_back([&](connection_id of) { return of == slow && is_crowded; });
+
+  l.say(1, request_id{5}, {{}, core::counter_answer{}});
+  l.say(2, request_id{5}, {{}, core::counter_answer{}});
+
+  auto told = l.told();
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(told[0].to == other);
+  l.of.read_held_back(t0);
+  BOOST_TEST(l.told().empty());
+  BOOST_TEST(l.of.has_held_back());
+
+  is_crowded = false;
+  l.of.read_held_back(t0);
+
+  told = l.told();
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(told[0].to == slow);
+  BOOST_TEST(!l.of.has_held_back());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_held_back_is_gone_with_the_trunk_or_the_session) {
+  links l;
+  auto const slow = l.greeted();
+  auto const ended = l.greeted();
+  l.increment(slow, 5);
+  l.increment(ended, 5);
+  l.of.hold_back([](connection_id) { return true; });
+  l.say(1, request_id{5}, {{}, core::counter_answer{}});
+  l.say(2, request_id{5}, {{}, core::counter_answer{}});
+  l.of.session_lost(t0, ended, core::loss::closed);
+  l.told();
+
+  l.of.hold_back([](connection_id) { return false; });
+  l.of.trunk_down();
+  l.of.read_held_back(t0);
+
+  BOOST_TEST(l.told().empty());
+  BOOST_TEST(!l.of.has_held_back());
+}
+
 BOOST_AUTO_TEST_CASE(the_door_hears_of_requests_that_are_lost_with_its_own_connection) {
   links l;
   auto const one = l.of.connected(t0, "pid 1", secret);
