@@ -916,6 +916,42 @@ BOOST_AUTO_TEST_CASE(a_refused_put_costs_no_journal) {
   BOOST_TEST(!j.d->logic().value("big").has_value());
 }
 
+// One that is open goes on.
+BOOST_AUTO_TEST_CASE(a_refused_round_costs_no_journal) {
+  test_directory in;
+  options of_two;
+  of_two.core.num_tasks = 2;
+  of_two.core.join_barrier = false;
+  journalled_job j{in, of_two};
+  auto const one = j.connect(hello_frame() + join_frame(1, 0));
+  auto const two = j.connect(hello_frame() + join_frame(1, 1));
+  core::barrier_args round{.name = "open", .gather = true, .data = "first"};
+  auto const frame = [&](std::uint64_t id, core::request what) {
+    std::string bytes;
+    wire::append_frame(bytes, {request_id{id}, 0, std::nullopt, std::move(what)});
+    return bytes;
+  };
+  j.say(one, frame(2, round));
+  BOOST_TEST(j.d->put_in(j.now, core::storing_refused{"the disk is full"}).ok());
+  auto const before = j.log.bytes_written();
+
+  for (std::uint64_t i = 3; i <= 10; ++i) {
+    round.name = "new";
+    round.data = std::string(10'000, 'x');
+    j.say(one, frame(2 * i, round));
+    core::local_topology mine;
+    mine.devices.resize(100);
+    j.say(one, frame(2 * i + 1, core::exchange_topology_args{"tpu", mine}));
+  }
+
+  BOOST_TEST(j.log.bytes_written() - before < 16u * 150);
+  round.name = "open";
+  round.data = "second";
+  j.say(two, frame(2, round));
+  BOOST_TEST((j.d->logic().history(j.now, "open").passed == round_number{1}));
+  BOOST_TEST((j.d->logic().history(j.now, "new").open == round_number{}));
+}
+
 BOOST_AUTO_TEST_CASE(a_repair_cuts_at_the_damage_and_keeps_what_it_cuts) {
   test_directory in;
   auto const ends = write_batches(in);

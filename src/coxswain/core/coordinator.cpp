@@ -329,7 +329,14 @@ bool coordinator::done() const { return all_->enrolment.job_is_over(); }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
 bool coordinator::refuses_to_store(request const& what) const {
-  return !all_->kernel.refuses_storing.empty() && row_of(what).is_stored();
+  if (all_->kernel.refuses_storing.empty()) return false;
+  if (auto const* const a = std::get_if<barrier_args>(&what)) {
+    return all_->barriers.may_only_open(a->name);
+  }
+  if (auto const* const a = std::get_if<exchange_topology_args>(&what)) {
+    return all_->topologies.may_only_open(a->platform);
+  }
+  return row_of(what).is_stored();
 }
 std::uint64_t coordinator::term() const { return all_->kernel.term; }
 std::optional<std::uint64_t> coordinator::newer_term() const {

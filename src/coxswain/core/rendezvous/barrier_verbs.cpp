@@ -132,6 +132,10 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   barriers::barrier* b = barriers_.find(args.name);
+  // First, since the journal has no arguments of a request that is refused for this.
+  if (!b || barriers_.has_rested(*b)) {
+    if (status why = kernel_.room_to_store(); !why.ok()) return calls_.refuse(c, std::move(why));
+  }
   if (!b) {
     if (status why = checked_name(args.name); !why.ok()) return calls_.refuse(c, std::move(why));
   }
@@ -161,6 +165,11 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
     return calls_.answer_now(c, calls_.share(why), true);
   }
   arrive(c, *b, args);
+}
+
+bool barrier_verbs::may_only_open(std::string_view name) const {
+  auto const* const b = barriers_.find(name);
+  return !b || barriers_.has_rested(*b);
 }
 
 status barrier_verbs::checked_kind(barrier_args const& args) const {

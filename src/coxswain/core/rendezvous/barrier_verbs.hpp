@@ -38,6 +38,8 @@ class barrier_verbs final : public blocking_concern {
   void end_epoch(time_point now, status const& why);
   void forget_owed_to(task_id id) { barriers_.forget_owed_to(id); }
 
+  // Whatever else such a call says, it can only open a round: none is open, and nothing is owed.
+  [[nodiscard]] bool may_only_open(std::string_view name) const;
   // OK if it is a valid barrier name.
   [[nodiscard]] status checked_name(std::string_view name) const;
   // `barrier` is the name for texts; without one it is about an alive query.

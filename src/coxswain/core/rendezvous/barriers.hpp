@@ -74,6 +74,9 @@ class barriers {
   // Null if no such round is open.
   [[nodiscard]] barrier* open_round(round_sequence sequence) const;
 
+  // No round of it is open, and no outcome is owed.
+  [[nodiscard]] static bool has_rested(barrier const& b) { return b.is_idle; }
+
   // Removes and returns the oldest outcome owed to the task; null if there is none.
   answer_ptr take_owed(barrier& b, task_id task);
 

@@ -95,6 +95,10 @@ std::size_t topology_verbs::armed() const { return log_alarm_.armed() ? 1 : 0; }
 void topology_verbs::handle(call const& c, exchange_topology_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  // As in barrier_verbs.
+  if (may_only_open(args.platform)) {
+    if (status why = kernel_.room_to_store(); !why.ok()) return calls_.refuse(c, std::move(why));
+  }
   if (status why = checked_topology(args); !why.ok()) return calls_.refuse(c, std::move(why));
   local_topology const* const before = exchanges_.brought_by(args.platform, *c.task);
   if (before) {

@@ -17,6 +17,10 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   explicit topology_verbs(concerns& all);
 
   void handle(call const& c, exchange_topology_args& args);
+  // Whatever else such a call says, it can only open an exchange: there is none.
+  [[nodiscard]] bool may_only_open(std::string_view platform) const {
+    return !exchanges_.find(platform);
+  }
   // Open exchanges can no longer be completed.
   void fail_open_exchanges(status const& why);
   // A task has left: open exchanges cannot be completed any more.
