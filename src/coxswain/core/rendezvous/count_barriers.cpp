@@ -2,8 +2,6 @@
 
 #include "coxswain/core/kernel/text.hpp"
 
-#include <algorithm>
-
 namespace coxswain::core {
 
 result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
@@ -18,6 +16,7 @@ result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
     auto const idle_name = idle_.find(name);
     if (idle_name != idle_.end()) {
       w.number = idle_name->second.last;
+      by_age_.erase(idle_name->second.since);
       idle_.erase(idle_name);
     }
     ++w.number.value;
@@ -52,12 +51,13 @@ void count_barriers::cancel(std::string const& name, arrival_number number) {
 }
 
 void count_barriers::remember(std::string const& name, round_number last) {
-  if (idle_.size() >= idle_max_ && !idle_.empty()) {
-    idle_.erase(std::min_element(idle_.begin(), idle_.end(), [](auto const& a, auto const& b) {
-      return a.second.since < b.second.since;
-    }));
+  if (idle_max_ == 0) return;
+  if (idle_.size() >= idle_max_) {
+    idle_.erase(by_age_.begin()->second);
+    by_age_.erase(by_age_.begin());
   }
-  if (idle_max_ > 0) idle_[name] = {last, ++sequence_};
+  auto const at = idle_.insert_or_assign(name, idle{last, ++sequence_}).first;
+  by_age_.emplace(sequence_, at);
 }
 
 }  // namespace coxswain::core

@@ -6,6 +6,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/snapshot/is_loading.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,10 @@ class count_barriers {
     a(2, s.arrival_);
     a(3, s.sequence_);
     a(4, s.idle_);
+    if constexpr (is_loading<decltype(a)>) {
+      for (auto at = s.idle_.begin(); at != s.idle_.end(); ++at)
+        s.by_age_.emplace(at->second.since, at);
+    }
   }
 
  private:
@@ -69,6 +74,7 @@ class count_barriers {
   std::size_t idle_max_;
   std::map<std::string, waiting> by_name_;
   std::map<std::string, idle> idle_;
+  std::map<std::uint64_t, std::map<std::string, idle>::iterator> by_age_;  // all of these
   arrival_number arrival_{};
   std::uint64_t sequence_{};  // rises whenever a name becomes idle
 };
