@@ -2,13 +2,16 @@
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/server/background_server.hpp"
+#include "tests/client/fake_coordinator.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::test {
@@ -20,6 +23,7 @@ server::options elastic() {
   options.core.elastic = true;
   options.core.last_call = duration{};
   options.core.come_back = duration{};
+  options.core.page_entries_max = 1;  // so that the list of members has pages
   options.linger = 1s;
   return options;
 }
@@ -135,6 +139,52 @@ BOOST_AUTO_TEST_CASE(a_step_agreed_on_in_a_former_epoch_stops_nobody) {
   BOOST_TEST((next({a.get()}) == texts{"2: 0 of 1"}));
   BOOST_TEST(!a->reached_sync_point(4));
   a->leave(leave_options{60s});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(pages_of_members, fake_fixture)
+
+// The member "a" and so on; `next`: where the next page begins, if there is one.
+core::answer page(std::uint64_t epoch, std::string name, std::optional<task_id> next = {}) {
+  core::epoch_members_answer made;
+  made.epoch = epoch;
+  made.members.emplace_back();
+  made.members.back().name = std::move(name);
+  made.next_task = next;
+  core::answer all;
+  all.value = std::move(made);
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(an_epoch_that_begins_between_two_pages_begins_the_list_again) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await fake.welcome(fake.options());
+    epoch_members all;
+    std::string outcome;
+    auto const list = [&]() -> asio::awaitable<void> { all = co_await c.epoch_members(); };
+    note(io, list(), outcome);
+    std::vector<std::pair<core::answer, std::uint32_t>> pages;
+    pages.emplace_back(page(1, "a", task_id{1}), 0);
+    pages.emplace_back(page(2, "lost"), 1);
+    pages.emplace_back(page(2, "b", task_id{1}), 0);
+    pages.emplace_back(page(2, "c"), 1);
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      (void)co_await fake.read();
+      auto const asked = std::get<core::epoch_members_args>(fake.message().what);
+      BOOST_TEST(asked.first_task == task_id{pages[i].second});
+      core::answer reply = std::move(pages[i].first);
+      co_await fake.reply(i + 1, std::move(reply));
+    }
+    while (outcome.empty()) co_await next_iteration();
+    BOOST_TEST(outcome == "ok");
+    BOOST_TEST(all.epoch == 2u);
+    BOOST_TEST_REQUIRE(all.members.size() == 2u);
+    BOOST_TEST(all.members[0].name == "b");
+    BOOST_TEST(all.members[1].name == "c");
+    BOOST_TEST(!all.next_task);
+  };
+  run(io, test());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -254,7 +254,7 @@ constexpr std::tuple calm{
           [](maker& m) {
             return next_epoch_args{m.timeout(), m.upto(3), m.one_in(5)};
           }},
-    often{1, [](maker&) { return epoch_members_args{}; }},
+    often{1, [](maker& m) { return epoch_members_args{task_id{m.upto(5)}}; }},
     often{1, [](maker& m) { return resize_args{static_cast<std::uint32_t>(m.upto(5))}; }},
     often{2, &any_query},
     often{1,

@@ -331,7 +331,8 @@ std::vector<core::client_message> sample_requests() {
       core::grant_args{std::string{"sixteen bytes \0\xff", 16}}, core::lock_args{"ckpt", 37s},
       core::try_lock_args{"ckpt"}, core::unlock_args{"ckpt", largest},
       core::next_epoch_args{38s, largest, true}, core::epoch_members_args{},
-      core::take_args{"work", 35s, 36s}, core::take_args{"work", 35s, without_limit},
+      core::epoch_members_args{task_id{4'000'000'000}}, core::take_args{"work", 35s, 36s},
+      core::take_args{"work", 35s, without_limit},
       core::update_lease_args{largest, 4'000'000'000, core::lease_change::finish},
       core::update_lease_args{1, 0, core::lease_change::extend, 37s},
       core::resize_args{4'000'000'000});
@@ -357,6 +358,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {},
       core::epoch_members_answer{
           7, {{"b17/0", incarnation{largest}, "b17:9", "10.0.0.3:1", true}, {}}});
+  add(made, {}, core::epoch_members_answer{largest, {{}}, task_id{4'000'000'000}});
   add(made, {},
       core::epoch_ends{7, core::epoch_ends::cause::asked, "task 2 has called next_epoch", 3});
   add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});

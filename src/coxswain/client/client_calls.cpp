@@ -108,6 +108,28 @@ asio::awaitable<job_status> inspect_all(connection_ptr at, duration timeout) {
   co_return all;
 }
 
+// Of one epoch: when the next one begins meanwhile, it begins again.
+asio::awaitable<epoch_members> all_members(connection_ptr at, duration timeout) {
+  epoch_members all;
+  core::epoch_members_args args;
+  for (bool goes_on = true; goes_on;) {
+    question q{args, timeout};
+    auto a = co_await ask(at, std::move(q));
+    auto& page = value_of<epoch_members>(a);
+    auto const next = std::exchange(page.next_task, std::nullopt);
+    bool const begins = args.first_task == task_id{};
+    bool const begins_again = !begins && page.epoch != all.epoch;
+    if (begins) {
+      all = std::move(page);
+    } else if (!begins_again) {
+      std::move(page.members.begin(), page.members.end(), std::back_inserter(all.members));
+    }
+    goes_on = begins_again || (next && *next > args.first_task);
+    if (goes_on) args.first_task = begins_again ? task_id{} : *next;
+  }
+  co_return all;
+}
+
 }  // namespace
 
 call<void> client_calls::reset(call_options const& options) const {
@@ -228,9 +250,9 @@ call<std::optional<epoch_end>> client_calls::epoch_wanted() const {
   return asking(at_, question{question::kind::ending}, ending_of);
 }
 
-call<coxswain::epoch_members> client_calls::epoch_members(call_options const& options) const {
-  return asking(at_, question{core::epoch_members_args{}, options.timeout},
-                whole<coxswain::epoch_members>);
+asio::awaitable<coxswain::epoch_members> client_calls::epoch_members(
+    call_options const& options) const {
+  return all_members(at_, options.timeout);
 }
 
 call<void> client_calls::resize(std::uint32_t num_tasks, call_options const& options) const {

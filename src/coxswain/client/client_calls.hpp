@@ -88,7 +88,7 @@ class client_calls {
   call<epoch> next_epoch(epoch_options const& options) const;
   [[nodiscard]] epoch last_epoch() const;
   call<std::optional<epoch_end>> epoch_wanted() const;
-  call<coxswain::epoch_members> epoch_members(call_options const& options) const;
+  asio::awaitable<coxswain::epoch_members> epoch_members(call_options const& options) const;
   call<void> resize(std::uint32_t num_tasks, call_options const& options) const;
   asio::awaitable<job_status> inspect(call_options const& options) const;
   call<why_result> why(call_options const& options) const;

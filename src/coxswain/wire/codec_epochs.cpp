@@ -17,11 +17,11 @@ core::next_epoch_args decode(v1::NextEpoch& from) {
   return {timeout_of(from), from.after(), from.shrink_only()};
 }
 
-void encode(core::epoch_members_args, v1::ClientMessage& message) {
-  message.mutable_epoch_members();
+void encode(core::epoch_members_args from, v1::ClientMessage& message) {
+  message.mutable_epoch_members()->set_first_task(from.first_task.value);
 }
 
-core::epoch_members_args decode(v1::EpochMembers&) { return {}; }
+core::epoch_members_args decode(v1::EpochMembers& from) { return {task_id{from.first_task()}}; }
 
 void encode(core::resize_args from, v1::ClientMessage& message) {
   message.mutable_resize()->set_num_tasks(from.num_tasks);
@@ -58,6 +58,7 @@ void encode(core::epoch_members_answer const& from, v1::ServerMessage& message) 
     added.set_peer(text(one.peer));
     added.set_survivor(one.survivor);
   }
+  if (from.next_task) to.set_next_task(from.next_task->value);
 }
 
 core::epoch_members_answer decode(v1::EpochMembersReply& from) {
@@ -69,6 +70,7 @@ core::epoch_members_answer decode(v1::EpochMembersReply& from) {
                           std::move(*one.mutable_label()), std::move(*one.mutable_peer()),
                           one.survivor()});
   }
+  if (from.has_next_task()) to.next_task = task_id{from.next_task()};
   return to;
 }
 

@@ -67,6 +67,17 @@ std::string members(cluster& c) {
   return text;
 }
 
+// "1: m0 m1 next 2": a page of the list.
+std::string members_from(cluster& c, std::uint32_t first) {
+  auto const of = c.send(c.observer(), core::epoch_members_args{task_id{first}}, without_limit);
+  auto const* const page = c.body<core::epoch_members_answer>(of);
+  if (!page) return c.code(of);
+  std::string text = std::to_string(page->epoch) + ":";
+  for (auto const& one : page->members) text += " " + one.name;
+  if (page->next_task) text += " next " + std::to_string(page->next_task->value);
+  return text;
+}
+
 // n of at most `most` tasks are in epoch 1: client i is task i, member m<i>.
 struct elastic_job {
   elastic_job(std::uint32_t n, std::uint32_t most, core::config options)
@@ -789,6 +800,21 @@ BOOST_AUTO_TEST_CASE(other_jobs_have_no_epochs_and_elastic_ones_assign_numbers) 
   BOOST_TEST(members(c) == "FAILED_PRECONDITION");
   auto other = cluster::without_clients(2, elastic(1));
   BOOST_TEST(other.code(other.join({other.observer(), 0}, 7)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(the_list_of_members_has_pages) {
+  core::config options;
+  options.page_entries_max = 2;
+  elastic_job j{5, 5, elastic(1, options)};
+  auto const before = j.c.logic().counts().steps;
+
+  BOOST_TEST(members_from(j.c, 0) == "1: m0 m1 next 2");
+  BOOST_TEST(j.c.logic().counts().steps - before == 2u);
+  BOOST_TEST(members_from(j.c, 2) == "1: m2 m3 next 4");
+  BOOST_TEST(members_from(j.c, 4) == "1: m4");
+  // Of an epoch with more members there could be more.
+  BOOST_TEST(members_from(j.c, 5) == "1:");
+  BOOST_TEST(members_from(j.c, UINT32_MAX) == "1:");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -183,7 +183,7 @@ bool job::has_guests(std::string const& secret) const {
 void job::begin() {
   actor& auditor = add({}, without_limit);
   auditor.body.delay_max = 0ns;
-  for (auto const audit : {&audit_keys, &audit_tasks, &audit_events}) {
+  for (auto const audit : {&audit_keys, &audit_tasks, &audit_members, &audit_events}) {
     auditor.body.work.push_back(audit(auditor));
     auditor.body.work.back().start();
   }

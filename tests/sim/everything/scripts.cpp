@@ -265,12 +265,36 @@ script audit_tasks(actor& me) {
     if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
       me.in.seen.tasks.push_back({me.in.w.now, *news});
       seen = news->version;
-      if (!me.in.decided.options.elastic) continue;
-      what = core::epoch_members_args{};  // for the rules
-      core::answer const members = co_await me.ask(std::move(what), 10s, std::nullopt);
     } else {
       me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
       co_await me.sleep(20ms);
+    }
+  }
+}
+
+// For the rules; of whatever the tasks have become, all pages.
+script audit_members(actor& me) {
+  std::optional<std::uint64_t> seen;
+  while (!me.is_over() && me.in.decided.options.elastic) {
+    core::request what = core::watch_tasks_args{seen};
+    core::answer a = co_await me.ask(std::move(what), without_limit, std::nullopt);
+    if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
+      seen = news->version;
+    } else {
+      co_await me.sleep(20ms);
+      continue;
+    }
+    core::epoch_members_args page;
+    std::uint64_t epoch = 0;
+    for (bool goes_on = true; goes_on;) {
+      what = page;
+      a = co_await me.ask(std::move(what), 10s, std::nullopt);
+      auto const* const all = std::get_if<core::epoch_members_answer>(&a.value);
+      if (!all) break;
+      bool const begins_again = page.first_task != task_id{} && all->epoch != epoch;
+      goes_on = begins_again || all->next_task;
+      if (goes_on) page.first_task = begins_again ? task_id{} : *all->next_task;
+      epoch = all->epoch;
     }
   }
 }

@@ -57,6 +57,7 @@ script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t ste
 // Observes everything from the start.
 script audit_keys(actor& me);
 script audit_tasks(actor& me);
+script audit_members(actor& me);
 script audit_events(actor& me);
 
 // Pops all remaining items and removes all keys.

@@ -250,22 +250,27 @@ void epochs::end_calls_that_need(time_point now, task_id id) {
   concerns_.leaves.end_open(why);
 }
 
-void epochs::handle(call const& c, epoch_members_args&) {
+// The roster may have become smaller since the page before; the reader sees another epoch.
+void epochs::handle(call const& c, epoch_members_args& args) {
   if (!options_.elastic) return calls_.refuse(c, not_elastic);
   if (number_ == 0) {
     return calls_.refuse(c, {errc::failed_precondition, "no epoch has begun"});
   }
-  epoch_members_answer all;
-  all.epoch = number_;
-  all.members.reserve(roster_.size());
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+  std::uint32_t const first = std::min(args.first_task.value, roster_.size());
+  auto const end = static_cast<std::uint32_t>(
+      std::min<std::size_t>(roster_.size(), first + options_.page_entries_max));
+  epoch_members_answer page;
+  page.epoch = number_;
+  page.members.reserve(end - first);
+  for (std::uint32_t i = first; i < end; ++i) {
     task const& t = roster_.at(task_id{i});
     origin const& from = kernel_.from_of(t);
-    all.members.push_back({concerns_.enrolment.member_of(task_id{i}), t.self, from.label(),
-                           from.peer(), !newcomers_.contains(task_id{i})});
+    page.members.push_back({concerns_.enrolment.member_of(task_id{i}), t.self, from.label(),
+                            from.peer(), !newcomers_.contains(task_id{i})});
   }
-  kernel_.tally.steps += roster_.size() / 16;
-  calls_.answer_now(c, calls_.share(std::move(all)), false);
+  if (end < roster_.size()) page.next_task = task_id{end};
+  kernel_.tally.steps += page.members.size();
+  calls_.answer_now(c, calls_.share(std::move(page)), false);
 }
 
 void epochs::handle(call const& c, resize_args& args) {

@@ -128,6 +128,7 @@ struct next_epoch_args {
 
 struct epoch_members_args {
   static constexpr std::string_view words = "epoch_members";
+  task_id first_task{};
   friend bool operator==(epoch_members_args const&, epoch_members_args const&) = default;
 };
 

@@ -201,7 +201,9 @@ struct epoch_members_answer {
     friend bool operator==(member const&, member const&) = default;
   };
   std::uint64_t epoch{};
-  std::vector<member> members;  // by task
+  std::vector<member> members;  // by task, from the one that was asked for
+  // Where the next page begins, if there is one; none of what a client gives its caller.
+  std::optional<task_id> next_task{};
   friend bool operator==(epoch_members_answer const&, epoch_members_answer const&) = default;
 };
 

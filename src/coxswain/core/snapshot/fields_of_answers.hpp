@@ -272,6 +272,7 @@ void fields(auto& a, maybe_const<epoch_members_answer::member> auto& x) {
 void fields(auto& a, maybe_const<epoch_members_answer> auto& x) {
   a(1, x.epoch);
   a(2, x.members);
+  a(3, x.next_task);
 }
 void fields(auto& a, maybe_const<epoch_ends> auto& x) {
   a(1, x.epoch);

@@ -180,8 +180,8 @@ class content_digest {
     add(name, self, survivor);
   }
   void of(core::epoch_members_answer const& a) {
-    auto const& [epoch, members] = a;
-    add(27, epoch, members);
+    auto const& [epoch, members, next_task] = a;
+    add(27, epoch, members, next_task);
   }
   void of(core::epoch_ends const& a) {
     auto const& [epoch, why, text, joiners] = a;

@@ -28,9 +28,18 @@ epoch_stories::epoch_stories(history const& h) : h_{h} {
     if (auto const number = number_in(line, "epoch ", " begins: ")) (*this)[*number].begins = i;
     if (auto const number = number_in(line, "epoch ", " is over: ")) (*this)[*number].is_over = i;
   }
+  std::map<std::uint64_t, core::epoch_members_answer> read;
   for (call_record const& c : h.calls) {
-    auto const* const all = c.gave<core::epoch_members_answer>();
-    if (all && !(*this)[all->epoch].members) (*this)[all->epoch].members = all;
+    if (auto const* const page = c.gave<core::epoch_members_answer>()) {
+      auto& all = read[page->epoch];
+      auto const first = c.asks<core::epoch_members_args>()->first_task.value;
+      if (first == all.members.size()) {
+        all.epoch = page->epoch;
+        all.members.insert(all.members.end(), page->members.begin(), page->members.end());
+        if (!page->next_task) (*this)[page->epoch].members = all;
+      }
+      static_cast<void>((*this)[page->epoch]);
+    }
     if (auto const* const told = told_in(c)) (*this)[told->number].told.emplace(told->rank, &c);
   }
 }

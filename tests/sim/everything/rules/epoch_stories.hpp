@@ -20,10 +20,10 @@ namespace coxswain::sim {
 [[nodiscard]] core::epoch_answer const* told_in(call_record const& c);
 
 struct epoch_story {
-  std::optional<std::size_t> begins;   // the event
-  std::optional<std::size_t> is_over;  // likewise, if it had a loss
-  core::epoch_members_answer const* members{};
-  std::map<task_id, call_record const*> told;  // the first call of each member that was told
+  std::optional<std::size_t> begins;                  // the event
+  std::optional<std::size_t> is_over;                 // likewise, if it had a loss
+  std::optional<core::epoch_members_answer> members;  // none unless all of its pages were seen
+  std::map<task_id, call_record const*> told;         // the first call of each member that was told
 };
 
 // By number.

@@ -105,15 +105,32 @@ class epoch_judge {
   }
 
   // A member that resumes at another address, as of a relay, is seen elsewhere.
-  static core::epoch_members_answer without_peers(core::epoch_members_answer all) {
-    for (auto& one : all.members) one.peer.clear();
+  using members = std::vector<core::epoch_members_answer::member>;
+  static members without_peers(members all) {
+    for (auto& one : all) one.peer.clear();
     return all;
+  }
+
+  // Those of all that a page from there on, of the same size, has.
+  static members same_page(members const& all, std::size_t first, std::size_t size) {
+    auto const begin = std::min(first, all.size());
+    auto const end = std::min(begin + size, all.size());
+    using difference = members::difference_type;
+    return {all.begin() + static_cast<difference>(begin),
+            all.begin() + static_cast<difference>(end)};
   }
 
   void check_list(call_record const& c, core::epoch_members_answer const& all) {
     epoch_story const& of = epochs_.at(all.epoch);
-    if (without_peers(*of.members) != without_peers(all)) {
-      report_violation("not the same members", c);
+    if (of.members) {
+      auto const first = c.asks<core::epoch_members_args>()->first_task.value;
+      auto const& whole = of.members->members;
+      auto const expected = same_page(whole, first, all.members.size());
+      bool const is_last = first + all.members.size() >= whole.size();
+      if (without_peers(expected) != without_peers(all.members) ||
+          is_last == all.next_task.has_value()) {
+        report_violation("not the same members", c);
+      }
     }
     if (!epochs_.may_have_begun(all.epoch, *c.answered)) report_violation("it has not begun", c);
     std::set<incarnation> different;
@@ -232,7 +249,7 @@ class epoch_judge {
     for (call_record const* const c : told) {
       if (c->got != told.front()->got) report_violation("another result than for others", *c);
     }
-    auto const* const members = epochs_[number].members;
+    auto const& members = epochs_[number].members;
     if (!members) return;
     std::vector<task_id> expected = told.front()->asks<core::barrier_args>()->participants;
     bool const are_all = expected.empty();
