@@ -13,7 +13,7 @@ namespace {
 
 // Deadlines that expire at once are handled in portions of so many steps, with other work in
 // between.
-constexpr std::uint64_t steps_per_advance = 2048;
+constexpr std::uint64_t steps_per_advance = 1024;
 
 void handle_due(concerns& all, time_point now, due_item const& item) {
   task_id const task{static_cast<std::uint32_t>(item.subject)};
@@ -51,8 +51,10 @@ void follow_up(concerns& all) {
   all.failures.tell_job_error();
   if (all.task_watches.follow_up()) {
     all.alive.look_at_queries_again();
+    all.alive.look_at_some();
     all.task_watches.tell_all();
   }
+  all.missing.forget_shared();
   all.event_watches.follow_up();
 }
 
@@ -247,7 +249,8 @@ status coordinator::put_in(time_point now, owner_input what) {
 }
 std::optional<time_point> coordinator::next_deadline() const {
   kernel const& k = all_->kernel;
-  bool const is_due = all_->multi_gets.has_woken() || all_->keys.has_ended_keys();
+  bool const is_due = all_->multi_gets.has_woken() || all_->keys.has_ended_keys() ||
+                      all_->alive.has_queries_to_look_at();
   if (is_due) return k.started;  // at once
   auto const next = k.deadlines.next();
   if (!next) return std::nullopt;
@@ -258,6 +261,7 @@ void coordinator::advance(time_point now) {
   k.observe(now);
   all_->multi_gets.look_at_woken(joint_gets::looks_per_advance);
   all_->keys.remove_page_of_ended_keys();
+  all_->alive.look_at_some();
   auto const most = k.tally.steps + steps_per_advance;
   while (auto const item = k.deadlines.due_at(now)) {
     if (++k.tally.steps > most) break;

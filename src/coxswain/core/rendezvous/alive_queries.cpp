@@ -1,12 +1,16 @@
 #include "coxswain/core/rendezvous/alive_queries.hpp"
 
+#include "coxswain/core/model/messages.hpp"
+
 #include <algorithm>
 
 namespace coxswain::core {
 namespace {
 
+// With its answer.
 std::size_t bytes_of(task_set const& members) {
-  return sizeof(alive_queries::query) + 256 + sizeof(task_id) * members.size();
+  return sizeof(alive_queries::query) + 256 +
+         (sizeof(task_id) + sizeof(alive_answer::task)) * members.size();
 }
 
 }  // namespace

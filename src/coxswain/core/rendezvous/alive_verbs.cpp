@@ -13,8 +13,12 @@
 namespace coxswain::core {
 namespace {
 
-// Tasks of a query that expires, which are looked at quickly.
+// Tasks of a query, which are looked at quickly; and queries of which one task is.
 constexpr std::size_t query_tasks_per_step = 16;
+constexpr std::size_t queries_per_step = 16;
+
+// The steps after which other work comes first.
+constexpr std::uint64_t steps_per_look = 1024;
 
 }  // namespace
 
@@ -23,6 +27,7 @@ alive_verbs::alive_verbs(concerns& all)
       queries_{kernel_.memory} {}
 
 void alive_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  to_look_at_ = 0;
   calls_.answer_all(queries_.callers(), calls_.share(why));
 }
 
@@ -31,8 +36,7 @@ void alive_verbs::cancel(ticket who, parked const& p) { queries_.cancel(p.number
 // Only this caller gives up.
 answer_ptr alive_verbs::overdue(time_point now, parked const& p) {
   auto const& q = queries_.all().at(p.number);
-  kernel_.tally.steps += q.members->size() / query_tasks_per_step;
-  barrier_failure f = missing_from(now, q);
+  barrier_failure f = concerns_.missing.describe_shared(now, awaited(q), q.members->size());
   status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
                                           ": " + concerns_.missing.text(now, f)};
   return make_answer({std::move(why), std::move(f)});
@@ -69,7 +73,8 @@ void alive_verbs::check(ticket who, parked const& p) const {
 
 void alive_verbs::check_invariants() const {
   for (auto const& [_, q] : queries_.all()) {
-    invariant(!awaited(q).empty() && !q.called.empty(), "an open alive query waits for somebody");
+    invariant(!q.called.empty() && (!awaited(q).empty() || to_look_at_ > 0),
+              "an open alive query waits for somebody");
   }
   invariant(!error_ || queries_.all().empty(), "nobody asks who is alive once the job has failed");
 }
@@ -77,6 +82,8 @@ void alive_verbs::check_invariants() const {
 void alive_verbs::handle(call const& c, alive_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  // Listed tasks are sorted, and compared with those of other queries.
+  kernel_.tally.steps += args.tasks.size() / query_tasks_per_step;
   auto const members = concerns_.barriers.participants(*c.task, args.tasks, std::nullopt);
   if (!members) return calls_.refuse(c, members.error());
   if (!queries_.has_room(*members)) {
@@ -114,8 +121,17 @@ std::vector<task_id> alive_verbs::awaited(alive_queries::query const& q) const {
 }
 
 void alive_verbs::answer_if_complete(alive_queries::query& q) {
-  if (!alive_queries::is_complete(q, [&](task_id id) { return is_awaited(q, id); })) return;
+  std::size_t looks = 0;
+  auto const is_awaited_too = [&](task_id id) {
+    ++looks;
+    return is_awaited(q, id);
+  };
+  bool const is_complete = alive_queries::is_complete(q, is_awaited_too);
+  kernel_.tally.steps += looks / query_tasks_per_step;
+  if (!is_complete) return;
+  charge(q);
   alive_answer a;
+  a.tasks.reserve(q.members->size());
   for (std::uint32_t i = 0; i < q.members->size(); ++i) {
     task_id const id = q.members->at(i);
     if (task const& t = roster_.at(id); t.is_connected()) a.tasks.push_back({id, t.self});
@@ -123,13 +139,24 @@ void alive_verbs::answer_if_complete(alive_queries::query& q) {
   calls_.answer_all(alive_queries::callers(q), calls_.share(std::move(a)));
 }
 
-void alive_verbs::look_at_queries_again() {
+// Its members are copied into an answer, and its calls are answered.
+void alive_verbs::charge(alive_queries::query const& q) const {
+  kernel_.tally.steps += q.members->size() / query_tasks_per_step + q.called.size();
+}
+
+void alive_verbs::look_at_some() {
   auto& all = queries_.all();
-  for (auto at = all.begin(); at != all.end();) {
-    alive_queries::query& q = at->second;
-    ++at;  // first: a query that is answered is gone
-    answer_if_complete(q);
+  auto const most = kernel_.tally.steps + steps_per_look;
+  std::size_t looks = 0;
+  while (to_look_at_ > 0 && !all.empty() && kernel_.tally.steps < most) {
+    --to_look_at_;
+    auto next = all.upper_bound(looked_at_);
+    if (next == all.end()) next = all.begin();
+    looked_at_ = next->first;
+    if (++looks % queries_per_step == 0) ++kernel_.tally.steps;
+    answer_if_complete(next->second);
   }
+  if (all.empty()) to_look_at_ = 0;
 }
 
 barrier_failure alive_verbs::missing_from(time_point now, alive_queries::query const& q) const {

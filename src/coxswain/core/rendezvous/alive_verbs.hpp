@@ -19,7 +19,10 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   // Queries that wait for the task to ask end.
   void end_queries_awaiting(task_id id, status const& why);
   // Tasks have changed: queries may be complete.
-  void look_at_queries_again();
+  void look_at_queries_again() { to_look_at_ = queries_.all().size(); }
+  // Looks at some of these; the others are for the next call.
+  void look_at_some();
+  [[nodiscard]] bool has_queries_to_look_at() const noexcept { return to_look_at_ > 0; }
 
   [[nodiscard]] alive_queries const& all() const noexcept { return queries_; }
   [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
@@ -42,12 +45,22 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) { a(1, s.queries_); }
+  static void fields(auto& a, auto& s) {
+    a(1, s.queries_);
+    a(2, s.to_look_at_);
+    a(3, s.looked_at_);
+  }
 
   [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
   void answer_if_complete(alive_queries::query& q);
 
+  void charge(alive_queries::query const& q) const;
+
   alive_queries queries_;
+  // Queries that have not been looked at since the last change of tasks, at most: those after
+  // `looked_at_`, then from the first one on.
+  std::size_t to_look_at_{};
+  alive_queries::query_number looked_at_{};
 };
 
 }  // namespace coxswain::core

@@ -18,9 +18,8 @@ namespace {
 
 constexpr duration progress_every_min = 100ms;
 
-// Tasks of a round that ends or is logged; and those for which its outcome is kept.
+// Tasks of a round that is opened or reports its progress.
 constexpr std::size_t round_tasks_per_step = 16;
-constexpr std::size_t owed_per_step = 4;
 
 round_kind kind_of(barrier_args const& args) {
   return {args.gather, args.reduce, args.fail_when_lost};
@@ -255,6 +254,7 @@ void barrier_verbs::open_round(call const& c, barriers::barrier& b, task_set_ptr
   b.operand_bytes = args.data.size();
   b.opener = c.from.session;
   sessions_.hold(c.by, barriers::cost(b.name, b.round.expected()));
+  kernel_.tally.steps += b.round.expected().size() / round_tasks_per_step;
   kernel_.arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
 }
 
@@ -316,82 +316,6 @@ void barrier_verbs::arm_progress(barriers::barrier const& b, time_point at) {
   deadlines_.arm(of.progress, {at, due::round_progress, b.sequence});
 }
 
-void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
-  barrier_answer a;
-  a.round = b.number;
-  if (b.kind.gather) a.data = b.round.gathered();
-  if (b.kind.reduce != reduction::none) {
-    auto one = reduced(b.kind.reduce, b.round);
-    if (!one) {
-      status const& why = one.error();
-      return fail_round(now, b, {why.code(), failed_text(b, why.message())});
-    }
-    a.data.emplace_back(*std::move(one), kernel_.memory);
-  }
-  b.passed = b.number;
-  end_round(now, b, calls_.share(std::move(a)), {});
-}
-
-// The caller of this function gives `told` the outcome. When all rounds fail at once, because the
-// job has failed or the coordinator stops, that is logged already.
-void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
-                               std::optional<task_id> told) {
-  if (!error_ && !kernel_.stopping) {
-    kernel_.log(severity::warning, event_kind::round_failed, why.message(), std::nullopt, b.name);
-  }
-  auto what = make_answer({std::move(why), concerns_.missing.describe(now, b.round, b.number)});
-  std::vector<task_id> owed_to = b.round.missing();
-  std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
-  kernel_.tally.steps +=
-      b.round.expected().size() / round_tasks_per_step + owed_to.size() / owed_per_step;
-  end_round(now, b, what, std::move(owed_to));
-}
-
-void barrier_verbs::end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
-                              std::vector<task_id> owed_to) {
-  std::vector<ticket> const tickets = b.round.tickets();
-  note_round(now, b, what->outcome.code(), tickets);
-  forget_opening(b);
-  barriers_.end(b, what, std::move(owed_to));
-  calls_.answer_all(tickets, what);
-}
-
-void barrier_verbs::dissolve_round(barriers::barrier& b) {
-  forget_opening(b);
-  barriers_.dissolve(b);
-}
-
-// Effects of opening the round.
-void barrier_verbs::forget_opening(barriers::barrier const& b) {
-  auto const at = round_alarms_.find(b.sequence);
-  kernel_.disarm(at->second);
-  round_alarms_.erase(at);
-  if (session* const s = sessions_.find(b.opener)) {
-    sessions_.let_go(*s, barriers::cost(b.name, b.round.expected()));
-  }
-}
-
-void barrier_verbs::fail_all_rounds(time_point now, status const& why) {
-  while (!barriers_.open_rounds().empty()) {
-    barriers::barrier& b = *barriers_.open_rounds().begin()->second;
-    fail_round(now, b, {why.code(), failed_text(b, why.message())});
-  }
-}
-
-// Those of them that mind it.
-void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
-  status const why = kernel_.absence(id);
-  bool const is_gone = roster_.at(id).state == task_state::left;
-  std::vector<barriers::barrier*> hit;
-  for (auto const& [_, b] : barriers_.open_rounds()) {
-    bool const fails = is_gone || b->kind.fail_when_lost;
-    if (fails && b->round.expected().index_of(id)) hit.push_back(b);
-  }
-  for (barriers::barrier* const b : hit) {
-    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
-  }
-}
-
 void barrier_verbs::handle(call const& c, cancel_barrier_args& args) {
   std::string const& label = c.by.from.label();
   std::string const by = c.task          ? kernel_.who(*c.task)
@@ -428,19 +352,18 @@ void barrier_verbs::round_due(time_point now, due_item const& item) {
   alarms& of = round_alarms_.at(item.subject);
   if (item.what == due::round_progress) return push_progress(now, b);
   if (item.what == due::round_log) {
-    kernel_.tally.steps += b.round.expected().size() / round_tasks_per_step;
     kernel_.arm_log(of, now, item);
-    return kernel_.log(
-        severity::warning, event_kind::waiting,
-        round_text(b) + " has waited for " + in_words(now - b.round.opened()) + ": " +
-            concerns_.missing.text(now, concerns_.missing.describe(now, b.round, b.number)),
-        std::nullopt, b.name);
+    auto const f = concerns_.missing.describe_shared(now, b.round, b.number);
+    return kernel_.log(severity::warning, event_kind::waiting,
+                       round_text(b) + " has waited for " + in_words(now - b.round.opened()) +
+                           ": " + concerns_.missing.text(now, f),
+                       std::nullopt, b.name);
   }
   deadlines_.disarm(of.deadline);
   // The call with the earliest deadline may have been cancelled.
   if (b.round.deadline() > now) return kernel_.arm_deadline(of, b.round.deadline(), item);
   kernel_.note_lateness(now - item.when);
-  barrier_failure const f = concerns_.missing.describe(now, b.round, b.number);
+  auto const f = concerns_.missing.describe_shared(now, b.round, b.number);
   std::string const text = concerns_.missing.timed_out(now, b.round, round_text(b), f);
   fail_round(now, b, {errc::deadline_exceeded, text});
 }
@@ -448,6 +371,7 @@ void barrier_verbs::round_due(time_point now, due_item const& item) {
 // Each gets reports as often as it asked, at most every `progress_every_min`.
 void barrier_verbs::push_progress(time_point now, barriers::barrier& b) {
   deadlines_.disarm(round_alarms_.at(b.sequence).progress);
+  kernel_.tally.steps += b.round.expected().size() / round_tasks_per_step;
   std::optional<task_ranges> missing;
   time_point next = time_point::max();
   b.round.each([&](task_id, meeting::arrival& a) {
@@ -483,26 +407,6 @@ barrier_history barrier_verbs::history(time_point now, std::string_view name) co
   all.open = b->number;
   all.missing = concerns_.missing.text(now, concerns_.missing.describe(now, b->round, b->number));
   return all;
-}
-
-// A parked call knows since when it waits, so an arrival has nothing to note.
-void barrier_verbs::note_round(time_point now, barriers::barrier const& b, errc outcome,
-                               std::vector<ticket> const& in_order) {
-  kernel_.tally.count_round(outcome, now - b.round.opened());
-  snapshot::finished_round over;
-  over.round = b.number;
-  over.at = now - kernel_.started;
-  over.tasks = b.round.expected().size();
-  over.outcome = outcome;
-  if (in_order.size() > 1) {
-    auto const call_of = [&](ticket who) -> parked const& { return *sessions_.parked_at(who); };
-    parked const& last = call_of(in_order.back());
-    over.spread = last.since - call_of(in_order.front()).since;
-    // Of an even number the earlier one in the middle: if half of them are late, that half is.
-    over.lag = last.since - call_of(in_order[(in_order.size() - 1) / 2]).since;
-    if (outcome == errc::ok) over.last_task = last.task;
-  }
-  ended_.add(b.name, std::move(over));
 }
 
 }  // namespace coxswain::core

@@ -87,6 +87,8 @@ class barrier_verbs final : public blocking_concern {
   void release_round(time_point now, barriers::barrier& b);
   void fail_round(time_point now, barriers::barrier& b, status why,
                   std::optional<task_id> told = std::nullopt);
+  void fail_round_owing(time_point now, barriers::barrier& b, status why,
+                        std::vector<task_id> owed_to);
   void fail_all_rounds(time_point now, status const& why);
   void dissolve_round(barriers::barrier& b);
   void end_round(time_point now, barriers::barrier& b, answer_ptr const& what,

@@ -75,6 +75,30 @@ barrier_failure missing_tasks::describe(time_point now, std::vector<task_id> mis
   return f;
 }
 
+barrier_failure missing_tasks::describe_shared(time_point now, meeting const& m,
+                                               round_number number) {
+  barrier_failure f = describe_shared(now, from(m), m.expected().size());
+  f.round = number;
+  return f;
+}
+
+barrier_failure missing_tasks::describe_shared(time_point now, std::vector<task_id> missing,
+                                               std::uint32_t expected) {
+  kernel& k = concerns_.kernel;
+  k.tally.steps += expected / tasks_per_step;
+  std::uint64_t const version = k.roster.version();
+  bool const is_known =
+      shared_ && shared_->at == now && shared_->version == version && shared_->missing == missing;
+  if (!is_known) {
+    k.tally.steps += std::min(missing.size(), known_max);
+    shared_.emplace(description{now, missing, version, describe(now, missing, expected)});
+  }
+  barrier_failure f = shared_->made;
+  f.expected = expected;
+  f.arrived = expected - static_cast<std::uint32_t>(shared_->missing.size());
+  return f;
+}
+
 missing_task missing_tasks::describe_one(time_point now, task_id id) const {
   kernel const& k = concerns_.kernel;
   task const& t = k.roster.at(id);

@@ -8,6 +8,8 @@
 #include "coxswain/core/rendezvous/meeting.hpp"
 #include "coxswain/core/rendezvous/waiting_texts.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,14 @@ class missing_tasks {
                                          round_number number) const;
   [[nodiscard]] barrier_failure describe(time_point now, std::vector<task_id> missing,
                                          std::uint32_t expected, bool in_brief = false) const;
+  // The same, for one of many meetings that end at this input: those that lack the same tasks share
+  // a description. Charges steps.
+  [[nodiscard]] barrier_failure describe_shared(time_point now, meeting const& m,
+                                                round_number number);
+  [[nodiscard]] barrier_failure describe_shared(time_point now, std::vector<task_id> missing,
+                                                std::uint32_t expected);
+  // The input has ended.
+  void forget_shared() { shared_.reset(); }
   // "2 of 512 tasks are missing: 17 (...), 80 (never connected)"
   [[nodiscard]] std::string text(time_point now, barrier_failure const& f) const;
   [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
@@ -51,12 +61,20 @@ class missing_tasks {
   static void fields(auto& a, auto& s) { a(1, s.texts_); }
 
  private:
+  struct description {
+    time_point at;
+    std::vector<task_id> missing;
+    std::uint64_t version{};  // of the roster
+    barrier_failure made;
+  };
+
   void count_looks();
   [[nodiscard]] missing_task describe_one(time_point now, task_id id) const;
   [[nodiscard]] std::string waits_for(task_id id) const;
 
   concerns& concerns_;
   waiting_texts texts_;
+  std::optional<description> shared_;  // the last one, during one input
 };
 
 }  // namespace coxswain::core

@@ -38,7 +38,7 @@ void topology_verbs::cancel(ticket, parked const& p) { exchanges_.cancel(p.name.
 // Only this caller times out: the others keep waiting.
 answer_ptr topology_verbs::overdue(time_point now, parked const& p) {
   meeting const& m = exchanges_.find(p.name.get())->waiting;
-  barrier_failure f = concerns_.missing.describe(now, m, {});
+  barrier_failure f = concerns_.missing.describe_shared(now, m, {});
   std::string text = exchange_text(p.name.get()) + " timed out for " + kernel_.who(*p.task) +
                      " after " + in_words(now - p.since) + ": " + concerns_.missing.text(now, f);
   kernel_.log(severity::warning, event_kind::topology, text);
@@ -230,9 +230,10 @@ void topology_verbs::log_due(time_point now) {
     arm_exchange_log(now);
     duration const waited = now - x.waiting.opened();
     if (waited < options_.waiting_log_period) continue;
+    auto const f = concerns_.missing.describe_shared(now, x.waiting, {});
     kernel_.log(severity::warning, event_kind::waiting,
                 exchange_text(platform) + " has waited for " + in_words(waited) + ": " +
-                    concerns_.missing.text(now, concerns_.missing.describe(now, x.waiting, {})));
+                    concerns_.missing.text(now, f));
   }
 }
 
