@@ -1,6 +1,7 @@
 // Whole jobs of recoverable tasks over a faulty network, whose processes die and are replaced: the
 // job continues, and all participants of a round see the same round.
 
+#include "coxswain/server/recording/replay.hpp"
 #include "tests/sim/seeds.hpp"
 #include "tests/sim/world.hpp"
 
@@ -10,6 +11,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain::sim {
@@ -151,6 +154,26 @@ BOOST_AUTO_TEST_CASE(a_recoverable_job_survives_the_death_of_its_processes) {
       BOOST_TEST(!j.w.was_stuck());
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_ends_when_its_coordinator_is_restarted) {
+  std::string recording;
+  habits ways;
+  ways.has_journal = true;
+  ways.record = [&recording](std::string_view bytes) { recording += bytes; };
+  world w{7, recoverable_job(1), std::move(ways)};
+  w.add(std::nullopt);
+  w.add(task_id{0});
+  bool is_back = false;
+  w.on_crash = [&](duration downtime) { w.at(w.now + downtime, [&] { is_back = true; }); };
+  w.pass(1s);
+  w.restart_coordinator(10ms);
+  w.pass(10s);
+  BOOST_TEST_REQUIRE(is_back);
+
+  server::replay again{recording};
+  while (again.step()) BOOST_TEST_REQUIRE(again.difference() == "");
+  BOOST_TEST(again.is_whole());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -207,6 +207,8 @@ void world::crash() {
     line->server_knows = line->waits_to_be_accepted = false;
   }
   std::destroy_at(&coordinator);
+  // The next one's would begin with a head of its own, and lack the inputs so far.
+  if (options.record) options.record = [](std::string_view) {};
   std::construct_at(
       &coordinator, options,
       server::core_origin{.now = now, .log = &journal, .restored = journal.restored(started)});

@@ -27,10 +27,11 @@ constexpr duration synchronization_max = 10ms;
 
 // Options of a world.
 struct habits {
-  std::uint32_t steps_per_check{1};                // between checks of the invariants
-  bool keeps_log{true};                            // the coordinator's log
-  bool keeps_recording{true};                      // of the coordinator's inputs
-  std::function<void(std::string_view)> record{};  // gets the whole recording
+  std::uint32_t steps_per_check{1};  // between checks of the invariants
+  bool keeps_log{true};              // the coordinator's log
+  bool keeps_recording{true};        // of the coordinator's inputs
+  // Gets the whole recording of the first coordinator.
+  std::function<void(std::string_view)> record{};
   bool checks_snapshots{};                         // after each step, see `fault_of_snapshots`
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
   // The coordinator has a journal and can be restarted. The first process, without delays, is an

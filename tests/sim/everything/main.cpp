@@ -8,7 +8,8 @@
 // eight.
 // With --snapshots the coordinator is saved and loaded in each step, and must be the same; and the
 // job is replayed by one that is saved and loaded at random.
-// With --record it keeps a recording of each job, for `coxswain replay --compare`.
+// With --record it keeps a recording of each job, until its coordinator is restarted, for `coxswain
+// replay --compare`.
 // Without a bug it exits with 1 if a rule was violated, and prints how to run that job again.
 // With one, it exits with 1 if none of the N jobs showed the bug.
 
