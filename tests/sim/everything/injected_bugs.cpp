@@ -378,6 +378,10 @@ void short_topology(bug_injector&, std::size_t, server_messages& sent) {
   auto* const whole = body<core::global_topology>(sent);
   if (whole && whole->tasks.size() > 1) whole->tasks.pop_back();
 }
+void unstated_silence(bug_injector&, std::size_t, server_messages& sent) {
+  if (auto* const hello = body<boxed<core::hello_answer>>(sent)) (*hello)->suspect_after = {};
+  if (auto* const again = body<core::resume_answer>(sent)) again->suspect_after = {};
+}
 // An agreed step of an earlier epoch, or the present one if there was none.
 void former_agreement(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const point = body<core::sync_point>(sent);
@@ -520,6 +524,8 @@ std::vector<injected_bug> const& all_bugs() {
       restarts("no_grace", "a restart gives no time to resume", restart_bug::no_grace),
       restarts("other_coordinator", "a restarted coordinator has another incarnation",
                restart_bug::other_coordinator),
+      {"unstated_silence", "clients are not told how soon a silent connection is suspected",
+       nullptr, &unstated_silence},
       of_relays("deadly_trunk", "a lost relay is the death of its clients", relay_bug::none),
       of_relays("mistaken_exit", "the end of a connection is that of its process",
                 relay_bug::mistaken_exit),

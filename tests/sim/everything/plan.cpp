@@ -150,6 +150,11 @@ plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   // Then calls are refused, as when memory is scarce.
   if (limits_are_small && one_in(r, 2)) full_disks = any(r, 1, 2);
   checks_recording = ways.keeps_recording = false;
+  if (machine_losses == 0 || !one_in(t, 2)) return;
+  // Heartbeats alone notice too late that the machine is gone, and little else happens.
+  options.heartbeat_timeout = duration{1s} * static_cast<int>(between(t, 20, 60));
+  machine_losses = 1;
+  crashes = faults = relay_faults = deaths = restarts = disk_failures = full_disks = 0;
 }
 
 void plan::add_relays(generator r) {

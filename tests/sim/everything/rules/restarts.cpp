@@ -25,9 +25,11 @@ bool has_other_fault(history const& h, process_record const& p, interval const& 
 void check_return(history const& h, std::size_t index, interval const& restart, violations& found) {
   process_record const& p = h.processes[index];
   bool const has_session = p.opened && *p.opened < restart.from;
-  auto const end = std::min({p.died.value_or(time_point::max()), p.departed.value_or(h.ended),
-                             p.is_quiet ? restart.from : time_point::max()});
   time_point const bound = restart.to + h.options.restart_grace;
+  // One that ends by the bound has another cause.
+  bool const is_over = p.is_quiet && p.ended.value_or(bound) <= bound;
+  auto const end = std::min({p.died.value_or(time_point::max()), p.departed.value_or(h.ended),
+                             is_over ? restart.from : time_point::max()});
   if (!has_session || end <= bound || p.ended.value_or(bound) < restart.from) return;
   if (has_other_fault(h, p, restart, bound)) return;
   bool const is_back = std::any_of(p.resumed.begin(), p.resumed.end(),
