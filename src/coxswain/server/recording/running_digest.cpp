@@ -30,6 +30,14 @@ class content_digest {
     return *this;
   }
 
+  // Fields that older recordings do not have count with their places, unless they are as then.
+  template <class... Fields>
+  content_digest& add_newer(Fields const&... fields) {
+    std::uint64_t place = 0;
+    ((++place, fields == Fields{} ? *this : add(place, fields)), ...);
+    return *this;
+  }
+
   [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
 
  private:
@@ -71,8 +79,8 @@ class content_digest {
   }
 
   void of(failure const& f) {
-    auto const& [task, why, is_reported] = f;  // older recordings do not have the last one
-    add(task, why);
+    auto const& [task, why, is_reported] = f;
+    add(task, why).add_newer(is_reported);
   }
   void of(missing_task const& m) {
     auto const& [task, state, suspect, last_heard, label, waits_for, step] = m;
@@ -110,6 +118,22 @@ class content_digest {
   void of(core::snapshot::straggler const& s) {
     auto const& [task, times_last, lag_mean, lag_max, rounds] = s;
     add(task, times_last, lag_mean, lag_max, rounds);
+  }
+  void of(core::snapshot::spare const& s) {
+    auto const& [member, label, peer, age, suspect] = s;
+    add(member, label, peer, age, suspect);
+  }
+  void of(core::snapshot::relay const& r) {
+    auto const& [label, peer, clients, clients_paused, at] = r;
+    add(label, peer, clients, clients_paused, at);
+  }
+  void of(core::snapshot::lease const& l) {
+    auto const& [queue, item, redeliveries, holder, at, expires] = l;
+    add(queue, item, redeliveries, at, expires);
+  }
+  void of(core::snapshot::elastic_state const& e) {
+    auto const& [epoch, tasks_min, tasks_max, tasks_wanted, ending, over, ready, age] = e;
+    add(epoch, tasks_min, tasks_max, tasks_wanted, over, ready, age);
   }
   void of(core::alive_answer::task const& t) {
     auto const& [id, self] = t;
@@ -155,21 +179,15 @@ class content_digest {
     add(1, coordinator, session, num_tasks, heartbeat_period, heartbeat_timeout, reconnect_grace,
         frame_bytes_max, value_bytes_max, key_bytes_max, open_requests_max,
         open_requests_max_per_task, given, coordinator_return, hosted_by_task);
-    // Older recordings have none. What depends on it alone is left out (suspect_after).
-    if (restart_grace > 0s) add(restart_grace);
-    if (term > 1) add(term);
-    if (relayed) add(relayed);
+    add_newer(restart_grace, term > 1 ? term : 0, relayed, suspect_after);
   }
   void of(core::resume_answer const& a) {
     auto const& [unknown, term, suspect_after] = a;
-    add(2, unknown);
-    if (term > 1) add(term);
+    add(2, unknown).add_newer(term > 1 ? term : 0, suspect_after);
   }
   void of(core::join_answer const& a) {
     auto const& [already_started, task, epoch] = a;
-    add(3, already_started);
-    if (task) add(*task);
-    if (epoch) add(*epoch);
+    add(3, already_started).add_newer(task, epoch);
   }
   void of(core::epoch_answer const& a) {
     auto const& [number, size, rank, address, lost, joined] = a;
@@ -197,8 +215,7 @@ class content_digest {
   }
   void of(core::value_answer const& a) {
     auto const& [value, version, redeliveries] = a;
-    add(6, value, version);
-    if (redeliveries) add(*redeliveries);
+    add(6, value, version).add_newer(redeliveries);
   }
   void of(core::counter_answer const& a) {
     auto const& [value, version] = a;
@@ -224,6 +241,8 @@ class content_digest {
         waiting_gets, memory_bytes_max, lateness_p99, lateness_max, deadlines_answered,
         queued_items, waiting_pops, waiting_key_watches, stuck_tasks, rounds, stragglers,
         next_task);
+    add_newer(more_barriers, leased_items, locks_held, waiting_locks, spares, spares_waiting,
+              relays, more_relays, elastic, leases);
   }
   void of(core::goodbye const& a) {
     auto const& [why, may_resume, restarted, address] = a;
@@ -248,8 +267,7 @@ class content_digest {
   }
   void of(core::stored_answer const& a) {
     auto const& [version, is_volatile] = a;
-    add(17, version);
-    if (is_volatile) add(true);
+    add(17, version).add_newer(is_volatile);
   }
   void of(core::count_answer const& a) {
     auto const& [count] = a;
