@@ -353,6 +353,27 @@ class Ends(PythonTest):
                     if "work" in kind:
                         self.assertIn("main thread has ended", said)
 
+    def test_a_thread_that_waits_during_the_import_of_pools_does_not_keep_them_alive(self):
+        at = self.coordinator()
+        program = self.python(
+            "import coxswain, sys, threading, types\n"
+            "job = coxswain.Client(sys.argv[1])\n"
+            "def work(begins=lambda: None):\n"
+            "    try: job.pop('q', 0.0)\n"
+            "    except coxswain.DeadlineExceeded: pass\n"
+            "    begins()\n"
+            "    try: job.pop('q', None)\n"
+            "    except coxswain.Cancelled as problem: print(problem)\n"
+            "sys.modules['concurrent.futures.thread'] = types.ModuleType('begun')\n"
+            "waits = threading.Event()\n"
+            "threading.Thread(target=work, args=(waits.set,)).start()\n"
+            "waits.wait()\n"
+            "del sys.modules['concurrent.futures.thread']\n"
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "ThreadPoolExecutor().submit(work)\n", at.address)
+
+        self.assertIn("main thread has ended", self.out_of(program))
+
     def test_the_interpreter_exits_while_threads_wait(self):
         at = self.coordinator()
         for _ in range(5):

@@ -67,7 +67,8 @@ def _end_waits_at_exit() -> None:
     import sys
     import threading
     global _ends_pools
-    has_pools = "concurrent.futures.thread" in sys.modules
+    # While that module is being imported, what joins its threads may not be registered yet.
+    has_pools = hasattr(sys.modules.get("concurrent.futures.thread"), "ThreadPoolExecutor")
     if _ends_pools is not None and _ends_pools >= has_pools:
         return
     _ends_pools = has_pools

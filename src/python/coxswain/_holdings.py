@@ -18,7 +18,7 @@ class _Held:
     """Something that is held until it is given back. An object that is dropped gives it back at
     once, without waiting; one in a forked child, or of a closed client, does nothing."""
 
-    _is_held = True
+    _is_held = False
 
     def _drop(self) -> None:
         """Gives it back without waiting."""
@@ -57,6 +57,7 @@ class _Item:
     def __init__(self, native: Any, raw: tuple[bytes, int, int]):
         self._native = native
         self.value, self.number, self.redeliveries = raw
+        self._is_held = True
 
     def __repr__(self) -> str:
         return (f"{type(self).__name__}(number={self.number}, redeliveries={self.redeliveries}, "
@@ -99,6 +100,7 @@ class HeldLock(_HeldInBlock):
         self._native = native
         self.name = name
         self.token = token
+        self._is_held = True
 
     def unlock(self) -> None:
         self._native.unlock(self.name, self.token)
@@ -114,8 +116,8 @@ class AsyncTakenItem(_Item, _Held):
     """As TakenItem, with calls to await."""
 
     def __init__(self, calls: Any, raw: tuple[bytes, int, int]):
-        super().__init__(calls.native, raw)
         self._calls = calls
+        super().__init__(calls.native, raw)
 
     async def finish(self) -> None:
         await self._calls.ask("finish", *self._which())
@@ -155,8 +157,6 @@ class AsyncTaking:
 
 class AsyncLocked(_Held):
     """``async with job.locked("name") as lock``."""
-
-    _is_held = False
 
     def __init__(self, calls: Any, name: str, timeout: Timeout):
         self._calls = calls
