@@ -77,6 +77,8 @@ template void begin(asio::any_io_executor const&, asio::awaitable<bool>, complet
 template void begin(asio::any_io_executor const&, asio::awaitable<client>, completion<client>);
 template void begin(asio::any_io_executor const&, asio::awaitable<std::uint64_t>,
                     completion<std::uint64_t>);
+template void begin(asio::any_io_executor const&, asio::awaitable<epoch_members>,
+                    completion<epoch_members>);
 template void begin(asio::any_io_executor const&, asio::awaitable<job_status>,
                     completion<job_status>);
 template void begin(asio::any_io_executor const&, asio::awaitable<std::vector<key_value>>,
