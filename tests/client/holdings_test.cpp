@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(client_holdings_and_losses, fake_fixture)
 
-// What the handle is made to do while the connection is away is sent when the session resumes.
+// A call made while disconnected is sent when the session resumes.
 BOOST_AUTO_TEST_CASE(an_item_is_kept_through_a_loss_of_the_connection) {
   for (bool const is_finished : {true, false}) {
     auto const test = [this, is_finished]() -> asio::awaitable<void> {

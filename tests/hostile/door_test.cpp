@@ -218,7 +218,7 @@ BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, boost::unit_test::data::mak
   check_at_relay(by, {"--memory-max", "64MiB"});
 }
 
-// The relay's token does not speak for every user, so the coordinator's own door refuses them.
+// The relay admits all users, but its token does not vouch for them: the coordinator refuses them.
 BOOST_DATA_TEST_CASE(strangers_at_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
   check_at_relay(by, {"--memory-max", "64MiB", "--all-users"});
 }

@@ -1,5 +1,5 @@
-// What expires at the same moment, and what is looked at again when a task is lost: the coordinator
-// serves others in between, and its memory stays within its limit.
+// Many calls expire at once, or are completed by the loss of one task: the coordinator keeps
+// serving other clients, and its memory stays within its limit.
 
 #include "tests/hostile/attack.hpp"
 #include "tests/hostile/coordinator_process.hpp"

@@ -1,6 +1,6 @@
-// Peers that break HTTP/2 at the coordinator's door for JAX processes, and the limits that they
-// set: which bytes end a connection, which a call, and which are fine. The door must not depend on
-// what its library checks today.
+// Clients of the JAX door that violate HTTP/2, and the limits that they announce: which bytes end a
+// connection, which end a call, and which are accepted. These rules are ours, whichever checks the
+// library makes.
 
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"

@@ -5,7 +5,7 @@
 
 namespace coxswain {
 
-// What the attempt waits for: the name server, the peer's host, the peer's part of TLS.
+// Waiting for the name server, for the TCP connection, for the TLS handshake.
 enum class attempt_stage : std::uint8_t { resolving, connecting, tls_handshake };
 
 }  // namespace coxswain

@@ -1,4 +1,4 @@
-// What a session of coxswain.h holds for a while: locks, and items taken from a queue.
+// Owning handles of coxswain.h: locks, and items taken from a queue.
 
 #include "coxswain/c/borders.hpp"
 

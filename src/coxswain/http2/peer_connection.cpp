@@ -332,8 +332,8 @@ void peer_connection::feed(time_point now, std::string_view input) {
   encode_control();
 }
 
-// What is encoded takes less memory than what nghttp2 queues. And what its peer has done wrong is
-// known only when the GOAWAY is encoded.
+// Encoded frames take less memory than those that nghttp2 queues, and the peer's error is known
+// only once the GOAWAY is encoded.
 void peer_connection::encode_control() {
   if (is_over_ || nghttp2_session_get_outbound_queue_size(raw()) == 0) return;
   std::uint8_t const* frame = nullptr;

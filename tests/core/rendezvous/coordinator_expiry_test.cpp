@@ -1,4 +1,4 @@
-// What expires together, or is looked at again together, costs steps and goes on in later
+// Many deadlines or alive queries that are due together cost steps, and are handled over several
 // iterations.
 
 #include "coxswain/core/coordinator.hpp"

@@ -285,7 +285,7 @@ void agent::send_heartbeat(time_point now) {
   life_.heartbeat_sent(now);
 }
 
-// What the attempt in progress there waits for.
+// The reply that the attempt at this address is still waiting for.
 std::string agent::missing_answer(std::size_t address) const {
   if (phase_ == phase::greeting) {
     return "connected, but no reply to the greeting of a Coxswain client";
@@ -298,8 +298,8 @@ std::string agent::missing_answer(std::size_t address) const {
   return {};
 }
 
-// Why there is no connection: what the present attempt has waited for too long, else why the last
-// one failed.
+// Why there is no connection: the missing reply if the current attempt is slow, else the last
+// error.
 status agent::obstacle(time_point now) const {
   auto const first = candidates_.oldest();
   auto const& last = outage_.last_error();

@@ -7,7 +7,7 @@
 namespace coxswain::core {
 namespace {
 
-// With its answer.
+// Of a query, including the room for its answer.
 std::size_t bytes_of(task_set const& members) {
   return sizeof(alive_queries::query) + 256 +
          (sizeof(task_id) + sizeof(alive_answer::task)) * members.size();

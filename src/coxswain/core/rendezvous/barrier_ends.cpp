@@ -31,8 +31,7 @@ void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
   end_round(now, b, calls_.share(std::move(a)), {});
 }
 
-// The caller of this function gives `told` the outcome. When all rounds fail at once, because the
-// job has failed or the coordinator stops, that is logged already.
+// The caller of this function gives `told` the outcome.
 void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
                                std::optional<task_id> told) {
   std::vector<task_id> owed_to = b.round.missing();
@@ -40,6 +39,8 @@ void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
   fail_round_owing(now, b, std::move(why), std::move(owed_to));
 }
 
+// When all rounds fail at once, because the job has failed or the coordinator stops, that is logged
+// already.
 void barrier_verbs::fail_round_owing(time_point now, barriers::barrier& b, status why,
                                      std::vector<task_id> owed_to) {
   if (!error_ && !kernel_.stopping) {

@@ -9,7 +9,7 @@
 
 namespace coxswain::server {
 
-// What the connections use in turn.
+// Buffers that all connections share, one at a time.
 struct grpc_events {
   std::vector<http2::server_event> all;
   http2::frame_buffer frames;
