@@ -319,6 +319,18 @@ class Supervised(TaskTest):
         self.assertEqual(host.wait(), 1, host.said())
         self.assertIn("never joined: does it call jax.distributed.initialize()?", host.err)
 
+    def test_a_hosting_jax_program_needs_no_token(self):
+        self.at = {}
+        host = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--task-id", 0, "--num-tasks", 1,
+                          "--address", f"127.0.0.1:{free_port()}", "--", "sh", "-c",
+                          'echo "$JAX_COORDINATOR_ADDRESS"; test -S "${JAX_COORDINATOR_ADDRESS#unix:}"',
+                          env={"COXSWAIN_TOKEN": "a-secret-of-the-job"})
+
+        self.assertEqual(host.wait(), 1, host.said())
+
+        self.assertRegex(host.out, "^unix:.*/jax$")
+        self.assertIn("'sh' ended and never joined", host.err)
+
 
 class Calls(TaskTest):
 

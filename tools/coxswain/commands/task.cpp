@@ -8,6 +8,7 @@
 #include "process/host_relay.hpp"
 #include "process/log.hpp"
 #include "process/machine.hpp"
+#include "process/private_directory.hpp"
 #include "process/task_host.hpp"
 #include "process/task_run.hpp"
 
@@ -123,9 +124,23 @@ void use_host_relay(task_command const& given, task_run_options& options) {
   if (!given.coordinator.server.xla.strict) options.jax_address = relay;
 }
 
-void need_jax_address(task_run_options const& options) {
+bool lacks_jax_address(task_run_options const& options) {
   bool const is_inherited = std::getenv("JAX_COORDINATOR_ADDRESS") != nullptr;
-  if (!options.joins_itself || !options.jax_address.empty() || is_inherited) return;
+  return options.joins_itself && options.jax_address.empty() && !is_inherited;
+}
+
+// The JAX program of the task that hosts the coordinator supports neither the token nor TLS: it gets
+// a socket that only this user can connect to. It lives as long as what this returns.
+std::unique_ptr<private_directory> add_jax_socket(task_command& given, task_run_options& options) {
+  if (!lacks_jax_address(options)) return nullptr;
+  auto made = std::make_unique<private_directory>();
+  options.jax_address = "unix:" + made->path() + "/jax";
+  given.coordinator.server.xla.listen.push_back(options.jax_address);
+  return made;
+}
+
+void need_jax_address(task_run_options const& options) {
+  if (!lacks_jax_address(options)) return;
   throw program_error{exit_code::usage,
                       "--jax: a JAX program can send neither a token nor a certificate; use "
                       "--relay, give the coordinator's address for JAX programs with --xla-listen, "
@@ -162,7 +177,7 @@ class hosting {
   task_host host_;
 };
 
-int run_task(task_command const& given, std::vector<std::string> command) {
+int run_task(task_command& given, std::vector<std::string> command) {
   if (command.empty()) {
     throw program_error{exit_code::usage, "no command given: coxswain task -- CMD..."};
   }
@@ -172,6 +187,7 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   // The coordinator's own process needs none, and starts it only now.
   bool const hosts = given.hosts_if_task_0 && options.client.task == task_id{0};
   if (given.has_relay && !hosts) use_host_relay(given, options);
+  auto const jax_socket = hosts ? add_jax_socket(given, options) : nullptr;
   need_jax_address(options);
   std::optional<hosting> coordinator;
   if (hosts) {
@@ -284,10 +300,10 @@ An unmodified JAX program joins and leaves by itself: with --jax nothing else do
 and no other program can act for it. How it ends is reported at once, as for any command; if it ends
 with 0 and never joined, the exit code is 1. For its jax.distributed.initialize() these are set:
 JAX_COORDINATOR_ADDRESS, with --relay that of the relay, unless there is --xla-strict; if there are
-tokens or TLS and neither --relay nor --xla-listen, set it yourself;
-JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with SLURM_JOB_ID and
-SLURM_STEP_NODELIST unless they are set. The process uses the GPU with its number on this machine, 0
-if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.
+tokens or TLS and neither --relay nor --xla-listen, set it yourself, except where this hosts the
+coordinator; JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with
+SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set. The process uses the GPU with its number
+on this machine, 0 if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh
