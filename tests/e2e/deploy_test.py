@@ -1,5 +1,5 @@
 """The files of tools/deploy: well-formed, consistent, and detected as launchers; and their commands,
-with the README's train.py on this machine. launchers_test.py runs the batch script under a real
+with the README's train.py on this machine. tests/launchers runs the batch script under a real
 Slurm.
 """
 

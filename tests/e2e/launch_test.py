@@ -1,5 +1,5 @@
 """Values taken from a launcher: coxswain detect, and all that needs the address, the task or the
-number of tasks. The launchers are simulated; launchers_test.py runs real ones.
+number of tasks. The launchers are simulated; tests/launchers runs real ones.
 """
 
 import json

@@ -129,8 +129,8 @@ bool lacks_jax_address(task_run_options const& options) {
   return options.joins_itself && options.jax_address.empty() && !is_inherited;
 }
 
-// The JAX program of the task that hosts the coordinator supports neither the token nor TLS: it gets
-// a socket that only this user can connect to. It lives as long as what this returns.
+// The JAX program of the task that hosts the coordinator supports neither the token nor TLS: it
+// gets a socket that only this user can connect to. It lives as long as what this returns.
 std::unique_ptr<private_directory> add_jax_socket(task_command& given, task_run_options& options) {
   if (!lacks_jax_address(options)) return nullptr;
   auto made = std::make_unique<private_directory>();

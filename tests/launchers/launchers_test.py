@@ -1,23 +1,35 @@
 """Jobs under real launchers: mpirun of Open MPI, mpiexec of MPICH, and Slurm on one machine, also
-with that mpiexec in its jobs. The argument names the launcher; if it is not installed, the test says
-so and is skipped.
+with that mpiexec in its jobs. Each starts a C++, a Python and a JAX program. The argument names the
+launcher; if it is not installed, the test says so and is skipped.
 """
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-import real_launchers
-from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+import slurm  # noqa: E402: found by the line above
+from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port  # noqa: E402
 
 SKIPPED = 77
 TASKS = 3
 SCRIPT = 'coxswain all-gather ids "$COXSWAIN_TASK_ID of $COXSWAIN_NUM_TASKS"'
 GATHERED = [f"{task} of {TASKS}" for task in range(TASKS)]
+
+CPP = "coxswain-example-worker", "--rounds", "3"
+PYTHON = sys.executable, "-B", str(HERE / "python_program.py")
+JAX = os.environ["COXSWAIN_JAX_PYTHON"], "-B", str(HERE / "jax_program.py")
+
+# What each task runs, as which of `coxswain task`, and what it prints at the end.
+PROGRAMS = {"C++": (CPP, (), "3 rounds"), "Python": (PYTHON, (), "sum 6"),
+            "JAX": (JAX, ("--jax",), "sum 6")}
 
 
 class Launched(EndToEnd):
@@ -25,7 +37,8 @@ class Launched(EndToEnd):
 
     def launch(self, *command, env=None):
         """Runs the command as three tasks until they end."""
-        path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.directory)}
+        path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.directory),
+                "PYTHONPATH": os.environ["COXSWAIN_PYTHON"], "JAX_PLATFORMS": "cpu"}
         return subprocess.run(
             [*self.launcher, *command], env=clean_environment(path | self.environment | (env or {})),
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
@@ -43,19 +56,33 @@ class Launched(EndToEnd):
             self.assertGreaterEqual(int(one["address"]["value"].rsplit(":", 1)[1]), 61440)
             self.assertTrue(one["job"]["value"].startswith(f"{self.name}-"))
 
+    def check_program(self, command, last_words, env):
+        done = self.launch(*command, env=env)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count(last_words), TASKS, done.stdout + done.stderr)
+
     def check_that_task_0_hosts(self):
-        done = self.launch("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", SCRIPT,
-                           env={"COXSWAIN_TOKEN": "pull"})
+        token = {"COXSWAIN_TOKEN": "pull"}
+        host = "coxswain", "task", "--host-if-task-0"
+
+        done = self.launch(*host, "--", "sh", "-c", SCRIPT, env=token)
 
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(sorted(done.stdout.splitlines()), sorted(GATHERED * TASKS), done.stderr)
+        for language, (program, kind, last_words) in PROGRAMS.items():
+            with self.subTest(language):
+                command = *host, *kind, "--relay", "--", *program
+                self.check_program(command, last_words, token)
 
-    def check_that_a_coordinator_of_its_own_is_found(self):
-        self.serve(TASKS)
-        for program in (("coxswain-example-worker", "--rounds", "3"),):
-            done = self.launch(*program, env=self.at)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertEqual(done.stdout.count("3 rounds"), TASKS)
+    def check_that_a_coordinator_of_its_own_is_found(self, wraps_jax=False):
+        for language, (program, kind, last_words) in PROGRAMS.items():
+            with self.subTest(language):
+                self.serve(TASKS)
+                is_wrapped = wraps_jax and language == "JAX"
+                command = (*("coxswain", "task", *kind, "--"), *program) if is_wrapped else program
+                address = self.at["COXSWAIN_ADDRESS"]
+                self.check_program(command, last_words, self.at | {
+                    "JAX_COORDINATOR_ADDRESS": address, "JAX_COORDINATOR_BIND_ADDRESS": "127.0.0.1:0"})
 
 
 class Mpirun(Launched):
@@ -95,7 +122,8 @@ class Mpiexec(Launched):
         self.check_that_task_0_hosts()
 
     def test_programs_under_mpiexec_find_a_separate_coordinator(self):
-        self.check_that_a_coordinator_of_its_own_is_found()
+        # JAX does not know this launcher.
+        self.check_that_a_coordinator_of_its_own_is_found(wraps_jax=True)
 
 
 class Srun(Launched):
@@ -107,7 +135,7 @@ class Srun(Launched):
         # In a place where munged trusts all parent directories.
         directory = tempfile.mkdtemp(prefix="coxswain-slurm-", dir="/run")
         cls.addClassCleanup(shutil.rmtree, directory)
-        cls.slurm = real_launchers.Slurm(directory)
+        cls.slurm = slurm.Slurm(directory)
         cls.addClassCleanup(cls.slurm.stop)
         cls.slurm.start()
         cls.environment = {"SLURM_CONF": str(cls.slurm.configuration)}
@@ -131,15 +159,16 @@ class Srun(Launched):
         self.check_what_is_detected("pmi")
 
     def test_the_deployed_batch_script_runs(self):
-        script = os.path.join(os.path.dirname(__file__), "../../tools/deploy/job.sbatch")
+        script = HERE.parents[1] / "tools/deploy/job.sbatch"
         out = self.directory / "out"
         self.launcher = ("sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}",
                          f"--output={out}", script)
-
-        done = self.launch("sh", "-c", SCRIPT)
-
-        self.assertEqual(done.returncode, 0, done.stderr + out.read_text())
-        self.assertEqual(sorted(out.read_text().splitlines()), sorted(GATHERED * TASKS))
+        for language, (program, kind, last_words) in PROGRAMS.items():
+            with self.subTest(language):
+                options = {"COXSWAIN_JAX": "true", "COXSWAIN_RELAY": "true"} if kind else {}
+                done = self.launch(*program, env=options)
+                self.assertEqual(done.returncode, 0, done.stderr + out.read_text())
+                self.assertEqual(out.read_text().count(last_words), TASKS, out.read_text())
 
 
 CLASSES = {"mpirun": Mpirun, "mpich": Mpiexec, "slurm": Srun}
@@ -147,7 +176,7 @@ CLASSES = {"mpirun": Mpirun, "mpich": Mpiexec, "slurm": Srun}
 
 def why_not(launcher):
     if launcher == "slurm":
-        return real_launchers.why_not()
+        return slurm.why_not()
     program = CLASSES[launcher].launcher[0]
     return "" if shutil.which(program) else \
         f"{program} is not installed: tools/install_dependencies --launchers"
