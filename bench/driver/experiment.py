@@ -1,7 +1,7 @@
 """Takes samples: of the coordinator alone, or of it and of another side in turn."""
 
 from driver.machine import show
-from driver.processes import RIVALS, files_parent_of, need_rival
+from driver.processes import RIVALS, XLA_SERVICE, files_parent_of, need_rival
 from driver.report import Report
 from driver.sides import Stage
 
@@ -25,6 +25,8 @@ class Experiment:
         self.workload, self.given = workload, given
         self.plan = workload.plan(given)
         self.beside = "baseline" if given.baseline else given.vs or (None if given.alone else workload.beside)
+        if self.beside == "xla":
+            self.beside = XLA_SERVICE
         self.transport = given.transport
         if given.address:
             self.transport = "unix" if given.address.startswith("unix:") else "tcp"
@@ -36,13 +38,13 @@ class Experiment:
         """The table, the JSON, and whether what was to be as expected, is."""
         given, parent = self.given, "/tmp"
         if self.beside in RIVALS:
-            need_rival(self.beside, self.transport == "unix")
+            need_rival(self.beside, self.transport == "unix", given.program)
             parent = files_parent_of(self.beside)
         with Stage(given.program, self.transport, given.address, given.server_pid,
                    given.baseline_transport == "tcp", parent, given.spin,
                    given.durability, given.engine) as self.stage:
-            self.report = Report(self.plan, self.stage, self.plan.measured or self.ours.kind,
-                                 self.beside)
+            measured = "coxswain" if self.beside == XLA_SERVICE else self.plan.measured or self.ours.kind
+            self.report = Report(self.plan, self.stage, measured, self.beside)
             if self.other:
                 self.report.baseline_transport = "unix" if self.stage.is_unix(self.beside) else "tcp"
             disturbance = self._measure()

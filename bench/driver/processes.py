@@ -12,12 +12,20 @@ from pathlib import Path
 
 from driver.machine import UNAVAILABLE, BenchError, cpu_time_of, memory_of, refuse
 
-# The programs of others, and their Debian packages.
-RIVALS = {"redis": ("redis-server", "redis-server"), "etcd": ("etcd", "etcd-server")}
+HERE = Path(__file__).resolve().parent
+
+# XLA's own service, in the place of a coordinator that is spoken to in its protocol.
+XLA_SERVICE = "xla_service"
+
+# The programs of others, and their Debian packages. That of the last one is in `jax_python`.
+RIVALS = {"redis": ("redis-server", "redis-server"), "etcd": ("etcd", "etcd-server"), XLA_SERVICE: ()}
 
 # The coordinator, spoken to in its own protocol or in that of XLA's service. `native` is the former
 # beside the latter.
 OURS = ("coxswain", "native", "xla")
+
+# Servers that know of tasks: their loads are the same.
+OF_JOBS = (*OURS, XLA_SERVICE)
 
 
 class Child:
@@ -152,7 +160,21 @@ def start_relay(stage, upstream, path):
     return child
 
 
-def need_rival(kind, is_unix):
+def jax_python(program):
+    """The Python of the virtual environment with JAX beside the directory of this program, which is made
+    unless it is there."""
+    environment = Path(program).resolve().parent.parent / "jax-environment"
+    made = subprocess.run([HERE.parent.parent / "tools/jax_environment", environment], text=True,
+                          capture_output=True, check=False)
+    if made.returncode != 0:
+        raise BenchError(f"JAX is not installed and cannot be: {made.stderr[-2000:]}", UNAVAILABLE)
+    return environment / "bin/python"
+
+
+def need_rival(kind, is_unix, program):
+    if kind == XLA_SERVICE:
+        jax_python(program)
+        return
     if kind == "etcd" and is_unix:
         refuse("--vs etcd: only --transport tcp")
     program, package = RIVALS[kind]
@@ -171,7 +193,11 @@ def free_address():
         return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
-def _command_of(kind, at, directory):
+def _command_of(kind, at, stage, tasks):
+    directory = stage.directory
+    if kind == XLA_SERVICE:
+        service = HERE.parent / "servers/xla_service.py"
+        return [jax_python(stage.roles.program), "-B", service, at, str(tasks)]
     if kind == "etcd":
         url = f"http://{at}"
         return ["etcd", "--data-dir", f"{directory}/data", "--unsafe-no-fsync", "--log-level", "error",
@@ -191,12 +217,13 @@ def _can_connect(at):
         return tried.connect_ex(port if family == socket.AF_UNIX else (host, int(port))) == 0
 
 
-def start_rival(kind, at, directory, cpu):
-    """Its process, which can be connected to at this address."""
-    log = Path(directory, "log")
+def start_rival(stage, kind, at, tasks):
+    """Its process, for so many tasks, which can be connected to at this address."""
+    log = Path(stage.directory, f"log-{stage.added}")
     with log.open("w") as out:
         child = Child(f"the server process ({kind})",
-                      ["setpriv", "--pdeathsig", "KILL", *_command_of(kind, at, directory)], cpu, out)
+                      ["setpriv", "--pdeathsig", "KILL", *_command_of(kind, at, stage, tasks)],
+                      stage.cpus.server, out)
     until = time.monotonic() + 20
     while not _can_connect(at):
         if (ended := child.ending()) or time.monotonic() > until:

@@ -10,7 +10,7 @@ from driver import machine
 from driver.figures import Histogram
 from driver.machine import BenchError, cpu_time_of, memory_of
 from driver.processes import (
-    OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival,
+    OF_JOBS, OURS, RIVALS, ClientProcesses, Load, Roles, files_parent_of, free_address, start_rival,
     start_relay, start_server, start_with_engine)
 
 DESCRIPTORS_BESIDES = 128  # and what the server keeps for itself
@@ -51,7 +51,7 @@ class Side:
         self.at = stage.new_address(self.kind)
         if self.kind in RIVALS:
             self.at = free_address() if self.at.endswith(":0") else self.at
-            self.server = start_rival(self.kind, self.at, stage.directory, stage.cpus.server)
+            self.server = start_rival(stage, self.kind, self.at, self.plan.job["num_tasks"])
             return
         if self.kind == "coxswain" and stage.engine:
             self.server, self.at = start_with_engine(stage, self.at, self.plan.job["num_tasks"])
@@ -85,7 +85,7 @@ class Side:
             self.load = ClientProcesses(stage.roles, self.at, extent.tasks, stage.cpus.load)
         else:
             plan = self.plan
-            load = plan.load if self.kind in OURS else plan.others_load or plan.load
+            load = plan.load if self.kind in OF_JOBS else plan.others_load or plan.load
             options = {"workload": load, "kind": self.kind, "address": self.at,
                        "connections": extent.connections, "tasks": extent.tasks,
                        **plan.options, **self._of_ours()}

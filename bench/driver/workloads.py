@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from driver.figures import bytes_text, counted, time_text
 from driver.machine import refuse
-from driver.processes import OURS
+from driver.processes import OF_JOBS
 from driver.report import table_line
 
 MIB = 2**20
@@ -60,7 +60,7 @@ class Plan:
     relays: int = 0  # of our side: so many relays, each a process
 
     def extent(self, kind):
-        return self.ours if kind in OURS else self.others
+        return self.ours if kind in OF_JOBS else self.others
 
     def put_behind_relays(self, given):
         self.parameters |= {"relays": given.relays, "processes": int(given.processes)}
@@ -207,7 +207,7 @@ class Barrier(Workload):
     name = "barrier"
     help = ("All tasks arrive, all are released: the time from the last arrival sent to the last "
             "release received, and the server's CPU")
-    rivals = ("redis", "etcd")
+    rivals = ("redis", "etcd", "xla")
     speaks_xla = True
 
     def add_options(self, parser):
@@ -263,6 +263,7 @@ class Join(Workload):
     help = ("A whole job begins: all connect, say hello and join, until all know that it has started. "
             "Tasks in a second, and the server's memory for each when they are idle")
     uses_up_servers = True
+    rivals = ("xla",)
     speaks_xla = True
 
     def add_options(self, parser):
@@ -314,7 +315,7 @@ class Keys(Workload):
     name = "kv"
     help = ("Keys are read or written, each answer followed by the next request: latency, and "
             "operations in a second")
-    rivals = ("redis", "etcd")
+    rivals = ("redis", "etcd", "xla")
     speaks_xla = True
 
     def add_options(self, parser):
@@ -366,7 +367,7 @@ class FanOut(Workload):
     name = "fan-out"
     help = ("Many wait for a key, one puts it: the time until the last one has the value, and the "
             "server's CPU and memory")
-    rivals = ("redis", "etcd")
+    rivals = ("redis", "etcd", "xla")
     speaks_xla = True
 
     def add_options(self, parser):
@@ -396,7 +397,7 @@ class Heartbeat(Workload):
     name = "heartbeat"
     help = ("A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
             "server's CPU for them")
-    rivals = ("redis",)
+    rivals = ("redis", "xla")
     speaks_xla = True
 
     def add_options(self, parser):

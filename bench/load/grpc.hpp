@@ -22,6 +22,7 @@ namespace coxswain::bench {
 enum class grpc_kind : char {
   answer,      // of a call that must succeed
   beat,        // the same, for a heartbeat
+  registered,  // the same, for a RegisterTask
   watched,     // of a call that stays open
   background,  // never found: such a call may end as it likes
   pong,
@@ -75,6 +76,8 @@ class grpc_line final : public frame_source {
 class grpc_peer : public peer {
  public:
   void open(std::size_t connection) override;
+  // A server limits the calls that are open at a time, and those that are made count as open.
+  [[nodiscard]] std::uint64_t prepared_max() const noexcept override { return 1'000; }
   [[nodiscard]] std::shared_ptr<frame_source> reader(std::size_t connection) override {
     return lines_.at(connection);
   }

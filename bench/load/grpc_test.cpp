@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_SUITE(xla_peers)
 
 // A peer with one connection, and the coordinator's end of it.
 struct xla_job {
-  xla_job() : by{make_xla_peer()} {
+  xla_job() : by{make_xla_peer(false)} {
     by->open(0);
     std::string sent;
     BOOST_TEST(by->introduce(sent, 0) == 1u);
@@ -335,7 +335,7 @@ BOOST_FIXTURE_TEST_CASE(each_barrier_of_a_task_has_the_next_counter_and_so_has_i
     for (auto const task : {task_id{0}, task_id{5}}) {
       auto const calls = ask(task, arrival);
       BOOST_TEST_REQUIRE(calls.size() == 1u);
-      BOOST_TEST(calls[0].path == "/tensorflow.CoordinationService/Barrier");
+      BOOST_TEST(calls[0].path == "/xla.coordination.CoordinationService/Barrier");
       auto const asked = request_of(calls[0]);
       BOOST_TEST(asked.task->id == static_cast<std::int32_t>(task.value));
       BOOST_TEST(asked.name == "step");
@@ -358,14 +358,14 @@ BOOST_FIXTURE_TEST_CASE(clients_leave_three_calls_open_for_each_task, xla_job) {
     BOOST_TEST(ask(task_id{task}, core::join_args{incarnation{task + 7}}).size() == 1u);
   }
   BOOST_TEST(request_of(ask(std::nullopt, core::watch_tasks_args{}).at(0)).number == -1);
-  auto const states = xla::encode_tasks(xla::generation::second, {}, 300);
+  auto const states = xla::encode_tasks(xla::generation::third, {}, 300);
   BOOST_TEST((judge(*by, item(states)) == verdict::answer));
 
   BOOST_TEST(by->append_background_calls(sent, 0) == 1u);
 
   std::vector<std::string> paths;
-  for (auto const& call : calls_in(server, sent)) paths.push_back(call.path.substr(32));
-  std::vector<std::string> const of_each{"PollForError", "WatchJobState", "GetKeyValue"};
+  for (auto const& call : calls_in(server, sent)) paths.push_back(call.path.substr(38));
+  std::vector<std::string> const of_each{"PollForError", "WatchTasks", "GetKeyValue"};
   BOOST_TEST_REQUIRE(paths.size() == 6u);
   BOOST_TEST((std::vector(paths.begin(), paths.begin() + 3) == of_each));
 }
@@ -381,6 +381,27 @@ BOOST_FIXTURE_TEST_CASE(a_connection_beats_for_all_its_tasks_and_one_of_them_is_
   BOOST_TEST_REQUIRE(beats.size() == 3u);
   BOOST_TEST(request_of(beats[2]).self.value == 9u);
   BOOST_TEST((judge(*by, item("", grpc_kind::beat)) == verdict::beat));
+}
+
+BOOST_FIXTURE_TEST_CASE(later_requests_state_the_service_that_registered_the_task, xla_job) {
+  ask(task_id{0}, core::join_args{incarnation{7}});
+  auto const reply = xla::encode_incarnation(incarnation{0x1122'3344'5566'7788});
+  BOOST_TEST((judge(*by, item(reply, grpc_kind::registered)) == verdict::answer));
+  BOOST_CHECK_THROW((void)judge(*by, item("", grpc_kind::registered)), bench_error);
+
+  core::get_args get;
+  get.key = "k";
+  BOOST_TEST(request_of(ask(std::nullopt, get).at(0)).service->value == 0x1122'3344'5566'7788u);
+}
+
+BOOST_AUTO_TEST_CASE(who_observes_registers_as_the_only_task_with_the_first_connection) {
+  auto const observer = make_xla_peer(true);
+  std::string sent;
+  for (std::size_t connection = 0; connection < 2; ++connection) {
+    observer->open(connection);
+    BOOST_TEST(observer->introduce(sent, connection) == 2 - connection);
+  }
+  BOOST_TEST(observer->prepared_max() < 4'096u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_get_has_its_value_and_a_put_nothing, xla_job) {

@@ -54,6 +54,11 @@ class peer {
   // Whether a session begins with a hello.
   [[nodiscard]] virtual bool has_hello() const noexcept { return true; }
 
+  // So many requests of a connection are made before they are sent, at most.
+  [[nodiscard]] virtual std::uint64_t prepared_max() const noexcept {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+
   // Whether it stores what is put.
   [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
 
@@ -95,8 +100,9 @@ class peer {
 // Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
 [[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
 
-// Speaks the protocol of XLA's coordination service to it, by gRPC.
-[[nodiscard]] std::unique_ptr<peer> make_xla_peer();
+// Speaks the protocol of XLA's coordination service to it, by gRPC. That knows no observers: if
+// `observes`, the first connection registers as the job's only task.
+[[nodiscard]] std::unique_ptr<peer> make_xla_peer(bool observes);
 
 // Speaks to the baseline, with requests and answers of the very sizes that the other peer's have.
 [[nodiscard]] std::unique_ptr<peer> make_baseline_peer();

@@ -30,10 +30,12 @@ void stream::run(std::uint64_t operations, std::function<question()> const& make
 std::uint64_t stream::prepare(std::uint64_t operations, std::function<question()> const& make) {
   frames_.clear();
   auto const wanted = std::min(operations, prepared_max);
+  auto const share_max = std::max<std::uint64_t>(wires_.speaks().prepared_max(), outstanding_);
   std::uint64_t made = 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     auto& l = lines_[i];
-    auto const share = wanted / lines_.size() + (i < wanted % lines_.size() ? 1 : 0);
+    auto const share =
+        std::min(wanted / lines_.size() + (i < wanted % lines_.size() ? 1 : 0), share_max);
     l.next = frames_.size();
     auto const bytes_max = (i + 1) * prepared_bytes_max / lines_.size();
     for (std::uint64_t n = 0; n < share; ++n) {

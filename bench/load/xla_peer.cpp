@@ -1,5 +1,5 @@
-// Requests to the coordinator in the protocol of XLA's coordination service: its second generation,
-// as jaxlib's client speaks it.
+// Requests to the coordinator, or to XLA's own service, in the protocol of that service: its third
+// generation, as jaxlib's client has spoken it since 0.10.
 
 #include "bench_error.hpp"
 #include "load/grpc.hpp"
@@ -9,6 +9,7 @@
 #include "coxswain/xla/codec.hpp"
 
 #include <fmt/format.h>
+#include <boost/endian/conversion.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -23,11 +24,7 @@ namespace {
 
 using xla::method;
 
-constexpr std::string_view job = "jax_worker";
-
-xla::task_name name_of(task_id task) {
-  return {static_cast<std::int32_t>(task.value), std::string{job}};
-}
+xla::task_name name_of(task_id task) { return {static_cast<std::int32_t>(task.value)}; }
 
 // The shape of the expected reply.
 struct reply_model {
@@ -41,6 +38,8 @@ struct reply_model {
 
 class xla_peer final : public grpc_peer {
  public:
+  explicit xla_peer(bool observes) : observes_{observes} {}
+
   bool has_sessions() const noexcept override { return true; }
   bool has_hello() const noexcept override { return false; }
   bool has_background_calls() const noexcept override { return true; }
@@ -53,7 +52,9 @@ class xla_peer final : public grpc_peer {
 
   std::size_t introduce(std::string& out, std::size_t connection) override {
     line(connection).append_preface(out);
-    return 1;
+    if (!observes_ || connection > 0) return 1;
+    append_registration(out, connection, task_id{0}, incarnation{1});
+    return 2;
   }
 
   // An error poll, a watch of all tasks, and a get of the key by which preemptions are announced;
@@ -86,6 +87,7 @@ class xla_peer final : public grpc_peer {
     switch (item.kind) {
       case grpc_kind::pong: return verdict::answer;
       case grpc_kind::beat: return verdict::beat;
+      case grpc_kind::registered: return learn_service(item.content);
       default: break;
     }
     if (std::exchange(asks_version_, false)) {
@@ -109,9 +111,6 @@ class xla_peer final : public grpc_peer {
     if (auto const* const released = std::get_if<core::barrier_answer>(&m.value)) {
       return {xla::encode_counter(static_cast<std::int64_t>(released->round.value) - 1)};
     }
-    if (std::holds_alternative<core::join_answer>(m.value)) {
-      return {{}, xla::encode_incarnation(incarnation{1}).size()};
-    }
     return {};
   }
 
@@ -125,7 +124,13 @@ class xla_peer final : public grpc_peer {
   void say(std::string& /*out*/, asking const& /*how*/, Args const& /*args*/) {
     throw bench_error{"XLA's protocol has nothing for what this workload asks"};
   }
-  void say(std::string&, asking const&, core::bye_args const&) {}
+  // The one who observed the job as its only task leaves it.
+  void say(std::string& out, asking const& how, core::bye_args const&) {
+    if (!observes_) return;
+    for (auto const& self : joined_[how.connection]) {
+      append(out, how.connection, method::shutdown_task, self, grpc_kind::background);
+    }
+  }
   // A heartbeat of each task: one of them is answered.
   void say(std::string& out, asking const& how, std::monostate) {
     auto kind = grpc_kind::beat;
@@ -135,9 +140,7 @@ class xla_peer final : public grpc_peer {
     }
   }
   void say(std::string& out, asking const& how, core::join_args const& args) {
-    auto const& self =
-        joined_[how.connection].emplace_back(xla::request{name_of(how.task.value()), args.self});
-    call(out, how, method::register_task, self);
+    append_registration(out, how.connection, how.task.value(), args.self);
   }
   void say(std::string& out, asking const& how, core::leave_args const&) {
     call(out, how, method::shutdown_task, {name_of(how.task.value())});
@@ -178,12 +181,33 @@ class xla_peer final : public grpc_peer {
     append(out, how.connection, what, asked, grpc_kind::answer);
   }
 
-  void append(std::string& out, std::size_t connection, method what, xla::request const& asked,
+  void append_registration(std::string& out, std::size_t connection, task_id task,
+                           incarnation self) {
+    auto const& asked = joined_[connection].emplace_back(xla::request{name_of(task), self});
+    append(out, connection, method::register_task, asked, grpc_kind::registered);
+  }
+
+  // All later requests state it.
+  verdict learn_service(std::string_view reply) {
+    constexpr std::uint64_t service_number = 1;
+    auto const service = take_field(reply, service_number);
+    if (!service || service->content.size() != sizeof(std::uint64_t)) {
+      throw bench_error{"it registered a task without its own incarnation"};
+    }
+    auto const* const content = reinterpret_cast<unsigned char const*>(service->content.data());
+    service_ = incarnation{boost::endian::load_little_u64(content)};
+    return verdict::answer;
+  }
+
+  void append(std::string& out, std::size_t connection, method what, xla::request asked,
               grpc_kind kind) {
-    xla::method_path const path{what, xla::generation::second};
+    xla::method_path const path{what, xla::generation::third};
+    asked.service = service_;
     line(connection).append_call(out, xla::path_of(path), xla::encode_request(path, asked), kind);
   }
 
+  bool observes_;
+  incarnation service_{};
   std::vector<std::vector<xla::request>> joined_;  // by connection: its tasks, with incarnations
   std::vector<std::int64_t> rounds_;               // by task: of the barrier
   std::int64_t version_{};                         // of the tasks' states
@@ -193,6 +217,6 @@ class xla_peer final : public grpc_peer {
 
 }  // namespace
 
-std::unique_ptr<peer> make_xla_peer() { return std::make_unique<xla_peer>(); }
+std::unique_ptr<peer> make_xla_peer(bool observes) { return std::make_unique<xla_peer>(observes); }
 
 }  // namespace coxswain::bench

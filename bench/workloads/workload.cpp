@@ -11,11 +11,10 @@ namespace {
 namespace json = boost::json;
 
 side_kind kind_of(json::string_view name) {
-  static std::map<std::string_view, side_kind> const all{{"coxswain", side_kind::coxswain},
-                                                         {"native", side_kind::coxswain},
-                                                         {"xla", side_kind::xla},
-                                                         {"redis", side_kind::redis},
-                                                         {"etcd", side_kind::etcd}};
+  static std::map<std::string_view, side_kind> const all{
+      {"coxswain", side_kind::coxswain}, {"native", side_kind::coxswain},
+      {"xla", side_kind::xla},           {"xla_service", side_kind::xla},
+      {"redis", side_kind::redis},       {"etcd", side_kind::etcd}};
   auto const found = all.find({name.data(), name.size()});
   return found == all.end() ? side_kind::baseline : found->second;
 }
@@ -73,7 +72,7 @@ std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival) 
     case side_kind::redis: return make_redis_peer(rival);
     case side_kind::etcd: return make_etcd_peer(rival);
     case side_kind::coxswain: return make_coxswain_peer(plan.size.tasks);
-    case side_kind::xla: return make_xla_peer();
+    case side_kind::xla: return make_xla_peer(plan.size.tasks == 0);
     case side_kind::baseline: break;
   }
   return make_baseline_peer();
