@@ -48,6 +48,8 @@ class Program:
     """A running program. Threads collect its lines, so that it never blocks on output; except its
     standard output, if that is to stay unread."""
 
+    make_line = str
+
     def __init__(self, name, *arguments, env=None, unread=False, pass_fds=()):
         self.command = [str(BIN / name), *map(str, arguments)]
         self.process = subprocess.Popen(
@@ -66,7 +68,7 @@ class Program:
     def collect(self, stream, pipe):
         for line in pipe:
             with self.changed:
-                self.lines[stream].append(line.rstrip("\n"))
+                self.lines[stream].append(self.make_line(line.rstrip("\n")))
                 self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()
