@@ -3,6 +3,7 @@ with that mpiexec in its jobs. Each starts a C++, a Python and a JAX program. Th
 launcher; if it is not installed, the test says so and is skipped.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -160,15 +161,22 @@ class Srun(Launched):
 
     def test_the_deployed_batch_script_runs(self):
         script = HERE.parents[1] / "tools/deploy/job.sbatch"
-        out = self.directory / "out"
-        self.launcher = ("sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}",
-                         f"--output={out}", script)
-        for language, (program, kind, last_words) in PROGRAMS.items():
+        self.launcher = "sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}", script
+
+        def run(language):
+            program, kind, _ = PROGRAMS[language]
+            options = {"COXSWAIN_JAX": "true", "COXSWAIN_RELAY": "true"} if kind else {}
+            return self.launch(*program, env=options | {"SBATCH_OUTPUT": str(self.directory / language)})
+
+        # sbatch takes seconds to notice the end of a job.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            ended = dict(zip(PROGRAMS, pool.map(run, PROGRAMS)))
+
+        for language, (_, _, last_words) in PROGRAMS.items():
             with self.subTest(language):
-                options = {"COXSWAIN_JAX": "true", "COXSWAIN_RELAY": "true"} if kind else {}
-                done = self.launch(*program, env=options)
-                self.assertEqual(done.returncode, 0, done.stderr + out.read_text())
-                self.assertEqual(out.read_text().count(last_words), TASKS, out.read_text())
+                output = (self.directory / language).read_text()
+                self.assertEqual(ended[language].returncode, 0, ended[language].stderr + output)
+                self.assertEqual(output.count(last_words), TASKS, output)
 
 
 CLASSES = {"mpirun": Mpirun, "mpich": Mpiexec, "slurm": Srun}

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -34,8 +35,10 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
+# A coordinator's port depends on the job's id, and there may be another Slurm like this one.
+FirstJobId={first_job}
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs=16 State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -75,7 +78,8 @@ class Slurm:
         controller_port, node_port = free_ports(2)
         self.configuration.write_text(CONFIGURATION.format(
             host=socket.gethostname().split(".")[0], directory=self.directory,
-            controller_port=controller_port, node_port=node_port))
+            controller_port=controller_port, node_port=node_port,
+            first_job=random.randrange(1, 60_000_000)))
         # The directory belongs to a test, and munged trusts none that others may write to.
         self.run("munged", "--foreground", "--force", f"--key-file={key}",
                  *(f"--{what}-file={self.directory}/munge.{what}" for what in ("pid", "log", "seed")),
