@@ -38,7 +38,7 @@ class Experiment:
         """The table, the JSON, and whether what was to be as expected, is."""
         given, parent = self.given, "/tmp"
         if self.beside in RIVALS:
-            need_rival(self.beside, self.transport == "unix", given.program)
+            need_rival(self.beside, self.transport == "unix")
             parent = files_parent_of(self.beside)
         with Stage(given.program, self.transport, given.address, given.server_pid,
                    given.baseline_transport == "tcp", parent, given.spin,

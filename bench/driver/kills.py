@@ -120,7 +120,7 @@ class Job:
 
     def start(self, process):
         program = Path(__file__).resolve().parent.parent / "servers/jax_process.py"
-        return Process([jax_python(self.given.program), "-B", program, self.address, self.given.tasks,
+        return Process([jax_python(), "-B", program, self.address, self.given.tasks,
                         process, self.given.heartbeat_timeout, self.bind,
                         *["live"] * self.is_recoverable])
 
@@ -149,7 +149,7 @@ class Kills:
     def run(self, given):
         found = {figure: collections.defaultdict(list) for figure in FIGURES}
         with Stage(given.program, "tcp") as stage:
-            jax_python(given.program)
+            jax_python()
             stage.watch()
             for turn in range(given.rounds):
                 for way, name in WAYS.items():

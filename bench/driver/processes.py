@@ -1,12 +1,14 @@
 """The benchmark's processes: servers and loads, and what is said to them. Not here: when (experiment).
 """
 
+import functools
 import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -160,20 +162,19 @@ def start_relay(stage, upstream, path):
     return child
 
 
-def jax_python(program):
-    """The Python of the virtual environment with JAX beside the directory of this program, which is made
-    unless it is there."""
-    environment = Path(program).resolve().parent.parent / "jax-environment"
-    made = subprocess.run([HERE.parent.parent / "tools/jax_environment", environment], text=True,
-                          capture_output=True, check=False)
+@functools.cache
+def jax_python():
+    """The Python of a virtual environment with JAX, which is made unless it is there."""
+    made = subprocess.run([sys.executable, HERE.parent.parent / "tests/real/environment", "jax-0.10.2"],
+                          text=True, stdout=subprocess.PIPE, check=False)
     if made.returncode != 0:
-        raise BenchError(f"JAX is not installed and cannot be: {made.stderr[-2000:]}", UNAVAILABLE)
-    return environment / "bin/python"
+        raise BenchError(f"JAX is not installed: {made.stdout}", UNAVAILABLE)
+    return made.stdout.strip()
 
 
-def need_rival(kind, is_unix, program):
+def need_rival(kind, is_unix):
     if kind == XLA_SERVICE:
-        jax_python(program)
+        jax_python()
         return
     if kind == "etcd" and is_unix:
         refuse("--vs etcd: only --transport tcp")
@@ -197,7 +198,7 @@ def _command_of(kind, at, stage, tasks):
     directory = stage.directory
     if kind == XLA_SERVICE:
         service = HERE.parent / "servers/xla_service.py"
-        return [jax_python(stage.roles.program), "-B", service, at, str(tasks)]
+        return [jax_python(), "-B", service, at, str(tasks)]
     if kind == "etcd":
         url = f"http://{at}"
         return ["etcd", "--data-dir", f"{directory}/data", "--unsafe-no-fsync", "--log-level", "error",

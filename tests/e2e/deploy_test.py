@@ -184,7 +184,7 @@ class Trained(EndToEnd):
     def test_the_batch_script_trains(self):
         script = (DEPLOY / "job.sbatch").read_text()
         nodes, each = (int(number) for number in re.findall(r"--(?:nodes|ntasks-per-node)=(\d+)", script))
-        line, = re.findall(r"sbatch job\.sbatch (.*)", script)
+        line, = re.findall(r"^#   sbatch job\.sbatch (.*)", script, re.MULTILINE)
         srun = self.directory / "srun"
         srun.write_text(SRUN.format(tasks=nodes * each))
         srun.chmod(0o755)

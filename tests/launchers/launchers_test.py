@@ -26,11 +26,21 @@ GATHERED = [f"{task} of {TASKS}" for task in range(TASKS)]
 
 CPP = "coxswain-example-worker", "--rounds", "3"
 PYTHON = sys.executable, "-B", str(HERE / "python_program.py")
-JAX = os.environ["COXSWAIN_JAX_PYTHON"], "-B", str(HERE / "jax_program.py")
 
-# What each task runs, as which of `coxswain task`, and what it prints at the end.
-PROGRAMS = {"C++": (CPP, (), "3 rounds"), "Python": (PYTHON, (), "sum 6"),
-            "JAX": (JAX, ("--jax",), "sum 6")}
+
+def jax_command():
+    made = subprocess.run([sys.executable, HERE.parent / "real/environment", "jax-0.10.2"],
+                          stdout=subprocess.PIPE, text=True)
+    if made.returncode:
+        print(made.stdout)
+        sys.exit(made.returncode)
+    return made.stdout.strip(), "-B", str(HERE / "jax_program.py")
+
+
+def programs():
+    """What each task runs, as which of `coxswain task`, and what it prints at the end."""
+    return {"C++": (CPP, (), "3 rounds"), "Python": (PYTHON, (), "sum 6"),
+            "JAX": (jax_command(), ("--jax",), "sum 6")}
 
 
 class Launched(EndToEnd):
@@ -70,13 +80,13 @@ class Launched(EndToEnd):
 
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(sorted(done.stdout.splitlines()), sorted(GATHERED * TASKS), done.stderr)
-        for language, (program, kind, last_words) in PROGRAMS.items():
+        for language, (program, kind, last_words) in self.programs.items():
             with self.subTest(language):
                 command = *host, *kind, "--relay", "--", *program
                 self.check_program(command, last_words, token)
 
     def check_that_a_coordinator_of_its_own_is_found(self, wraps_jax=False):
-        for language, (program, kind, last_words) in PROGRAMS.items():
+        for language, (program, kind, last_words) in self.programs.items():
             with self.subTest(language):
                 self.serve(TASKS)
                 is_wrapped = wraps_jax and language == "JAX"
@@ -164,15 +174,15 @@ class Srun(Launched):
         self.launcher = "sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}", script
 
         def run(language):
-            program, kind, _ = PROGRAMS[language]
+            program, kind, _ = self.programs[language]
             options = {"COXSWAIN_JAX": "true", "COXSWAIN_RELAY": "true"} if kind else {}
             return self.launch(*program, env=options | {"SBATCH_OUTPUT": str(self.directory / language)})
 
         # sbatch takes seconds to notice the end of a job.
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            ended = dict(zip(PROGRAMS, pool.map(run, PROGRAMS)))
+            ended = dict(zip(self.programs, pool.map(run, self.programs)))
 
-        for language, (_, _, last_words) in PROGRAMS.items():
+        for language, (_, _, last_words) in self.programs.items():
             with self.subTest(language):
                 output = (self.directory / language).read_text()
                 self.assertEqual(ended[language].returncode, 0, ended[language].stderr + output)
@@ -195,4 +205,5 @@ if __name__ == "__main__":
     if reason := why_not(which):
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
+    Launched.programs = programs()
     unittest.main(defaultTest=CLASSES[which].__name__)
