@@ -778,7 +778,7 @@ BOOST_AUTO_TEST_CASE(a_non_participant_fails_the_barrier_for_all) {
   auto const late = h.call(all[1], method::barrier, with(harness::meet(1, "b")));
   for (auto const one : {first, wrong, late}) {
     BOOST_TEST(h.text(one) ==
-               "INVALID_ARGUMENT: A non-participating task (2) called the barrier: b");
+               "INVALID_ARGUMENT: A non-participating task (2) called the barrier: b::0");
     BOOST_TEST(contains(h.how(one).details, "BarrierError"));
   }
 }
@@ -804,10 +804,67 @@ BOOST_AUTO_TEST_CASE(different_counters_fail_the_barrier_for_all) {
   auto const late = h.call(all[1], method::barrier, harness::meet(1, "b", 0));
   for (auto const one : {next, late}) {
     BOOST_TEST(h.code(one) == "INTERNAL");
-    BOOST_TEST(contains(h.text(one), "too quick / slow"));
+    BOOST_TEST(contains(h.text(one), "the service thinks it is the 1-th instance"));
     BOOST_TEST(contains(h.text(one), "restarted"));
-    BOOST_TEST(!contains(h.how(one).details, "BarrierError"));
+    BOOST_TEST(contains(h.how(one).details, "BarrierError"));
   }
+}
+
+BOOST_AUTO_TEST_CASE(after_a_strict_failure_the_next_instance_needs_nobody_from_the_last) {
+  harness h{2, true};
+  auto const all = h.start(2);
+  auto const quick = h.call(all[0], method::barrier, harness::meet(0, "b", 0, 1000));
+  h.wait(1s);
+  auto const late = h.call(all[1], method::barrier, harness::meet(1, "b", 0));
+  for (auto const one : {quick, late}) BOOST_TEST(h.code(one) == "DEADLINE_EXCEEDED");
+  auto const first = h.call(all[1], method::barrier, harness::meet(1, "b", 1));
+  BOOST_TEST(h.text(first) == "waits");
+  auto const second = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
+  for (auto const one : {first, second}) BOOST_TEST(h.message(one) == encode_counter(1));
+  auto const again = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
+  BOOST_TEST(h.message(again) == encode_counter(1));
+}
+
+BOOST_AUTO_TEST_CASE(the_latest_strict_call_of_a_task_waits_whatever_its_counter) {
+  harness h{2, true};
+  auto const all = h.start(2);
+  auto const first = h.call(all[0], method::barrier, harness::meet(0, "b", 0));
+  auto const second = h.call(all[0], method::barrier, harness::meet(0, "b", 0));
+  BOOST_TEST(h.code(first) == "CANCELLED");
+  BOOST_TEST(h.how(first).details.empty());
+  auto const third = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
+  BOOST_TEST(h.code(second) == "CANCELLED");
+  BOOST_TEST(h.code(third) == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_barrier_is_cancelled_for_all) {
+  harness h{3, true};
+  auto const all = h.start(3);
+  auto asked = harness::meet(0, "b");
+  asked.tasks = {{0}, {1}};
+  auto const waits = h.call(all[0], method::barrier, asked);
+  auto const cancels = h.call(all[2], method::cancel_barrier, harness::about(2, "b"));
+  BOOST_TEST(h.text(cancels) == "OK");
+  BOOST_TEST(h.text(waits) == "CANCELLED: Barrier (b::0) is cancelled by task: 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_restarted_recoverable_task_joins_the_open_strict_instance) {
+  harness h{2, true, {.recoverable = true}};
+  auto const all = h.start(2);
+  for (std::uint32_t task = 0; task < 2; ++task) {
+    h.call(all[task], method::barrier, harness::meet(task, "b", 0));
+  }
+  h.call(all[1], method::barrier, harness::meet(1, "b", 1));
+  auto again = harness::by(1);
+  again.self = incarnation{99};
+  auto const next = h.connect();
+  BOOST_TEST(h.text(h.call(next, method::register_task, again)) == "OK");
+  auto asked = harness::meet(1, "b", 0);
+  asked.self = incarnation{99};
+  auto const first = h.call(next, method::barrier, asked);
+  BOOST_TEST(h.text(first) == "waits");
+  auto const second = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
+  for (auto const one : {first, second}) BOOST_TEST(h.message(one) == encode_counter(1));
 }
 
 BOOST_AUTO_TEST_CASE(a_second_incarnation_beside_a_live_holder_fails_the_job) {

@@ -279,7 +279,7 @@ class Strict(WithAgents):
     def test_a_call_by_a_non_participant_fails_the_barrier_for_all(self):
         agents = self.job(3, "--xla-strict")
         waiting = agents[0].start_barrier("b", tasks=[0, 2])
-        self.wait_for_arrivals("b", 1)
+        self.wait_for_arrivals("b::0", 1)
 
         with self.fails("INVALID_ARGUMENT", "A non-participating task"):
             agents[1].barrier("b", tasks=[0, 2])
@@ -290,7 +290,7 @@ class Strict(WithAgents):
         one, other = self.job(2, "--xla-strict")
         self.all_succeed([one, other], lambda a: a.barrier("b"))
         waiting = one.start_barrier("b")
-        self.wait_for_arrivals("b", 1)
+        self.wait_for_arrivals("b::1", 1)
 
         other.counters["b"] = 5
         with self.fails("INTERNAL"):

@@ -16,7 +16,7 @@ door::door(door_options o, incarnation self, core_port& core, meter_ptr memory)
       replies_{failure_, options_.strict, options_.reply_bytes_max, std::move(memory)},
       core_{options_, self_, core, sessions_, calls_, replies_},
       life_{options_.heartbeat_timeout, core, sessions_, effects_} {
-  if (options_.strict) strict_.emplace();
+  if (options_.strict) strict_.emplace(options_.num_tasks);
 }
 
 void door::opened(time_point now, connection_id on, std::string peer,

@@ -112,7 +112,11 @@ class door {
   void keys(arrived_call const& a);
   void directory(arrived_call const& a);
   [[nodiscard]] bool repeats_barrier(arrived_call const& a, task_session& s);
-  [[nodiscard]] bool breaks_strict_rules(arrived_call const& a, task_session& s);
+  void arrive_at_barrier(arrived_call const& a, task_session& s, std::string name_in_core,
+                         std::int64_t counter);
+  void strict_barrier(arrived_call const& a, task_session& s);
+  [[nodiscard]] bool replaces_barrier(arrived_call const& a, task_session& s);
+  void cancel_in_core(arrived_call const& a, strict_barriers::instance const& which);
   void evict_holder(arrived_call const& a, task_id task);
 
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
@@ -120,6 +124,7 @@ class door {
   void joined(time_point now, task_session& s, core::answer const& what);
   void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
   void met(open_call& one, core::answer_ptr const& what);
+  void met_strictly(open_call const& one, status outcome);
   void finish(request_id id, core::answer const& what);
   void next_page(time_point now, request_id id);
   void took_page(time_point now, request_id id, core::answer const& what);

@@ -181,29 +181,36 @@ void door::barrier(arrived_call const& a) {
                                asked.name, asked.counter));
   }
   task_session* const s = core_.caller(a);
-  if (!s || repeats_barrier(a, *s)) return;
-  if (strict_ && breaks_strict_rules(a, *s)) return;
-  auto participants = numbers_of(asked.tasks);
-  // JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
-  bool const is_preemption = !strict_ && participants.empty() && asked.name == preemption_barrier;
+  if (!s) return;
+  if (strict_) return strict_barrier(a, *s);
+  if (repeats_barrier(a, *s)) return;
+  auto const& listed = asked.tasks;
   bool const takes_part =
-      participants.empty() ||
-      std::find(participants.begin(), participants.end(), s->task) != participants.end();
+      listed.empty() || std::any_of(listed.begin(), listed.end(), [&](task_name const& one) {
+        return task_id{one.id} == s->task;
+      });
   if (!takes_part) {
     return a.refuse(of_barrier(
         {errc::invalid_argument, "A non-participating task (" + std::to_string(s->task.value) +
                                      ") called the barrier: " + core::shortened(asked.name, 800)},
         asked.name, asked.counter));
   }
-  open_call one = a.opened_by(*s);
-  one.name = asked.name;
-  one.counter = asked.counter;
+  arrive_at_barrier(a, *s, asked.name, asked.counter);
+}
+
+void door::arrive_at_barrier(arrived_call const& a, task_session& s, std::string name_in_core,
+                             std::int64_t counter) {
+  request& asked = a.asked;
   core::barrier_args meet;
-  meet.name = std::move(asked.name);
+  meet.name = std::move(name_in_core);
   meet.timeout = from_ms(asked.timeout_ms);
-  meet.participants = std::move(participants);
-  meet.of_jax_tasks = is_preemption;
-  core_.submit(a.now, std::move(one), s->task, std::move(meet));
+  meet.participants = numbers_of(asked.tasks);
+  // JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
+  meet.of_jax_tasks = !strict_ && meet.participants.empty() && asked.name == preemption_barrier;
+  open_call one = a.opened_by(s);
+  one.name = std::move(asked.name);
+  one.counter = counter;
+  core_.submit(a.now, std::move(one), s.task, std::move(meet));
 }
 
 // A repeated call, as after a lost connection: it replaces the waiting one, or gets its outcome.
@@ -234,42 +241,56 @@ bool door::repeats_barrier(arrived_call const& a, task_session& s) {
   return false;
 }
 
-// True if the call was answered: it fails, and possibly the round with it.
-bool door::breaks_strict_rules(arrived_call const& a, task_session& s) {
-  request const& asked = a.asked;
-  bool const takes_part = asked.tasks.empty() || std::any_of(asked.tasks.begin(), asked.tasks.end(),
-                                                             [&](task_name const& one) {
-                                                               return task_id{one.id} == s.task;
-                                                             });
-  status why;
-  auto verdict = strict_barriers::verdict::mismatch;
-  if (takes_part) {
-    verdict = strict_->call(asked.name, asked.counter);
-    if (verdict == strict_barriers::verdict::arrive) return false;
-    auto const& over = *strict_->find(asked.name);
-    if (verdict == strict_barriers::verdict::is_over) {
-      a.refuse(over.is_mismatch ? by_service(over.outcome)
-                                : of_barrier(over.outcome, asked.name, asked.counter));
-      return true;
-    }
-    why = strict_barriers::counters_differ(asked.name, over.counter, asked.counter);
-  } else {
-    why = {errc::invalid_argument, "A non-participating task (" + std::to_string(s.task.value) +
-                                       ") called the barrier: " + core::shortened(asked.name, 800)};
+void door::strict_barrier(arrived_call const& a, task_session& s) {
+  request& asked = a.asked;
+  auto const verdict =
+      strict_->arrive({asked.name, asked.counter, numbers_of(asked.tasks), s.task, s.recoverable});
+  auto const& r = *strict_->find(asked.name);
+  bool const replaces = replaces_barrier(a, s);
+  if (verdict == strict_barriers::verdict::arrives) {
+    if (!replaces)
+      arrive_at_barrier(a, s, strict_barriers::name_in_core(r.id, r.counter), r.counter);
+    return;
   }
-  strict_->fail(asked.name, why, takes_part);
-  // All waiting callers get the same error (`met`).
+  if (verdict == strict_barriers::verdict::fails) cancel_in_core(a, r);
+  if (replaces) return;  // it ends with the others (`met`)
+  if (r.outcome.ok()) return a.succeed({encode_counter(r.counter)});
+  a.refuse(of_barrier(r.outcome, r.id, r.counter));
+}
+
+// Upstream: the latest call of a task waits, with whatever counter.
+bool door::replaces_barrier(arrived_call const& a, task_session& s) {
+  for (request_id const id : s.open) {
+    open_call const& one = calls_.at(id);
+    if (one.of.what != method::barrier || one.name != a.asked.name) continue;
+    status const why{errc::cancelled, "Cancelled because there's a more recent barrier call for " +
+                                          strict_barriers::name_in_core(one.name, one.counter) +
+                                          " from the same task."};
+    calls_.move(id, a.by, a.what.id.stream, plain(why));
+    return true;
+  }
+  return false;
+}
+
+void door::cancel_in_core(arrived_call const& a, strict_barriers::instance const& which) {
   open_call none;
   none.of = {method::cancel_barrier, a.of.of};
   none.by = &a.by;
-  core_.submit(a.now, std::move(none), std::nullopt, core::cancel_barrier_args{asked.name, {}});
-  a.refuse(takes_part ? by_service(why) : of_barrier(why, asked.name, asked.counter));
-  return true;
+  core_.submit(
+      a.now, std::move(none), std::nullopt,
+      core::cancel_barrier_args{strict_barriers::name_in_core(which.id, which.counter), {}});
 }
 
 void door::cancel_barrier(arrived_call const& a) {
   task_session* const s = core_.caller(a);
   if (!s) return;
+  if (strict_) {
+    bool was_open = false;
+    auto const how = strict_->cancel(a.asked.name, a.asked.counter, s->task, was_open);
+    auto const& r = *strict_->find(a.asked.name);
+    if (was_open) cancel_in_core(a, r);
+    return how.ok() ? a.succeed() : a.refuse(of_barrier(how, r.id, r.counter));
+  }
   open_call one = a.opened_by(*s);
   one.name = a.asked.name;
   one.counter = a.asked.counter;

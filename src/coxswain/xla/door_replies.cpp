@@ -200,24 +200,29 @@ void door::left(time_point now, task_session& s, open_call const& one, core::ans
 }
 
 void door::met(open_call& one, core::answer_ptr const& what) {
-  status outcome = what->outcome;
-  bool is_mismatch = false;
-  if (strict_) {
-    auto const* const r = strict_->find(one.name);
-    bool const has_failed = r && !r->is_open && r->counter == one.counter &&
-                            outcome.code() == errc::cancelled && !r->outcome.ok();
-    if (has_failed) {
-      outcome = r->outcome;
-      is_mismatch = r->is_mismatch;
-    }
-    strict_->end(one.name, one.counter, outcome);
-  }
+  if (strict_) return met_strictly(one, what->outcome);
+  status const& outcome = what->outcome;
   if (auto* const s = one.by->of_task) {
     if (s->done.size() >= done_max) s->done.pop_front();
     s->done.push_back({one.name, one.counter, what});
   }
   if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
-  calls_.answer(one, is_mismatch ? by_service(outcome) : replies_.failed(one, outcome));
+  calls_.answer(one, replies_.failed(one, outcome));
+}
+
+void door::met_strictly(open_call const& one, status outcome) {
+  bool const has_failed = failure_.has_happened();
+  if (has_failed && outcome.code() == errc::failed_precondition) {
+    outcome = {errc::internal, outcome.message()};
+  }
+  bool const is_replaced = outcome.code() == errc::aborted;  // its task; the others wait on
+  if (!is_replaced) strict_->end(one.name, one.counter, outcome);
+  auto const* const r = strict_->find(one.name);
+  bool const is_refused = r && r->counter == one.counter && outcome.code() == errc::cancelled;
+  if (is_refused) outcome = r->outcome;  // by whom the core does not know
+  if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
+  calls_.answer(
+      one, is_refused ? of_barrier(outcome, one.name, one.counter) : replies_.failed(one, outcome));
 }
 
 void door::next_page(time_point now, request_id id) {
