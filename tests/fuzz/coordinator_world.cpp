@@ -55,6 +55,7 @@ class world {
     config o;
     o.num_tasks = static_cast<std::uint32_t>(1 + rng_.upto(4));
     o.reconnect_grace = rng_.one_of(std::vector<duration>{0s, 100ms, 2s});
+    o.xla_reconnect_grace = rng_.one_of(std::vector<duration>{0s, 50ms, 200ms});
     o.heartbeat_timeout = rng_.one_of(std::vector<duration>{2s, 10s, 100s});
     o.join_barrier = !rng_.one_in(4);
     o.leave_barrier = !rng_.one_in(4);

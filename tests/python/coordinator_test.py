@@ -33,7 +33,7 @@ EVERY_OPTION = {
     "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,
     "stalled_reader_timeout": 20, "http": 0, "http_connections_max": 4,
     "record_bytes_max": 1 << 20, "xla_listen": ["127.0.0.1:0"], "xla_allow": ["127.0.0.0/8"],
-    "xla_insecure": False, "xla_strict": True, "xla_alive_timeout": 5.0,
+    "xla_insecure": False, "xla_strict": True, "xla_alive_timeout": 5.0, "xla_reconnect_grace": 0.1,
 }
 OF_FILES = {"journal", "tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
 

@@ -131,6 +131,16 @@ class Relay(WithJournal, BehindRelay):
         self.assertIn("restarted", failure.text)
         self.assertTrue(agent.has_failed.wait(LIMIT))
 
+    def test_a_lost_connection_to_a_relay_is_reported_after_the_same_short_grace(self):
+        self.coordinator = self.serve(2)
+        agents = self.behind(self.relay(self.coordinator), 2)
+        begun = time.monotonic()
+        agents[1].channel.close()  # its process lives
+
+        self.assertTrue(agents[0].has_failed.wait(LIMIT))
+        self.assertLess(time.monotonic() - begun, 0.4 + 0.7 * SLOWNESS)
+        self.assertIn("its process has probably ended", agents[0].error.text)
+
     def test_the_end_of_a_relay_is_that_of_its_jax_tasks(self):
         self.coordinator = self.serve(1, "--heartbeat-timeout", "3s", "--relay-grace", "1s")
         relay = self.relay(self.coordinator)

@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 7;
+inline constexpr std::uint32_t behaviour = 8;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 7;
+inline constexpr std::uint32_t behaviour_reading = 8;
 
 }  // namespace coxswain::core

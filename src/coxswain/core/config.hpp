@@ -46,6 +46,9 @@ struct config {
   time_limit heartbeat_timeout{100s};
   // Grace period before the tasks of a lost connection fail. Zero: none.
   time_limit reconnect_grace{2s};
+  // The same for tasks of unmodified JAX programs, if that is shorter: their client never resumes a
+  // connection that has ended. Zero: none.
+  time_limit xla_reconnect_grace{200ms};
   // The same for tasks whose relay has lost its connection or has ended. Zero: none.
   time_limit relay_grace{5s};
   // The owner reports when the process of a task ends (core::process_ended). A task whose

@@ -126,8 +126,13 @@ void door::lost(time_point now, connection_id on, core::loss how) {
       core_.drop(now, *s);
       continue;
     }
+    client* const polled_on = s->poll == request_id{} ? nullptr : calls_.at(s->poll).from;
+    if (polled_on && polled_on != &c) {
+      session_table::bind(*s, *polled_on);
+      continue;
+    }
     // A client without a poll reconnects only for its next heartbeat.
-    bool const polls = s->poll != request_id{} && calls_.at(s->poll).from == &c;
+    bool const polls = polled_on == &c;
     bool const is_certain = polls || s->is == standing::joining || how == core::loss::exited;
     core_.detach(now, *s, is_certain ? how : core::loss::unreachable);
   }
@@ -140,7 +145,11 @@ void door::lost(time_point now, connection_id on, core::loss how) {
       calls_.abandon(id);
       continue;
     }
-    if (s && s->poll == id) s->poll = {};
+    if (s && s->poll == id) {
+      s->poll = {};
+      // jaxlib never polls again, whatever other connections it has.
+      if (s->is == standing::joined) core_.detach(now, *s, how);
+    }
     if (s) std::erase(s->heartbeats, id);
     bool const is_known = std::erase(one.by->open, id) != 0;
     if (is_known && s && s->core != connection_id{}) {

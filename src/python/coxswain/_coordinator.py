@@ -52,7 +52,9 @@ class Coordinator:
         one can act for any task: a Unix socket is for this user only, others need ``tls_ca``,
         ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or ``xla_insecure=True``.
     ``xla_strict``: behave like XLA's service where its tests require what our rules forbid.
-        ``xla_alive_timeout``: time limit of its GetAliveTasks (none).
+        ``xla_reconnect_grace``: time before the task of such a program fails whose connection was
+        closed, at most ``reconnect_grace`` (0.2 s). ``xla_alive_timeout``: time limit of
+        GetAliveTasks (none).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
     ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.
 
@@ -131,7 +133,8 @@ class Coordinator:
                  strangers_per_host_max: int | None = None, hello_timeout: Timeout = None,
                  xla_listen: str | Sequence[str] | None = None,
                  xla_allow: str | Sequence[str] | None = None, xla_insecure: bool | None = None,
-                 xla_strict: bool | None = None, xla_alive_timeout: Timeout = None,
+                 xla_strict: bool | None = None, xla_reconnect_grace: Timeout = None,
+                 xla_alive_timeout: Timeout = None,
                  job: str | None = None, attempt: int | None = None,
                  hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,

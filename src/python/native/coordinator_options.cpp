@@ -129,6 +129,7 @@ void bind_xla(py::class_<options>& to) {
   add(to, "xla_allow", xla_of, &server::xla_options::allow);
   add(to, "xla_insecure", xla_of, &server::xla_options::insecure);
   add(to, "xla_strict", xla_of, &server::xla_options::strict);
+  add(to, "xla_reconnect_grace", core_of, &core::config::xla_reconnect_grace);
   add(to, "xla_alive_timeout", xla_of, &server::xla_options::alive_timeout);
 }
 

@@ -511,6 +511,67 @@ BOOST_FIXTURE_TEST_CASE(stalls_are_logged_again_after_ten_seconds, job<1>) {
   expect_words(c.stall(200ms).log(), {"event loop stalled for 200 ms"});
 }
 
+// Two tasks of unmodified JAX programs.
+struct jax_job {
+  explicit jax_job(core::config options = {}) : c{cluster::without_clients(2, std::move(options))} {
+    for (std::uint32_t task = 0; task < 2; ++task) {
+      c.join({c.observer("jax:" + std::to_string(task)), task}, 100 + task, 300s, {.is_jax = true});
+    }
+    c.log();
+  }
+  cluster c;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_jax_task_whose_connection_was_closed_fails_after_a_short_grace, jax_job) {
+  c.lose(1);
+  BOOST_TEST(c.pass(200ms - 1ns).state_of(1) == "suspect");
+
+  c.pass(1ns);
+
+  expect_words(c.error(), {"task 1: UNAVAILABLE", "(jax:1) was closed at", "not resumed",
+                           "its process has probably ended"});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_jax_task_that_connects_again_in_time_lives_on, jax_job) {
+  BOOST_TEST(c.lose(1).pass(200ms - 1ns).resume(1).pass(2s).state_of(1) == "connected");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_jax_task_of_an_unreachable_host_has_until_its_heartbeat_timeout,
+                        jax_job) {
+  c.lose(1, core::loss::unreachable);
+  BOOST_TEST(c.pass(100s - 1ns).state_of(1) == "suspect");
+  BOOST_TEST(c.pass(1ns).state_of(1) == "failed");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_jax_task_whose_relay_was_lost_has_the_grace_of_relays, jax_job) {
+  c.lose(1, core::loss::trunk_closed);
+  BOOST_TEST(c.pass(5s - 1ns).state_of(1) == "suspect");
+  BOOST_TEST(c.pass(1ns).state_of(1) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(the_grace_of_jax_tasks_is_never_longer_than_that_of_others) {
+  for (auto const& options :
+       {core::config{.reconnect_grace = 100ms}, core::config{.xla_reconnect_grace = 100ms}}) {
+    jax_job j{options};
+    BOOST_TEST(j.c.lose(1).pass(100ms - 1ns).state_of(1) == "suspect");
+    BOOST_TEST(j.c.pass(1ns).state_of(1) == "failed");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_jax_process_that_is_still_joining_has_the_usual_grace) {
+  auto c = cluster::without_clients(2);
+  auto const join = c.join({c.observer(), 1}, 101, 300s, {.is_jax = true});
+  c.lose(0).pass(2s - 1ns).resume(0).pass(2s);
+  BOOST_TEST(c.code(join) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_that_reports_ends_is_waited_for_with_jax_tasks_too) {
+  jax_job j{{.reports_ends = true}};
+  BOOST_TEST(j.c.lose(1).pass(2s - 1ns).state_of(1) == "suspect");
+  j.c.task_ended(1, {errc::aborted, "killed by signal 9"});
+  BOOST_TEST(j.c.error() == "task 1: ABORTED: killed by signal 9");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

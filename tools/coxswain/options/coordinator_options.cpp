@@ -324,6 +324,10 @@ void add_xla_options(CLI::App& to, coordinator_options& into) {
               "Allow TCP addresses there that neither client certificates nor --xla-allow protect");
   to.add_flag("--xla-strict", xla.strict,
               "Behave like XLA's own service where its tests require what our rules forbid");
+  add_duration(
+      to, "--xla-reconnect-grace", into.server.core.xla_reconnect_grace,
+      "Grace period before the task of a JAX program whose connection was closed fails, at "
+      "most --reconnect-grace; 0: none");
   add_duration(to, "--xla-alive-timeout", xla.alive_timeout,
                "Time limit of GetAliveTasks, which has none of its own",
                {.least = 1ms, .may_be_forever = true});

@@ -99,9 +99,11 @@ void connection_verbs::note_life(time_point now, session& s) {
 
 time_point connection_verbs::expiry_of(session const& s) const {
   if (!s.grace) return kernel_.credited(s.heard, options_.heartbeat_timeout);
-  return kernel_.credited(*s.grace, s.is_restored      ? options_.restart_grace
-                                    : s.lost_its_trunk ? options_.relay_grace
-                                                       : options_.reconnect_grace);
+  if (s.is_restored) return kernel_.credited(*s.grace, options_.restart_grace);
+  if (s.lost_its_trunk) return kernel_.credited(*s.grace, options_.relay_grace);
+  duration const grace = options_.reconnect_grace;
+  if (!never_resumes(s)) return kernel_.credited(*s.grace, grace);
+  return kernel_.credited(*s.grace, std::min<duration>(grace, options_.xla_reconnect_grace));
 }
 
 void connection_verbs::arm_expiry(session_id id, session& s) {
@@ -141,6 +143,10 @@ std::string connection_verbs::expiry_text(time_point now, session const& s) cons
   if (s.lost_its_trunk) {
     return "the relay of " + kernel_.whose(s) + " was lost at " + at +
            ", and the session was not resumed within " + in_words(options_.relay_grace);
+  }
+  if (never_resumes(s)) {
+    return "the connection of " + kernel_.whose(s) + " was closed at " + at +
+           " and not resumed: its process has probably ended";
   }
   return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and not resumed";
 }
@@ -223,6 +229,16 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
 // The exit code or the signal, which the owner or a supervisor reports, says more.
 bool connection_verbs::learns_end(session const& s) const {
   return options_.reports_ends || concerns_.failures.is_supervised(s);
+}
+
+// Once it has joined, a JAX process ends when its connection does. While it joins it connects
+// again.
+bool connection_verbs::never_resumes(session const& s) const {
+  auto const is_joined_jax = [&](task_id one) {
+    return roster_.at(one).is_jax && roster_.at(one).is_connected();
+  };
+  return !s.tasks.empty() && std::all_of(s.tasks.begin(), s.tasks.end(), is_joined_jax) &&
+         !learns_end(s);
 }
 
 void connection_verbs::forget_connections() {

@@ -73,7 +73,8 @@ inline constexpr std::tuple decisive_options{
     std::pair{"epoch_timeout", &config::epoch_timeout},
     std::pair{"min_wait", &config::min_wait},
     std::pair{"epochs_max", &config::epochs_max},
-    std::pair{"volatile_above", &config::volatile_above}};
+    std::pair{"volatile_above", &config::volatile_above},
+    std::pair{"xla_reconnect_grace", &config::xla_reconnect_grace}};
 
 // `use(number, name, member)` for each.
 template <class Use>

@@ -45,6 +45,7 @@ void fields(auto& a, maybe_const<head> auto& x) {
   if constexpr (is_loading<decltype(a)>) {
     config const unknown_then;
     if (x.behaves < 3) x.options.relay_grace = unknown_then.relay_grace;
+    if (x.behaves < 8) x.options.xla_reconnect_grace = unknown_then.xla_reconnect_grace;
     if (x.behaves > 3) return;
     x.options.last_call = unknown_then.last_call;
     x.options.assign = unknown_then.assign;
