@@ -39,10 +39,10 @@ class Shown(WithAgents):
             time.sleep(0.05)
         return text
 
-    def test_a_task_is_shown_as_a_jax_client_with_its_version(self):
-        versions = ("JAX client, jaxlib 0.9.1 or 0.9.2", "JAX client, jaxlib 0.10")
+    def test_a_task_is_shown_as_a_jax_program_with_its_version(self):
+        versions = ("jax 0.9.1-0.9.2", "jax 0.10")
 
-        self.assertEqual([t["process"].split(" (")[0] for t in self.status()["tasks"]], list(versions))
+        self.assertEqual([t["process"].split(", ")[0] for t in self.status()["tasks"]], list(versions))
         for version in versions:
             self.assertIn(version, self.succeed("status").out)
         for task, version in enumerate(versions):
@@ -54,8 +54,8 @@ class Shown(WithAgents):
 
         said = self.succeed("why").out
         self.assertRegex(said, r"(?s)\bb\b.*\b1\b")
-        self.assertIn("JAX client, jaxlib 0.10", said)
-        self.wait_for_page("/api/v1/why", '"b"', "JAX client, jaxlib 0.10")
+        self.assertIn("jax 0.10", said)
+        self.wait_for_page("/api/v1/why", '"b"', "jax 0.10")
         screen = Screen("top", env=self.directories() | self.at)
         self.addCleanup(screen.end)
         screen.wait_for("2 tasks: 2 connected", "b round 1", "1/2", "missing 1: 1")
@@ -64,8 +64,8 @@ class Shown(WithAgents):
         self.agents[1].close()
 
         self.wait_for_state(1, "failed")
-        self.assertRegex(self.succeed("status").out, r"FAILED: task 1: .*\(JAX client, jaxlib 0\.10")
-        self.assertIn("JAX client, jaxlib 0.10", self.succeed("events").out)
+        self.assertRegex(self.succeed("status").out, r"FAILED: task 1: .*\(jax 0\.10")
+        self.assertIn("jax 0.10", self.succeed("events").out)
 
     def test_calls_are_counted_by_method_and_result(self):
         self.agents[0].heartbeat()
@@ -83,7 +83,7 @@ class Shown(WithAgents):
 
     def test_the_events_name_the_tasks_that_joined(self):
         events = json.loads(self.page("/api/v1/events"))
-        self.assertIn("JAX client", json.dumps(events))
+        self.assertIn("jax 0.10, 127.0.0.1:", json.dumps(events))
 
 
 if __name__ == "__main__":

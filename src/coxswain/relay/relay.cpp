@@ -198,6 +198,7 @@ void relay::open_door() {
   if (!door_) {
     xla::door_options o;
     o.job = options_.upstream.job;
+    o.host = server::host_name();
     o.token = options_.upstream.token;
     o.started = server::wall_clock_now();
     o.start = clock_now();

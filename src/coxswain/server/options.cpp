@@ -5,7 +5,10 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/ranges.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 
@@ -127,6 +130,12 @@ wall_time wall_clock_now() {
   ::localtime_r(&seconds, &local);
   return {duration_cast<milliseconds>(now.time_since_epoch()).count(),
           static_cast<std::int32_t>(local.tm_gmtoff)};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
 }
 
 }  // namespace coxswain::server

@@ -33,6 +33,9 @@ struct xla_options {
   // Listen on TCP addresses although neither client certificates nor `allow` protect them.
   bool insecure{false};
 
+  // The name of this machine in the labels of JAX processes. A server sets it.
+  std::string host;
+
   // Behave like XLA's service where its tests require what our rules forbid.
   bool strict{false};
 
@@ -149,5 +152,8 @@ void expect_restarts(options& o);
 
 // The system's clock and time zone, for `core::config::started`.
 [[nodiscard]] wall_time wall_clock_now();
+
+// The name of this machine, for people; empty if it has none.
+[[nodiscard]] std::string host_name();
 
 }  // namespace coxswain::server

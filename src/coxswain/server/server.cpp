@@ -34,6 +34,7 @@ options checked(options o, shared_job const& job) {
   if (job.log) o.core.term = job.term;
   if (status why = check(o); !why.ok()) throw error{std::move(why)};
   o.core.started = wall_clock_now();
+  o.xla.host = host_name();
   if (job.log || !o.journal.directory.empty()) expect_restarts(o);
   return o;
 }

@@ -13,11 +13,9 @@ struct release {
 };
 
 constexpr release releases[] = {
-    {"1.68", generation::second, "0.7.0"},
-    {"1.74", generation::second, "0.7.1 to 0.9.0"},
-    {"1.78", generation::second, "0.9.1 or 0.9.2"},
+    {"1.27", generation::second, "0.4.36-0.6"},  {"1.68", generation::second, "0.7.0"},
+    {"1.74", generation::second, "0.7.1-0.9.0"}, {"1.78", generation::second, "0.9.1-0.9.2"},
     {"1.78", generation::third, "0.10"},
-    {"1.81", generation::third, "0.11"},
 };
 
 constexpr std::size_t version_bytes_max = 24;
@@ -39,11 +37,18 @@ std::string client_label(std::string_view user_agent, generation of) {
   for (auto const& one : releases) {
     bool const is_it = one.of == of && version.starts_with(one.grpc) &&
                        version.substr(one.grpc.size()).starts_with('.');
-    if (is_it) return "JAX client, jaxlib " + std::string{one.jaxlib};
+    if (is_it) return "jax " + std::string{one.jaxlib};
   }
-  std::string const protocol = of == generation::second ? "2" : "3";
-  if (version.empty()) return "JAX client, protocol " + protocol;
-  return "JAX client, gRPC " + std::string{version} + ", protocol " + protocol;
+  return of == generation::second ? "jax 0.4.36-0.9" : "jax 0.10 or newer";
+}
+
+std::string client_place(std::string const& peer, std::string const& host) {
+  constexpr std::string_view unix_begin = "unix: process ";
+  if (!peer.starts_with(unix_begin)) return peer;
+  auto const rest = peer.substr(unix_begin.size());
+  auto const process = rest.substr(0, rest.find(' '));
+  if (process == "0") return host.empty() ? peer : host;  // of another pid namespace
+  return (host.empty() ? "process " : host + ":") + process;
 }
 
 }  // namespace coxswain::xla

@@ -22,7 +22,9 @@ core_sessions::core_sessions(door_options const& options, incarnation self, core
       calls_{calls},
       replies_{replies} {}
 
-void core_sessions::open(time_point now, client& c) { say_hello(now, c, "JAX client"); }
+void core_sessions::open(time_point now, client& c) {
+  say_hello(now, c, "jax, " + client_place(c.peer, options_.host));
+}
 
 task_session& core_sessions::open(arrived_call const& a) {
   task_session& s = sessions_.add(a.by, task_id{a.asked.task->id}, a.asked.self);
@@ -34,7 +36,9 @@ task_session& core_sessions::open(arrived_call const& a) {
     number >>= 8;
   }
   sessions_.attach(s, core_.connected(a.now, a.by.peer, s.secret));
-  say_hello(a.now, s, client_label(a.what.user_agent, a.of.of));
+  say_hello(
+      a.now, s,
+      client_label(a.what.user_agent, a.of.of) + ", " + client_place(a.by.peer, options_.host));
   return s;
 }
 

@@ -14,6 +14,7 @@ namespace coxswain::xla {
 
 struct door_options {
   std::string job;
+  std::string host;  // this machine's name, for people; may be empty
   std::uint32_t num_tasks{1};
   std::string token;         // a worker's, if the core requires one
   bool recoverable{};        // the default of tasks that do not state it

@@ -98,7 +98,12 @@ void kernel::log(severity level, event_kind kind, std::string text, std::optiona
 void kernel::log_task(severity level, event_kind kind, task_id task,
                       std::initializer_list<std::string_view> rest) {
   subject_.clear();
-  append_who(subject_, task);
+  bool const joins = kind == event_kind::joined || kind == event_kind::joining;
+  if (roster.at(task).is_jax && !joins) {
+    subject_.append("task ").append(std::to_string(task.value));
+  } else {
+    append_who(subject_, task);
+  }
   std::size_t bytes = subject_.size();
   for (auto const part : rest) bytes += part.size();
   std::string text;
@@ -183,14 +188,21 @@ status kernel::absence(task_id id) const {
 }
 
 std::string kernel::has_failed(task_id id) const {
-  return who(id) + " failed: " + shortened(roster.at(id).error().text(), cause_bytes_max);
+  return has_failed(id, shortened(roster.at(id).error().text(), cause_bytes_max));
+}
+
+// The label of a JAX program is not repeated.
+std::string kernel::has_failed(task_id id, std::string_view why) const {
+  task const& t = roster.at(id);
+  bool const is_named = t.is_jax && why.find(who(id)) != why.npos;
+  return (is_named ? "task " + std::to_string(id.value) : who(id)) + " failed: " + std::string{why};
 }
 
 status kernel::job_failed(errc code) const {
   failure const& cause = error->cause;
-  std::string text = "the job has failed: ";
-  if (cause.task) text += who(*cause.task) + " failed: ";
-  return {code, text + shortened(cause.why.text(), cause_bytes_max)};
+  std::string const text = "the job has failed: ";
+  std::string const why = shortened(cause.why.text(), cause_bytes_max);
+  return {code, text + (cause.task ? has_failed(*cause.task, why) : why)};
 }
 
 status kernel::not_joined() const {

@@ -75,7 +75,8 @@ class kernel {
 
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
-  // An event about this task. Its text is `who` followed by these parts: {" has left"}.
+  // An event about this task. Its text is `who` followed by these parts: {" has left"}. The label
+  // of an unmodified JAX program, which is a long one, is only in the events of its joining.
   void log_task(severity level, event_kind kind, task_id task,
                 std::initializer_list<std::string_view> rest);
 
@@ -93,6 +94,7 @@ class kernel {
 
   // "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
   [[nodiscard]] std::string has_failed(task_id id) const;
+  [[nodiscard]] std::string has_failed(task_id id, std::string_view why) const;
   // The job's failure as the outcome of a call.
   [[nodiscard]] status job_failed(errc code) const;
   // The error of a call that needs a task, in a session that acts for none.

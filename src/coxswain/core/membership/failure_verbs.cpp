@@ -145,8 +145,7 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   t.last->failure = why;
   bool const spares_job = t.recoverable && !kernel_.error;
   calls_.end_own_waits(id);
-  calls_.end_waits(id, concerns_.alive,
-                   {errc::internal, kernel_.who(id) + " failed: " + why.text()});
+  calls_.end_waits(id, concerns_.alive, {errc::internal, kernel_.has_failed(id, why.text())});
   if (spares_job) calls_.end_waits(id, {errc::internal, kernel_.has_failed(id)});
   concerns_.joins.end_probe(id);
   concerns_.joins.forget_holder(id);

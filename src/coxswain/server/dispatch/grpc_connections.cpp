@@ -58,6 +58,7 @@ std::string worker_token(std::vector<core::credential> const& among) {
 xla::door_options door_options_of(options const& o, time_point now) {
   xla::door_options made;
   made.job = o.core.job;
+  made.host = o.xla.host;
   made.num_tasks = o.core.num_tasks;
   made.token = worker_token(o.core.credentials);
   made.recoverable = o.core.recoverable;
