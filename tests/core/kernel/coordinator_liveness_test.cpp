@@ -546,7 +546,17 @@ BOOST_FIXTURE_TEST_CASE(a_jax_task_of_an_unreachable_host_has_until_its_heartbea
 BOOST_FIXTURE_TEST_CASE(a_jax_task_whose_relay_was_lost_has_the_grace_of_relays, jax_job) {
   c.lose(1, core::loss::trunk_closed);
   BOOST_TEST(c.pass(5s - 1ns).state_of(1) == "suspect");
-  BOOST_TEST(c.pass(1ns).state_of(1) == "failed");
+  c.pass(1ns);
+  expect_words(c.error(),
+               {"task 1: UNAVAILABLE: the relay of task 1 (jax:1) at 10.0.0.1:5000 was lost"});
+}
+
+BOOST_AUTO_TEST_CASE(a_jax_process_that_ends_with_its_relay_is_said_to_have) {
+  jax_job j{{.reports_ends = true}};
+  j.c.lose(1, core::loss::trunk_closed).task_ended(1, {errc::aborted, "exited with status 1"});
+  BOOST_TEST(j.c.error() ==
+             "task 1: ABORTED: exited with status 1 after the relay of task 1 (jax:1) at "
+             "10.0.0.1:5000 was lost");
 }
 
 BOOST_AUTO_TEST_CASE(the_grace_of_jax_tasks_is_never_longer_than_that_of_others) {

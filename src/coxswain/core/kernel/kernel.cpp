@@ -160,6 +160,11 @@ std::string kernel::whose(session const& s) const {
   return "tasks " + ranges(sorted).text + " (" + label + ")";
 }
 
+std::string kernel::relay_of(session const& s) const {
+  std::string const& peer = s.from.peer();
+  return "the relay of " + whose(s) + " at " + peer.substr(0, peer.rfind(via_relay));
+}
+
 origin const& kernel::from_of(task const& t) const {
   static origin const nowhere;
   if (session const* const s = sessions.find(t.held_by)) return s->from;

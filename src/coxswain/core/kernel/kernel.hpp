@@ -85,6 +85,8 @@ class kernel {
   // "task 12 (b12:3391)", "tasks 0-3 (b12:3391)", "a program of task 12 (b12:3391)" or "client
   // b12:3391".
   [[nodiscard]] std::string whose(session const& s) const;
+  // "the relay of task 12 (b12:3391) at 10.0.0.7:51234"
+  [[nodiscard]] std::string relay_of(session const& s) const;
   // The label of the session that holds the task, or held it last.
   [[nodiscard]] origin const& from_of(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;

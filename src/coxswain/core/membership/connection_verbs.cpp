@@ -141,7 +141,7 @@ std::string connection_verbs::expiry_text(time_point now, session const& s) cons
            " has not resumed its session within " + in_words(options_.restart_grace);
   }
   if (s.lost_its_trunk) {
-    return "the relay of " + kernel_.whose(s) + " was lost at " + at +
+    return kernel_.relay_of(s) + " was lost at " + at +
            ", and the session was not resumed within " + in_words(options_.relay_grace);
   }
   if (never_resumes(s)) {

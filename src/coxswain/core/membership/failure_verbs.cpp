@@ -70,8 +70,11 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
     calls_.answer_parked(concerns_.joins.together().arrival_of(id)->who,
                          calls_.share(status{errc::aborted, why.message()}));
   }
-  if (!why.ok()) return fail_task(now, id, std::move(why));
   task const& t = roster_.at(id);
+  if (!why.ok() && s && s->lost_its_trunk && s->attached == connection_id{} && t.is_jax) {
+    why = {why.code(), why.message() + " after " + kernel_.relay_of(*s) + " was lost"};
+  }
+  if (!why.ok()) return fail_task(now, id, std::move(why));
   if (!t.is_connected()) return;
   calls_.end_waits(id, concerns_.leaves,
                    {errc::cancelled, "the process of " + kernel_.who(id) + " has ended"});

@@ -340,15 +340,18 @@ void join_verbs::challenge(call const& c, join_args const& args) {
   t.challenge->by.push_back({c.from, args});
   std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
   if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
+  session& holder = *sessions_.find(t.held_by);
   if (kernel_.is_suspect(t)) {
-    return replace(c.now, *c.task,
-                   {errc::aborted, newcomer + " joined while the connection of " +
-                                       kernel_.who(*c.task) + " was lost"});
+    return replace(
+        c.now, *c.task,
+        {errc::aborted, newcomer + " joined while " +
+                            (holder.lost_its_trunk ? kernel_.relay_of(holder)
+                                                   : "the connection of " + kernel_.who(*c.task)) +
+                            " was lost"});
   }
   if (t.is_probed()) return;
   t.challenge->probed = kernel_.alive_since(c.now);
   arm_probe(deadline_after(c.now, probe_time()), *c.task);
-  session& holder = *sessions_.find(t.held_by);
   ++holder.probed;
   sessions_.push(holder, calls_.share(probe{}));
 }
