@@ -57,8 +57,8 @@ class Process(Program):
 class Job:
     """The processes of a job, and the coordinator and relays if they are processes of their own."""
 
-    def __init__(self, way, programs, services):
-        self.way, self.programs, self.services = way, programs, services
+    def __init__(self, way, tasks, programs, services):
+        self.way, self.tasks, self.programs, self.services = way, tasks, programs, services
 
     @property
     def lines(self):
@@ -66,8 +66,16 @@ class Job:
         return sorted((line for program in self.programs for lines in program.lines.values() for line in lines),
                       key=lambda line: line.at)
 
-    def count(self, text):
-        return sum(text in line for line in self.lines)
+    def lines_of(self, task):
+        """The output of one process and of its wrapper."""
+        if len(self.programs) > 1:
+            return [line for lines in self.programs[task].lines.values() for line in lines]
+        return [line for line in self.lines if line.startswith(f"[{task}] ")]
+
+    def tasks_with(self, *words):
+        """The processes with a line that has all these words."""
+        return [task for task in range(self.tasks)
+                if any(all(word in line for word in words) for line in self.lines_of(task))]
 
     def wait_for(self, count, text, limit=LIMIT):
         """Waits for as many lines with this text, and returns them."""
@@ -87,7 +95,8 @@ class Job:
         return [program.wait(max(deadline - time.monotonic(), 0.1)) for program in self.programs]
 
     def said(self):
-        return "\n".join([*self.lines, *(service.said() for service in self.services)])
+        """All output, without C++ stack traces."""
+        return "\n".join([*(line for line in self.lines if "     @ " not in line), *(service.said() for service in self.services)])
 
     def end(self):
         for program in (*self.programs, *self.services):
@@ -136,7 +145,7 @@ class WithRealJobs(EndToEnd):
                 addresses = [relay.address for relay in services[1:]]
             programs = [self.jax_task(addresses[task * len(addresses) // tasks], task, command, env, tasks)
                         for task in range(tasks)]
-        job = Job(way, programs, services)
+        job = Job(way, tasks, programs, services)
         self.addCleanup(job.end)
         return job
 

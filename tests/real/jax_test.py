@@ -1,25 +1,48 @@
-"""Real JAX and Orbax: programs as users write them, in each way in which a job is started.
+"""Real JAX and Orbax: the programs of programs/ in each way in which a job is started.
 jax_test.py jax-VERSION [unittest's arguments]
 """
 
-import pathlib
-import re
 import sys
 import unittest
 
-from harness import LIMIT, TASKS, WAYS, WithRealJobs, python_of
-
-HERE = pathlib.Path(__file__).resolve().parent
-PROGRAMS = "collective", "client", "live", "checkpoint", "preemption", "killed"
+from harness import WAYS, python_of
+from jax_case import ALL, PROGRAMS, JaxCase
 
 
-class Jax(WithRealJobs):
+class Jax(JaxCase):
 
-    def jax_job(self, way, *programs, **how):
-        command = [PYTHON, "-B", HERE / "programs" / "job.py", *programs]
-        return self.job(way, command, env={"CHECKPOINTS": str(self.directory / "checkpoints")}, **how)
+    def check(self, way):
+        job = self.jax_job(way, *PROGRAMS, "killed")
+        codes = job.wait()
+        for program in PROGRAMS:
+            self.assert_passed(job, program)
+        self.assert_agreed_on_preemption(job)
+        self.assert_told_of_the_killed(job)
+        self.assert_codes_after_a_kill(job, codes)
 
+    def check_that_all_leave(self, way):
+        job = self.jax_job(way, "collective")
+        codes = job.wait()
+        self.assertEqual(set(codes), {0}, job.said())
+        self.assertEqual(job.tasks_with("left "), ALL, job.said())
+
+    def check_absent(self, way):
+        job = self.jax_job(way, "absent")
+        self.assert_absent_is_named(job)
+
+
+def add_tests():
+    """A method for each way, so that each is reported, and may be run, alone."""
+    rules = {"programs_work_until_a_process_is_killed": Jax.check,
+             "all_leave": Jax.check_that_all_leave,
+             "a_process_that_never_comes_is_named": Jax.check_absent}
+    for way in WAYS:
+        for rule, check in rules.items():
+            setattr(Jax, f"test_{way}_{rule}", lambda self, check=check, way=way: check(self, way))
+
+
+add_tests()
 
 if __name__ == "__main__":
-    PYTHON = python_of(sys.argv.pop(1))
+    JaxCase.python = python_of(sys.argv.pop(1))
     unittest.main()

@@ -1,0 +1,57 @@
+"""A job of real JAX, and what each of its programs must do. Not here: tests."""
+
+import pathlib
+import signal
+
+from harness import SLOWNESS, TASKS, WithRealJobs
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# One after another in the same processes.
+PROGRAMS = "collective", "client", "live", "checkpoint", "preemption"
+
+LAST = TASKS - 1
+ALL, OTHERS = list(range(TASKS)), list(range(TASKS - 1))
+
+# Seconds from the end of a process until all others know; XLA's own service needs its heartbeat timeout of 100.
+TOLD_MAX = 10
+
+# jaxlib ends its process by abort() when it hears of a failure, 0.8 by exit(1). A wrapper may be faster.
+ENDED_BY_JAXLIB = {-signal.SIGABRT, 128 + signal.SIGABRT, 1}
+ENDED_BY_WRAPPER = {128 + signal.SIGTERM}
+KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
+
+
+class JaxCase(WithRealJobs):
+
+    python = None  # the environment's
+
+    def jax_job(self, way, *programs, **how):
+        return self.job(way, [self.python, "-B", HERE / "programs" / "job.py", *programs],
+                        env={"CHECKPOINTS": str(self.directory / "checkpoints")}, **how)
+
+    def assert_passed(self, job, program):
+        self.assertEqual(job.tasks_with(f"passed {program} "), ALL, job.said())
+
+    def assert_agreed_on_preemption(self, job):
+        steps = {line.partition("at step ")[2] for line in job.lines if "passed preemption" in line}
+        self.assertEqual(len(steps), 1, job.said())
+
+    def assert_told_of_the_killed(self, job):
+        killed = next(line for line in job.lines if line.endswith("dies")).at
+        for task in OTHERS:
+            told = [line for line in job.lines_of(task) if line.at >= killed and f"task {LAST} " in line.lower()]
+            self.assertTrue(told, f"process {task} was told nothing\n{job.said()}")
+            self.assertLess(told[0].at - killed, TOLD_MAX * SLOWNESS, job.said())
+
+    def assert_codes_after_a_kill(self, job, codes):
+        if job.way in ("run", "relay"):
+            self.assertEqual(codes, [128 + signal.SIGKILL], job.said())
+            return
+        self.assertIn(codes[LAST], KILLED, job.said())
+        for code in codes[:LAST]:
+            self.assertIn(code, ENDED_BY_JAXLIB | ENDED_BY_WRAPPER, job.said())
+
+    def assert_absent_is_named(self, job):
+        job.wait_for(len(OTHERS), "Terminating process because")
+        self.assertEqual(job.tasks_with(f"{LAST} (never connected)"), OTHERS, job.said())
