@@ -58,7 +58,7 @@ class Epochs(EndToEnd):
             s["elastic"]["epoch"] == number and s["num_tasks"] == size))
 
     def serve_elastic(self, tasks=4, *options):
-        return self.serve(tasks, "--elastic", "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
+        return self.serve(tasks, "--elastic", "--min-tasks", 2, "--last-call", "300ms",
                    "--reconnect-grace", "100ms", *options)
 
     def test_three_join_a_fourth_comes_and_the_job_shrinks_again(self):

@@ -65,7 +65,7 @@ class Ring(EndToEnd):
 class ElasticRing(EndToEnd):
 
     def test_the_ring_goes_on_after_losses_and_takes_in_a_member(self):
-        self.serve(4, "--min-tasks", 2, "--last-call", "300ms", "--come-back", "0",
+        self.serve(4, "--min-tasks", 2, "--last-call", "300ms",
                    "--reconnect-grace", "100ms")
 
         def member(number):

@@ -72,7 +72,7 @@ class Coordinator:
         without a number, see ``Client``; ``assign``: how these get theirs at the start: by "order",
         "member" or "placement" ("member"), ``last_call``: how long the start waits for spares (15
         s), ``come_back``: how long the number of a failed task is kept for its own next process
-        (15 s).
+        (15 s), except in an elastic job.
     ``elastic``: the number of tasks changes from epoch to epoch, between ``min_tasks`` (1) and
         ``num_tasks``; see :meth:`Client.epochs`. ``grow``: when processes that wait join: at the
         "boundary", when all members call ``next_epoch``, "now" or "never" ("boundary"), ``ranks``:

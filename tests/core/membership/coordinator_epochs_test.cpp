@@ -8,7 +8,6 @@ namespace {
 core::config elastic(std::uint32_t min_tasks, core::config options = {}) {
   options.elastic = true;
   options.min_tasks = min_tasks;
-  options.come_back = 0s;
   options.last_call = 2s;
   options.min_wait = 5s;
   options.epoch_timeout = 6s;
@@ -187,23 +186,22 @@ BOOST_AUTO_TEST_CASE(the_lowest_survivor_becomes_task_0_and_keys_and_locks_move_
   BOOST_TEST(get("addr") + " " + get("addr1") == "NOT_FOUND OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_next_process_of_a_member_is_awaited_in_the_last_call) {
-  auto options = elastic(1);
-  options.come_back = 2s;
-  elastic_job job{2, 2, options};
+BOOST_AUTO_TEST_CASE(the_next_process_of_a_lost_member_is_not_awaited) {
+  elastic_job job{3, 3, elastic(1)};
   auto& c = job.c;
-  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
-  auto const waits = next(c, 0);
-  BOOST_TEST(c.at(11s).code(waits) == "waits");
+  c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
+  auto const first = next(c, 0);
+  BOOST_TEST(c.code(first) == "waits");
 
-  auto const back = newcomer(c, "m1");
+  auto const second = next(c.at(11s), 1);
 
-  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1 +1");
-  BOOST_TEST(epoch(c, back) == "2: 1 of 2 -1 +1");
-  c.at(20s).task_ended(1, {errc::aborted, "signal 9"});
-  auto const alone = next(c, 0);
-  BOOST_TEST(c.at(22s - 1ns).code(alone) == "waits");
-  BOOST_TEST(epoch(c.at(22s), alone) == "3: 0 of 1 -1");
+  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1");
+  BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
+  auto const back = newcomer(c, "m2");
+  auto const again = next(c, 0);
+  next(c, 1);
+  BOOST_TEST(epoch(c, again) == "3: 0 of 3 +1");
+  BOOST_TEST(epoch(c, back) == "3: 2 of 3 +1");
 }
 
 BOOST_AUTO_TEST_CASE(below_the_minimum_a_spare_makes_the_epoch_at_once) {
@@ -326,16 +324,14 @@ BOOST_AUTO_TEST_CASE(a_deadlock_of_a_larger_epoch_is_resolved_in_a_smaller_one) 
 
 BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
   {
-    auto options = elastic(1);
-    options.come_back = 10s;
-    elastic_job job{3, 3, options};
+    elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
     auto& c = job.c;
-    c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
+    c.at(10s).lose(static_cast<int>(newcomer(c).client));
     auto const waits = next(c, 0);
     next(c, 1);
     c.at(11s).blink(1);
     BOOST_TEST(c.at(12s - 1ns).code(waits) == "waits");
-    BOOST_TEST(epoch(c.at(12s), waits) == "2: 0 of 2 -1");
+    BOOST_TEST(epoch(c.at(12s), waits) == "2: 0 of 2");
   }
   elastic_job job{2, 2, elastic(2)};
   auto& c = job.c;
@@ -772,11 +768,10 @@ BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
 }
 
 BOOST_AUTO_TEST_CASE(a_restart_keeps_members_joiners_and_who_has_called_and_credits_the_last_call) {
-  auto options = elastic(1, {.restart_grace = 15s});
-  options.come_back = 10s;
-  elastic_job job{3, 4, options};
+  elastic_job job{3, 5, elastic(1, {.reconnect_grace = 60s, .restart_grace = 15s})};
   auto& c = job.c;
   auto const joiner = newcomer(c.at(10s), "m3");
+  c.lose(static_cast<int>(newcomer(c, "m4").client));
   c.task_ended(2, {errc::aborted, "signal 9"});
   auto const first = next(c, 0);
   auto const second = next(c, 1);

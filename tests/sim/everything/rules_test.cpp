@@ -945,7 +945,7 @@ void begin_epoch(scene& s, std::uint64_t number, duration when) {
   for (std::uint32_t i = 0; i < 2; ++i) {
     core::request what = core::next_epoch_args{};
     if (number == 1) what = core::join_args{};
-    call_in(s, number - 1, i + 1, std::move(what), when - 500ms, when, gives(epoch_of(number, i)));
+    call_in(s, number - 1, i + 1, std::move(what), when - 100ms, when, gives(epoch_of(number, i)));
     core::epoch_members_answer::member one;
     one.self = incarnation{i + 1};
     one.survivor = number > 1;
@@ -1015,6 +1015,23 @@ BOOST_AUTO_TEST_CASE(an_epoch_must_wait_for_each_member_that_lives) {
   begin_epoch(other, 2, 4s);
   other.h.calls[4].made = scene::at(5s);
   expect_right(other.judged_by(check_epochs));
+}
+
+BOOST_AUTO_TEST_CASE(an_epoch_must_not_wait_for_members_that_are_lost) {
+  scene s = with_epochs(2);
+  for (std::size_t const i : {3u, 4u}) s.h.calls[i].made = scene::at(3s);
+  expect_wrong(s.judged_by(check_epochs), "epoch 2 begins too late");
+
+  says(s, 3900ms, "task 2 failed");
+  s.h.events.back().what.what.kind = core::event_kind::failed;
+  std::swap(s.h.events.back(), s.h.events[s.h.events.size() - 2]);
+  expect_right(s.judged_by(check_epochs));
+
+  s = with_epochs(2);
+  for (std::size_t const i : {3u, 4u}) s.h.calls[i].made = scene::at(3s);
+  call_in(s, 0, 2, core::join_args{}, 2500ms, 5s);  // which is not calm
+  s.h.processes[2].troubles.push_back({{scene::at(2s), scene::at(5s)}});
+  expect_right(s.judged_by(check_epochs));
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_may_call_for_its_member_and_stops_in_its_epoch) {
@@ -1108,6 +1125,7 @@ scene with_newcomer(int losses = 1) {
   for (int i = 0; i < losses; ++i) s.event(2500ms, core::event_kind::failed, task_id{1});
   begin_epoch(s, 2, 4s);
   s.h.calls[4].asked = core::join_args{};
+  s.h.calls[4].made = scene::at(3500ms);
   s.h.calls[4].process = 3;
   members_of(s, 2).members[1].self = incarnation{3};
   members_of(s, 2).members[1].survivor = false;

@@ -169,7 +169,6 @@ void enrolment::enrol(call const& c, join_args& args) {
   if (is_known && (!options_.elastic || roster_.at(at->second).is_connected())) {
     return concerns_.joins.join({c.now, c.from, c.by, at->second, c.what}, args);
   }
-  if (is_known && coming_back_.erase(at->second) > 0) arm();
   if (job_is_over()) return calls_.refuse(c, {errc::cancelled, "the job is over"});
   replace_older(args);
   if (waiting_.size() >= std::size_t{vacant()} + options_.spares) {
@@ -239,7 +238,8 @@ void enrolment::tell_number(ticket who, task_id id, bool already_started) {
 }
 
 void enrolment::vacated(time_point now, task_id id) {
-  if (not_received_.contains(id) || options_.come_back <= 0s) return;
+  bool const is_kept = !options_.elastic && options_.come_back > 0s;
+  if (not_received_.contains(id) || !is_kept) return;
   coming_back_.insert_or_assign(id, kernel_.alive_since(now));
   // Later ones have later deadlines.
   if (full_since_ || !alarm_.armed()) arm();
@@ -440,12 +440,10 @@ std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
   return all;
 }
 
-bool enrolment::expects_anybody() const {
-  return !coming_back_.empty() || connected().size() < waiting_.size();
-}
+bool enrolment::has_lost_connection() const { return connected().size() < waiting_.size(); }
 
 void enrolment::renumber(std::map<task_id, task_id> const& moved) {
-  coming_back_.clear();
+  coming_back_.clear();  // which a snapshot of behaviour 7 may have
   arm();
   std::map<task_id, member> all;
   for (auto& [id, one] : std::exchange(members_, {})) {

@@ -32,7 +32,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   void tell_number(ticket who, task_id id, bool already_started);
 
   // A task has failed without failing the job, or was reset: its number is kept for its own next
-  // process for a while.
+  // process for a while, except in an elastic job.
   void vacated(time_point now, task_id id);
 
   // For epochs: the name of the member and its host, as known from `from` if it does not say; and
@@ -49,8 +49,8 @@ class enrolment final : public waiting_concern, public timed_concern {
   [[nodiscard]] std::vector<std::uint64_t> all_waiting() const;
   [[nodiscard]] std::string who(std::uint64_t number) const;
   [[nodiscard]] bool is_connected(std::uint64_t number) const;
-  // The next process of a member may come, or one that waits be connected again.
-  [[nodiscard]] bool expects_anybody() const;
+  // Of one that waits, which may resume.
+  [[nodiscard]] bool has_lost_connection() const;
   // One that waits becomes the task.
   void give(time_point now, std::uint64_t number, task_id id);
   // An epoch begins: each task in `moved` has its new number, and all others are gone.

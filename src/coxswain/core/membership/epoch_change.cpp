@@ -103,8 +103,9 @@ epochs::applicants epochs::admissible(time_point now) const {
   return found;
 }
 
+// Newcomers only: a lost member may join a later epoch.
 bool epochs::is_anybody_on_the_way() const {
-  return number_ == 0 || concerns_.enrolment.expects_anybody();
+  return number_ == 0 || concerns_.enrolment.has_lost_connection();
 }
 
 void epochs::form(time_point now) {

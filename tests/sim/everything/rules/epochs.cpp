@@ -15,6 +15,9 @@ namespace {
 
 using text = std::string const&;
 
+constexpr duration margin = 200ms;       // of stalls that are too short to be credited
+constexpr duration calm_before = 100ms;  // in which requests and acknowledgements are on their way
+
 class epoch_judge {
  public:
   epoch_judge(history const& h, violations& found) : h_{h}, found_{found}, epochs_{h} {}
@@ -31,7 +34,9 @@ class epoch_judge {
       auto const next = epochs_.find(number + 1);
       if (next == epochs_.end()) continue;
       check_numbers(number, one, next->second);
-      if (h_.has_all_events()) check_readiness(number, one, next->second);
+      if (!h_.has_all_events()) continue;
+      check_readiness(number, one, next->second);
+      if (h_.restarts.empty()) check_patience(number, one, next->second);
     }
     check_rounds();
     for (call_record const& c : h_.calls) {
@@ -232,6 +237,49 @@ class epoch_judge {
           return e.what.what.task == task && (e.what.what.kind == core::event_kind::failed ||
                                               e.what.what.kind == core::event_kind::left);
         });
+  }
+
+  // It begins as soon as the last survivor has called next_epoch and the last loss is known: nobody
+  // is awaited who may come back.
+  void check_patience(std::uint64_t number, epoch_story const& of, epoch_story const& next) {
+    if (!of.begins || !next.begins || !next.members) return;
+    time_point const begun = h_.earliest(seen(next.begins));
+    time_point since = seen(of.begins);
+    for (std::size_t i = *of.begins; i < *next.begins; ++i) {
+      auto const kind = h_.events[i].what.what.kind;
+      bool const is_loss = kind == core::event_kind::failed || kind == core::event_kind::left;
+      if (is_loss) since = std::max(since, h_.events[i].at);
+    }
+    std::uint32_t survivors = 0;
+    std::set<std::size_t> involved;  // processes
+    for (call_record const& c : h_.calls) {
+      auto const* const join = c.asks<core::join_args>();
+      if (join && c.made < begun && c.over() > since) involved.insert(c.process);
+      if (!h_.ends_epoch(c, number) || c.made > begun || !is_survivor(c.process, next)) continue;
+      involved.insert(c.process);
+      since = std::max(since, c.made);
+    }
+    for (auto const& one : next.members->members) survivors += one.survivor ? 1 : 0;
+    if (survivors < h_.options.min_tasks) return;
+    duration enough = h_.stalled() + h_.seen_within + 2 * h_.delay_max + margin;
+    for (std::size_t const one : involved) {
+      bool const may_be_probed = !is_survivor(one, next) && is_named_as_member(one, of);
+      if (may_be_probed || !h_.is_calm(one, since - calm_before, begun)) return;
+      enough += h_.time_in_queue(one, since, begun) + h_.time_for_room(one);
+    }
+    if (begun > since + enough) report_violation("begins too late", number + 1);
+  }
+  [[nodiscard]] bool is_survivor(std::size_t process, epoch_story const& next) const {
+    auto const& all = next.members->members;
+    return std::any_of(all.begin(), all.end(), [&](auto const& one) {
+      return one.survivor && one.self == h_.processes[process].self;
+    });
+  }
+  [[nodiscard]] bool is_named_as_member(std::size_t process, epoch_story const& of) const {
+    if (!of.members) return true;
+    auto const& all = of.members->members;
+    return std::any_of(all.begin(), all.end(),
+                       [&](auto const& one) { return one.name == h_.processes[process].member; });
   }
 
   // A round passes when all members of its epoch have arrived, with the same result for all.
