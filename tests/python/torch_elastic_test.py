@@ -268,27 +268,42 @@ class TorchElastic(PythonTest):
         self.assert_one_epoch(rest, 2)
         self.end_well(rest)
 
-    def test_one_node_too_many_is_a_spare(self):
+    def test_one_node_too_many_is_a_spare_and_says_so(self):
         self.serve(spares=1)
         four = self.agents(4)
         first = self.assert_one_epoch(four, 4)
-        spare = self.waiting_agent("s0")
+        spare = self.spare("s0")
 
         four[1].tell(Lost())
         rest = [four[0], four[2], four[3], spare]
         self.assert_one_epoch(rest, 4, first)
-        unneeded = self.waiting_agent("s1", join_timeout=0.1)  # no limit for a spare
+        unneeded = self.spare("s1", join_timeout=0.1)  # no limit for a spare
         self.end_well(rest)
         ended = unneeded.outcome()
         self.assertIsInstance(ended, SystemExit)
         self.assertEqual(ended.code, 0)
 
-    def waiting_agent(self, name, **conf):
-        """It has connected, and asks to join."""
-        made = self.agent(name, **conf)
-        eventually(lambda: made.handler._job is not None)
-        time.sleep(0.2)
+    def spare(self, name, **conf):
+        with self.assertLogs("coxswain", "INFO") as terminal:
+            made = self.agent(name, **conf)
+            eventually(lambda: "this node is a spare" in "".join(terminal.output))
         return made
+
+    def test_a_survivor_says_why_its_workers_are_stopped(self):
+        self.serve()
+        with self.assertLogs("coxswain", "INFO") as terminal:
+            two = self.agents(2)
+            self.assert_one_epoch(two, 2)
+            third = self.agent("n2")
+            self.assert_one_epoch([*two, third], 3)
+            third.tell(Lost())
+            self.assert_one_epoch(two, 2, 2)
+            self.end_well(two)
+
+        text = "\n".join(terminal.output)
+        why = r"task 2 \(n2\) failed: .* destroyed without leaving"
+        self.assertRegex(text, f"workers of this node are stopped: {why}")
+        self.assertRegex(text, f"{why}: epoch 3 begins with 2 of 4 nodes .lost: 1, joined: 0.; this is node 1")
 
     def test_too_few_nodes_are_a_timeout_that_names_them(self):
         self.serve()
@@ -322,6 +337,14 @@ class TorchElastic(PythonTest):
         other = self.agent("n0", nodes=(1, 8)).outcome()
         self.assertIsInstance(other, self.api.RendezvousStateError)
         self.assertIn("--num-tasks 4", str(other))
+
+    def test_the_host_of_an_address_is_known_but_for_unix_sockets(self):
+        from coxswain._rendezvous import host_of
+        for address, host in (("10.0.0.7:43640", "10.0.0.7"), ("[2001:db8::7]:43640", "2001:db8::7"),
+                              ("10.0.0.7:43640 via relay, unix: process 277 of user 0", "10.0.0.7"),
+                              ("[::1]:5 via relay, unix: process 277 of user 0", "::1"),
+                              ("unix: process 277 of user 0", None), ("", None)):
+            self.assertEqual(host_of(address), host)
 
     def test_every_setting_is_described(self):
         for name, text in SETTINGS.items():

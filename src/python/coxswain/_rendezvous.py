@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import sys
+import threading
 import time
 
 import torch.distributed
@@ -23,11 +24,34 @@ _log = logging.getLogger("coxswain")
 
 _READ_TIMEOUT = 300.0
 
+# Between two questions of a node that waits, whether an epoch has begun without it.
+_LOOK_INTERVAL = 0.5
+
+# The events that are searched for the end of an epoch, and how long they are waited for.
+_EVENTS = 64
+_EVENTS_TIMEOUT = 5.0
+
 # A member that has failed for good, with on_failure=close.
 _FAILURE_KEY = "torch/failure"
 
 # In the agents' store: a node's workers have ended.
 END_KEY = "ends"
+
+
+def _show_log():
+    """On torchrun's terminal, unless its program has set up logging."""
+    if not _log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("coxswain: %(message)s"))
+        _log.addHandler(handler)
+        _log.setLevel(logging.INFO)
+
+
+def host_of(address):
+    """Of a member as the coordinator sees it: HOST:PORT, which with a relay has more words behind
+    it; none for a Unix socket."""
+    found = re.match(r"(\[.+\]|[^\s:\[]+):\d+(\s|$)", address)
+    return found and found[1].strip("[]")
 
 
 class AgentsStore(TorchStore):
@@ -109,6 +133,7 @@ class Rendezvous(api.RendezvousHandler):
     """One node of the job, for torchrun's agent. See coxswain.torch_elastic."""
 
     def __init__(self, parameters):
+        _show_log()
         self._settings = Settings(parameters)
         self._job = None
         self._epoch = None       # the last one that this node was given
@@ -130,7 +155,8 @@ class Rendezvous(api.RendezvousHandler):
     def next_rendezvous(self):
         give_up_at = time.monotonic() + self._settings.join_timeout
         while True:
-            epoch = self._next_epoch(give_up_at)
+            with self._reporting():
+                epoch = self._next_epoch(give_up_at)
             keys = Store(self._job, f"epoch/{epoch.number}/agents", _READ_TIMEOUT)
             store = AgentsStore(keys, epoch, self._settings.local_addr)
             # From here on torch cannot be told that a member is lost before all have the epoch.
@@ -146,8 +172,9 @@ class Rendezvous(api.RendezvousHandler):
             os.environ.update(
                 COXSWAIN_ADDRESS=self._settings.address, COXSWAIN_JOB=self._settings.job,
                 COXSWAIN_MEMBER=self._settings.member, COXSWAIN_EPOCH=str(epoch.number))
-            _log.info("epoch %d: node %d of %d; %d lost, %d joined", epoch.number, epoch.rank,
-                      epoch.size, epoch.lost, epoch.joined)
+            _log.info("%sepoch %d begins with %d of %d nodes (lost: %d, joined: %d); "
+                      "this is node %d", self._reason_of(epoch), epoch.number, epoch.size,
+                      self._settings.max_nodes, epoch.lost, epoch.joined, epoch.rank)
             return self._as_torch_wants_it(epoch, store)
 
     def _next_epoch(self, give_up_at):
@@ -194,6 +221,48 @@ class Rendezvous(api.RendezvousHandler):
                     continue
                 raise self._as_torch_error(problem) from problem
 
+    def _reason_of(self, epoch):
+        """Why the one before has ended, if members were lost. This node may have been waiting when
+        that happened."""
+        if epoch.lost == 0:
+            return ""
+        over = f"epoch {epoch.number - 1} is over: "
+        with contextlib.suppress(coxswain.Error):
+            events, _ = self._job.events(severity="warning", timeout=_EVENTS_TIMEOUT, last=_EVENTS)
+            for one in reversed(events):
+                if one.text.startswith(over):
+                    return one.text.removeprefix(over) + ": "
+        return ""
+
+    @contextlib.contextmanager
+    def _reporting(self):
+        """Until this node is a member, reports what it waits for."""
+        is_over = threading.Event()
+        if self._epoch is None:
+            threading.Thread(target=self._report_waiting, args=(is_over,), daemon=True).start()
+        try:
+            yield
+        finally:
+            is_over.set()
+
+    def _report_waiting(self, is_over):
+        while not is_over.wait(_LOOK_INTERVAL):
+            job = self._job
+            if job is None:
+                continue
+            with contextlib.suppress(coxswain.Error):  # no epoch has begun, or the job has ended
+                members = len(job.epoch_members())
+                if not is_over.is_set():
+                    _log.info("%s", self._why_not_yet(members))
+                return
+
+    def _why_not_yet(self, members):
+        most = self._settings.max_nodes
+        if members < most:
+            return f"{members} of {most} nodes are in the present epoch: this one joins the next"
+        return (f"this node is a spare: the present epoch has all {most} nodes; it takes the place "
+                "of the next one that is lost, and ends when the job does")
+
     def _as_torch_error(self, problem):
         if isinstance(problem, coxswain.DeadlineExceeded):
             one = self._settings
@@ -207,7 +276,8 @@ class Rendezvous(api.RendezvousHandler):
         one = self._settings
         self._epoch = None
         self._job = coxswain.Client(one.address, member=one.member, placement=one.placement,
-                                    job=one.job, connect_timeout=timeout, **one.security)
+                                    label=one.label, job=one.job, connect_timeout=timeout,
+                                    **one.security)
         if self._job.num_tasks != one.max_nodes:
             raise api.RendezvousStateError(
                 f"--nnodes={one.min_nodes}:{one.max_nodes}, but the coordinator of job "
@@ -247,7 +317,7 @@ class Rendezvous(api.RendezvousHandler):
         """The address of a store for the workers, which is new in each epoch: they find no keys of
         earlier ones."""
         if epoch.rank == 0:
-            host = self._settings.local_addr or epoch.address.rpartition(":")[0] or socket.getfqdn()
+            host = self._settings.local_addr or host_of(epoch.address) or socket.getfqdn()
             if self.use_agent_store:
                 made = torch.distributed.TCPStore(host, 0, is_master=True, wait_for_workers=False,
                                                   multi_tenant=True)
@@ -275,12 +345,14 @@ class Rendezvous(api.RendezvousHandler):
         ending = self._job.epoch_wanted()
         if ending is None:
             return 0
-        if ending.why != "joiners":
-            return max(ending.joiners, 1)
-        is_early = time.monotonic() - self._began_at < self._settings.min_epoch
-        if is_early or not self._settings.grows_now or self._store.check([END_KEY]):
-            return 0
-        return ending.joiners
+        if ending.why == "joiners":
+            is_early = time.monotonic() - self._began_at < self._settings.min_epoch
+            is_unwanted = is_early or not self._settings.grows_now or ending.joiners == 0
+            if is_unwanted or self._store.check([END_KEY]):
+                return 0
+        if self._waiting == 0:
+            _log.info("the workers of this node are stopped: %s", ending.text)
+        return max(ending.joiners, 1)
 
     def is_closed(self):
         return self._job is None and self._epoch is not None

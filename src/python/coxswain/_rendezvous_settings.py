@@ -15,8 +15,8 @@ SETTINGS = {
     "member": "names this node for its next process, which gets its rank back; default: that of "
               "SLURM_NODEID or JOB_COMPLETION_INDEX, else host name and process id",
     "placement": "where it runs, from the largest unit to the smallest, as pod/rack/host",
-    "local_addr": "the address of this node for the others; default: the one that the coordinator "
-                  "sees",
+    "local_addr": "the address of this node for the others; from torch 2.0 on torchrun's own "
+                  "option --local-addr; default: the address that the coordinator sees",
     "join_timeout": "seconds to wait until there are enough nodes; default 600",
     "close_timeout": "seconds to wait for the others to end; default 30",
     "min_epoch": "seconds from the start of an epoch until workers are stopped for a new node; "
@@ -61,7 +61,9 @@ class Settings:
         self.min_nodes = parameters.min_nodes
         self.max_nodes = parameters.max_nodes
         self.local_addr = conf.get("local_addr") or getattr(parameters, "local_addr", None)
-        self.member = conf.get("member") or _member_of_environment(self.local_addr)
+        # In texts of the coordinator a node has its name, or, without one, host and process id.
+        self.label = conf.get("member") or _member_of_scheduler()
+        self.member = self.label or f"{self.local_addr or socket.getfqdn()}/{os.getpid()}"
         self.placement = [part for part in conf.get("placement", "").split("/") if part]
         self.join_timeout = float(conf.get("join_timeout", 600))
         self.close_timeout = float(conf.get("close_timeout", 30))
@@ -89,9 +91,9 @@ def _one_of(conf, name, values):
     return value
 
 
-def _member_of_environment(local_addr):
-    """The same for each process of a node where a scheduler numbers them."""
+def _member_of_scheduler():
+    """The same for each process of a node that a scheduler has numbered."""
     for name in ("SLURM_NODEID", "JOB_COMPLETION_INDEX"):
         if name in os.environ:
             return f"node/{os.environ[name]}"
-    return f"{local_addr or socket.getfqdn()}/{os.getpid()}"
+    return None
