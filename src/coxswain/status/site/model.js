@@ -258,9 +258,9 @@ class Job {
   }
 }
 
-// "b12" of "b12:3391"; null: it has not said.
+// "b12" of "b12:3391" or "jax 0.10, b12:3391"; null: it has not said.
 function hostOf({process}) {
-  return process ? process.replace(/:[^:]*$/, '') : null;
+  return process ? process.replace(/^jax [^,]*, /, '').replace(/:[^:]*$/, '') : null;
 }
 
 function stateOf(task) {
