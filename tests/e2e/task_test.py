@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import stat
+import struct
 import unittest
 
 from programs import BIN, PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE, free_port
@@ -311,6 +312,23 @@ class Supervised(TaskTest):
         failed = self.supervise("sh", "-c", "exit 7")
         self.assertEqual(failed.wait(), 7, failed.said())
         self.assertIn("'sh' exited with status 7 and never joined", failed.err)
+
+    def test_a_command_that_ends_with_its_relay_is_explained(self):
+        self.serve(2)
+        victim = self.supervise("sh", "-c", "echo at $JAX_COORDINATOR_ADDRESS; exec sleep 1000",
+                                options=("--relay",), env={"XDG_RUNTIME_DIR": str(self.directory)})
+        address = victim.line("at ").split()[1]
+        with socket.socket(socket.AF_UNIX) as relay:
+            relay.connect(address.removeprefix("unix:"))
+            pid, = struct.unpack_from("i", relay.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        relay = os.pidfd_open(pid)
+        os.kill(pid, signal.SIGKILL)
+        select.select([relay], [], [])
+        os.close(relay)
+        victim.process.terminate()
+
+        self.assertEqual(victim.wait(), 128 + signal.SIGTERM, victim.said())
+        self.assertIn(f"the relay or coordinator of 'sh' at {address} has ended", victim.err)
 
     def test_a_hosting_command_that_never_joined_is_no_success(self):
         self.at = {}

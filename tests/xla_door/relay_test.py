@@ -1,5 +1,6 @@
 """JAX processes behind a relay: their connections end there, and outlive the coordinator's."""
 
+import json
 import os
 import signal
 import threading
@@ -148,7 +149,18 @@ class Relay(WithJournal, BehindRelay):
         relay.signal(signal.SIGKILL)
 
         self.wait_for_state(0, "failed")
+        self.assertIn("the relay of task 0", json.dumps(self.status()["tasks"][0]["error"]))
         self.assertTrue(agent.has_failed.wait(LIMIT))
+
+    def test_a_relay_that_is_stopped_says_so(self):
+        self.coordinator = self.serve(1)
+        relay = self.relay(self.coordinator)
+        agent, = self.behind(relay, 1)
+        relay.signal(signal.SIGTERM)
+
+        self.assertTrue(agent.has_failed.wait(LIMIT))
+        self.assertIn(f"the relay at {relay.address} was stopped", agent.error.text)
+        self.assertTrue(agent.error.is_by_service)
 
     def test_a_client_that_does_not_read_is_cut_off_and_others_are_served(self):
         self.coordinator = self.serve(1)

@@ -77,7 +77,9 @@ asio::awaitable<status> relay::run() {
 void relay::stop() {
   if (is_closed_) return;
   is_closed_ = true;
-  close_door({errc::unavailable, "the relay has ended"});
+  std::string at;
+  for (auto const& one : options_.listen) at += (at.empty() ? "" : ", ") + one;
+  close_door({errc::unavailable, "the relay at " + at + " was stopped"});
   end();
 }
 

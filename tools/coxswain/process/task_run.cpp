@@ -10,14 +10,20 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/asking.hpp"
+#include "coxswain/net/descriptor.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <utility>
 
 namespace coxswain::tools {
@@ -26,6 +32,21 @@ namespace {
 // The final messages do not delay the end: the end of the session implies them.
 constexpr duration report_max = 5s;
 constexpr duration good_report_max = 1s;
+
+// Whether the process that had served this Unix socket has ended.
+bool has_ended(std::string_view address) {
+  constexpr std::string_view begin = "unix:";
+  if (!address.starts_with(begin)) return false;
+  address.remove_prefix(begin.size());
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  if (address.size() >= sizeof(at.sun_path)) return false;
+  address.copy(at.sun_path, address.size());
+  net::descriptor const one{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  bool const connects =
+      ::connect(one.value(), reinterpret_cast<sockaddr const*>(&at), sizeof(at)) == 0;
+  return !connects && (errno == ECONNREFUSED || errno == ENOENT);
+}
 
 // 16 random bytes, in hexadecimal.
 std::string new_secret() {
@@ -98,6 +119,13 @@ asio::awaitable<void> task_run::run() {
 asio::awaitable<void> task_run::report_end(ending how) {
   status what;
   if (!how.is_good() && !has_failed_) what = status{errc::aborted, how.text()};
+  if (!what.ok() && has_ended(options_.jax_address)) {
+    print_error(
+        "coxswain task: the relay or coordinator of '{}' at {} has ended: jaxlib ends its process "
+        "when its "
+        "connection ends\n",
+        options_.command.front(), options_.jax_address);
+  }
   // With all tasks the coordinator may have gone, too.
   if (what.ok() && is_away_) co_return;
   auto const told = co_await report(what);
