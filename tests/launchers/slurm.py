@@ -35,6 +35,10 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
+# Seconds. By default a batch job waits for others to be submitted, and messages get lost on a busy machine.
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+MessageTimeout=100
+TCPTimeout=60
 # A coordinator's port depends on the job's id, and there may be another Slurm like this one.
 FirstJobId={first_job}
 SlurmdParameters=config_overrides
