@@ -4,7 +4,6 @@ COXSWAIN_KILLS says how often, 20 if it is not set.
 """
 
 import os
-import pathlib
 import signal
 import sys
 import unittest

@@ -135,15 +135,6 @@ class Keys(WithAgents):
             self.assertEqual(agent.get(key), b"two")
             self.assertEqual(agent.try_get(key), b"two")
 
-    def test_a_missing_key_is_not_found(self):
-        agent, = self.job(1)
-
-        with self.fails("NOT_FOUND") as caught:
-            agent.try_get("a//b")
-
-        self.assertRegex(str(caught[0]), r"^NOT_FOUND: Config key a//b not found\.")
-        self.assertTrue(caught[0].is_by_service)
-
     def test_increments_are_decimal_text(self):
         for agent in self.job(2, generation=GENERATIONS):
             key = f"n{agent.task}"

@@ -39,22 +39,6 @@ class Joining(WithAgents):
         self.assertEqual(native.wait(), 0, native.said())
         self.assertIn("v", native.out)
 
-    def test_a_join_names_the_missing_tasks_before_the_client_gives_up(self):
-        for generation in GENERATIONS:
-            with self.subTest(generation=generation):
-                self.coordinator = self.serve(3)
-                agents = [self.agent(task, generation, init_timeout=2) for task in (0, 2)]
-
-                begun = time.monotonic()
-                results = self.all(agents, Agent.connect)
-
-                self.assertLess(time.monotonic() - begun, 7)
-                for problem in results:
-                    self.assertEqual(problem.code, "DEADLINE_EXCEEDED", problem)
-                    self.assertTrue(problem.is_by_service)
-                    self.assertRegex(problem.text, r"\b1\b.*never connected")
-                self.stop(self.coordinator)
-
     def test_a_repeated_registration_is_answered_at_once(self):
         first, _ = self.job(2)
 
@@ -313,21 +297,6 @@ class Preempted(WithAgents):
 
 
 class Leaving(WithAgents):
-
-    def test_all_leave_together_and_their_polls_end(self):
-        agents = self.job(3, "--exit-when-done", generation=(2, 3, 3))
-
-        def leave(agent):
-            agent.call("ShutdownTask", agent.requests.shutdown(), 30)
-            self.assertTrue(agent.poll_ended.wait(LIMIT))
-
-        self.all_succeed(agents, leave)
-
-        for agent in agents:
-            self.assertEqual(agent.poll_outcome.code, "CANCELLED")
-            self.assertIsNone(agent.error)
-            agent.stop()
-        self.assertEqual(self.coordinator.wait(), 0, self.coordinator.said())
 
     def test_a_leave_fails_at_once_when_another_task_dies(self):
         agents = self.job(3, "--reconnect-grace", "200ms")

@@ -214,21 +214,6 @@ class Relay(WithJournal, BehindRelay):
         task.wait()
         self.stop(self.coordinator)
 
-    def test_the_processes_of_a_run_with_a_relay_find_it(self):
-        script = "echo $JAX_COORDINATOR_ADDRESS $COXSWAIN_ADDRESS; exec sleep 300"
-        run = self.start("coxswain", "run", "-n", 2, "--relay", "--", "sh", "-c", script)
-        found = [run.line(f"[{task}] unix:").split()[1:] for task in range(2)]
-        for jax, own in found:
-            self.assertEqual(own.split(",")[0], jax)
-
-        agents = [self.agent(task, address=found[task][0]) for task in range(2)]
-        self.all_succeed(agents, Agent.connect)
-        agents[0].insert("k", b"v")
-        self.assertEqual(agents[1].get("k"), b"v")
-        self.all_succeed(agents, Agent.shutdown)
-        run.signal(signal.SIGTERM)
-        run.wait()
-
     def with_token(self, token):
         path = self.directory / "token"
         path.write_text(token)

@@ -15,18 +15,21 @@ def main():
     assert jax_client.blocking_key_value_get(f"text/{other}", LIMIT_MS) == f"of {other}"
     jax_client.wait_at_barrier("all are set", LIMIT_MS)
     assert sorted(jax_client.key_value_dir_get("text/")) == [(f"text/{one}", f"of {one}") for one in range(count)]
-    assert "ALREADY_EXISTS" in failure_of(jax_client.key_value_set, f"text/{me}", "again")
+    text = failure_of(jax_client.key_value_set, f"text/{me}", "again")
+    assert text.startswith(f"ALREADY_EXISTS: key text/{me} already exists."), text
     assert "DEADLINE_EXCEEDED" in failure_of(jax_client.blocking_key_value_get, "never", 200)
 
     jax_client.key_value_set_bytes(f"bytes/{me}", b"\x00\xff%d" % me)
     assert jax_client.blocking_key_value_get_bytes(f"bytes/{other}", LIMIT_MS) == b"\x00\xff%d" % other
     jax_client.key_value_set(f"large/{me}", f"{me}" * LARGE)
     assert jax_client.blocking_key_value_get(f"large/{other}", LIMIT_MS) == f"{other}" * LARGE
-    jax_client.wait_at_barrier("some", LIMIT_MS, process_ids=[0, 1]) if me < 2 else None
+    if me < 2:
+        jax_client.wait_at_barrier("some", LIMIT_MS, process_ids=[0, 1])
 
     # Newer versions have these.
     if hasattr(jax_client, "key_value_try_get"):
-        assert "NOT_FOUND" in failure_of(jax_client.key_value_try_get, "never")
+        text = failure_of(jax_client.key_value_try_get, "a//b")
+        assert text.startswith("NOT_FOUND: Config key a//b not found."), text
     if hasattr(jax_client, "key_value_increment"):
         jax_client.key_value_increment("count", 2)
         jax_client.wait_at_barrier("all have added", LIMIT_MS)
