@@ -25,7 +25,8 @@ ARROWS = {
     "net": ("base/", "wire/frame.hpp"),
     "etcd": ("base/", "http2/", "net/"),
     "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
-    "server": ("base/", "core/", "etcd/", "http2/", "wire/", "net/", "xla/"),
+    "tcp_store": ("base/", "core/model/"),
+    "server": ("base/", "core/", "etcd/", "http2/", "wire/", "net/", "xla/", "tcp_store/"),
     "client": ("base/", "core/access/role.hpp", "core/model/", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/", "client/"),
     "launch": ("base/",),
@@ -36,10 +37,12 @@ ARROWS = {
 }
 
 # The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "relay", "server", "wire", "xla")
+NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "relay", "server", "tcp_store",
+              "wire", "xla")
 
 # These get time and randomness as arguments and do no I/O: prefixes in src/coxswain/.
-PURE = ("base/", "core/", "http2/", "wire/", "xla/", "launch/", "client/agent/",
+PURE = ("base/", "core/", "http2/", "wire/", "xla/", "tcp_store/", "launch/",
+        "client/agent/",
         "client/process_table", "relay/switchboard", "server/dispatch")
 
 LINE_LENGTH_MAX = 100

@@ -8,7 +8,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 # In link order: dependents before their dependencies.
 set(libraries)
 set(installed_targets)
-foreach(library IN ITEMS c host status client server xla launch etcd net http2 wire proto core base)
+foreach(library IN ITEMS c host status client server xla tcp_store launch etcd net http2 wire proto core base)
   if(TARGET coxswain_${library})
     install(TARGETS coxswain_${library} EXPORT coxswain-targets
       ARCHIVE COMPONENT development
