@@ -2,6 +2,7 @@
 
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/tcp_store_line.hpp"
 #include "coxswain/server/dispatch/trunk_line.hpp"
 #include "coxswain/wire/codec.hpp"
 
@@ -33,6 +34,10 @@ constexpr auto jax_only =
     "this address serves JAX processes only (--xla-listen); Coxswain's clients use the "
     "coordinator's own address";
 
+constexpr auto tcp_store_only =
+    "this address serves torch's TCPStore clients only; Coxswain's clients use the coordinator's "
+    "own address";
+
 }  // namespace
 
 dispatch::dispatch(options const& o, core_origin from)
@@ -44,6 +49,7 @@ dispatch::dispatch(options const& o, core_origin from)
       memory_{
           core_, lines_, events_, encoder_, o.core.stalled_reader_timeout, o.core.suspect_after()},
       grpc_{{core_, lines_, steps_, memory_, events_}, o, core_.logic().self(), from.now},
+      tcp_store_{{core_, lines_, steps_, memory_, events_}, o},
       queued_bytes_max_{o.queued_bytes_max},
       heartbeat_{heartbeat_reply(encoder_)},
       now_{from.now} {
@@ -55,7 +61,8 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
   auto const guard = core_.beginning();
   auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
   one->allowed = allowed;
-  if (allowed == protocols::jax) one->decoder.limit(0);
+  bool const has_frames = allowed == protocols::native || allowed == protocols::both;
+  if (!has_frames) one->decoder.limit(0);
   return add_line(now, std::move(peer), secret, std::move(one));
 }
 
@@ -87,6 +94,7 @@ dispatch::taken dispatch::received(time_point now, connection_id from, std::stri
   now_ = now;
   auto const guard = core_.beginning();
   if (on->grpc) return hear_grpc(now, from, *on, bytes);
+  if (on->tcp_store) return hear_tcp_store(now, from, *on, bytes);
   on->decoder.feed(bytes);
   steps_.refill(on->steps);
   if (!take_frames(now, from, *on)) heard(now, from, *on);
@@ -102,6 +110,7 @@ dispatch::taken dispatch::go_on(time_point now, connection_id from) {
     if (now - on->heard >= heard_period) heard(now, from, *on);
   } else {
     if (on->grpc) return hear_grpc(now, from, *on, std::exchange(on->grpc->unread, {}));
+    if (on->tcp_store) return hear_tcp_store(now, from, *on, {});
     steps_.refill(on->steps);
     static_cast<void>(take_frames(now, from, *on));
   }
@@ -117,7 +126,7 @@ void dispatch::broke(connection_id to) {
   auto* const on = lines_.find(to);
   if (on == nullptr) return;
   on->broken = !on->out.ends();
-  on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
+  on->deaf |= on->asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
   on->reading_paused = false;  // without telling the core: this is no sign of life
 }
@@ -194,8 +203,20 @@ dispatch::taken dispatch::hear_grpc(time_point now, connection_id from, line& on
   return state_of(on);
 }
 
+dispatch::taken dispatch::hear_tcp_store(time_point now, connection_id from, line& on,
+                                         std::string_view input) {
+  tcp_store_.begin_input(on, input);
+  while (tcp_store_.receive(now, from, on)) relieve_core(now);
+  return state_of(on);
+}
+
 void dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
-  if (on.decoder.meets_http2() && !on.greeted) {
+  if (tcp_store_connections::are_met(on)) {
+    auto const first = tcp_store_.open(now, from, on);
+    if (on.tcp_store) hear_tcp_store(now, from, on, first);
+    return;
+  }
+  if (on.decoder.meets_http2() && !on.greeted && on.allowed != protocols::tcp_store) {
     auto const first = grpc_.open(now, from, on);
     hear_grpc(now, from, on, first);
     return;
@@ -203,6 +224,7 @@ void dispatch::malformed(time_point now, connection_id from, line& on, status co
   on.deaf = true;
   bool const meets_http = on.decoder.meets_http();
   if (on.allowed == protocols::jax && !meets_http) return core_.malformed(now, from, jax_only);
+  if (on.allowed == protocols::tcp_store) return core_.malformed(now, from, tcp_store_only);
   if (!on.greeted && meets_http) on.out.end_with(no_http());
   core_.malformed(now, from, why.message());
 }
@@ -217,6 +239,7 @@ void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept
         lost(now, id, lines_.find(id)->route->ended.value_or(with_it));
       }
     }
+    if (on->tcp_store) tcp_store_.lost(now, from);
     if (on->trunk) --trunks_;
     if (on->route) --routes_;
   }
@@ -236,6 +259,8 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   if (!waits_for_window) lines_.write_progressed(now, to, *on);
   if (on->grpc) {
     grpc_.pump(now, to, *on);
+  } else if (on->tcp_store) {
+    tcp_store_.wrote(now, to, *on);
   } else {
     lines_.tell_paused(now, to, *on);
   }
@@ -263,6 +288,7 @@ status dispatch::put_in(time_point now, core::owner_input what) {
   now_ = now;
   if (auto const* const given = std::get_if<core::credentials_replaced>(&what)) {
     grpc_.use(given->by);
+    tcp_store_.use(given->by);
   }
   return core_.put_in(now, std::move(what));
 }
@@ -301,7 +327,7 @@ bool dispatch::is_greeted(connection_id from) const {
 
 bool dispatch::speaks_frames(connection_id from) const {
   auto const* const on = lines_.find(from);
-  return on != nullptr && !on->grpc;
+  return on != nullptr && !on->grpc && !on->tcp_store;
 }
 
 outbox& dispatch::out(connection_id to) {

@@ -31,6 +31,7 @@
 #include "coxswain/server/dispatch/line_table.hpp"
 #include "coxswain/server/dispatch/recorded_core.hpp"
 #include "coxswain/server/dispatch/step_scheduler.hpp"
+#include "coxswain/server/dispatch/tcp_store_connections.hpp"
 #include "coxswain/server/encoder.hpp"
 #include "coxswain/server/newcomer.hpp"
 #include "coxswain/server/options.hpp"
@@ -150,7 +151,7 @@ class dispatch {
   // Whether the peer has sent a Hello, or resumed a session.
   [[nodiscard]] bool is_greeted(connection_id from) const;
 
-  // Its peer expects frames of this protocol, or may: it is not known to speak gRPC.
+  // Its peer expects frames of this protocol, or may: it is not known to speak another one.
   [[nodiscard]] bool speaks_frames(connection_id from) const;
 
   // The address of a peer that was refused for its token; null for others.
@@ -184,10 +185,10 @@ class dispatch {
 
   // Complete messages received and sent.
   [[nodiscard]] std::uint64_t frames_received() const noexcept {
-    return frames_received_ + grpc_.calls_received();
+    return frames_received_ + grpc_.calls_received() + tcp_store_.requests_received();
   }
   [[nodiscard]] std::uint64_t frames_sent() const noexcept {
-    return frames_sent_ + grpc_.replies_sent();
+    return frames_sent_ + grpc_.replies_sent() + tcp_store_.replies_sent();
   }
 
   // How loop iterations are shared, and how long connections waited.
@@ -221,6 +222,7 @@ class dispatch {
   void heard(time_point now, connection_id from, line& on);
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);
+  taken hear_tcp_store(time_point now, connection_id from, line& on, std::string_view input);
   void malformed(time_point now, connection_id from, line& on, status const& why);
 
   // Output (dispatch_output.cpp).
@@ -276,6 +278,7 @@ class dispatch {
   step_scheduler steps_;
   backpressure memory_;
   grpc_connections grpc_;
+  tcp_store_connections tcp_store_;
   std::size_t queued_bytes_max_;
   core::client_message message_;  // the last one, whose memory the next one uses
   std::vector<core::outgoing> outgoing_;

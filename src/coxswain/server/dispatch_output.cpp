@@ -2,6 +2,7 @@
 
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/tcp_store_line.hpp"
 #include "coxswain/server/dispatch/trunk_line.hpp"
 
 #include <algorithm>
@@ -100,7 +101,8 @@ void dispatch::answer_heartbeat(time_point now, connection_id from, line& on) {
 // As an answer to the heartbeat that it cannot read yet. What waits to be written shows it as well.
 void dispatch::show_life(time_point now, connection_id to) {
   auto* const on = lines_.find(to);
-  if (on == nullptr || !on->greeted || on->out.has_writable() || on->out.ends()) return;
+  if (on == nullptr || !on->greeted || on->tcp_store || on->out.has_writable() || on->out.ends())
+    return;
   if (on->out.holds()) return answer_heartbeat(now, to, *on);
   on->out.append([this](std::string& out) { out += heartbeat_; });
   lines_.changed(now, to, *on);
@@ -147,6 +149,10 @@ void dispatch::collect(time_point now) {
     }
     if (on == nullptr || on->grpc) {
       grpc_.send(now, on, one);
+      continue;
+    }
+    if (on->tcp_store) {
+      tcp_store_.send(now, *on, one);
       continue;
     }
     if (on->out.holds() && is_heartbeat(one)) continue;

@@ -6,6 +6,7 @@
 #include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
+#include "coxswain/server/dispatch/tcp_store_line.hpp"
 #include "coxswain/server/dispatch/trunk_line.hpp"
 
 #include <algorithm>
@@ -113,6 +114,8 @@ status dispatch::take_content(time_point now, connection_id id, line& on,
   }
   if (on.grpc) {
     static_cast<void>(hear_grpc(now, id, on, content));
+  } else if (on.tcp_store) {
+    static_cast<void>(hear_tcp_store(now, id, on, content));
   } else {
     on.decoder.feed(content);
     steps_.refill(on.steps);
@@ -186,6 +189,8 @@ void dispatch::go_on_route(time_point now, connection_id id, line& on) {
     if (now - on.heard >= heard_period) heard(now, id, on);
   } else if (on.grpc) {
     static_cast<void>(hear_grpc(now, id, on, std::exchange(on.grpc->unread, {})));
+  } else if (on.tcp_store) {
+    static_cast<void>(hear_tcp_store(now, id, on, {}));
   } else {
     steps_.refill(on.steps);
     static_cast<void>(take_frames(now, id, on));
@@ -307,6 +312,7 @@ void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
   on.out.written(bytes, encoder_);
   hold_back(id, on);
   lines_.write_progressed(now, id, on);
+  if (on.tcp_store) return tcp_store_.wrote(now, id, on);
   lines_.tell_paused(now, id, on);
 }
 

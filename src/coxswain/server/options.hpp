@@ -97,6 +97,11 @@ struct options {
 
   xla_options xla;
 
+  // Further addresses, as in `listen`, for torch's TCPStore clients of this user only, which can
+  // send no token: 127.0.0.1 with a port. `listen` serves them too, unless tokens are configured,
+  // and so does `xla.listen`.
+  std::vector<std::string> tcp_store_listen;
+
   // The average number of TLS handshakes per second and host; further ones wait, at most
   // `core.hello_timeout`.
   std::size_t handshakes_per_second_max{1000};

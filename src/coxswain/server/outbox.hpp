@@ -80,6 +80,12 @@ class outbox {
     close_if_full();
   }
 
+  // Appends a large value of another protocol without copying it.
+  void append(bytes const& value) {
+    refer(value);
+    close_if_full();
+  }
+
   // No longer holds output back, not even what it has.
   void hold_no_more() noexcept { held_.reset(); }
 

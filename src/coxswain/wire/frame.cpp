@@ -64,7 +64,11 @@ void frame_decoder::feed(std::string_view input) noexcept {
 
 bool frame_decoder::meets_http() const noexcept { return failed_ && begins_http(length_); }
 
-bool frame_decoder::meets_http2() const noexcept { return failed_ && length_ == length_of("PRI "); }
+bool frame_decoder::meets_http2() const noexcept { return meets("PRI "); }
+
+bool frame_decoder::meets(std::string_view first) const noexcept {
+  return failed_ && length_ == length_of(first);
+}
 
 // The memory is given back; `= {}` would keep it.
 void frame_decoder::free_payload() noexcept {

@@ -64,6 +64,8 @@ class frame_decoder {
   // next() has failed because the peer speaks HTTP/2; and the input after the first four bytes of
   // that, which is then no longer fed.
   [[nodiscard]] bool meets_http2() const noexcept;
+  // Likewise with `first`, the first four bytes of another protocol.
+  [[nodiscard]] bool meets(std::string_view first) const noexcept;
   [[nodiscard]] std::string_view take_rest() noexcept { return std::exchange(input_, {}); }
 
   // Whether there is input that was not taken: a part of a frame, or more.

@@ -1,6 +1,7 @@
 #include "coxswain/server/admission/admission.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/net/peer_user.hpp"
 #include "coxswain/server/admission/rejections.hpp"
 #include "coxswain/server/entropy.hpp"
 
@@ -92,6 +93,9 @@ void admission::listen(options const& o) {
     if (!is_guarded && !address.starts_with("unix:")) throw error{not_guarded(address)};
     add(address);
   }
+  terms.speaks = protocols::tcp_store;
+  terms.must_be_private = true;
+  for (auto const& address : o.tcp_store_listen) add(address);
 }
 
 void admission::tell_not_allowed(std::string_view peer, std::string_view where) {
@@ -132,11 +136,17 @@ void admission::iteration_begins() noexcept {
 void admission::accepted(listener const& by, net::socket socket, std::string peer) noexcept {
   try {
     auto const speaks = by.on().speaks;
+    if (speaks == protocols::tcp_store && !net::is_of_this_user(socket.value())) {
+      ++refused_;
+      return iteration_.report(core::severity::warning, {peer, " was refused at ", by.address(),
+                                                         ": its process is not of this user"});
+    }
     if (speaks == protocols::jax && !is_allowed(socket.value())) {
       ++refused_;
       return tell_not_allowed(peer, by.address());
     }
-    bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
+    bool const speaks_tls =
+        handshakes_ && !peer.starts_with("unix:") && speaks != protocols::tcp_store;
     if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
     auto stream = std::make_unique<net::socket_stream>(std::move(socket));
     crowded_ = false;

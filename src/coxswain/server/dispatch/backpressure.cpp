@@ -38,8 +38,8 @@ time_point backpressure::latest_arrival(time_point now, std::size_t bytes) const
 }
 
 bool backpressure::admit(time_point now, connection_id from, line& on) {
-  std::size_t const bytes = on.decoder.asks_for();
-  if (has_room_for_frame(bytes) && on.decoder.allow()) {
+  std::size_t const bytes = on.asks_for();
+  if (has_room_for_frame(bytes) && on.allow()) {
     on.has_large = true;
     large_frames_.arrive({from}, latest_arrival(now, bytes));
     return true;
@@ -75,9 +75,9 @@ void backpressure::look_at_large(connection_id from, line& on) {
     });
     return;
   }
-  if (on.decoder.is_large()) return;
+  if (on.is_large()) return;
   on.has_large = false;
-  if (on.decoder.asks_for() == 0) large_frames_.forget(from);
+  if (on.asks_for() == 0) large_frames_.forget(from);
 }
 
 // Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
@@ -163,7 +163,7 @@ void backpressure::cut_off(time_point now, connection_id id, std::string why) {
   events_.report({core::severity::warning, why});
   on->deaf = true;
   on->decoder = wire::frame_decoder{0};
-  if (on->out.empty()) {
+  if (on->out.empty() && !on->tcp_store) {
     status outcome{errc::resource_exhausted, std::move(why)};
     on->out.push({}, core::make_answer({{}, core::goodbye{std::move(outcome), true}}), encoder_);
   } else {
@@ -203,7 +203,7 @@ void backpressure::cut_off_late(time_point now) {
       refuse_late_call(now, which, *on);
       continue;
     }
-    std::size_t const bytes = on->decoder.asks_for();
+    std::size_t const bytes = on->asks_for();
     cut_off(now, which.from,
             bytes != 0 ? "no memory for its frame of " + std::to_string(bytes) + " bytes"
                        : "its frame arrives too slowly while others wait for memory");

@@ -7,7 +7,7 @@ namespace coxswain::server {
 void line_table::toggle_paused(time_point now, connection_id id, line& on) {
   on.reading_paused = !on.reading_paused;
   if (on.reading_paused) return core_.reading_paused(now, id);
-  core_.reading_resumed(now, id);
+  if (!on.tcp_store) core_.reading_resumed(now, id);  // whose silence never counts
   if (on.route) go_on_later(id, on);
 }
 
