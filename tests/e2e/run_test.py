@@ -5,6 +5,7 @@ import os
 import re
 import select
 import signal
+import textwrap
 import time
 import unittest
 import urllib.request
@@ -127,8 +128,50 @@ class Jobs(WithJobs):
                 "SLURM_PROCID": str(task), "SLURM_LOCALID": str(task), "SLURM_JOB_ID": "0",
                 "SLURM_STEP_NODELIST": "localhost", "JAXOPERATOR_COORDINATOR_ADDRESS": address,
                 "JAXOPERATOR_COORDINATOR_HOST": "127.0.0.1", "JAXOPERATOR_NUM_PROCESSES": "2",
-                "JAXOPERATOR_PROCESS_ID": str(task)}
+                "JAXOPERATOR_PROCESS_ID": str(task), "MASTER_ADDR": "127.0.0.1",
+                "RANK": str(task), "WORLD_SIZE": "2", "LOCAL_RANK": str(task),
+                "TORCHELASTIC_USE_AGENT_STORE": "True"}
             self.assertEqual({name: found.get(name) for name in expected}, expected)
+            self.assertNotEqual(found["MASTER_PORT"], address.rsplit(":", 1)[1])
+
+    def test_tasks_meet_at_a_tcp_store_which_needs_no_token(self):
+        program = self.directory / "store.py"
+        program.write_text(textwrap.dedent("""
+            import os, socket, struct
+
+            def text(of):
+                return struct.pack("<Q", len(of)) + of
+
+            def receive(size):
+                got = b""
+                while len(got) < size:
+                    got += store.recv(size - len(got))
+                return got
+
+            store = socket.create_connection((os.environ["MASTER_ADDR"],
+                                              int(os.environ["MASTER_PORT"])))
+            rank = os.environ["RANK"].encode()
+            store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, 7))
+            assert receive(4) == struct.pack("<I", 7)
+            store.sendall(b"\\x01" + text(b"/rank/" + rank) + text(rank))
+            keys = [text(b"/rank/%d" % i) for i in range(int(os.environ["WORLD_SIZE"]))]
+            store.sendall(b"\\x06" + struct.pack("<Q", len(keys)) + b"".join(keys))
+            assert receive(1) == b"\\0"
+            store.sendall(b"\\x0a" + struct.pack("<Q", len(keys)) + b"".join(keys))
+            print(receive(9 * len(keys))[8::9].decode())
+            """))
+
+        job = self.run_to_end("coxswain", "run", "-n", 3, "--", "python3", program)
+
+        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(sorted(job.lines["out"]), ["[0] 012", "[1] 012", "[2] 012"])
+
+    def test_an_address_of_torch_that_is_set_stays(self):
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
+                              "echo $MASTER_ADDR $MASTER_PORT $RANK $TORCHELASTIC_USE_AGENT_STORE",
+                              env={"MASTER_ADDR": "b12", "MASTER_PORT": "29500"})
+
+        self.assertEqual(job.lines["out"], ["[0] b12 29500 0"])
 
     def test_each_run_draws_a_token_for_its_tasks(self):
         tokens = [self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",

@@ -220,6 +220,15 @@ std::unique_ptr<private_directory> add_jax_socket(server::options& to) {
   return made;
 }
 
+// Nor do torch's TCPStore clients, which only use TCP.
+void add_tcp_store_listener(server::options& to) {
+  auto const is_tcp = [](std::string const& one) { return !one.starts_with("unix:"); };
+  bool const is_open = to.core.credentials.empty() && to.tls.cert.empty();
+  bool const has_one = (is_open && std::any_of(to.listen.begin(), to.listen.end(), is_tcp)) ||
+                       std::any_of(to.xla.listen.begin(), to.xla.listen.end(), is_tcp);
+  if (!has_one) to.tcp_store_listen.push_back("127.0.0.1:0");
+}
+
 int run(run_command& given, std::vector<std::string> command) {
   if (command.empty()) {
     throw program_error{exit_code::usage, "no command given: coxswain run -n 4 -- CMD..."};
@@ -235,6 +244,7 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.spares = given.job.server.core.spares;
   given.job.server.log = lines.sink();
   auto const jax_socket = add_jax_socket(given.job.server);
+  add_tcp_store_listener(given.job.server);
   std::optional<private_directory> relay_directory;
   if (given.has_relay) given.job.relay = "unix:" + relay_directory.emplace().path() + "/relay";
 
@@ -269,6 +279,11 @@ and, for a plain jax.distributed.initialize() of an unmodified JAX program,
   token; the relay's with --relay, unless there is --xla-strict),
   JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
   SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
+and, for a plain torch.distributed.init_process_group() of an unmodified program (env://),
+  MASTER_ADDR and MASTER_PORT (the coordinator, which speaks the protocol of
+  torch's TCPStore; a port for this user only if there is a token),
+  TORCHELASTIC_USE_AGENT_STORE=True, with which process 0 starts no store of
+  its own, RANK, WORLD_SIZE and LOCAL_RANK; those that are set already stay.
 Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.
 
 The output of each process is passed on in whole lines, each after its task's number in brackets.

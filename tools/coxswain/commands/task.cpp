@@ -107,6 +107,7 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   options.command = std::move(command);
   options.joins_itself = given.joins_itself;
   options.jax_address = jax_address_for(given, options.client);
+  options.tcp_store_address = options.jax_address;
   options.local_task = launched().local_task.value().value_or(0);
   if (given.joins_itself && options.client.any) {
     throw program_error{exit_code::usage,
@@ -304,6 +305,11 @@ tokens or TLS and neither --relay nor --xla-listen, set it yourself, except wher
 coordinator; JAX_COORDINATOR_BIND_ADDRESS; SLURM_NTASKS, SLURM_PROCID and SLURM_LOCALID, with
 SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set. The process uses the GPU with its number
 on this machine, 0 if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.
+
+For torch.distributed.init_process_group() with env:// these are set unless they are: RANK,
+WORLD_SIZE and LOCAL_RANK, and, if there are neither tokens nor TLS or the TCP address of
+--xla-listen is given, MASTER_ADDR, MASTER_PORT and TORCHELASTIC_USE_AGENT_STORE=True: the
+coordinator speaks the protocol of torch's TCPStore.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

@@ -30,10 +30,12 @@ bool serves_jax(server::options const& of) {
 }
 
 listening::listening(server::options const& of, std::vector<std::string> const& addresses)
-    : own{addresses}, jax{addresses} {
-  auto const count = static_cast<std::ptrdiff_t>(of.listen.size());
-  own.erase(own.begin() + count, own.end());
-  jax.erase(jax.begin(), jax.begin() + count);
+    : own{addresses} {
+  auto const store = own.end() - static_cast<std::ptrdiff_t>(of.tcp_store_listen.size());
+  tcp_store.assign(store, own.end());
+  auto const own_end = own.begin() + static_cast<std::ptrdiff_t>(of.listen.size());
+  jax.assign(own_end, store);
+  own.erase(own_end, own.end());
 }
 
 std::string jax_address(server::options const& of, listening const& at) {

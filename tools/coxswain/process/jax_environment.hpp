@@ -22,12 +22,14 @@ using environment_variables = std::vector<std::pair<std::string, std::string>>;
 // Whether a coordinator serves JAX programs, which send no token and do not use TLS.
 [[nodiscard]] bool serves_jax(server::options const& of);
 
-// The coordinator's addresses (server::addresses) by purpose: --listen and --xla-listen.
+// The coordinator's addresses (server::addresses) by purpose: --listen, --xla-listen, and those for
+// TCPStore clients only.
 struct listening {
   listening(server::options const& of, std::vector<std::string> const& addresses);
 
   std::vector<std::string> own;
   std::vector<std::string> jax;
+  std::vector<std::string> tcp_store;
 };
 
 // The address for JAX programs. Empty: there is none.

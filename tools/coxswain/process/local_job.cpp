@@ -5,6 +5,7 @@
 #include "options/units.hpp"
 #include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
+#include "process/torch_environment.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/descriptor.hpp"
@@ -233,7 +234,11 @@ child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
   bool const uses_relay = !options_.relay.empty() && !options_.server.xla.strict;
   auto const jax = uses_relay ? options_.relay : jax_address(options_.server, at);
   add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
-  if (!as_spare) add(jax_process_variables(task, core.num_tasks, task));
+  add(torch_address_variables(tcp_store_address(options_.server, at)));
+  if (!as_spare) {
+    add(jax_process_variables(task, core.num_tasks, task));
+    add(torch_process_variables(task, core.num_tasks, task));
+  }
   add({
       {"COXSWAIN_ADDRESS",
        (options_.relay.empty() ? "" : options_.relay + ',') + reachable(at.own.front())},

@@ -5,6 +5,7 @@
 #include "options/remote.hpp"
 #include "options/tls.hpp"
 #include "process/jax_environment.hpp"
+#include "process/torch_environment.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
@@ -226,6 +227,8 @@ child_command task_run::command() const {
   };
   if (!options_.jax_address.empty()) add(jax_address_variables(options_.jax_address));
   add(jax_process_variables(as.task->value, job_.num_tasks(), options_.local_task));
+  add(torch_address_variables(options_.tcp_store_address));
+  add(torch_process_variables(as.task->value, job_.num_tasks(), options_.local_task));
   if (forwarder_) {
     variables.emplace_back("COXSWAIN_TASK_SOCKET", forwarder_->path());
     variables.emplace_back("COXSWAIN_TASK_SECRET", secret_);

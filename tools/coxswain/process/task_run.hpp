@@ -32,8 +32,9 @@ struct task_run_options {
 
   // The COMMAND is an unmodified JAX program, which joins and leaves as the task by itself.
   bool joins_itself{};
-  std::string jax_address;     // where it connects to; empty: what our own environment says
-  std::uint32_t local_task{};  // the task's number on this machine
+  std::string jax_address;        // where it connects to; empty: what our own environment says
+  std::string tcp_store_address;  // likewise, with torch
+  std::uint32_t local_task{};     // the task's number on this machine
 
   // How long after SIGTERM the COMMAND of a job that failed is killed; and how long it is left
   // alone before that, if it was this task that failed.
