@@ -284,6 +284,8 @@ and, for a plain torch.distributed.init_process_group() of an unmodified program
   torch's TCPStore; a port for this user only if there is a token),
   TORCHELASTIC_USE_AGENT_STORE=True, with which process 0 starts no store of
   its own, RANK, WORLD_SIZE and LOCAL_RANK; those that are set already stay.
+  A program that chooses another address by itself (tcp://) needs it unset:
+  set MASTER_ADDR before this.
 Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.
 
 The output of each process is passed on in whole lines, each after its task's number in brackets.
