@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -165,8 +164,9 @@ def start_relay(stage, upstream, path):
 @functools.cache
 def jax_python():
     """The Python of a virtual environment with JAX, which is made unless it is there."""
-    made = subprocess.run([sys.executable, HERE.parent.parent / "tests/real/environment", "jax-0.10.2"],
-                          text=True, stdout=subprocess.PIPE, check=False)
+    # Of Debian's Python, as for the tests, whichever is first in PATH: another one would make it anew.
+    command = ["/usr/bin/python3", HERE.parent.parent / "tests/real/environment", "jax-0.10.2"]
+    made = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=False)
     if made.returncode != 0:
         raise BenchError(f"JAX is not installed: {made.stdout}", UNAVAILABLE)
     return made.stdout.strip()
