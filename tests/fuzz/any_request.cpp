@@ -186,7 +186,7 @@ constexpr std::tuple calm{
           }},
     often{2,
           [](maker& m) {
-            return put_args{m.name(), m.value(), m.one_in(2), m.one_in(3)};
+            return put_args{m.name(), m.value(), m.one_in(2), m.one_in(3), m.one_in(3)};
           }},
     often{2,
           [](maker& m) {

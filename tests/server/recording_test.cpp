@@ -373,6 +373,45 @@ BOOST_AUTO_TEST_CASE(values_of_every_size_are_redacted) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(puts_of_a_predecessors_keys_keep_the_replay_exact) {
+  options o;
+  o.core.recoverable = true;
+  job j{o};
+  auto const begin = [&j](std::uint64_t self) {
+    auto const on = j.greeted();
+    core::join_args join;
+    join.self = incarnation{self};
+    j.d.received(j.now, on, frame(join, 1, task_id{0}));
+    j.settle();
+    return on;
+  };
+  std::string const values[] = {"poppy", std::string(300, 'p'), ""};
+  std::string const others[] = {"puppy", std::string(300, 'q'), "o"};
+  for (std::uint64_t self = 1; self < 4; ++self) {
+    auto const on = begin(self);
+    std::uint64_t id = 1;
+    for (std::size_t i = 0; i < std::size(values); ++i) {
+      core::put_args put{"k" + std::to_string(i), others[i]};
+      if (self > 1) j.d.received(j.now, on, frame(put, ++id));
+      put.value = values[i];
+      j.d.received(j.now, on, frame(put, ++id));
+      j.d.received(j.now, on, frame(put, ++id));
+      put.key = "replaced/" + std::to_string(i);
+      put.value = self == 2 ? others[i] : values[i];
+      put.replaces_predecessor = true;
+      j.d.received(j.now, on, frame(put, ++id));
+    }
+    j.d.received(j.now, on, frame(core::bye_args{true}, ++id));
+    j.settle();
+  }
+
+  auto const recording = j.d.recording();
+
+  BOOST_TEST(!contains(recording, "poppy"));
+  BOOST_TEST(!contains(recording, "puppy"));
+  check_replay(j, recording);
+}
+
 // The last of two requests in one frame counts, as does the last of two values in one request.
 BOOST_AUTO_TEST_CASE(redacted_malformed_frames_keep_the_replay_exact) {
   job j;

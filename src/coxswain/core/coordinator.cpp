@@ -332,6 +332,11 @@ barrier_history coordinator::history(time_point now, std::string_view barrier) c
 bool coordinator::done() const { return all_->enrolment.job_is_over(); }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
+bool coordinator::compares_value(request const& what) const {
+  auto const* const put = std::get_if<put_args>(&what);
+  return put && all_->keys.compares_value(*put);
+}
+
 bool coordinator::refuses_to_store(request const& what) const {
   if (all_->kernel.refuses_storing.empty()) return false;
   if (auto const* const a = std::get_if<barrier_args>(&what)) {

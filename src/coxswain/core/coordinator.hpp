@@ -164,6 +164,8 @@ class coordinator {
   [[nodiscard]] bool is_stopping() const;
   // It refuses this request, whatever its arguments are: nothing may be stored (storing_refused).
   [[nodiscard]] bool refuses_to_store(request const& what) const;
+  // It is a put whose outcome may depend on whether it has the key's value, of equal length.
+  [[nodiscard]] bool compares_value(request const& what) const;
 
   // The present term (config::term), and the highest one that a client has seen, if that is higher:
   // then another coordinator has replaced this one.

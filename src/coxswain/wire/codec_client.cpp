@@ -397,7 +397,7 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   small.set_key(put.key);
   small.set_overwrite(put.overwrite);
   small.set_ephemeral(put.ephemeral);
-
+  small.set_replaces_predecessor(put.replaces_predecessor);
   std::string inner;
   append_message(inner, small);
   append_field_head(inner, v1::Put::kValueFieldNumber, put.value.size());

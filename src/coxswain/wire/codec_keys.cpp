@@ -21,11 +21,12 @@ void encode(core::put_args const& from, v1::ClientMessage& message) {
   to.set_value(from.value);
   to.set_overwrite(from.overwrite);
   to.set_ephemeral(from.ephemeral);
+  to.set_replaces_predecessor(from.replaces_predecessor);
 }
 
 core::put_args decode(v1::Put& from) {
   return {std::move(*from.mutable_key()), std::move(*from.mutable_value()), from.overwrite(),
-          from.ephemeral()};
+          from.ephemeral(), from.replaces_predecessor()};
 }
 
 void encode(core::get_args const& from, v1::ClientMessage& message) {

@@ -235,7 +235,8 @@ bool read(field_reader& from, core::put_args& to, std::string_view& value) {
   return read_fields(from, text_field<fields::kKeyFieldNumber>{to.key},
                      value_field<fields::kValueFieldNumber>{to.value, value},
                      flag_field<fields::kOverwriteFieldNumber>{to.overwrite},
-                     flag_field<fields::kEphemeralFieldNumber>{to.ephemeral});
+                     flag_field<fields::kEphemeralFieldNumber>{to.ephemeral},
+                     flag_field<fields::kReplacesPredecessorFieldNumber>{to.replaces_predecessor});
 }
 
 bool read(field_reader& from, core::get_args& to) {

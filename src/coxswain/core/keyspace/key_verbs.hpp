@@ -48,6 +48,10 @@ class key_verbs final : public blocking_concern, public timed_concern {
   // Before a call looks at the key, so that no client sees it after its removal was announced.
   void remove_if_ended(std::string const& key);
 
+  // Whether the decision about a put depends on its value: the key was made by a process of a task,
+  // and has a value of this length.
+  [[nodiscard]] bool compares_value(put_args const& put) const;
+
   // "; 'address/0' exists" for a key without a value, if its name may be misspelt; else empty.
   [[nodiscard]] std::string similar_text(std::string const& key);
 
@@ -81,6 +85,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
 
  private:
   [[nodiscard]] bool is_volatile(kv_store::entry const* held) const;
+  [[nodiscard]] key_maker maker(call const& c) const;
   static void fields(auto& a, auto& s) {
     a(1, s.keys_);
     a(2, s.removals_left_);

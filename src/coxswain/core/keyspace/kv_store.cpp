@@ -11,7 +11,7 @@ namespace {
 
 // The memory of an entry without its value: the key, at most twice, the nodes, and its index
 // entries.
-std::size_t overhead(std::string const& key) { return key.size() + 192; }
+std::size_t overhead(std::string const& key) { return key.size() + 208; }
 
 // The memory of its ownership.
 constexpr std::size_t owner_overhead = 96;
@@ -113,9 +113,13 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
 }
 
 result<kv_store::changed> kv_store::put(std::string const& key, std::string&& value, bool overwrite,
-                                        std::optional<task_id> const& owner) {
+                                        std::optional<task_id> const& owner, key_maker const& by) {
   if (!overwrite && find(key)) return key_exists(key);
-  return set(key, std::move(value), owner);
+  return set(key, std::move(value), owner, by);
+}
+
+void kv_store::inherit(std::string const& key, key_maker const& by) {
+  (*index_.find(key))->second.made_by = by;
 }
 
 result<kv_store::changed> kv_store::append(std::string const& key, std::string_view more) {
@@ -314,7 +318,7 @@ std::vector<ticket> kv_store::take_all_waiters() {
 }
 
 result<kv_store::changed> kv_store::set(std::string const& key, std::string&& value,
-                                        std::optional<task_id> const& owner) {
+                                        std::optional<task_id> const& owner, key_maker const& by) {
   auto const* const held = index_.find(key);
   if (held) (*held)->second.value.prefetch();
   if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
@@ -324,6 +328,7 @@ result<kv_store::changed> kv_store::set(std::string const& key, std::string&& va
   bytes_ -= e.value.size();
   e.value = bytes{std::move(value), memory_};
   own(at, owner);
+  e.made_by = by;
   e.version = changes_.add(key, e.value);
   return changed{e.version};
 }

@@ -36,6 +36,18 @@ namespace coxswain::core {
 [[nodiscard]] status key_exists(std::string_view key);
 [[nodiscard]] status no_such_key(std::string_view key);
 
+// The process of a task that has stored a value. Zero: it is not known.
+struct key_maker {
+  incarnation self{};
+  task_id task{};
+
+  // Whether it is another process of the same task.
+  [[nodiscard]] bool precedes(key_maker const& other) const noexcept {
+    return self != incarnation{} && other.self != incarnation{} && self != other.self &&
+           task == other.task;
+  }
+};
+
 class kv_store {
  public:
   // Of one task, from its first ephemeral key to its end.
@@ -49,6 +61,7 @@ class kv_store {
     owned_bytes value;
     std::uint64_t version{};
     ephemeral_keys* ephemeral{};  // null: it outlives its task
+    key_maker made_by;            // of the whole value
 
     [[nodiscard]] bool has_ended() const noexcept { return ephemeral && ephemeral->has_ended; }
     [[nodiscard]] std::optional<task_id> owner() const {
@@ -77,7 +90,10 @@ class kv_store {
   // ALREADY_EXISTS: the key has a value and `overwrite` is false.
   // RESOURCE_EXHAUSTED: the store's memory is used up.
   result<changed> put(std::string const& key, std::string&& value, bool overwrite,
-                      std::optional<task_id> const& owner = std::nullopt);
+                      std::optional<task_id> const& owner = std::nullopt, key_maker const& by = {});
+
+  // The key, which exists, keeps its value and version, but is made by another process now.
+  void inherit(std::string const& key, key_maker const& by);
 
   // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
   result<changed> append(std::string const& key, std::string_view more);
@@ -194,7 +210,7 @@ class kv_store {
   void save(auto& a) const;
   void load(auto& a);
   result<changed> set(std::string const& key, std::string&& value,
-                      std::optional<task_id> const& owner);
+                      std::optional<task_id> const& owner, key_maker const& by = {});
   entries::iterator add(std::string const& key);
   void give(entries::iterator at, ephemeral_keys& to);
   void own(entries::iterator at, std::optional<task_id> const& owner);

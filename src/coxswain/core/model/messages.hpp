@@ -194,6 +194,7 @@ struct put_args {
   std::string value;
   bool overwrite{};
   bool ephemeral{};
+  bool replaces_predecessor{};  // a value of an earlier incarnation of the task, whatever it is
   friend bool operator==(put_args const&, put_args const&) = default;
 };
 

@@ -47,9 +47,13 @@ void kv_store::save(auto& a) const {
       a(1, name);
       a(2, held.value);
       a(3, held.version);
-      if (!held.ephemeral) return;
-      if (held.has_ended()) return a(5, ended.at(held.ephemeral));
-      a(4, held.owner());
+      if (held.has_ended()) {
+        a(5, ended.at(held.ephemeral));
+      } else {
+        a(4, held.owner());
+      }
+      a(6, held.made_by.self);
+      a(7, held.made_by.task);
     });
   }
 }
@@ -85,6 +89,8 @@ void kv_store::load(auto& a) {
       std::uint64_t place{};
       a(4, owner);
       a(5, place);
+      a(6, at->second.made_by.self);
+      a(7, at->second.made_by.task);
       bool const is_known = (!owner || owned_.contains(*owner)) && place <= ended.size();
       a.check(is_known, "the owner of a key is not known");
       if (owner) give(at, *owned_.at(*owner));

@@ -20,7 +20,8 @@ namespace {
 // Marks an operand that is stored unchanged.
 constexpr char literal = '=';
 
-// In the place of an expected value that the key has; and of one that it does not have.
+// In the place of an expected value that the key has, or of a put one; and of one that it does not
+// have.
 constexpr std::string_view held = "held";
 constexpr std::string_view not_held = "not held";
 
@@ -200,8 +201,14 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
     texts_.replace(expected->value, std::string{is_held ? held : not_held});
   }
   auto const* const barrier = std::get_if<core::barrier_args>(&message.what);
+  bool const is_compared = receiver.compares_value(message.what);
+  if (is_compared) {
+    auto& put = std::get<core::put_args>(message.what);
+    auto const has = receiver.value(put.key);
+    texts_.replace(put.value, std::string{has->value.view() == put.value ? held : not_held});
+  }
   visit_values(message.what, [&](std::string& value) {
-    if (!value.empty())
+    if (!value.empty() && !is_compared)
       texts_.replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
   });
   if (auto* const secret = granted_in(message.what)) {
@@ -237,6 +244,16 @@ std::optional<std::int64_t> held_number(core::client_message const& message,
 }
 
 void restoration::restore(core::client_message& message, core::coordinator const& receiver) {
+  if (auto* const put = std::get_if<core::put_args>(&message.what)) {
+    bool const is_held = put->value == held;
+    if (is_held || put->value == not_held) {
+      auto const has = receiver.value(put->key);
+      if (!has || has->value.size() == 0) throw no_placeholder();
+      put->value = has->value.view();
+      if (!is_held) put->value.front() = static_cast<char>(put->value.front() ^ 1);
+      return;
+    }
+  }
   auto bytes_left = receiver.options().frame_bytes_max();
   visit_values(message.what, [&](std::string& value) { restore(value, bytes_left); });
   auto const expected = expectation_in(message.what);

@@ -67,14 +67,15 @@ class digester {
 // is an Increment, whose record has the key's old number. False for most requests.
 [[nodiscard]] bool needs_placeholders(core::request const& what);
 
-// Whether the placeholder of the value of a Put, an Append, a Push or a Barrier is its length.
+// Whether the placeholder of the value of a Put, an Append, a Push or a Barrier is its length; of a
+// Put unless it may be compared with that of its key (coordinator::compares_value).
 [[nodiscard]] bool is_replaced_by_length(core::request const& what);
 
 // Writes the length of a value over it, with leading zeros. It is not empty.
 void write_placeholder(std::span<char> value) noexcept;
 
 // The placeholder for a non-empty value of a Put, an Append, a Push or a Barrier: a fast path of
-// redaction (wire::append_with_value).
+// redaction (wire::append_with_value). Not for a Put that may be compared.
 [[nodiscard]] std::optional<std::string> placeholder_for_value(core::request const& what,
                                                                digester const& by);
 

@@ -219,10 +219,12 @@ void recorder::write_message(time_point now, connection_id from,
   if (journal_ != nullptr) write_to_journal(what, message, receiver, is_plain);
   if (!is_on()) return;
   if (is_exact) return write(what);
-  bool const is_short = !value_in_it.empty() && whole.size() <= short_bytes;
+  bool const is_compared = receiver.compares_value(message.what);
+  bool const is_short = !value_in_it.empty() && whole.size() <= short_bytes && !is_compared;
   if (is_short && is_replaced_by_length(message.what)) return write_short(what, value_in_it);
   what.held = held_number(message, receiver);
-  auto const value = is_plain ? placeholder_for_value(message.what, digester_) : std::nullopt;
+  auto const value =
+      is_plain && !is_compared ? placeholder_for_value(message.what, digester_) : std::nullopt;
   if (value && wire::append_with_value(message_, whole, *value)) {
     what.content = message_;
     write(what);
