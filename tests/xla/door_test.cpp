@@ -756,6 +756,47 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_rejoins_without_affecting_others) {
   BOOST_TEST(h.entrance().task_sessions() <= 3U);
 }
 
+BOOST_AUTO_TEST_CASE(a_process_that_returns_replaces_its_topologies_and_keeps_its_other_keys) {
+  for (auto const of : {generation::second, generation::third}) {
+    harness h{2, false, {.recoverable = true}};
+    h.of = of;
+    auto at = h.start(2);
+    auto self = incarnation{10};
+    auto const put = [&](std::string key, std::string value) {
+      auto asked = harness::about(0, std::move(key), std::move(value));
+      asked.self = self;
+      return h.text(h.call(at[0], method::insert_key_value, asked));
+    };
+    auto const come_back = [&](std::uint64_t number) {
+      h.close(at[0]);
+      h.wait(3s);
+      at[0] = h.connect();
+      self = incarnation{number};
+      auto again = harness::by(0);
+      again.self = self;
+      BOOST_TEST(h.text(h.call(at[0], method::register_task, again)) == "OK");
+    };
+    std::string const local = "cpu:local_topology/cpu/0";
+    std::string const global = "cpu:global_topology/cpu";
+    for (auto const& key : {local, global, std::string{"k"}}) {
+      BOOST_TEST(put(key, "boot 1") == "OK");
+      BOOST_TEST(put(key, "boot 1") == "ALREADY_EXISTS: key " + key + " already exists.");
+    }
+    for (std::uint64_t number = 20; number < 23; ++number) {
+      come_back(number);
+      for (auto const& key : {local, global}) {
+        auto const value = "boot " + std::to_string(number);
+        BOOST_TEST(put(key, value) == "OK");
+        BOOST_TEST(put(key, value) == "ALREADY_EXISTS: key " + key + " already exists.");
+        auto const got = h.call(at[1], method::get_key_value, harness::about(1, key));
+        BOOST_TEST(contains(h.message(got), value));
+      }
+      BOOST_TEST(put("k", "boot 2") == "ALREADY_EXISTS: key k already exists.");
+      BOOST_TEST(put("k", "boot 1") == "OK");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_final_stop_ends_polls_with_a_service_error) {
   harness h{1};
   auto const c = h.start(1).front();

@@ -3,6 +3,7 @@
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "coxswain/xla/door.hpp"
+#include "coxswain/xla/topology_key.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -331,7 +332,8 @@ void door::keys(arrived_call const& a) {
   core::request what;
   switch (a.of.what) {
     case method::insert_key_value:
-      what = core::put_args{std::move(asked.name), std::move(asked.value), asked.overwrite, false};
+      what = core::put_args{std::move(asked.name), std::move(asked.value), asked.overwrite, false,
+                            is_topology_key(one.name)};
       break;
     case method::get_key_value: what = core::get_args{std::move(asked.name), without_limit}; break;
     case method::try_get_key_value: what = core::try_get_args{std::move(asked.name)}; break;
