@@ -154,6 +154,12 @@ void doubled_increment(bug_injector&, std::size_t, client_messages& sent) {
 void overwriting_put(bug_injector&, std::size_t, client_messages& sent) {
   if (auto* const put = body<core::put_args>(sent)) put->overwrite = true;
 }
+void forgotten_predecessor(bug_injector&, std::size_t, client_messages& sent) {
+  auto const* const put = body<core::put_args>(sent);
+  if (!put || put->overwrite) return;
+  sent.front().what =
+      core::compare_and_set_args{put->key, put->value, core::absent_value{}, put->ephemeral};
+}
 void careless_compare(bug_injector&, std::size_t, client_messages& sent) {
   if (auto const* const set = body<core::compare_and_set_args>(sent)) {
     sent.front().what = core::put_args{set->key, set->value, true, set->ephemeral};
@@ -444,6 +450,8 @@ std::vector<injected_bug> const& all_bugs() {
       {"early_get", "a get does not wait for the key", &early_get},
       {"doubled_increment", "an increment takes effect twice", &doubled_increment},
       {"overwriting_put", "a put overwrites unasked", &overwriting_put},
+      {"forgotten_predecessor", "the next process of a task may not put what it finds",
+       &forgotten_predecessor},
       {"careless_compare", "a compare-and-set does not compare", &careless_compare},
       {"forgotten_append", "an append is answered and not done", &forgotten_append},
       {"forgotten_owner", "an ephemeral key outlives its task", &forgotten_owner},

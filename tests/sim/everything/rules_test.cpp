@@ -373,6 +373,47 @@ BOOST_AUTO_TEST_CASE(an_unrequested_overwrite_is_found) {
   expect_wrong(s.judged_by(check_keys), "overwritten");
 }
 
+// Processes 1 and 2 are of one task.
+struct scene_of_two_processes : scene {
+  scene_of_two_processes() : scene{2} {
+    h.processes[1].recoverable = h.processes[2].recoverable = true;
+    h.processes[2].tasks = h.processes[1].tasks;
+    key(1s, "k", "1");
+    by(1, core::put_args{"k", "1"}, 1s, gives(core::stored_answer{1}));
+  }
+  void by(std::size_t process, core::put_args put, duration at, core::answer got) {
+    call(process, std::move(put), at, at, std::move(got)).task = task_id{0};
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(the_next_process_may_put_the_same, scene_of_two_processes) {
+  by(2, core::put_args{"k", "1"}, 2s, gives(core::stored_answer{1}));
+  expect_right(judged_by(check_keys));
+
+  by(1, core::put_args{"k", "2"}, 3s, gives(core::stored_answer{1}));
+  expect_wrong(judged_by(check_keys), "two calls made one change");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_next_process_may_replace_it_on_demand, scene_of_two_processes) {
+  key(2s, "k", "2");
+  by(2, core::put_args{"k", "2", false, false, true}, 2s, gives(core::stored_answer{2}));
+  expect_right(judged_by(check_keys));
+
+  h.calls.back().task = task_id{1};
+  expect_wrong(judged_by(check_keys), "it has overwritten");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_refused_next_process_is_found, scene_of_two_processes) {
+  core::answer const refused{{errc::already_exists, "key k already exists"}, {}};
+  by(2, core::put_args{"k", "2"}, 2s, refused);
+  by(1, core::put_args{"k", "1"}, 2s, refused);
+  expect_right(judged_by(check_keys));
+
+  h.calls.pop_back();
+  h.calls.back().asked = core::put_args{"k", "1"};
+  expect_wrong(judged_by(check_keys), "its predecessor has put it");
+}
+
 BOOST_AUTO_TEST_CASE(an_increment_must_take_effect_once) {
   scene s{1};
   s.key(1s, "k", "2");

@@ -34,6 +34,15 @@ core::join_args join_of(actor& me, task_id task) {
   return args;
 }
 
+// Every process of a task puts this key.
+core::put_args put_of_task(actor& me, task_id task, bool replaces) {
+  core::put_args put;
+  put.key = (replaces ? "replaced/" : "own/") + std::to_string(task.value);
+  put.value = replaces ? me.unique_text() : "of every process";
+  put.replaces_predecessor = replaces;
+  return put;
+}
+
 // Fails on purpose, and rejoins as the same incarnation. Other calls of the task may continue
 // meanwhile.
 script report_failure(actor& me, task_id task) {
@@ -88,6 +97,12 @@ script be_spare(actor& me) {
 
 script take_part(actor& me, task_id task) {
   core::answer a;
+  if (!me.is_guest()) {
+    for (bool const replaces : {false, true}) {
+      core::request put = put_of_task(me, task, replaces);
+      a = co_await me.ask(std::move(put), 3s, task);
+    }
+  }
   auto const& all = me.in.decided.gatherings;
   bool const is_brief = me.record().is_brief;
   if (is_brief) co_await me.sleep(short_time(me, 2s));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace coxswain::sim {
@@ -42,7 +41,7 @@ class key_judge {
       report_violation("no such change, " + std::to_string(version));
       return nullptr;
     }
-    if (!claimed_.insert(version).second) report_violation("two calls made one change");
+    if (!claimed_.emplace(version, c_).second) report_violation("two calls made one change");
     if (s->seen < c_->made || s->from > *c_->answered) {
       report_violation("not changed at that time");
     }
@@ -70,15 +69,59 @@ class key_judge {
 
   void look(core::put_args const& a) {
     std::string const key = normal(a.key);
-    if (code() == errc::already_exists) return expect_there(key);
+    if (code() == errc::already_exists) {
+      expect_there(key);
+      return expect_no_heir(key, a);
+    }
+    if (is_inherited(key, a)) return;
     state const* const s = claim_stored(key);
     if (!s) return;
     expect_value(*s, a.value);
-    if (!a.overwrite && story_.before(key, s->version).value)
+    state const& before = story_.before(key, s->version);
+    if (!a.overwrite && before.value && !(a.replaces_predecessor && has_predecessor(key, before)))
       report_violation("it has overwritten");
     if (a.ephemeral && story_.at(key, story_.last()).version != s->version && s->to >= cleaned_) {
       report_violation("the key outlived its owner");
     }
+  }
+  // A put of the same value by another process of the acting task, at any time before.
+  [[nodiscard]] bool has_predecessor(std::string const& key, state const& s) const {
+    return c_->task && std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+             auto const* const put = c.asks<core::put_args>();
+             return put && c.process != c_->process && c.task == c_->task &&
+                    c.made < *c_->answered && put->value == s.value && normal(put->key) == key;
+           });
+  }
+  // It has changed nothing, since a predecessor had put the same.
+  bool is_inherited(std::string const& key, core::put_args const& a) {
+    auto const* const stored = c_->gave<core::stored_answer>();
+    state const* const s = stored ? story_.change(key, stored->version) : nullptr;
+    bool const is_older = s && (claimed_.contains(s->version) || s->seen < c_->made);
+    if (!is_older || a.overwrite || a.replaces_predecessor || !has_predecessor(key, *s))
+      return false;
+    expect_value(*s, a.value);
+    if (s->to < c_->made) report_violation("the value was not there then");
+    return true;
+  }
+  // It was refused, so the key was not that of a predecessor all the time.
+  void expect_no_heir(std::string const& key, core::put_args const& a) {
+    if (h_.options.elastic || a.ephemeral || !h_.processes[c_->process].recoverable) return;
+    auto const is_others = [&](state const& s) {
+      auto const by = claimed_.find(s.version);
+      auto const* const put = by == claimed_.end() ? nullptr : by->second->asks<core::put_args>();
+      bool const is_heir = put && !put->ephemeral && by->second->task &&
+                           by->second->task == c_->task && by->second->process != c_->process &&
+                           !has_put(key);
+      return !is_heir || !(a.replaces_predecessor || s.value == a.value);
+    };
+    expect_so(key, is_others, "its predecessor has put it");
+  }
+  // The acting process has put the key before.
+  [[nodiscard]] bool has_put(std::string const& key) const {
+    return std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+      auto const* const put = c.asks<core::put_args>();
+      return put && c.process == c_->process && c.made < c_->made && normal(put->key) == key;
+    });
   }
   void look(core::append_args const& a) {
     std::string const key = normal(a.key);
@@ -272,7 +315,7 @@ class key_judge {
   key_story story_;
   violations& found_;
   call_record const* c_{};
-  std::set<std::uint64_t> claimed_;
+  std::map<std::uint64_t, call_record const*> claimed_;  // by the version of the change
   time_point cleaned_{};
 };
 
