@@ -1,0 +1,111 @@
+"""Recoverable jobs of real JAX programs: any process, process 0 too, is killed and started again, any number of times,
+and the others go on.
+recovery_test.py jax-VERSION [unittest's arguments]
+"""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+import unittest
+
+from harness import LIMIT, TASKS, WithRealJobs, python_of
+
+PROGRAM = pathlib.Path(__file__).resolve().parent / "programs" / "recover.py"
+ALL = list(range(TASKS))
+
+
+class Recovery(WithRealJobs):
+
+    def setUp(self):
+        super().setUp()
+        self.reports = self.directory / "reports"
+        self.reports.mkdir()
+        self.environment = {"JAX_PLATFORMS": "cpu", "REPORTS": str(self.reports)}
+
+    def start_process(self, task):
+        self.processes[task] = self.jax_task(self.address, task, [PYTHON, "-B", PROGRAM], self.environment)
+
+    def lines(self, task):
+        file = self.reports / str(task)
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def wait_for(self, what, is_so):
+        end = time.monotonic() + LIMIT
+        while not is_so():
+            self.assertLess(time.monotonic(), end, f"{what}: {[self.lines(task)[-3:] for task in ALL]}")
+            time.sleep(0.02)
+
+    def wait_for_live(self, processes):
+        """All of these say so, in the last step that changed the live processes."""
+
+        def is_so(task):
+            seen = [line for line in self.lines(task) if line["what"] != "again"]
+            return bool(seen) and seen[-1]["what"] == "live" and seen[-1]["processes"] == processes
+
+        self.wait_for(f"live {processes}", lambda: all(map(is_so, processes)))
+
+    def pid(self, task):
+        return self.lines(task)[-1]["pid"]
+
+    def kill_and_return(self, victims, start):
+        """`start(task)` starts the next process of a task, unless that happens by itself."""
+        before = {task: self.pid(task) for task in victims}
+        killed = time.monotonic()
+        for pid in before.values():
+            os.kill(pid, signal.SIGKILL)
+        if start:
+            self.wait_for_live([task for task in ALL if task not in victims])
+            known = time.monotonic()
+            for task in victims:
+                start(task)
+        self.wait_for("the next processes", lambda: all(self.pid(task) != pid for task, pid in before.items()))
+        began = time.monotonic()
+        self.wait_for_live(ALL)
+        times = f"all live {time.monotonic() - began:.2f} s after they have initialized"
+        print(f"killed {victims}: " + (f"known after {known - killed:.2f} s, " if start else "") + times, flush=True)
+
+    def check_job(self, rounds, start=None):
+        self.wait_for_live(ALL)
+        for victims in rounds:
+            self.kill_and_return(victims, start)
+        (self.reports / "stop").touch()
+        self.wait_for("the end", lambda: all(self.lines(task)[-1]["what"] == "end" for task in ALL))
+        ends = [self.lines(task)[-1] for task in ALL]
+        self.assertEqual([(end["step"], end["weights"]) for end in ends],
+                         [(ends[0]["step"], ends[0]["weights"])] * TASKS)
+        devices = [line["devices"] for task in ALL for line in self.lines(task)]
+        self.assertTrue(all(one == devices[0] for one in devices), devices)
+        self.assertEqual([process for _, process in devices[0]], ALL)
+
+    def check_served(self, rounds, by_relay=False):
+        coordinator = self.serve(TASKS, "--insecure", "--recoverable")
+        self.address = self.relay(coordinator).address if by_relay else coordinator.addresses[0]
+        self.processes = {}
+        for task in ALL:
+            self.start_process(task)
+        self.check_job(rounds, self.start_process)
+        for process in self.processes.values():
+            self.assertEqual(process.wait(), 0, process.said())
+
+    def test_every_process_returns(self):
+        self.check_served([[0], [0], [3], [0]])
+
+    def test_every_process_returns_behind_a_relay(self):
+        self.check_served([[0], [0], [3], [0]], by_relay=True)
+
+    def test_several_processes_return(self):
+        self.check_served([[0, 3], [1, 2, 3]])
+
+    def test_run_starts_every_process_again(self):
+        job = self.spawn("coxswain", "run", "-n", TASKS, "--recoverable", "--max-restarts", "9", "--", PYTHON, "-B",
+                         PROGRAM, env=self.environment)
+        self.check_job([[0], [0], [3], [0]])
+        self.assertEqual(job.wait(), 0, job.said())
+
+
+if __name__ == "__main__":
+    PYTHON = python_of(sys.argv.pop(1))
+    unittest.main()
