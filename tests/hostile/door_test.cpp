@@ -1,6 +1,7 @@
-// Peers that speak HTTP/2 and mean harm: each kind of frame, over and over, at the coordinator's
-// door for JAX processes and at a relay's. Whatever they send, memory stays within its limit,
-// others are answered, and the peer is slowed down or refused.
+// Peers that speak HTTP/2, or the protocol of torch's TCPStore, and mean harm: each kind of frame
+// or request, over and over, at the coordinator's door for JAX processes and at a relay's. Whatever
+// they send, memory stays within its limit, others are answered, and the peer is slowed down or
+// refused.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/http2/gzip.hpp"
@@ -44,6 +45,7 @@ struct kind {
   std::function<std::string(std::uint32_t n)> piece;
   bool reads = true;
   std::uint32_t count = frames;
+  std::string greeting = h2::preface();
   friend std::ostream& operator<<(std::ostream& to, kind const& one) { return to << one.name; }
 };
 
@@ -122,6 +124,45 @@ std::vector<kind> kinds() {
   };
 }
 
+std::string number(std::uint64_t n) {
+  std::string made;
+  for (int i = 0; i < 8; ++i) made += static_cast<char>(n >> 8 * i & 0xff);
+  return made;
+}
+
+std::string text(std::string const& of) { return number(of.size()) + of; }
+
+// The same with the protocol of torch's TCPStore.
+std::vector<kind> tcp_store_kinds() {
+  std::string const greeting{"\0\xCE\xF7\x85\x3C", 5};
+  std::string const large(60'000, 'v');
+  auto const key = [](std::uint32_t n) { return text('/' + std::to_string(n)); };
+  std::vector<kind> all{
+      {"waits", [=](auto n) { return "\x06" + number(1) + key(n); }},
+      {"waits and cancels", [=](auto n) { return "\x06" + number(1) + key(n) + "\x0c"; }},
+      {"pings, not read", [](auto) { return std::string{"\x0d\1\2\3\4"}; }, false},
+      {"gets of a large value, not read",
+       [=](auto n) {
+         return (n == 0 ? "\x01" + text("/k") + text(large) : std::string{}) + "\x03" + text("/k");
+       },
+       false},
+      {"listings, not read",
+       [=](auto n) { return n < 1'000 ? "\x01" + key(n) + text("v") : std::string{"\x11"}; },
+       false},
+      {"keys until there is no room", [=](auto n) { return "\x01" + key(n) + text(large); }},
+      {"half of a large value",
+       [=](auto n) { return n == 0 ? "\x01" + text("/k") + number(12'000'000) : "v"; }},
+      {"a list of keys without end",
+       [=](auto n) { return (n == 0 ? "\x05" + number(1'000'000) : std::string{}) + key(n); }},
+      {"an announced size beyond the limit",
+       [=](auto) { return "\x01" + text("/k") + number(std::uint64_t{1} << 60); }},
+      {"counters", [=](auto n) { return "\x04" + key(n) + number(1); }},
+      {"unknown requests", [](auto) { return std::string{"\x7f"}; }},
+  };
+  for (auto& one : all) one.greeting = greeting;
+  return all;
+}
+
 net::socket dial(std::string const& address) {
   auto const where = net::endpoint::parse(address).value();
   auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
@@ -134,7 +175,7 @@ net::socket dial(std::string const& address) {
 // between them probes. `probe` returns how long another client waited.
 duration run(kind const& by, std::string const& address, std::function<duration()> const& probe) {
   auto const one = dial(address);
-  std::string bytes = h2::preface();
+  std::string bytes = by.greeting;
   std::size_t sent = 0;
   std::uint32_t n = 0;
   duration longest{};
@@ -208,6 +249,19 @@ BOOST_DATA_TEST_CASE(strangers_without_a_token_are_bounded, boost::unit_test::da
 }
 
 BOOST_DATA_TEST_CASE(clients_of_an_open_door_are_bounded, boost::unit_test::data::make(kinds()),
+                     by) {
+  coordinator_process const target{
+      2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
+  check(by, target.jax_address(), target, [&] { return target.ask_livez(); });
+}
+
+BOOST_DATA_TEST_CASE(tcp_store_clients_without_a_token_are_bounded,
+                     boost::unit_test::data::make(tcp_store_kinds()), by) {
+  coordinator_process const target{2, {"--memory-max", "64MiB"}};
+  check(by, target.address(), target, [&] { return target.ask_livez(); });
+}
+
+BOOST_DATA_TEST_CASE(tcp_store_clients_are_bounded, boost::unit_test::data::make(tcp_store_kinds()),
                      by) {
   coordinator_process const target{
       2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
