@@ -94,7 +94,7 @@ class Slurm:
 
     def run(self, name, *arguments):
         self.daemons.append(subprocess.Popen(
-            [name, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL,
+            ["setpriv", "--pdeathsig", "KILL", name, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     def wait_until_idle(self):
