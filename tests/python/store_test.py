@@ -124,8 +124,12 @@ job.join()
 store = dist.PrefixStore("p", coxswain.Store(job, "t", 0.2).for_torch())
 del job
 gc.collect()
+assert store.num_keys() == 0 and not store.delete_key("k")
 store.set("k", "v")
-assert store.get("k") == b"v" and store.add("n", 2) == 2
+assert store.get("k") == b"v" and store.add("n", 2) == 2 and store.num_keys() == 2
+assert store.delete_key("n")
+if hasattr(dist.Store, "clone"):
+    assert store.clone().get("k") == b"v" and store.clone().timeout == store.timeout
 for call in (lambda: store.get("never"),
              lambda: store.wait(["k", "never"], datetime.timedelta(milliseconds=30))):
     try: call()
@@ -140,7 +144,9 @@ import datetime, sys, types
 import coxswain
 torch = sys.modules["torch"] = types.ModuleType("torch")
 dist = torch.distributed = sys.modules["torch.distributed"] = types.ModuleType("torch.distributed")
-dist.Store = type("Store", (), {})
+class Half:
+    def set_timeout(self, timeout): self.timeout = timeout
+dist.Store = Half
 dist.DistStoreError = type("DistStoreError", (RuntimeError,), {})
 job = coxswain.Client(sys.argv[1], 0)
 job.join()

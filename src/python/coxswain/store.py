@@ -58,7 +58,10 @@ class Store:
 
     def get(self, key: str) -> bytes:
         """Waits for a value."""
-        return self.client.get(self._key(key), self._timeout)
+        return self._get(key, self._timeout)
+
+    def _get(self, key: str, timeout: float) -> bytes:
+        return self.client.get(self._key(key), timeout)
 
     def add(self, key: str, amount: int) -> int:
         """Adds to a decimal counter, zero if the key is missing; returns the sum."""
@@ -99,8 +102,10 @@ class Store:
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """Waits until all the keys have values; returns them in this order."""
-        found = self.client.get_all(list(map(self._key, keys)), self._timeout)
-        return [one.value for one in found]
+        return self._multi_get(keys, self._timeout)
+
+    def _multi_get(self, keys: Sequence[str], timeout: float) -> list[bytes]:
+        return [one.value for one in self.client.get_all(list(map(self._key, keys)), timeout)]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Stores all the values, or none."""
@@ -112,13 +117,22 @@ class Store:
         """The number of keys with values."""
         return self.client.count(self.prefix)
 
+    def list_keys(self) -> list[str]:
+        """The keys with values."""
+        begin = len(self.prefix) + 1
+        return [_unescaped(one.key[begin:]) for one in self.client.list(self.prefix)
+                if len(one.key) > begin]
+
     def queue_push(self, key: str, value: str | bytes) -> None:
         """Adds an item at the end of a queue."""
         self.client.push(self._key(key), value)
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
         """Takes the first item; if there is none, waits unless ``block`` is false."""
-        return self.client.pop(self._key(key), self._timeout if block else 0).value
+        return self._queue_pop(key, self._timeout if block else 0)
+
+    def _queue_pop(self, key: str, timeout: float) -> bytes:
+        return self.client.pop(self._key(key), timeout).value
 
     def for_torch(self):
         """This store as a ``torch.distributed.Store``; the same object each time. Imports torch.
@@ -130,6 +144,10 @@ class Store:
             from coxswain._torch import TorchStore
             self._of_torch = TorchStore(self)
         return self._of_torch
+
+
+def _unescaped(key: str) -> str:
+    return "" if key == "%" else key.replace("%2F", "/").replace("%25", "%")
 
 
 def _bytes(value: str | bytes) -> bytes:
