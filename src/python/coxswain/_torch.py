@@ -42,8 +42,9 @@ def _keys_of(keys) -> list[str]:
 
 class TorchStore(torch.distributed.Store):
     """Its timeout is that of the C++ half, which a PrefixStore sets, too. Torch's C++ looks for
-    methods by the names of its own: deleteKey, getNumKeys and, where torch has it, clone. It has no such
-    names for queues and lists of keys: behind a PrefixStore they raise NotImplementedError."""
+    methods by the names of its own: deleteKey, getNumKeys and, where torch has it, clone. It has no
+    such names for queues and lists of keys: behind a PrefixStore they raise NotImplementedError.
+    """
 
     def __init__(self, store, timeout=None):
         super().__init__()
