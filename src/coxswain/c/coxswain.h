@@ -217,7 +217,7 @@ coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes);
 void coxswain_bytes_destroy(coxswain_bytes* bytes);
 
 // Stores a value and wakes calls that wait for the key. ALREADY_EXISTS: it has a value, and
-// `overwrite` is false.
+// `overwrite` is false; not if an earlier process of the same recoverable task has put the same.
 coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
                               bool overwrite);
 

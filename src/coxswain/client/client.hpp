@@ -226,8 +226,8 @@ class client : public detail::epoch_calls<client>, public detail::holding_calls<
   }
 
   // Stores a value and wakes calls that wait for the key; returns the key's new version.
-  // ALREADY_EXISTS: the key has a value and the mode is `create`. Overwriting a key also replaces
-  // its owner and lifetime.
+  // ALREADY_EXISTS: the key has a value and the mode is `create`; not if an earlier process of the
+  // same recoverable task has put the same. Overwriting a key also replaces its owner and lifetime.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto put(std::string_view key, std::string_view value, put_options const& options = {},
            Token&& token = {}) {
