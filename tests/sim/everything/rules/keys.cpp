@@ -105,7 +105,10 @@ class key_judge {
   }
   // It was refused, so the key was not that of a predecessor all the time.
   void expect_no_heir(std::string const& key, core::put_args const& a) {
-    if (h_.options.elastic || a.ephemeral || !h_.processes[c_->process].recoverable) return;
+    auto const& by = h_.processes[c_->process];
+    // A process of several tasks is recoverable if one of them is.
+    bool const is_recoverable = by.recoverable && (by.tasks.size() == 1 || h_.all_are_recoverable);
+    if (h_.options.elastic || a.ephemeral || !is_recoverable) return;
     auto const is_others = [&](state const& s) {
       auto const by = claimed_.find(s.version);
       auto const* const put = by == claimed_.end() ? nullptr : by->second->asks<core::put_args>();
