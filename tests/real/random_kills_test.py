@@ -1,5 +1,5 @@
 """A fault tolerant JAX job whose processes are killed and started again.
-recoverable_test.py jax-VERSION [unittest's arguments]
+random_kills_test.py jax-VERSION [unittest's arguments]
 
 COXSWAIN_KILLS says how many random kills there are, 5 if it is not set, and COXSWAIN_SEED repeats them.
 """
@@ -16,8 +16,7 @@ from restart_test import WithJournal
 KILLS = int(os.environ.get("COXSWAIN_KILLS", "5"))
 SEED = int(os.environ.get("COXSWAIN_SEED", random.randrange(1 << 32)))
 
-# A process that publishes nothing of the job when it starts again, or the coordinator.
-VICTIMS = [*ALL[1:], "coordinator"]
+VICTIMS = [*ALL, "coordinator"]
 
 
 class WithRecoverableJob(JaxCase):
@@ -47,26 +46,6 @@ class WithRecoverableJob(JaxCase):
     def stop_job(self):
         self.stop_file.touch()
         self.assertEqual(self.job.wait(), [0] * TASKS, self.job.said())
-
-
-class Recoverable(WithRecoverableJob):
-
-    def check_that_a_process_returns(self, victim):
-        others = [task for task in ALL if task != victim]
-        for _ in range(2):
-            self.kill_process(victim)
-            self.await_live(others, others)
-            self.begin_again(victim)
-            self.await_live(ALL, ALL)
-        self.stop_job()
-
-    def test_a_killed_process_returns(self):
-        self.start_job(self.serve(TASKS, "--recoverable").addresses[0])
-        self.check_that_a_process_returns(TASKS - 1)
-
-    def test_a_killed_process_returns_behind_a_relay(self):
-        self.start_job(self.relay(self.serve(TASKS, "--recoverable")).address)
-        self.check_that_a_process_returns(TASKS - 1)
 
 
 class RandomKills(WithJournal, WithRecoverableJob):
