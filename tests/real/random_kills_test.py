@@ -19,7 +19,7 @@ SEED = int(os.environ.get("COXSWAIN_SEED", random.randrange(1 << 32)))
 VICTIMS = [*ALL, "coordinator"]
 
 
-class WithRecoverableJob(JaxCase):
+class RandomKills(WithJournal, JaxCase):
 
     def start_job(self, address):
         self.address, self.stop_file = address, self.directory / "stop"
@@ -46,9 +46,6 @@ class WithRecoverableJob(JaxCase):
     def stop_job(self):
         self.stop_file.touch()
         self.assertEqual(self.job.wait(), [0] * TASKS, self.job.said())
-
-
-class RandomKills(WithJournal, WithRecoverableJob):
 
     def test_the_job_goes_on_after_each_kill(self):
         print(f"COXSWAIN_SEED={SEED}")
