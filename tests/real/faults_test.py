@@ -1,4 +1,5 @@
-"""Real JAX trains while coordinators are killed. faults_test.py jax-VERSION [unittest's arguments]
+"""Real JAX behind a relay, or real torch with a coxswain.Store, trains while coordinators are killed.
+faults_test.py jax-VERSION|torch-VERSION [unittest's arguments]
 
 COXSWAIN_KILLS says how often, 20 if it is not set.
 """
@@ -20,16 +21,31 @@ KILLS = int(os.environ.get("COXSWAIN_KILLS", "20"))
 
 
 class Training(JaxCase):
-    """Processes behind one relay."""
 
-    def train(self, relay):
+    framework = None
+
+    def train(self, coordinator):
         self.stop_file = self.directory / "stop"
-        command = [self.python, "-B", HERE / "programs" / "job.py", "training"]
-        env = {"JAX_PLATFORMS": "cpu", "PYTHONUNBUFFERED": "1", "STOP": str(self.stop_file)}
-        job = Job("behind_relay", TASKS, [self.jax_task(relay.address, task, command, env) for task in ALL], [relay])
+        env = {"PYTHONUNBUFFERED": "1", "STOP": str(self.stop_file)}
+        start = {"jax": self.start_jax, "torch": self.start_torch}[self.framework]
+        job = Job("faults", TASKS, *start(coordinator, env))
         self.addCleanup(job.end)
         self.wait_for_checkpoints(job, 1)
         return job
+
+    def start_jax(self, coordinator, env):
+        """Its processes, behind one relay, and the relay."""
+        relay = self.relay(coordinator)
+        command = [self.python, "-B", HERE / "programs" / "job.py", "training"]
+        env = env | {"JAX_PLATFORMS": "cpu"}
+        return [self.jax_task(relay.address, task, command, env) for task in ALL], [relay]
+
+    def start_torch(self, coordinator, env):
+        """Its processes, each with a connection of its own."""
+        env = env | {"COXSWAIN_ADDRESS": ",".join(coordinator.addresses), "COXSWAIN_NUM_TASKS": str(TASKS),
+                     "PYTHONPATH": os.environ["COXSWAIN_PYTHON"], "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+        return [self.spawn(self.python, "-B", HERE / "programs" / "store_training.py",
+                           env=env | {"COXSWAIN_TASK_ID": str(task)}) for task in ALL], []
 
     def wait_for_checkpoints(self, job, count):
         """Of all processes, from now on."""
@@ -49,7 +65,7 @@ class Restarts(WithJournal, Training):
 
     def test_training_goes_on_while_the_coordinator_is_killed(self):
         coordinator = self.serve_journal(TASKS)
-        job = self.train(self.relay(coordinator))
+        job = self.train(coordinator)
         for _ in range(KILLS):
             self.kill(coordinator)
             coordinator = self.serve_journal(TASKS)
@@ -63,7 +79,7 @@ class OnEtcd(WithStandby, Training):
     def test_training_goes_on_when_a_standby_takes_over(self):
         leader, standby = self.pair(tasks=TASKS)
         leader.addresses = self.at["COXSWAIN_ADDRESS"].split(",")
-        job = self.train(self.relay(leader))
+        job = self.train(leader)
         leader.signal(signal.SIGKILL)
         standby.line('"ready"')
         self.wait_for_checkpoints(job, 2)
@@ -72,5 +88,6 @@ class OnEtcd(WithStandby, Training):
 
 
 if __name__ == "__main__":
-    JaxCase.python = python_of(sys.argv.pop(1))
+    name = sys.argv.pop(1)
+    Training.python, Training.framework = python_of(name), name.partition("-")[0]
     unittest.main()
