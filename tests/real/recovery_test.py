@@ -1,5 +1,5 @@
 """Recoverable jobs of real JAX programs: any process, process 0 too, is killed and started again, any number of times,
-and the others go on.
+and the others go on. A relay, too, with which the processes behind it end.
 recovery_test.py jax-VERSION [unittest's arguments]
 """
 
@@ -11,10 +11,13 @@ import sys
 import time
 import unittest
 
-from harness import LIMIT, TASKS, WithRealJobs, python_of
+from harness import LIMIT, SLOWNESS, TASKS, WithRealJobs, python_of
+from jax_case import ALL, ENDED_BY_JAXLIB
+
+# Seconds from the end of a relay to that of a JAX process behind it.
+ENDED_MAX = 3
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "programs" / "recover.py"
-ALL = list(range(TASKS))
 
 
 class Recovery(WithRealJobs):
@@ -26,7 +29,13 @@ class Recovery(WithRealJobs):
         self.environment = {"JAX_PLATFORMS": "cpu", "REPORTS": str(self.reports)}
 
     def start_process(self, task):
-        self.processes[task] = self.jax_task(self.address, task, [PYTHON, "-B", PROGRAM], self.environment)
+        address = self.addresses[task * len(self.addresses) // TASKS]
+        self.processes[task] = self.jax_task(address, task, [PYTHON, "-B", PROGRAM], self.environment)
+
+    def start_wrapped_process(self, task):
+        address = {"COXSWAIN_ADDRESS": self.addresses[task * len(self.addresses) // TASKS]}
+        self.processes[task] = self.spawn("coxswain", "task", "--jax", "--", PYTHON, "-B", PROGRAM,
+                                          env=self.environment | address | self.slurm_task(task))
 
     def lines(self, task):
         file = self.reports / str(task)
@@ -71,6 +80,9 @@ class Recovery(WithRealJobs):
         self.wait_for_live(ALL)
         for victims in rounds:
             self.kill_and_return(victims, start)
+        self.finish_job()
+
+    def finish_job(self):
         (self.reports / "stop").touch()
         self.wait_for("the end", lambda: all(self.lines(task)[-1]["what"] == "end" for task in ALL))
         ends = [self.lines(task)[-1] for task in ALL]
@@ -82,11 +94,14 @@ class Recovery(WithRealJobs):
 
     def check_served(self, rounds, by_relay=False):
         coordinator = self.serve(TASKS, "--insecure", "--recoverable")
-        self.address = self.relay(coordinator).address if by_relay else coordinator.addresses[0]
+        self.addresses = [self.relay(coordinator).address if by_relay else coordinator.addresses[0]]
         self.processes = {}
         for task in ALL:
             self.start_process(task)
         self.check_job(rounds, self.start_process)
+        self.assert_ended_well()
+
+    def assert_ended_well(self):
         for process in self.processes.values():
             self.assertEqual(process.wait(), 0, process.said())
 
@@ -95,6 +110,36 @@ class Recovery(WithRealJobs):
 
     def test_every_process_returns_behind_a_relay(self):
         self.check_served([[0], [0], [3], [0]], by_relay=True)
+
+    def test_the_processes_of_a_killed_relay_return(self):
+        coordinator = self.serve(TASKS, "--insecure", "--recoverable", "--relay-grace", "1s")
+        relays = [self.relay(coordinator, name=name) for name in ("host0", "host1")]
+        self.addresses = [relay.address for relay in relays]
+        self.processes = {}
+        for task in ALL[:-1]:
+            self.start_process(task)
+        self.start_wrapped_process(ALL[-1])
+        self.wait_for_live(ALL)
+
+        killed = time.monotonic()
+        relays[1].signal(signal.SIGKILL)
+        self.assertIn(self.processes[2].wait(), ENDED_BY_JAXLIB)
+        ended = time.monotonic()
+        self.assertLess(ended - killed, ENDED_MAX * SLOWNESS)
+        self.processes[3].line(f"at {relays[1].address} has ended: jaxlib ends its process", "err")
+        relays[1] = self.relay(coordinator, name="host1")
+        self.wait_for_live([0, 1])
+        known = time.monotonic()
+        print(f"killed a relay: its processes ended after {ended - killed:.2f} s, known after {known - killed:.2f} s")
+        for task in (2, 3):
+            self.assertIn(f"the relay of task {task} ", self.status()["tasks"][task]["error"]["message"])
+        self.assertEqual(self.processes[3].wait(), 128 + signal.SIGABRT, self.processes[3].said())
+
+        self.start_process(2)
+        self.start_wrapped_process(3)
+        self.wait_for_live(ALL)
+        self.finish_job()
+        self.assert_ended_well()
 
     def test_several_processes_return(self):
         self.check_served([[0, 3], [1, 2, 3]])
