@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import datetime
+import operator
+from collections import abc
 
 import torch.distributed
 
 from coxswain._errors import DeadlineExceeded, Unavailable
+from coxswain._replies import is_unanswered
 
 # Torch's error for a missing key: from version 2 on a class of its own.
 _TorchError = getattr(torch.distributed, "DistStoreError", RuntimeError)
@@ -27,17 +31,48 @@ class StoreTimeout(_TorchError, TimeoutError):
 
 
 class StoreUnavailable(_NetworkError, ConnectionError):
-    """The coordinator is lost permanently. Also torch's own error; the cause is ours."""
+    """The coordinator is lost or late. Also torch's own error; the cause is ours."""
 
 
 class QueueEmpty(_QueueEmptyError, TimeoutError):
     """There is no item. Also torch's own error; the cause is ours."""
 
 
-def _keys_of(keys) -> list[str]:
-    if isinstance(keys, (str, bytes)):
-        raise TypeError(f"keys are a list of str, not {type(keys).__name__}")
-    return list(keys)
+# As torch's own conversions, for the same exceptions.
+def _text(key) -> str:
+    if isinstance(key, (bytes, bytearray)):
+        return key.decode()
+    if not isinstance(key, str):
+        raise TypeError(f"a key is str or bytes, not {type(key).__name__}")
+    _data(key)
+    return key
+
+
+def _data(value) -> bytes:
+    if not isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"a value is str or bytes, not {type(value).__name__}")
+    try:
+        return value.encode() if isinstance(value, str) else bytes(value)
+    except UnicodeEncodeError as problem:
+        raise TypeError(str(problem)) from problem
+
+
+def _list(of) -> list:
+    if (not isinstance(of, (abc.Sequence, abc.Set, abc.Generator))
+            or isinstance(of, (str, bytes, bytearray))):
+        raise TypeError(f"a list of str is needed, not {type(of).__name__}")
+    return list(of)
+
+
+def _keys(of) -> list[str]:
+    return [_text(one) for one in _list(of)]
+
+
+def _amount(of) -> int:
+    amount = operator.index(of)
+    if not -2**63 <= amount < 2**63:
+        raise TypeError("an amount has 64 bits")
+    return amount
 
 
 class TorchStore(torch.distributed.Store):
@@ -46,17 +81,25 @@ class TorchStore(torch.distributed.Store):
     such names for queues and lists of keys: behind a PrefixStore they raise NotImplementedError.
     """
 
-    def __init__(self, store, timeout=None):
+    def __init__(self, store):
+        """``store`` is used by nobody else."""
         super().__init__()
-        self._store = store
-        self.set_timeout(store.timeout if timeout is None else timeout)
+        self._own = store
+        self.set_timeout(store.timeout)
         _made.append(self)
+
+    @property
+    def _store(self):
+        self._own.set_timeout(self.timeout)
+        return self._own
 
     @contextlib.contextmanager
     def _as_torch(self, keys=(), timeout=None):
         try:
             yield
         except DeadlineExceeded as problem:
+            if is_unanswered(problem):
+                raise StoreUnavailable(str(problem)) from problem
             limit = self.timeout if timeout is None else timeout
             what = "Socket Timeout: wait" if _TorchError is RuntimeError else "wait"
             raise StoreTimeout(f"{what} timeout after {limit / _MILLISECOND:.0f}ms, keys: "
@@ -64,23 +107,28 @@ class TorchStore(torch.distributed.Store):
         except Unavailable as problem:
             raise StoreUnavailable(str(problem)) from problem
 
-    def set(self, key, value):
+    def set(self, key, value, /):
+        key, value = _text(key), _data(value)
         with self._as_torch([key]):
             self._store.set(key, value)
 
-    def get(self, key):
+    def get(self, key, /):
+        key = _text(key)
         with self._as_torch([key]):
-            return self._store._get(key, self.timeout.total_seconds())
+            return self._store.get(key)
 
-    def add(self, key, amount):
+    def add(self, key, amount, /):
+        key, amount = _text(key), _amount(amount)
         with self._as_torch([key]):
             return self._store.add(key, amount)
 
-    def compare_set(self, key, expected_value, desired_value):
+    def compare_set(self, key, expected_value, desired_value, /):
+        key, expected, desired = _text(key), _data(expected_value), _data(desired_value)
         with self._as_torch([key]):
-            return self._store.compare_set(key, expected_value, desired_value)
+            return self._store.compare_set(key, expected, desired)
 
-    def delete_key(self, key):
+    def delete_key(self, key, /):
+        key = _text(key)
         with self._as_torch([key]):
             return self._store.delete_key(key)
 
@@ -92,31 +140,35 @@ class TorchStore(torch.distributed.Store):
 
     getNumKeys = num_keys
 
-    def check(self, keys):
-        keys = _keys_of(keys)
+    def check(self, keys, /):
+        keys = _keys(keys)
         with self._as_torch(keys):
             return self._store.check(keys)
 
-    def wait(self, keys, timeout=None):
-        """As torch's: ``timeout`` is a timedelta or a float."""
-        if isinstance(timeout, float):
-            timeout = datetime.timedelta(seconds=timeout)
-        elif not isinstance(timeout, (datetime.timedelta, type(None))):
-            raise TypeError(f"a timeout is a timedelta or a float, not {type(timeout).__name__}")
-        keys = _keys_of(keys)
-        with self._as_torch(keys, timeout):
-            self._store.wait(keys, self.timeout if timeout is None else timeout)
+    def wait(self, keys, /, *timeout):
+        """As torch's: wait(keys) or wait(keys, timeout) with a timedelta or a float."""
+        if len(timeout) > 1 or not all(isinstance(one, (datetime.timedelta, float))
+                                       for one in timeout):
+            raise TypeError("a timeout is a timedelta or a float")
+        limit = timeout[0] if timeout else self.timeout
+        if isinstance(limit, float):
+            limit = datetime.timedelta(seconds=limit)
+        keys = _keys(keys)
+        with self._as_torch(keys, limit):
+            self._store.wait(keys, limit)
 
-    def append(self, key, value):
+    def append(self, key, value, /):
+        key, value = _text(key), _data(value)
         with self._as_torch([key]):
             self._store.append(key, value)
 
-    def multi_get(self, keys):
-        keys = _keys_of(keys)
+    def multi_get(self, keys, /):
+        keys = _keys(keys)
         with self._as_torch(keys):
-            return self._store._multi_get(keys, self.timeout.total_seconds())
+            return self._store.multi_get(keys)
 
-    def multi_set(self, keys, values):
+    def multi_set(self, keys, values, /):
+        keys, values = _keys(keys), [_data(one) for one in _list(values)]
         if len(keys) != len(values):
             raise _TorchError(f"multi_set: {len(keys)} keys, but {len(values)} values")
         with self._as_torch(keys):
@@ -129,18 +181,22 @@ class TorchStore(torch.distributed.Store):
         with self._as_torch():
             return self._store.list_keys()
 
-    def queue_push(self, key, value):
+    def queue_push(self, key, value, /):
+        key, value = _text(key), _data(value)
         with self._as_torch([key]):
             self._store.queue_push(key, value)
 
     def queue_pop(self, key, block=True):
+        if block is not None and not hasattr(type(block), "__bool__"):
+            raise TypeError(f"block is a bool, not {type(block).__name__}")
+        key = _text(key)
         try:
             with self._as_torch([key]):
-                return self._store._queue_pop(key, self.timeout.total_seconds() if block else 0)
+                return self._store.queue_pop(key, bool(block))
         except StoreTimeout as problem:
             if block:
                 raise
             raise QueueEmpty("queue is empty") from problem.__cause__
 
     def clone(self):
-        return TorchStore(self._store, self.timeout)
+        return TorchStore(copy.copy(self._store))

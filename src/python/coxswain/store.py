@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 from collections.abc import Sequence
 
 from coxswain._client import Client
 from coxswain._errors import DeadlineExceeded
+from coxswain._replies import ask, ask_now, is_unanswered
+from coxswain._shape import shape
 
 __all__ = ["Store"]
 
@@ -28,8 +31,9 @@ class Store:
         store.set("address", "10.0.0.7:5000")
         store.wait(["ready/0", "ready/1"], datetime.timedelta(seconds=30))
 
-    Values are bytes; a wait that times out raises a TimeoutError that names the key. An observer
-    can have a store, too. Keys are below ``prefix``.
+    Values are bytes; a wait that times out raises a TimeoutError that names the key, and so does
+    every call to which the coordinator does not reply in time. An observer can have a store, too.
+    Keys are below ``prefix``.
     """
 
     def __init__(self, client: Client, prefix: str = "torch",
@@ -41,12 +45,15 @@ class Store:
 
     @property
     def timeout(self) -> datetime.timedelta:
-        """The default timeout of get and wait."""
+        """The timeout of get and wait by default, and of every reply of the coordinator."""
         return datetime.timedelta(seconds=self._timeout)
 
     def set_timeout(self, timeout: datetime.timedelta | float) -> None:
         """Sets the default timeout."""
         self._timeout = _seconds(timeout)
+
+    def _ask(self, name: str, *arguments):
+        return ask(self.client._native, self._timeout, name, *arguments)
 
     def _key(self, key: str) -> str:
         # Extra slashes and an empty key are distinct keys for torch, but not for the coordinator.
@@ -54,24 +61,24 @@ class Store:
 
     def set(self, key: str, value: str | bytes) -> None:
         """Stores a value; overwrites an earlier one."""
-        self.client.put(self._key(key), value, overwrite=True)
+        self._ask("put", self._key(key), value, True, False)
 
     def get(self, key: str) -> bytes:
         """Waits for a value."""
-        return self._get(key, self._timeout)
-
-    def _get(self, key: str, timeout: float) -> bytes:
-        return self.client.get(self._key(key), timeout)
+        return self.client.get(self._key(key), self._timeout)
 
     def add(self, key: str, amount: int) -> int:
         """Adds to a decimal counter, zero if the key is missing; returns the sum."""
-        return self.client.increment(self._key(key), amount)
+        return self._ask("increment", self._key(key), amount)
 
     def check(self, keys: Sequence[str]) -> bool:
         """Whether all the keys have values."""
         try:
-            self.client.get_all(list(map(self._key, keys)), 0)
-        except DeadlineExceeded:
+            names = list(map(self._key, keys))
+            ask_now(self._timeout, lambda limit: self.client.get_all(names, limit))
+        except DeadlineExceeded as problem:
+            if is_unanswered(problem):
+                raise
             return False
         return True
 
@@ -82,57 +89,58 @@ class Store:
 
     def delete_key(self, key: str) -> bool:
         """Removes a key; returns whether it existed."""
-        return self.client.remove(self._key(key))
+        return self._ask("remove", self._key(key))
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes
                     ) -> bytes:
         """Stores a value if the key has the expected one, or is missing and "" is expected; returns
         the key's value afterwards, or the expected one if the key is missing."""
         expected = expected_value or None  # "" stands for a missing key, too
-        swap = self.client.compare_and_set(self._key(key), desired_value, expected=expected)
+        swap = self._swap(key, desired_value, expected)
         if not swap and expected is None and not swap.found:
-            swap = self.client.compare_and_set(self._key(key), desired_value, expected=b"")
+            swap = self._swap(key, desired_value, b"")
         if swap:
             return _bytes(desired_value)
         return _bytes(expected_value) if swap.found is None else swap.found
 
+    def _swap(self, key: str, value: str | bytes, expected: str | bytes | None):
+        return shape.swap_of(
+            self._ask("compare_and_set", self._key(key), value, None, expected, False))
+
     def append(self, key: str, value: str | bytes) -> None:
         """Appends to a value, empty if the key is missing."""
-        self.client.append(self._key(key), value)
+        self._ask("append", self._key(key), value)
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """Waits until all the keys have values; returns them in this order."""
-        return self._multi_get(keys, self._timeout)
-
-    def _multi_get(self, keys: Sequence[str], timeout: float) -> list[bytes]:
-        return [one.value for one in self.client.get_all(list(map(self._key, keys)), timeout)]
+        found = self.client.get_all(list(map(self._key, keys)), self._timeout)
+        return [one.value for one in found]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Stores all the values, or none."""
         if len(keys) != len(values):
             raise ValueError(f"{len(keys)} keys, but {len(values)} values")
-        self.client.put_all(dict(zip(map(self._key, keys), values)), overwrite=True)
+        self._ask("put_all", list(dict(zip(map(self._key, keys), values)).items()), True)
 
     def num_keys(self) -> int:
         """The number of keys with values."""
-        return self.client.count(self.prefix)
+        return self._ask("count", self.prefix)
 
     def list_keys(self) -> list[str]:
         """The keys with values."""
         begin = len(self.prefix) + 1
-        return [_unescaped(one.key[begin:]) for one in self.client.list(self.prefix)
+        return [_unescaped(one.key[begin:]) for one in shape.keys_of(self._ask("list", self.prefix))
                 if len(one.key) > begin]
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """Adds an item at the end of a queue."""
-        self.client.push(self._key(key), value)
+        self._ask("push", self._key(key), value)
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
         """Takes the first item; if there is none, waits unless ``block`` is false."""
-        return self._queue_pop(key, self._timeout if block else 0)
-
-    def _queue_pop(self, key: str, timeout: float) -> bytes:
-        return self.client.pop(self._key(key), timeout).value
+        if block:
+            return self.client.pop(self._key(key), self._timeout).value
+        return ask_now(self._timeout, lambda limit: self.client.pop(self._key(key), limit)).value
 
     def for_torch(self):
         """This store as a ``torch.distributed.Store``; the same object each time. Imports torch.
@@ -142,7 +150,7 @@ class Store:
         """
         if self._of_torch is None:
             from coxswain._torch import TorchStore
-            self._of_torch = TorchStore(self)
+            self._of_torch = TorchStore(copy.copy(self))
         return self._of_torch
 
 
