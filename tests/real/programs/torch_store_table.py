@@ -124,6 +124,8 @@ row("wait", "wait in vain", lambda s, k: s.wait([k]))
 row("wait", "wait for several in vain", lambda s, k: (s.set(k, "v"), s.wait([k, k + "n"], SHORT)))
 row("wait", "wait with a float", lambda s, k: s.wait([k], 0.1))
 row("wait", "wait of no time", lambda s, k: s.wait([k], datetime.timedelta(0)))
+row("wait", "wait of no time for a value", lambda s, k: (s.set(k, "v"), s.wait([k], datetime.timedelta(0))),
+    ours=(None, None))
 row("wait", "types of timeouts", lambda s, k: several(
     *(lambda limit=limit: s.wait([k], limit) for limit in (1, True, None, "1")),
     lambda: s.wait(k), lambda: s.wait(keys=[k]), lambda: s.wait([k], timeout=SHORT)))
