@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, clean_environment
+from programs import BIN, EndToEnd, LIMIT, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, clean_environment, free_port
 
 
 class Keys(EndToEnd):
@@ -529,8 +529,7 @@ class Watching(EndToEnd):
 class Coordinator(EndToEnd):
 
     def test_a_missing_coordinator_is_unavailable(self):
-        with socket.create_server(("127.0.0.1", 0)) as gone:
-            self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
 
         for command in (("status",), ("top", "--once"), ("why",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
                         ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
