@@ -12,7 +12,10 @@ class Version(enum.Enum):
 
 
 class Store:
-    """torch.distributed.Store, whose methods are all overridden."""
+    """torch.distributed.Store, whose other methods are all overridden."""
+
+    def set_timeout(self, timeout):
+        self.timeout = timeout
 
 
 class TCPStore:

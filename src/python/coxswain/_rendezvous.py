@@ -107,9 +107,9 @@ class AgentsStore(TorchStore):
         with contextlib.suppress(coxswain.Aborted):
             super().multi_set(keys, values)
 
-    def wait(self, keys, timeout=None):
+    def wait(self, keys, /, *timeout):
         try:
-            super().wait(keys, timeout)
+            super().wait(keys, *timeout)
         except coxswain.Aborted as problem:
             for key in keys:
                 self._made_up(key, problem)
