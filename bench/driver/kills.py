@@ -82,7 +82,7 @@ class Process:
 
 
 class Job:
-    """Joined processes of a job, of which the last one will be killed."""
+    """The joined processes of a job; the last one is the one to kill."""
 
     def __init__(self, stage, given, way, is_recoverable):
         self.stage, self.given, self.way, self.is_recoverable = stage, given, way, is_recoverable

@@ -1,7 +1,7 @@
 """A process of a JAX job: jax_process.py ADDRESS NUM_PROCESSES PROCESS HEARTBEAT_TIMEOUT BIND [live]. It
-joins, says so, and waits for its end, which JAX brings about when another process has failed. With
-`live` the job is recoverable, and each change of the processes that live is said. What is said are lines of
-JSON, with the time of the monotonic clock in nanoseconds.
+joins and waits for its end, which JAX brings about when another process has failed. With `live` the job is
+recoverable. Prints a line of JSON, with the time of the monotonic clock in nanoseconds, when it has joined
+and, with `live`, at each change of the live processes.
 """
 
 import json

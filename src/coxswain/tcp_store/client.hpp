@@ -22,7 +22,7 @@
 
 namespace coxswain::tcp_store {
 
-// What follows from an input.
+// The effects of an input.
 struct output {
   // A piece of the reply: large values are shared.
   struct piece {
@@ -47,7 +47,7 @@ class client {
   // The client sends a request. An error ends the connection.
   [[nodiscard]] status received(request&& what, output& to);
 
-  // The core answers. An error ends the connection; it is OK when nobody has to know why.
+  // The core answers. With `ends` the connection ends; the log says why, unless that is OK.
   enum class fate : std::uint8_t { stays, ends };
   struct verdict {
     fate what{fate::stays};

@@ -2,7 +2,6 @@
 // The coordinator's keys for those of torch's stores, and back. coxswain.Store in Python has the
 // same mapping, so that both see each other's keys. Not here: values.
 
-#include <optional>
 #include <string>
 #include <string_view>
 
