@@ -186,6 +186,10 @@ class Refusals(EndToEnd):
         for word in words:
             self.assertIn(word, serve.err)
 
+    def test_an_elastic_job_refuses_the_time_to_come_back_which_it_does_not_have(self):
+        for how in (["--elastic"], ["--min-tasks", 2]):
+            self.assert_usage(["--come-back excludes --"], "-n", 4, *how, "--come-back", "5s")
+
     def test_an_invalid_value_names_option_value_and_allowed_values(self):
         self.assert_usage(["--num-tasks", "'0'", "1 to 1000000"], "-n", "0")
         self.assert_usage(["--num-tasks", "'many'", "whole number"], "-n", "many")

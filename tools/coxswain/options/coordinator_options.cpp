@@ -38,7 +38,7 @@ void add_spare_options(CLI::App& to, core::config& core) {
                "At the start, wait this long for spares once there are enough for all tasks");
   add_duration(to, "--come-back", core.come_back,
                "Keep the number of a failed task this long for its own next process; 0: give it "
-               "to a spare at once");
+               "to a spare at once. Not for elastic jobs");
 }
 
 void add_elastic_options(CLI::App& to, core::config& core) {
@@ -81,6 +81,8 @@ void add_elastic_options(CLI::App& to, core::config& core) {
                 "Fail the job instead of beginning more epochs; 0: without limit")
       ->type_name("N")
       ->capture_default_str();
+  // An epoch does not wait for the next process of a lost member.
+  to.get_option("--come-back")->excludes("--elastic")->excludes("--min-tasks");
 }
 
 // A port without a host is on this machine only, if nothing protects it.
