@@ -296,7 +296,7 @@ class Journal(WithJournal):
         replayed = self.tool("replay")
 
         self.assertEqual((whole.code, whole.lines["out"][-1]), (0, "whole"), whole.said())
-        self.assertIn("job 'night' of 1 tasks", shown.out)
+        self.assertIn("job 'night' of 1 task\n", shown.out)
         self.assertRegex(shown.out, r"request put +4\b")
         self.assertEqual(json.loads(as_json.out)["requests"]["put"], 4)
         self.assertGreater(len(json.loads(as_json.out)["batches"]), 4)
@@ -334,7 +334,7 @@ class Journal(WithJournal):
         self.assert_ended(found, 1, "the journal is damaged after batch", segment.name)
         self.assertIn("the journal is damaged after batch", shown.out)
         self.assertEqual(repaired.code, 0, repaired.said())
-        self.assertRegex(repaired.out, r"gave up at least \d+ inputs in \d+ batches, over \d\.\d+ s")
+        self.assertRegex(repaired.out, r"gave up at least \d+ inputs? in \d+ batch(es)?, over \d\.\d+ s")
         self.assertEqual(len(list(self.journal.glob("cut-*"))), 1)
         self.assertEqual(self.tool("journal", "verify").code, 0)
         self.assertIn("nothing to repair", self.tool("journal", "repair").out)

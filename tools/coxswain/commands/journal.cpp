@@ -5,6 +5,7 @@
 #include "options/exit_code.hpp"
 #include "options/units.hpp"
 #include "terminal/table.hpp"
+#include "text/job_words.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -105,8 +106,8 @@ std::string identity_text(server::journal_files const& found) {
   auto const other = found.behaviour == core::behaviour
                          ? ""
                          : fmt::format(" (this program has {})", core::behaviour);
-  return fmt::format("job '{}' of {} tasks{}\ncoordinator {:x}, started {}, behaviour {}{}\n",
-                     core.job, core.num_tasks, attempt, found.head->coordinator.value,
+  return fmt::format("job '{}' of {}{}\ncoordinator {:x}, started {}, behaviour {}{}\n", core.job,
+                     counted(core.num_tasks, "task"), attempt, found.head->coordinator.value,
                      rfc3339(found.head->started), found.behaviour, other);
 }
 
@@ -194,10 +195,11 @@ json::object cut_json(server::journal_cut const& of) {
 void print_cut(server::journal_cut const& of, server::journal_files const& now) {
   if (of.batches > 0) {
     fmt::print(
-        "gave up {}{} inputs in {} batches, over {:.3f} s\n"
+        "gave up {}{} in {} {}, over {:.3f} s\n"
         "Clients that know what followed from them may disagree with the coordinator: restart "
         "them unless they can check it\n",
-        of.has_unreadable ? "at least " : "", of.inputs, of.batches, seconds(of.time));
+        of.has_unreadable ? "at least " : "", counted(of.inputs, "input"), of.batches,
+        of.batches == 1 ? "batch" : "batches", seconds(of.time));
   } else {
     fmt::print("no input was given up\n");
   }

@@ -16,6 +16,7 @@
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/job_summary.hpp"
+#include "text/job_words.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/kernel/text.hpp"
@@ -90,8 +91,8 @@ class local_run {
     what.is_drawn = given_.page.anyone_may_look;
     registered_.emplace(std::move(what));
     if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
-    tell(fmt::format("job '{}' of {} tasks at {}; watch it with: coxswain top", core.job,
-                     core.num_tasks, fmt::join(addresses, ", ")));
+    tell(fmt::format("job '{}' of {} at {}; watch it with: coxswain top", core.job,
+                     counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
     if (page_) tell("status page at " + page_->url());
     if (page_ && given_.page.anyone_may_look && !logs_json_) {
       tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),

@@ -17,6 +17,7 @@
 #include "process/service_manager.hpp"
 #include "process/standby_process.hpp"
 #include "terminal/error_output.hpp"
+#include "text/job_words.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -202,7 +203,7 @@ void service::announce() {
   } else {
     print_report("{}\n", serialized(ready));
   }
-  auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
+  auto const what = fmt::format("job '{}' of {} at {}", core.job, counted(core.num_tasks, "task"),
                                 fmt::join(addresses, ", "));
   manager_.ready(what);
   spdlog::info("{}; at most {} open files", what, descriptor_limit());

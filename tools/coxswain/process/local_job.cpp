@@ -385,7 +385,8 @@ void local_job::end_processes_after(duration grace) {
   timer_.expires_after(grace);
   timer_.async_wait([this, grace](boost::system::error_code problem) {
     if (problem || running_ == 0) return;
-    spdlog::warn("{} processes still running after {}; sending {}", running_, text_of(grace),
+    spdlog::warn("{} {} still running after {}; sending {}", running_,
+                 running_ == 1 ? "process" : "processes", text_of(grace),
                  interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
     end_processes();
   });

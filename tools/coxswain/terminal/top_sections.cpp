@@ -91,16 +91,14 @@ styled_line title(std::string_view text, std::string_view beside = {}) {
   return line;
 }
 
-std::string_view plural(std::uint64_t n) { return n == 1 ? "" : "s"; }
-
 }  // namespace
 
 section head_section(job_view const& view, std::size_t columns) {
   auto const& job = view.job;
   lines all;
   styled_line first{fmt::format("job '{}'", job.job), style::bold};
-  first.add(fmt::format(" at {}   up {}   coordinator {}   {} session{}", view.address,
-                        text_of(job.uptime), job.version, job.sessions, plural(job.sessions)));
+  first.add(fmt::format(" at {}   up {}   coordinator {}   {}", view.address, text_of(job.uptime),
+                        job.version, counted(job.sessions, "session")));
   all.push_back(std::move(first));
   if (job.leader) all.emplace_back(leader_text(*job.leader));
   if (view.lost) {
@@ -109,13 +107,11 @@ section head_section(job_view const& view, std::size_t columns) {
     for (auto const& part : wrapped(text, columns, 2)) all.emplace_back(part, style::alarm);
   }
   auto const epoch = job.elastic ? fmt::format("   epoch {}", job.elastic->epoch) : std::string{};
-  auto const spares = job.spares_waiting == 0 ? std::string{}
-                                              : fmt::format("   {} spare{}", job.spares_waiting,
-                                                            plural(job.spares_waiting));
-  all.emplace_back(fmt::format("{} task{}: {}{}   {} of {} memory   {} key{}", job.tasks.size(),
-                               plural(job.tasks.size()), tally(job.tasks), epoch + spares,
-                               size_text(job.memory_bytes), size_text(job.memory_bytes_max),
-                               job.keys, plural(job.keys)));
+  auto const spares =
+      job.spares_waiting == 0 ? std::string{} : "   " + counted(job.spares_waiting, "spare");
+  all.emplace_back(fmt::format("{}: {}{}   {} of {} memory   {}", counted(job.tasks.size(), "task"),
+                               tally(job.tasks), epoch + spares, size_text(job.memory_bytes),
+                               size_text(job.memory_bytes_max), counted(job.keys, "key")));
   auto const size = all.size();
   return known(rank::head, size, std::move(all));
 }
@@ -283,9 +279,7 @@ section barriers_section(job_view const& view, std::size_t columns) {
 section waits_section(job_view const& view) {
   lines all;
   auto const count = view.why.waits.size() + view.why.more;
-  all.push_back(title("WHO WAITS FOR WHAT", count == 0
-                                                ? "nobody waits"
-                                                : fmt::format("{} wait{}", count, plural(count))));
+  all.push_back(title("WHO WAITS FOR WHAT", count == 0 ? "nobody waits" : counted(count, "wait")));
   if (!view.why.stuck.empty()) {
     styled_line line{"  "};
     all.push_back(line.add(view.why.stuck, style::bad));
@@ -349,17 +343,16 @@ section stragglers_section(job_view const& view) {
   auto const found = latecomers(view.job);
   if (found.empty()) return known(rank::stragglers, 0, {});
   lines all;
-  all.push_back(title(
-      "WHO COMES LAST",
-      fmt::format("of the last {} rounds; lag after the median arrival", view.job.rounds.size())));
+  all.push_back(title("WHO COMES LAST", fmt::format("of the last {}; lag after the median arrival",
+                                                    counted(view.job.rounds.size(), "round"))));
   for (std::size_t i = 0; i < std::min(found.size(), stragglers_shown); ++i) {
     auto const& s = found[i];
     styled_line line{"  "};
     line.add(s.name, style::bold);
-    line.add(fmt::format(": {} time{}, {} on average, {} at most", s.times, plural(s.times),
+    line.add(fmt::format(": {}, {} on average, {} at most", counted(s.times, "time"),
                          text_of(s.lag_sum / s.times), text_of(s.lag_max)));
     if (!s.tasks.empty()) {
-      line.add(fmt::format("; task{} {}", plural(s.tasks.size()),
+      line.add(fmt::format("; {} {}", s.tasks.size() == 1 ? "task" : "tasks",
                            ranges_of({s.tasks.begin(), s.tasks.end()})));
     }
     all.push_back(std::move(line));
@@ -385,7 +378,7 @@ section latency_section(job_view const& view, std::size_t columns, bool has_unic
   }
   auto const failed = rounds.size() - passed.size();
   if (failed > 0) text += fmt::format("{} failed, ", failed);
-  text += fmt::format("{} round{} in {}", rounds.size(), plural(rounds.size()),
+  text += fmt::format("{} in {}", counted(rounds.size(), "round"),
                       text_of(rounds.back().at - rounds.front().at));
   styled_line line{"  "};
   auto const chart = sparkline(bars, columns - std::min<std::size_t>(columns, 2), has_unicode);

@@ -17,6 +17,10 @@ constexpr std::array states{task_state::connected, task_state::joining, task_sta
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string tally(std::vector<core::snapshot::task> const& tasks) {
   std::array<std::size_t, states.size()> counts{};
   std::size_t suspects{};
@@ -50,7 +54,7 @@ std::string barrier_name(core::snapshot::barrier const& b) {
 
 std::string missing_text(core::snapshot::barrier const& b) {
   if (b.what == core::snapshot::kind::count) {
-    return fmt::format("{} callers", b.expected - b.arrived);
+    return counted(b.expected - b.arrived, "caller");
   }
   return b.missing_cut == 0 ? b.missing : fmt::format("{} and {} more", b.missing, b.missing_cut);
 }

@@ -4,11 +4,16 @@
 
 #include "coxswain/core/model/messages.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::tools {
+
+// "1 task", "2 tasks".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 // "6 connected, 1 failed, 1 never connected (1 suspect)".
 [[nodiscard]] std::string tally(std::vector<core::snapshot::task> const& tasks);

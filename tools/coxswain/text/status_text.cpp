@@ -98,7 +98,7 @@ std::string spares_text(core::snapshot const& picture) {
 std::string elastic_text(core::snapshot::elastic_state const& of) {
   auto text = of.epoch == 0 ? std::string{"no epoch has begun"}
                             : fmt::format("epoch {} for {}", of.epoch, text_of(of.age));
-  text += fmt::format(", {} to {} tasks", of.tasks_min, of.tasks_max);
+  text += fmt::format(", {} to {}", of.tasks_min, counted(of.tasks_max, "task"));
   if (of.tasks_wanted != of.tasks_max) text += fmt::format(", {} wanted", of.tasks_wanted);
   if (of.ending.empty()) return text + "\n";
   return text +
@@ -134,45 +134,49 @@ std::string relays_text(core::snapshot const& picture) {
 }
 
 std::string status_text(core::snapshot const& picture) {
-  auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
+  auto text = fmt::format("job '{}', {}: {}\n", picture.job, counted(picture.tasks.size(), "task"),
                           tally(picture.tasks));
   if (picture.error) text += error_text(*picture.error);
-  text += fmt::format("coordinator {}, up {}, {} sessions, {} of {} memory\n", picture.version,
-                      text_of(picture.uptime), picture.sessions, size_text(picture.memory_bytes),
-                      size_text(picture.memory_bytes_max));
+  text += fmt::format("coordinator {}, up {}, {}, {} of {} memory\n", picture.version,
+                      text_of(picture.uptime), counted(picture.sessions, "session"),
+                      size_text(picture.memory_bytes), size_text(picture.memory_bytes_max));
   if (picture.leader) text += leader_text(*picture.leader) + "\n";
-  text += fmt::format("{} keys of {}, {} waiting gets\n", picture.keys,
-                      size_text(picture.key_bytes), picture.waiting_gets);
+  text += fmt::format("{} of {}, {}\n", counted(picture.keys, "key"), size_text(picture.key_bytes),
+                      counted(picture.waiting_gets, "waiting get"));
   if (picture.queued_items + picture.waiting_pops + picture.waiting_key_watches > 0) {
-    text += fmt::format("{} items in queues, {} waiting pops, {} watches of keys\n",
-                        picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
+    auto const watches = picture.waiting_key_watches;
+    text += fmt::format("{} in queues, {}, {} {} of keys\n", counted(picture.queued_items, "item"),
+                        counted(picture.waiting_pops, "waiting pop"), watches,
+                        watches == 1 ? "watch" : "watches");
   }
   if (picture.leased_items > 0) {
-    text += fmt::format("{} {} taken and not finished\n", picture.leased_items,
-                        picture.leased_items == 1 ? "item" : "items");
+    text += fmt::format("{} taken and not finished\n", counted(picture.leased_items, "item"));
   }
   if (picture.locks_held > 0) {
-    text += fmt::format("{} locks held, {} calls wait for one\n", picture.locks_held,
-                        picture.waiting_locks);
+    text += fmt::format("{} held, {} for locks\n", counted(picture.locks_held, "lock"),
+                        counted(picture.waiting_locks, "waiting call"));
   }
   if (picture.elastic) text += elastic_text(*picture.elastic);
   if (picture.spares_waiting > 0) text += spares_text(picture);
   if (picture.deadlines_answered > 0) {
-    text +=
-        fmt::format("{} timeout replies, late by {} (p99), {} (max)\n", picture.deadlines_answered,
-                    text_of(picture.lateness_p99), text_of(picture.lateness_max));
+    text += fmt::format("{} timeout {}, late by {} (p99), {} (max)\n", picture.deadlines_answered,
+                        picture.deadlines_answered == 1 ? "reply" : "replies",
+                        text_of(picture.lateness_p99), text_of(picture.lateness_max));
   }
   if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
   if (picture.more_barriers > 0) {
-    text += fmt::format("and {} more open barriers\n", picture.more_barriers);
+    text += fmt::format("and {}\n", counted(picture.more_barriers, "more open barrier"));
   }
   text = harmless_lines(text);
   if (!picture.leases.empty()) text += "\n" + leases_text(picture);
   if (picture.leases.size() < picture.leased_items) {
-    text += fmt::format("and {} more taken items\n", picture.leased_items - picture.leases.size());
+    auto const more = picture.leased_items - picture.leases.size();
+    text += fmt::format("and {}\n", counted(more, "more taken item"));
   }
   if (!picture.relays.empty()) text += "\n" + relays_text(picture);
-  if (picture.more_relays > 0) text += fmt::format("and {} more relays\n", picture.more_relays);
+  if (picture.more_relays > 0) {
+    text += fmt::format("and {}\n", counted(picture.more_relays, "more relay"));
+  }
   return text + "\n" + tasks_text(picture.tasks);
 }
 
