@@ -2,6 +2,7 @@
 process, and separate Python programs. Not here: tests.
 """
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -55,6 +56,15 @@ class PythonTest(unittest.TestCase):
         out, err = program.communicate(timeout=LIMIT)
         self.assertEqual(program.returncode, code, f"{out}\n{err}")
         return out
+
+
+def seconds_without_cpu(pid):
+    """How long the threads of a process were ready to run but had no CPU; zero if the kernel does not tell."""
+    nanoseconds = 0
+    for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # it has ended
+            nanoseconds += int(thread.read_text(encoding="ascii").split()[1])
+    return nanoseconds / 1e9
 
 
 def end(program):
