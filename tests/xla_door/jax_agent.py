@@ -10,8 +10,7 @@ import time
 
 import grpc
 from messages import (
-    BARRIER_ERROR, MISMATCH_ERROR, PACKAGES, SERVICE_ERROR, Requests, decode, fixed_numbers, numbers,
-    one, payloads, signed)
+    BARRIER_ERROR, MISMATCH_ERROR, PACKAGES, SERVICE_ERROR, Requests, decode, one, payloads, signed)
 
 # Longer than any call that succeeds, in seconds.
 LIMIT = 120
@@ -232,8 +231,8 @@ class Agent:
     def cancel_barrier(self, name):
         self.call("CancelBarrier", self.requests.cancel_barrier(name))
 
-    def insert(self, key, value, overwrite=False):
-        self.call("InsertKeyValue", self.requests.insert(key, value, overwrite))
+    def insert(self, key, value):
+        self.call("InsertKeyValue", self.requests.insert(key, value, False))
 
     def start_get(self, key):
         return self.keep(self.start("GetKeyValue", self.requests.key(key)))
@@ -254,19 +253,8 @@ class Agent:
         pairs = self.call("GetKeyValueDir", self.requests.key(key)).get(2, [])
         return [(one(f, 1, b"").decode(), one(f, 2, b"")) for f in map(decode, pairs)]
 
-    def delete(self, key):
-        self.call("DeleteKeyValue", self.requests.delete(key))
-
     def alive(self, tasks):
-        """{task: incarnation}"""
-        reply = self.call("GetAliveTasks", self.requests.alive(tasks))
-        if self.generation == 3:
-            alive = numbers(reply, 1)
-        else:
-            alive = [one(decode(entry), 2) for entry in reply.get(1, [])]
-        incarnations = fixed_numbers(reply, 2)
-        assert len(incarnations) == len(alive), "the agent takes as many incarnations as tasks"
-        return dict(zip(alive, incarnations))
+        self.call("GetAliveTasks", self.requests.alive(tasks))
 
     def start_watch(self, version):
         method = "WatchTasks" if self.generation == 3 else "WatchJobState"

@@ -228,23 +228,6 @@ class Dying(WithAgents):
         self.assertIsNone(agent.error)
         self.assertEqual(self.status()["tasks"][0]["state"], "connected")
 
-    def test_recoverable_tasks_fail_alone_and_rejoin(self):
-        for generation in GENERATIONS:
-            with self.subTest(generation=generation):
-                agents = self.job(2, "--recoverable", "--reconnect-grace", "100ms",
-                                  generation=generation, recoverable=generation == 2)
-                self.all_succeed(agents, lambda a: a.barrier("b"))
-                agents[1].close()
-                self.wait_for_state(1, "failed")
-                self.assertIsNone(agents[0].error)
-
-                again = self.agent(1, generation, recoverable=generation == 2).connect()
-
-                self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [1, 0])
-                self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [2, 1])
-                self.stop(self.coordinator)
-
-
 class Preempted(WithAgents):
     """What JAX's preemption manager does, and what others learn of it."""
 

@@ -88,33 +88,6 @@ def signed(number):
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def numbers(fields, number):
-    """A repeated number, packed or not; also of eight bytes."""
-    found = []
-    for value in fields.get(number, []):
-        if isinstance(value, int):
-            found.append(value)
-        else:
-            at = 0
-            while at < len(value):
-                end = at
-                while value[end] >= 0x80:
-                    end += 1
-                found.append(sum((b & 0x7f) << 7 * i for i, b in enumerate(value[at:end + 1])))
-                at = end + 1
-    return found
-
-
-def fixed_numbers(fields, number):
-    found = []
-    for value in fields.get(number, []):
-        if isinstance(value, int):
-            found.append(value)
-        else:
-            found += struct.unpack(f"<{len(value) // 8}Q", value)
-    return found
-
-
 def payloads(details):
     """Of a status: {type: bytes}. `details` is the trailer grpc-status-details-bin."""
     found = {}
