@@ -1,5 +1,5 @@
-"""Kills a process of a real JAX job: how soon the others learn of it, and how soon its next process takes
-part; with XLA's own service in process 0, and with a coordinator or a relay of it in its place."""
+"""Kills a process of a real JAX job: how soon the others learn of it, and how soon its next process, which is
+started at once, takes part; with XLA's own service in process 0, and with a coordinator or a relay of it in its place."""
 
 import collections
 import json
@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from driver.figures import median, time_text
+from driver.figures import median, ratio_of, time_text
 from driver.machine import BenchError, show
 from driver.processes import Child, free_address, jax_python, start_relay
 from driver.sides import Stage
@@ -22,7 +22,8 @@ LIMIT = 120  # seconds, which only a broken job reaches
 WAYS = {"xla": "XLA's service", "serve": "coxswain serve", "relay": "coxswain relay"}
 FIGURES = {"told": "kill to the last survivor told",
            "gone": "kill to the last survivor without it (recoverable)",
-           "back": "start of its next process to its part in the job"}
+           "back": "kill, and its next process takes part",
+           "rejoin": "of which after the import of JAX"}
 
 
 class Process:
@@ -33,7 +34,6 @@ class Process:
                 if not name.startswith(("COXSWAIN", "JAX", "SLURM", "OMPI"))}
         self.changed = threading.Condition()
         self.said, self.ended = [], None
-        self.started = time.monotonic_ns()
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *map(str, command)], stdin=subprocess.DEVNULL,
@@ -130,10 +130,10 @@ class Job:
         self.processes.pop().kill()
         return at
 
-    def await_back(self):
-        """Starts it again, and returns how long it takes until it lives with all."""
-        self.processes.append(self.start(len(self.processes)))
-        return self.processes[-1].await_word(self._is_complete) - self.processes[-1].started
+    def start_again(self):
+        """Starts it again. Returns when it had imported JAX, and when it lived with all."""
+        self.processes.append(again := self.start(len(self.processes)))
+        return again.await_word(lambda word: "imported" in word), again.await_word(self._is_complete)
 
 
 class Kills:
@@ -144,7 +144,7 @@ class Kills:
     def add_options(self, parser):
         add_number(parser, "--tasks", 4, 2, 64, "Processes of the job")
         add_number(parser, "--heartbeat-timeout", 10, 2, 1_000, "Seconds; JAX has 100 by default")
-        add_number(parser, "--rounds", 3, 1, 1_000, "Kills of each kind")
+        add_number(parser, "--rounds", 7, 1, 1_000, "Kills of each kind")
 
     def run(self, given):
         found = {figure: collections.defaultdict(list) for figure in FIGURES}
@@ -159,7 +159,8 @@ class Kills:
             told = {"workload": self.name, **stage.origin(), "tasks": given.tasks,
                     "heartbeat_timeout_s": given.heartbeat_timeout, "rounds": given.rounds}
             for figure, times in found.items():
-                told[figure] = {way: {"p50_ns": median(each), "max_ns": max(each)}
+                told[figure] = {way: {"p50_ns": median(each), "max_ns": max(each),
+                                      "by_xla": median(map(ratio_of, each, times["xla"]))}
                                 for way, each in times.items()}
             return self._table(given, told) + disturbance.warning(), \
                 {**told, "disturbed": disturbance.to_json()}, True
@@ -175,18 +176,23 @@ class Kills:
             found["gone"][way].append(max(
                 one.await_word(lambda word: word.get("live") == survivors, killed)
                 for one in job.processes) - killed)
-            found["back"][way].append(job.await_back())
+            job.start_again()
+            # At once: a service that must first learn of the death may not be waited for.
+            killed = job.kill()
+            imported, lives = job.start_again()
+            found["back"][way].append(lives - killed)
+            found["rejoin"][way].append(lives - imported)
 
     @staticmethod
     def _table(given, told):
         text = (f"kills: one of {given.tasks} JAX processes, heartbeat timeout {given.heartbeat_timeout} s, "
-                f"{given.rounds} of each kind; median (max)\n\n{'':<52}")
-        text += "".join(f"{name:>22}" for name in WAYS.values()) + "\n"
+                f"{given.rounds} of each kind; median (max), median ratio of neighbours\n\n{'':<52}")
+        text += "".join(f"{name:>30}" for name in WAYS.values()) + "\n"
         for figure, title in FIGURES.items():
             text += f"{title:<52}"
             for way in WAYS:
                 times = told[figure][way]
-                shown = f"{time_text(times['p50_ns'])} ({time_text(times['max_ns'])})"
-                text += f"{shown:>22}"
+                shown = f"{time_text(times['p50_ns'])} ({time_text(times['max_ns'])}) {times['by_xla']:.3f}"
+                text += f"{shown:>30}"
             text += "\n"
         return text + "\n"

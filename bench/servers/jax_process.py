@@ -1,7 +1,7 @@
 """A process of a JAX job: jax_process.py ADDRESS NUM_PROCESSES PROCESS HEARTBEAT_TIMEOUT BIND [live]. It
 joins and waits for its end, which JAX brings about when another process has failed. With `live` the job is
-recoverable. Prints a line of JSON, with the time of the monotonic clock in nanoseconds, when it has joined
-and, with `live`, at each change of the live processes.
+recoverable. Prints a line of JSON, with the time of the monotonic clock in nanoseconds, when it has imported
+JAX, when it has joined and, with `live`, at each change of the live processes.
 """
 
 import json
@@ -19,6 +19,7 @@ def say(**what):
     print(json.dumps({"at": time.monotonic_ns(), **what}), flush=True)
 
 
+say(imported=True)
 if is_recoverable:
     jax.config.update("jax_enable_recoverability", True)
 jax.distributed.initialize(address, int(num_processes), int(process), coordinator_bind_address=bind,
