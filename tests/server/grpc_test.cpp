@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_jax_address_serves_only_jax) {
   native.is_native = true;
   w.d.received(w.now, native.id, native_hello());
   w.settle();
-  BOOST_TEST(contains(native.native, "JAX processes only"));
+  BOOST_TEST(contains(native.native, "JAX processes and torch's TCPStore clients only"));
   BOOST_TEST(native.is_closed);
 }
 

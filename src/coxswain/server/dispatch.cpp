@@ -30,9 +30,9 @@ std::string heartbeat_reply(encoder& by) {
   return made + reply.copied;
 }
 
-constexpr auto jax_only =
-    "this address serves JAX processes only (--xla-listen); Coxswain's clients use the "
-    "coordinator's own address";
+constexpr auto unmodified_only =
+    "this address serves JAX processes and torch's TCPStore clients only (--xla-listen); "
+    "Coxswain's clients use the coordinator's own address";
 
 constexpr auto tcp_store_only =
     "this address serves torch's TCPStore clients only; Coxswain's clients use the coordinator's "
@@ -223,7 +223,9 @@ void dispatch::malformed(time_point now, connection_id from, line& on, status co
   }
   on.deaf = true;
   bool const meets_http = on.decoder.meets_http();
-  if (on.allowed == protocols::jax && !meets_http) return core_.malformed(now, from, jax_only);
+  if (on.allowed == protocols::jax && !meets_http) {
+    return core_.malformed(now, from, unmodified_only);
+  }
   if (on.allowed == protocols::tcp_store) return core_.malformed(now, from, tcp_store_only);
   if (!on.greeted && meets_http) on.out.end_with(no_http());
   core_.malformed(now, from, why.message());

@@ -18,12 +18,12 @@
 namespace coxswain::server {
 
 // How unmodified JAX processes are served, which speak the protocol of XLA's coordination service
-// and cannot send a token. The listeners of `options::listen` serve them too, unless tokens are
-// configured.
+// and cannot send a token; neither can torch's TCPStore clients. The listeners of
+// `options::listen` serve both, unless tokens are configured.
 struct xla_options {
-  // Further addresses, as in `options::listen`, for JAX processes only. A process that reaches one
-  // can act for any task. The file of a Unix socket is for this user only. TCP addresses need
-  // client certificates, `allow` or `insecure`.
+  // Further addresses, as in `options::listen`, for JAX processes and TCPStore clients only. A
+  // process that reaches one can act for any task. The file of a Unix socket is for this user only.
+  // TCP addresses need client certificates, `allow` or `insecure`.
   std::vector<std::string> listen;
 
   // The hosts that may connect to the TCP addresses of `listen`: "10.0.0.0/8", "fd00::/8", "::1".

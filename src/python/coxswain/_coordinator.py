@@ -47,10 +47,11 @@ class Coordinator:
     ``connections_max``: connections at once (the limit of open files less 64).
         ``strangers_per_host_max``: those of one host before their Hello (half of them).
     ``hello_timeout``: how long a new connection may take to say Hello (10 s).
-    ``xla_listen``: further addresses, as ``listen``, for unmodified JAX programs, which send no
-        token; without tokens and TLS those of ``listen`` serve them, too. A process that reaches
-        one can act for any task: a Unix socket is for this user only, others need ``tls_ca``,
-        ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or ``xla_insecure=True``.
+    ``xla_listen``: further addresses, as ``listen``, for unmodified JAX and torch programs, which
+        send no token; without tokens and TLS those of ``listen`` serve them, too. A process that
+        reaches one can act for any task: a Unix socket is for this user only, others need
+        ``tls_ca``, ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or
+        ``xla_insecure=True``.
     ``xla_strict``: behave like XLA's service where its tests require what our rules forbid.
         ``xla_reconnect_grace``: time before the task of such a program fails whose connection was
         closed, at most ``reconnect_grace`` (0.2 s). ``xla_alive_timeout``: time limit of

@@ -305,14 +305,14 @@ void add_http_options(CLI::App& to, coordinator_options& into) {
 }
 
 void add_xla_options(CLI::App& to, coordinator_options& into) {
-  to.option_defaults()->group("JAX programs");
+  to.option_defaults()->group("JAX and torch programs");
   auto& xla = into.server.xla;
-  to.add_option(
-        "--xla-listen", xla.listen,
-        "Where else to serve unmodified JAX programs, which cannot send a token: unix:/path, for "
-        "this user only, or host:port with --tls-ca, --xla-allow or --xla-insecure. "
-        "Repeatable; the variable separates them by commas. Without tokens and TLS the "
-        "addresses of --listen serve them, too")
+  to.add_option("--xla-listen", xla.listen,
+                "Where else to serve unmodified JAX and torch programs, which cannot send a token: "
+                "unix:/path, for this user only (JAX), or host:port with --tls-ca, --xla-allow or "
+                "--xla-insecure. "
+                "Repeatable; the variable separates them by commas. Without tokens and TLS the "
+                "addresses of --listen serve them, too")
       ->type_name("ADDRESS")
       ->delimiter(',')
       ->check(listener_check())

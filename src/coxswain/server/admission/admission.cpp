@@ -41,7 +41,7 @@ std::size_t connections_max(options const& o) {
 status not_guarded(std::string const& where) {
   return {errc::failed_precondition,
           "Any process that reaches " + where +
-              " can act for any task, since JAX's own client sends no token. Listen on a Unix "
+              " can act for any task, since JAX and torch send no token. Listen on a Unix "
               "socket, require client certificates, list the allowed hosts (xla.allow), or allow "
               "it explicitly (xla.insecure)."};
 }
@@ -69,8 +69,8 @@ admission::admission(loop_iteration& t, connections& all, options const& o,
   listen(o);
 }
 
-// JAX's own client cannot send a token, so it is served where none is needed, and at addresses of
-// its own.
+// JAX's own client and torch's TCPStore cannot send a token, so they are served where none is
+// needed, and at addresses of their own.
 void admission::listen(options const& o) {
   bool const has_tokens = !o.core.credentials.empty();
   bool const asks_certificates = !o.tls.ca.empty();

@@ -77,7 +77,7 @@ class admission final : accept_handler {
   std::string no_room_;
   std::string gives_way_;
   std::optional<handshakes> handshakes_;     // if there are certificates
-  std::vector<net::address_range> allowed_;  // at listeners for JAX only; empty: all
+  std::vector<net::address_range> allowed_;  // of `xla.listen`; empty: all
   std::vector<std::unique_ptr<listener>> listeners_;
   std::vector<std::string> addresses_;
   std::optional<time_point> rest_until_;  // the listeners are paused until then
