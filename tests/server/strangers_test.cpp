@@ -2,6 +2,8 @@
 // tokens.
 
 #include "coxswain/server/admission/strangers.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "tests/net/peer_process.hpp"
 #include "tests/server/harness.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -126,6 +128,26 @@ BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_harness) {
 
   until([&] { return made->statistics().connections == 8; });
   BOOST_TEST(refused() == 0u);
+}
+
+// Without a place, and with one line in the log.
+BOOST_FIXTURE_TEST_CASE(processes_of_other_users_are_refused_at_a_port_for_this_user, harness,
+                        *boost::unit_test::precondition(net::is_root)) {
+  o.tcp_store_listen = {"127.0.0.1:0"};
+  serve();
+  auto const at = net::endpoint::parse(made->addresses().back())
+                      .value()
+                      .resolve(net::endpoint::purpose::connect)
+                      .value()
+                      .front();
+
+  net::peer_process const theirs{net::nobody, at.data(), at.size(), 300};
+  until([&] { return made->statistics().connections_refused == 300; });
+  net::peer_process const ours{::geteuid(), at.data(), at.size()};
+  until([&] { return made->statistics().connections == 1; });
+
+  BOOST_TEST(made->statistics().connections_refused == 300u);
+  BOOST_TEST(count("its process is not of this user") == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_slots_are_reserved_for_known_hosts, harness) {

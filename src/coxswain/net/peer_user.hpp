@@ -4,8 +4,9 @@
 
 namespace coxswain::net {
 
-// Whether the peer of this IPv4 socket on the loopback interface is a process of our own user, or
-// of root. False if that is not known. Reads the kernel's table of connections.
+// Whether the peer of this TCP socket is a process within this machine, of our own user or of root,
+// that still holds its end. False if that is not known. One request to the kernel (sock_diag),
+// whatever the number of connections.
 [[nodiscard]] bool is_of_this_user(int socket);
 
 }  // namespace coxswain::net

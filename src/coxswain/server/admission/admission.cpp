@@ -19,7 +19,7 @@ namespace {
 // How long listeners rest when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// How often closed strangers are logged.
+// How often closed and refused strangers are logged.
 constexpr duration tell_dismissed_every = 10s;
 
 // How many of a host's strangers are checked for a silent one.
@@ -98,11 +98,11 @@ void admission::listen(options const& o) {
   for (auto const& address : o.tcp_store_listen) add(address);
 }
 
-void admission::tell_not_allowed(std::string_view peer, std::string_view where) {
+void admission::tell_not_allowed(std::string_view peer, std::string_view where,
+                                 std::string_view why) {
   if (iteration_.now < tell_not_allowed_at_) return;
   tell_not_allowed_at_ = iteration_.now + tell_dismissed_every;
-  iteration_.report(core::severity::warning,
-                    {peer, " was refused at ", where, ": it is in no range of --xla-allow"});
+  iteration_.report(core::severity::warning, {peer, " was refused at ", where, ": ", why});
 }
 
 bool admission::is_allowed(int socket) const {
@@ -138,12 +138,11 @@ void admission::accepted(listener const& by, net::socket socket, std::string pee
     auto const speaks = by.on().speaks;
     if (speaks == protocols::tcp_store && !net::is_of_this_user(socket.value())) {
       ++refused_;
-      return iteration_.report(core::severity::warning, {peer, " was refused at ", by.address(),
-                                                         ": its process is not of this user"});
+      return tell_not_allowed(peer, by.address(), "its process is not of this user");
     }
     if (speaks == protocols::jax && !is_allowed(socket.value())) {
       ++refused_;
-      return tell_not_allowed(peer, by.address());
+      return tell_not_allowed(peer, by.address(), "it is in no range of --xla-allow");
     }
     bool const speaks_tls =
         handshakes_ && !peer.starts_with("unix:") && speaks != protocols::tcp_store;

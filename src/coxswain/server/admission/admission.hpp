@@ -64,7 +64,7 @@ class admission final : accept_handler {
   void listen(options const& o);
   [[nodiscard]] bool is_allowed(int socket) const;
   connection& take(std::unique_ptr<net::byte_stream> stream, newcomer who);
-  void tell_not_allowed(std::string_view peer, std::string_view where);
+  void tell_not_allowed(std::string_view peer, std::string_view where, std::string_view why);
   [[nodiscard]] bool make_room_for(std::string_view host);
   [[nodiscard]] bool dismiss_one(std::string_view host);
   void refuse(net::socket socket, bool speaks_tls);
