@@ -5,13 +5,59 @@ import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import time
 import unittest
 
-from programs import BIN, PATH, REFUSED, SLOWNESS, USAGE
+from programs import BIN, LIMIT, PATH, REFUSED, SLOWNESS, USAGE
 
 from restart_test import WithJournal
+
+
+def text(of):
+    return struct.pack("<Q", len(of)) + of
+
+
+class TcpStoreClient:
+    """Speaks the protocol of torch's TCPStore."""
+
+    PING = struct.pack("<BI", 13, 7)
+
+    def __init__(self, address):
+        host, _, port = address.rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), LIMIT)
+        self.send(struct.pack("<BI", 0, 0x3C85F7CE) + self.PING)
+        assert self.receive(4) == struct.pack("<I", 7)
+
+    def send(self, what):
+        self.socket.sendall(what)
+
+    def receive(self, size):
+        got = b""
+        while len(got) < size:
+            more = self.socket.recv(size - len(got))
+            if not more:
+                raise EOFError
+            got += more
+        return got
+
+    def set(self, key, value):
+        self.send(b"\x01" + text(key) + text(value))
+
+    def get(self, key):
+        self.send(b"\x03" + text(key))
+        return self.receive(*struct.unpack("<Q", self.receive(8)))
+
+    def add(self, key, number):
+        self.send(b"\x04" + text(key) + struct.pack("<q", number))
+        return struct.unpack("<q", self.receive(8))[0]
+
+    def begin_wait(self, key):
+        self.send(b"\x06" + struct.pack("<Q", 1) + text(key))
+
+    def has_ended(self):
+        return self.socket.recv(1) == b""
 
 
 class Relay(WithJournal):
@@ -262,6 +308,71 @@ print("joined", flush=True)
         while list((runtime / "coxswain").glob("relay-*")):
             self.assertLess(time.monotonic(), until, "the relay goes on")
             time.sleep(0.05)
+
+    def store_client(self, address):
+        client = TcpStoreClient(address)
+        self.addCleanup(client.socket.close)
+        return client
+
+    def job_with_token(self):
+        token = self.directory / "token"
+        if not token.exists():
+            token.touch(mode=0o600)
+            token.write_text("secret")
+        return self.serve_journal(1, "--token-file", token)
+
+    def test_tcp_store_clients_survive_the_coordinator(self):
+        coordinator = self.job_with_token()
+        ports = self.directory / "ports"
+        relay = self.relay(coordinator, "--tcp-store-listen", "127.0.0.1:0", "--port-file", ports,
+                           env={"COXSWAIN_TOKEN": "secret"})
+        _, store = ports.read_text().splitlines()
+        one, waiting = self.store_client(store), self.store_client(store)
+        one.set(b"/k", b"v")
+        self.assertEqual(one.add(b"/count", 1), 1)
+        waiting.begin_wait(b"/later")
+
+        self.kill(coordinator)
+        relay.line("the connection to the coordinator was lost", "err")
+        late = self.store_client(store)
+        late.set(b"/late", b"l")
+        late.socket.close()
+        another = self.store_client(store)
+        another.set(b"/later", b"x")
+        one.send(b"\x04" + text(b"/count") + struct.pack("<q", 1))
+        self.job_with_token()
+
+        self.assertEqual(one.receive(8), struct.pack("<q", 2))
+        self.assertEqual(waiting.receive(1), b"\0")
+        self.assertEqual(another.get(b"/k"), b"v")
+        waiting.begin_wait(b"/late")
+        self.assertEqual(waiting.receive(1), b"\0")
+
+        relay.signal(signal.SIGTERM)
+        self.assertEqual(relay.wait(), 0, relay.said())
+        self.assertTrue(one.has_ended())
+        self.assertFalse(ports.exists())
+
+    def test_tcp_store_clients_learn_that_the_job_has_ended(self):
+        coordinator = self.serve(1)
+        relay = self.start("coxswain", "relay", "--upstream", coordinator.addresses[0], "--listen", "127.0.0.1:0")
+        one = self.store_client(json.loads(relay.line('"event":"ready"'))["addresses"][0])
+        self.assertEqual(one.add(b"/count", 1), 1)
+        self.stop(coordinator)
+        self.assertTrue(one.has_ended())
+
+    def test_a_relay_names_its_port_to_programs_of_torch(self):
+        coordinator = self.job_with_token()
+        env = {"COXSWAIN_ADDRESS": coordinator.addresses[0], "COXSWAIN_TOKEN": "secret"}
+        found = set()
+        for _ in range(2):
+            task = self.start("coxswain", "task", "--relay", "--task-id", 0, "--recoverable", "--returning", "--", "sh", "-c",
+                              "echo $MASTER_ADDR:$MASTER_PORT $TORCHELASTIC_USE_AGENT_STORE", env=env)
+            self.assertEqual(task.wait(), 0, task.said())
+            found.add(task.out)
+        (one,) = found
+        self.assertRegex(one, r"^127\.0\.0\.1:\d+ True$")
+        self.assertEqual(self.store_client(one.split()[0]).add(b"/count", 1), 1)
 
     def test_an_idle_relay_ends_if_it_is_to(self):
         relay = self.relay(self.serve(1), "--until-idle", "100ms")

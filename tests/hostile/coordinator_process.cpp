@@ -183,12 +183,15 @@ relay_process::relay_process(coordinator_process const& to, std::vector<std::str
                                      to.address(),
                                      "--listen",
                                      "unix:" + (directory_ / "socket").string(),
+                                     "--tcp-store-listen",
+                                     "127.0.0.1:0",
                                      "--token-file",
                                      token.string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
   std::string line;
   pid_ = start_until_ready(program, arguments, line);
   address_ = quoted_after(line, R"("addresses":[")");
+  tcp_store_address_ = quoted_after(line, '"' + address_ + R"(",")");
 }
 
 relay_process::~relay_process() {

@@ -59,7 +59,8 @@ class coordinator_process {
   pid_t pid_{};
 };
 
-// A `coxswain relay` process of that coordinator, with a worker's token, at a Unix socket.
+// A `coxswain relay` process of that coordinator, with a worker's token, at a Unix socket and at a
+// port for TCPStore clients.
 class relay_process {
  public:
   relay_process(coordinator_process const& to, std::vector<std::string> const& options);
@@ -70,11 +71,13 @@ class relay_process {
   relay_process& operator=(relay_process const&) = delete;
 
   [[nodiscard]] std::string const& address() const noexcept { return address_; }
+  [[nodiscard]] std::string const& tcp_store_address() const noexcept { return tcp_store_address_; }
   [[nodiscard]] std::size_t resident_bytes_max() const;  // since it started
 
  private:
   std::filesystem::path directory_;
   std::string address_;
+  std::string tcp_store_address_;
   pid_t pid_{};
 };
 

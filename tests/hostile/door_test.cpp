@@ -224,13 +224,14 @@ void check(kind const& by, std::string const& address, Process const& target,
 }
 
 // At a relay with a token.
-void check_at_relay(kind const& by, std::vector<std::string> const& given) {
+void check_at_relay(kind const& by, std::vector<std::string> const& given,
+                    bool at_tcp_store = false) {
   coordinator_process const coordinator{2, {"--memory-max", "64MiB", "--no-join-barrier"}};
   relay_process const target{coordinator, given};
   client_options options{target.address()};
   options.token = "worker";
   blocking_client other{options};
-  check(by, target.address(), target, [&] {
+  check(by, at_tcp_store ? target.tcp_store_address() : target.address(), target, [&] {
     auto const begin = std::chrono::steady_clock::now();
     static_cast<void>(other.try_get("none"));
     return duration{std::chrono::steady_clock::now() - begin};
@@ -270,6 +271,11 @@ BOOST_DATA_TEST_CASE(tcp_store_clients_are_bounded, boost::unit_test::data::make
 
 BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
   check_at_relay(by, {"--memory-max", "64MiB"});
+}
+
+BOOST_DATA_TEST_CASE(tcp_store_clients_of_a_relay_are_bounded,
+                     boost::unit_test::data::make(tcp_store_kinds()), by) {
+  check_at_relay(by, {"--memory-max", "64MiB"}, true);
 }
 
 // The relay admits all users, but its token does not vouch for them: the coordinator refuses them.

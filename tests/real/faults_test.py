@@ -27,7 +27,7 @@ class Training(JaxCase):
     def train(self, coordinator):
         self.stop_file = self.directory / "stop"
         env = {"PYTHONUNBUFFERED": "1", "STOP": str(self.stop_file)}
-        start = {"jax": self.start_jax, "torch": self.start_torch}[self.framework]
+        start = getattr(self, f"start_{self.framework}")
         job = Job("faults", TASKS, *start(coordinator, env))
         self.addCleanup(job.end)
         self.wait_for_checkpoints(job, 1)

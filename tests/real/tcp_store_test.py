@@ -2,12 +2,17 @@
 tcp_store_test.py torch-VERSION [unittest's arguments]
 """
 
+import os
 import sys
 import unittest
 
-from harness import HERE, TASKS, WithRealJobs, python_of
+from faults_test import Training
+from harness import HERE, TASKS, WithRealJobs, free_port, python_of
+from restart_test import WithJournal
 
 TORCH = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+
+KILLS = int(os.environ.get("COXSWAIN_KILLS", "5"))
 
 
 class TcpStore(WithRealJobs):
@@ -39,11 +44,12 @@ class TcpStore(WithRealJobs):
         self.assertEqual(job.wait(), 0, job.said())
         self.assert_all_trained(job.lines["out"])
 
-    def test_a_relay_carries_its_clients(self):
-        job = self.run_of("--insecure", "--relay")
+    def test_a_relay_serves_them(self):
+        for options in ((), ("--insecure",)):
+            job = self.run_of("--relay", *options)
 
-        self.assertEqual(job.wait(), 0, job.said())
-        self.assert_all_trained(job.lines["out"])
+            self.assertEqual(job.wait(), 0, job.said())
+            self.assert_all_trained(job.lines["out"])
 
     def test_task_needs_no_line_of_code(self):
         served = self.serve(TASKS)
@@ -55,6 +61,14 @@ class TcpStore(WithRealJobs):
         self.assertEqual([task.wait() for task in tasks], [0] * TASKS, tasks[0].said())
         self.assert_all_trained([line for task in tasks for line in task.lines["out"]])
 
+    def test_a_job_with_a_token_needs_relays(self):
+        env = TORCH | {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}", "COXSWAIN_TOKEN": "secret"}
+        tasks = [self.spawn("coxswain", "task", "--host-if-task-0", "--relay", "--task-id", rank, "--num-tasks",
+                            TASKS, "--", *self.program("training"), env=env) for rank in range(TASKS)]
+
+        self.assertEqual([task.wait() for task in tasks], [0] * TASKS, [task.said() for task in tasks])
+        self.assert_all_trained([line for task in tasks for line in task.lines["out"]])
+
     def test_processes_that_wait_for_one_that_ended_are_told_at_once(self):
         job = self.run_of(arguments=("1",))
 
@@ -63,6 +77,34 @@ class TcpStore(WithRealJobs):
         self.assertIn("told after", job.out)
 
 
+class Restarts(WithJournal, Training):
+
+    framework = "behind_relay"
+
+    def start_behind_relay(self, coordinator, env):
+        """Its processes, which share a relay. The job has a token, which they cannot send."""
+        env = env | TORCH | {"COXSWAIN_ADDRESS": coordinator.addresses[0], "COXSWAIN_TOKEN": "secret"}
+        return [self.spawn("coxswain", "task", "--relay", "--task-id", task, "--", self.python, "-B",
+                           HERE / "programs" / "tcp_store_faults.py", env=env)
+                for task in range(TASKS)], []
+
+    def serve_with_token(self):
+        return self.serve_journal(TASKS, "--token-file", self.token)
+
+    def test_programs_behind_a_relay_survive_the_coordinator(self):
+        self.token = self.directory / "token"
+        self.token.touch(mode=0o600)
+        self.token.write_text("secret")
+        coordinator = self.serve_with_token()
+        job = self.train(coordinator)
+        for _ in range(KILLS):
+            self.kill(coordinator)
+            coordinator = self.serve_with_token()
+            self.wait_for_checkpoints(job, 2)
+
+        self.assert_trained(job)
+
+
 if __name__ == "__main__":
-    TcpStore.python = python_of(sys.argv.pop(1))
+    TcpStore.python = Training.python = python_of(sys.argv.pop(1))
     unittest.main()

@@ -33,6 +33,7 @@ struct links {
     say(++route, {}, {{}, core::hello_answer{incarnation{9}, "", session_id{4}, secret}});
     return id;
   }
+  void bye(connection_id by) { of.received(t0, by, {{}, 0, {}, core::bye_args{}}); }
   void increment(connection_id by, std::uint64_t id) {
     of.received(t0, by, {request_id{id}, 0, {}, core::increment_args{"k", 1}});
   }
@@ -77,6 +78,7 @@ struct links {
       for (auto const id : again->open) text += " " + std::to_string(id.value);
       return text;
     }
+    if (std::holds_alternative<core::bye_args>(one.what)) return "bye";
     if (one.id == request_id{}) return "heartbeat";
     return "#" + std::to_string(one.id.value) + " @" + std::to_string(one.answered_through);
   }
@@ -238,6 +240,39 @@ BOOST_AUTO_TEST_CASE(a_final_goodbye_ends_the_session) {
   auto const told = l.told();
   BOOST_TEST_REQUIRE(told.size() == 1u);
   BOOST_TEST(std::holds_alternative<core::goodbye>(told[0].what->value));
+  BOOST_TEST(l.of.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_bye_comes_after_all_requests_and_again_until_it_is_answered) {
+  links l;
+  auto const one = l.hello();
+  l.increment(one, 5);
+  l.bye(one);
+  BOOST_TEST(l.sent() == "1 opened, 1 hello");
+  l.say(1, {}, {{}, core::hello_answer{}});
+  BOOST_TEST(l.sent() == "1 #5 @0, 1 bye");
+
+  l.of.trunk_down();
+  l.board.reset();
+  l.of.trunk_up();
+  BOOST_TEST(l.sent() == "1 opened, 1 resume 5");
+  l.say(1, {}, {{}, core::resume_answer{}});
+  BOOST_TEST(l.sent() == "1 bye");
+  l.say(1, {}, {{}, core::goodbye{{}, false}});
+
+  BOOST_TEST(l.of.size() == 0u);
+  BOOST_TEST(l.of.open_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_bye_without_requests_does_not_wait_for_a_trunk) {
+  links l;
+  auto const told = l.greeted();
+  auto const untold = l.greeted();
+  l.bye(told);
+  l.of.trunk_down();
+  BOOST_TEST(l.of.size() == 1u);
+  l.bye(untold);
+
   BOOST_TEST(l.of.size() == 0u);
 }
 

@@ -9,6 +9,9 @@ namespace {
 
 constexpr duration retry_pause = 200ms;
 
+// Of an open request beside its frame, in memory.
+constexpr std::size_t request_overhead = 256;
+
 }  // namespace
 
 connection_id core_links::connected(time_point /*now*/, std::string peer,
@@ -40,6 +43,12 @@ void core_links::received(time_point /*now*/, connection_id from, core::client_m
     // One that a Resume does not list is cancelled, too.
     answered(l, cancel->request);
   }
+  if (std::holds_alternative<core::bye_args>(what.what)) {
+    l.leaves = true;
+    if (l.is_up) return say_bye(l);
+    if (l.open.empty()) session_lost({}, from, core::loss::closed);
+    return;
+  }
   if (what.id == request_id{}) {
     if (l.is_up) send(l, what);
     return;
@@ -48,8 +57,9 @@ void core_links::received(time_point /*now*/, connection_id from, core::client_m
   one.what = std::move(what);
   std::string frame;
   wire::append_frame(frame, *one.what);
-  one.bytes = frame.size();
+  one.bytes = frame.size() + request_overhead;
   open_bytes_ += one.bytes;
+  l.open_bytes += one.bytes;
   if (l.is_up) send(l, one);
 }
 
@@ -87,6 +97,8 @@ void core_links::trunk_down() {
     l.route = 0;
     close_route(l, false);
   }
+  std::erase_if(links_,
+                [](auto const& one) { return one.second.leaves && one.second.open.empty(); });
 }
 
 void core_links::trunk_over(status const& why) {
@@ -134,6 +146,11 @@ void core_links::advance(time_point now) {
     if (found == links_.end() || found->second.route != 0 || !has_trunk_) continue;
     open_route(found->second, found->first);
   }
+}
+
+std::size_t core_links::open_bytes(connection_id of) const {
+  auto const found = links_.find(of);
+  return found == links_.end() ? 0 : found->second.open_bytes;
 }
 
 void core_links::take_outgoing(std::vector<core::outgoing>& into) {
@@ -184,6 +201,12 @@ void core_links::send(link& l, core::client_message& what) {
   what.answered_through = l.received;
   wire::append_frame(l.out, what);
   push(l);
+}
+
+void core_links::say_bye(link& l) {
+  core::client_message bye;
+  bye.what = core::bye_args{};
+  send(l, bye);
 }
 
 void core_links::push(link& l) {
@@ -253,6 +276,7 @@ void core_links::went_up(link& l, std::vector<request_id> const& unknown) {
   for (auto& [id, one] : l.open) {
     if (!one.was_sent || std::binary_search(unknown.begin(), unknown.end(), id)) send(l, one);
   }
+  if (l.leaves) say_bye(l);
 }
 
 void core_links::resumed(connection_id id, link& l, core::resume_answer const& what) {
@@ -274,6 +298,7 @@ void core_links::answered(link& l, request_id id) {
   auto const found = l.open.find(id);
   if (found == l.open.end()) return;
   open_bytes_ -= found->second.bytes;
+  l.open_bytes -= found->second.bytes;
   l.open.erase(found);
 }
 
@@ -288,7 +313,7 @@ void core_links::deliver(connection_id to, request_id reply_to, core::answer wha
 
 void core_links::forget(connection_id id) {
   auto const found = links_.find(id);
-  for (auto const& [_, one] : found->second.open) open_bytes_ -= one.bytes;
+  open_bytes_ -= found->second.open_bytes;
   links_.erase(found);
 }
 

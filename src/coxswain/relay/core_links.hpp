@@ -4,6 +4,9 @@
 // door notices nothing. No I/O, no clock, no randomness. Not here: JAX's calls (xla/door), the
 // bytes of routes (switchboard).
 //
+// A Bye ends a session after all of its requests: it is sent again, with them, until the
+// coordinator has said goodbye.
+//
 // Not thread-safe.
 
 #include "coxswain/base/fifo.hpp"
@@ -64,8 +67,9 @@ class core_links final : public xla::core_port {
   // For `door::sent`. Swapped with `into`, which is cleared first.
   void take_outgoing(std::vector<core::outgoing>& into);
 
-  // The bytes of requests that were not answered.
+  // The bytes of requests that were not answered, of all sessions or of this one.
   [[nodiscard]] std::size_t open_bytes() const noexcept { return open_bytes_; }
+  [[nodiscard]] std::size_t open_bytes(connection_id of) const;
   [[nodiscard]] std::size_t size() const noexcept { return links_.size(); }
 
  private:
@@ -81,9 +85,11 @@ class core_links final : public xla::core_port {
     std::uint32_t route{};  // zero: none
     bool is_up{};           // the handshake is complete
     bool door_resumes{};    // the door waits for the reply to its Resume
+    bool leaves{};          // the door has said Bye
     std::optional<core::client_message> hello;
     std::optional<core::resume_args> session;
     std::map<request_id, open_request> open;
+    std::size_t open_bytes{};
     std::uint64_t received{};  // replies
     std::string out;           // what the route has no room for
     wire::frame_decoder decoder{wire::message_bytes_max};
@@ -94,6 +100,7 @@ class core_links final : public xla::core_port {
   void greet(link& l);
   void send(link& l, open_request& one);
   void send(link& l, core::client_message& what);
+  void say_bye(link& l);
   void push(link& l);
   void read(time_point now, connection_id id, link& l);
   void take(time_point now, connection_id id, link& l, wire::server_message what);

@@ -1,6 +1,9 @@
 #include "coxswain/relay/relay.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/net/peer_user.hpp"
+#include "coxswain/relay/relay_door.hpp"
+#include "coxswain/relay/tcp_store_door.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/wire/codec.hpp"
@@ -55,6 +58,12 @@ relay::relay(asio::io_context& io, relay_options o)
     terms.is_for_all = is_unix && options_.admits_all_users;
     listeners_.push_back(std::make_unique<server::listener>(one, terms));
   }
+  server::listener::terms terms;
+  terms.must_be_private = true;
+  terms.speaks = server::protocols::tcp_store;
+  for (auto const& one : options_.tcp_store_listen) {
+    listeners_.push_back(std::make_unique<server::listener>(one, terms));
+  }
 }
 
 relay::~relay() { stop(); }
@@ -79,7 +88,7 @@ void relay::stop() {
   is_closed_ = true;
   std::string at;
   for (auto const& one : options_.listen) at += (at.empty() ? "" : ", ") + one;
-  close_door({errc::unavailable, "the relay at " + at + " was stopped"});
+  close_doors({errc::unavailable, "the relay at " + at + " was stopped"});
   end();
 }
 
@@ -102,7 +111,7 @@ std::string relay::heartbeat_reply() {
 
 time_point relay::iteration_begins() noexcept {
   auto const now = clock_now();
-  if (door_) door_->begin(now);
+  begin_doors(now);
   board_.reply_to_heartbeats(now - trunk_->heard_at() < heartbeat_period_ * 5 / 8);
   return now;
 }
@@ -122,12 +131,12 @@ void relay::iteration_ends() noexcept {
     give_up_gone(now);
     if (failure_) turn_away(*failure_, now);
     report_living(now);
-    if (door_) advance_door();
+    advance_doors();
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
       turn_away(trunk_->end(), time_point::max());
-      close_door(trunk_->end());
+      close_doors(trunk_->end());
       return end();
     }
     if (accept_again_at_ && *accept_again_at_ <= now) {
@@ -143,7 +152,8 @@ void relay::iteration_ends() noexcept {
 
 // Without a token everybody on this host may act for a task.
 bool relay::vouches_for(server::listener const& by) const {
-  if (options_.upstream.token.empty()) return true;
+  if (options_.upstream.token.empty() || by.on().speaks == server::protocols::tcp_store)
+    return true;
   if (options_.admits_all_users) return false;
   auto const at = std::find_if(listeners_.begin(), listeners_.end(),
                                [&](auto const& one) { return one.get() == &by; });
@@ -154,11 +164,17 @@ bool relay::vouches_for(server::listener const& by) const {
 
 void relay::accepted(server::listener const& by, net::socket socket, std::string peer) noexcept {
   try {
-    auto one = std::make_unique<relay_client>(poller_, std::move(socket), std::move(peer),
+    auto const speaks = by.on().speaks;
+    if (speaks == server::protocols::tcp_store && !net::is_of_this_user(socket.value())) {
+      return trunk_reports(core::severity::warning, peer + " was refused at " + by.address() +
+                                                        ": its process is not of this user");
+    }
+    auto one = std::make_unique<relay_client>(poller_, std::move(socket),
+                                              server::newcomer{std::move(peer), speaks},
                                               vouches_for(by), static_cast<client_owner&>(*this));
-    if (trunk_->is_up()) return open_route(std::move(one));
+    if (may_admit(*one)) return admit(std::move(one));
     if (waiting_.size() >= waiting_max) {
-      one->dismiss(goodbye(failure_.value_or(status{})));
+      dismiss(*one, failure_.value_or(status{}));
       ending_.push_back(std::move(one));
       return;
     }
@@ -174,11 +190,28 @@ void relay::out_of_room(int /*error*/) noexcept {
   poller_.request_iteration();
 }
 
-void relay::open_route(std::unique_ptr<relay_client> one) {
+// A TCPStore client is served without a trunk, too.
+bool relay::may_admit(relay_client const& one) const {
+  return trunk_->is_up() || (one.speaks() == server::protocols::tcp_store && !doors_.empty());
+}
+
+void relay::admit(std::unique_ptr<relay_client> one) {
   if (one->has_left()) return ending_.push_back(std::move(one));
-  auto const number = board_.open(server::draw_secret(), one->peer());
-  one->attach(board_, number);
+  std::uint32_t number{};
+  if (one->speaks() == server::protocols::tcp_store) {
+    auto& door = door_for(one->speaks());
+    number = door.open(one->peer(), server::draw_secret());
+    one->attach(door, number);
+  } else {
+    number = board_.open(server::draw_secret(), one->peer());
+    one->attach(board_, number);
+  }
   clients_.emplace(number, std::move(one));
+}
+
+// Of all protocols only our own has a word for it.
+void relay::dismiss(relay_client& one, status const& why) {
+  one.dismiss(one.speaks() == server::protocols::tcp_store ? std::string{} : goodbye(why));
 }
 
 void relay::client_gone(relay_client& who) {
@@ -186,41 +219,62 @@ void relay::client_gone(relay_client& who) {
   poller_.wake_at(next_deadline());
 }
 
-// Others are refused by the coordinator's door, or served there.
-void relay::client_speaks_http2(relay_client& who) {
-  if (!door_ || !who.is_vouched()) return;
+// Others are refused by the coordinator, or served there.
+void relay::client_begins(relay_client& who, server::protocols what) {
+  bool const is_at_door = who.route() >= client_door::first_client;
+  if (what == server::protocols::native || is_at_door || !who.is_vouched()) return;
+  auto& door = door_for(what);
   auto moved = clients_.extract(who.route());
   board_.closed(who.route());
-  moved.key() = door_->open(who.peer(), server::draw_secret());
-  who.attach(*door_, moved.key());
+  moved.key() = door.open(who.peer(), server::draw_secret());
+  who.attach(door, moved.key());
   clients_.insert(std::move(moved));
 }
 
-void relay::open_door() {
-  if (!door_) {
-    xla::door_options o;
-    o.job = options_.upstream.job;
-    o.host = server::host_name();
-    o.token = options_.upstream.token;
-    o.started = server::wall_clock_now();
-    o.start = clock_now();
-    door_.emplace(board_, std::move(o), *trunk_->session(), options_.stalled_reader_timeout,
-                  options_.log, options_.memory_bytes_max);
-  }
-  door_->begin(clock_now());
-  door_->trunk_up();
+client_door& relay::door_for(server::protocols what) const {
+  return *doors_.at(what == server::protocols::tcp_store ? 1 : 0);
 }
 
-void relay::close_door(status const& why) {
-  if (!door_) return;
-  door_->begin(clock_now());
-  door_->trunk_over(why);
+client_door& relay::door_of(std::uint32_t client) const {
+  return *doors_.at(client >= tcp_store_door::first_client ? 1 : 0);
+}
+
+void relay::begin_doors(time_point now) noexcept {
+  for (auto const& one : doors_) one->begin(now);
+}
+
+void relay::open_doors() {
+  auto const& to = options_.upstream;
+  auto const& terms = *trunk_->session();
+  if (doors_.empty()) {
+    auto const memory = make_meter(options_.memory_bytes_max);
+    xla::door_options o;
+    o.job = to.job;
+    o.host = server::host_name();
+    o.token = to.token;
+    o.started = server::wall_clock_now();
+    o.start = clock_now();
+    doors_.push_back(std::make_unique<relay_door>(
+        board_, std::move(o), terms, options_.stalled_reader_timeout, options_.log, memory));
+    tcp_store_door::options store{to.job, to.token, options_.stalled_reader_timeout};
+    doors_.push_back(
+        std::make_unique<tcp_store_door>(board_, std::move(store), terms, options_.log, memory));
+  }
+  begin_doors(clock_now());
+  for (auto const& one : doors_) one->trunk_up();
+}
+
+void relay::close_doors(status const& why) {
+  begin_doors(clock_now());
+  for (auto const& one : doors_) one->trunk_over(why);
   flush();
 }
 
-void relay::advance_door() {
-  door_->advance(!is_full());
-  while (auto const number = door_->take_stalled()) clients_.at(*number)->give_up();
+void relay::advance_doors() {
+  for (auto const& one : doors_) {
+    one->advance(!is_full());
+    while (auto const number = one->take_stalled()) clients_.at(*number)->give_up();
+  }
 }
 
 void relay::give_up_gone(time_point now) {
@@ -244,7 +298,9 @@ void relay::look_whether_idle(time_point now) {
 std::optional<time_point> relay::next_deadline() const {
   auto next = std::min(trunk_->next_deadline().value_or(time_point::max()), reports_at_);
   if (accept_again_at_) next = std::min(next, *accept_again_at_);
-  if (door_) next = std::min(next, door_->next_deadline().value_or(time_point::max()));
+  for (auto const& one : doors_) {
+    next = std::min(next, one->next_deadline().value_or(time_point::max()));
+  }
   if (!gone_.empty()) next = std::min(next, gone_.front().until);
   if (failure_ && !waiting_.empty()) next = std::min(next, waiting_.front().until);
   if (idle_since_) next = std::min(next, deadline_after(*idle_since_, options_.idle_max));
@@ -266,19 +322,19 @@ void relay::trunk_up() {
     reports_at_ = deadline_after(clock_now(), heartbeat_period_);
   }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
-  open_door();
+  open_doors();
   for (auto& [_, one] : std::exchange(waiting_, {})) {
     if (!one->has_ended()) {
-      open_route(std::move(one));
+      admit(std::move(one));
     } else {
       ending_.push_back(std::move(one));
     }
   }
 }
 
-// Their sessions go on: they connect again, and wait for the trunk. Those of the door stay.
+// Their sessions go on: they connect again, and wait for the trunk. Those of the doors stay.
 void relay::trunk_down(status const& why) {
-  auto const is_route = [](std::uint32_t number) { return number < relay_door::first_client; };
+  auto const is_route = [](std::uint32_t number) { return number < client_door::first_client; };
   std::size_t count = 0;
   for (auto& [number, one] : clients_) {
     if (!is_route(number)) continue;
@@ -293,7 +349,7 @@ void relay::trunk_down(status const& why) {
                                              "; " + std::to_string(count) +
                                              " clients connect again");
   reports_at_ = time_point::max();
-  if (door_) door_->trunk_down();
+  for (auto const& one : doors_) one->trunk_down();
   board_.reset();
   poller_.request_iteration();
 }
@@ -307,7 +363,7 @@ void relay::trunk_failed(status const& why) {
 void relay::turn_away(status const& why, time_point until) {
   for (; !waiting_.empty() && waiting_.front().until <= until; waiting_.pop_front()) {
     auto one = std::move(waiting_.front().client);
-    one->dismiss(goodbye(why));
+    dismiss(*one, why);
     ending_.push_back(std::move(one));
   }
 }
@@ -328,16 +384,18 @@ void relay::trunk_has_room() {
 
 // Writes to each client and to the trunk once.
 void relay::flush() {
-  if (door_) door_->begin(clock_now());
+  begin_doors(clock_now());
   auto const look = [this](std::uint32_t number) {
     if (auto const found = clients_.find(number); found != clients_.end()) found->second->changed();
   };
   board_.take_changed(changed_);
   for (auto const number : changed_) {
-    if (!door_ || !door_->route_changed(number)) look(number);
+    bool const is_of_door = std::any_of(
+        doors_.begin(), doors_.end(), [&](auto const& one) { return one->route_changed(number); });
+    if (!is_of_door) look(number);
   }
-  if (door_) {
-    door_->take_changed(changed_);
+  for (auto const& one : doors_) {
+    one->take_changed(changed_);
     for (auto const number : changed_) look(number);
   }
   if (trunk_->is_up() && !board_.output().empty()) trunk_->flush(board_.output());
@@ -351,10 +409,10 @@ void relay::clear_away() {
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
     bool const has_exited = entry.second->has_exited();
-    if (entry.first < relay_door::first_client) {
+    if (entry.first < client_door::first_client) {
       board_.closed(entry.first, has_exited);
     } else {
-      door_->close(entry.first, has_exited ? core::loss::exited : core::loss::closed);
+      door_of(entry.first).close(entry.first, has_exited ? core::loss::exited : core::loss::closed);
     }
     return true;
   });

@@ -1,9 +1,9 @@
 #pragma once
 // A relay: carries the sessions of the clients of one host over one connection to the coordinator
 // (semantics D41). It has no state of these sessions, so it may be killed at any moment: its
-// clients resume at the next address of their list. Only JAX processes that it may vouch for end
-// with it, since their door is here. While it has no trunk, new clients wait for the
-// attempt in progress; when that has failed, they get a Goodbye that permits to try again.
+// clients resume at the next address of their list. Only JAX processes and TCPStore clients that it
+// may vouch for end with it, since their doors are here. While it has no trunk, new clients wait
+// for the attempt in progress; when that has failed, they get a Goodbye that permits to try again.
 //
 // Not thread-safe: everything happens on the io_context's one thread.
 
@@ -12,8 +12,8 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
+#include "coxswain/relay/client_door.hpp"
 #include "coxswain/relay/relay_client.hpp"
-#include "coxswain/relay/relay_door.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/relay/trunk_link.hpp"
 #include "coxswain/server/listener.hpp"
@@ -34,12 +34,15 @@ struct relay_options {
 
   // The coordinator's addresses, the relay's token, TLS and time limit for the first connection.
   client_options upstream;
-  std::vector<std::string> listen;       // as server::options::listen
-  bool admits_all_users{};               // to its Unix sockets; else only its own user
-  duration idle_max{};                   // it ends after this long without a client; zero: never
-  duration stalled_reader_timeout{30s};  // of JAX processes; the coordinator has that of the others
-  // Of messages in transit to and from JAX processes.
-  std::size_t memory_bytes_max{relay_door::memory_max_default};
+  std::vector<std::string> listen;  // as server::options::listen
+  // Further addresses for torch's TCPStore clients of this user only: 127.0.0.1 with a port.
+  std::vector<std::string> tcp_store_listen;
+  bool admits_all_users{};  // to its Unix sockets; else only its own user
+  duration idle_max{};      // it ends after this long without a client; zero: never
+  // Of JAX processes and TCPStore clients; the coordinator has that of the others.
+  duration stalled_reader_timeout{30s};
+  // Of messages in transit to and from these.
+  std::size_t memory_bytes_max{client_door::memory_max_default};
   std::function<void(core::severity, std::string const&)> log;
 };
 
@@ -55,7 +58,7 @@ class relay final : private net::iteration_owner,
   relay(relay const&) = delete;
   relay& operator=(relay const&) = delete;
 
-  // Where it listens, with the chosen ports.
+  // Where it listens, with the chosen ports: `listen`, then `tcp_store_listen`.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
   // Relays until `stop`, or until it has been idle for too long, or until the coordinator has ended
@@ -89,7 +92,7 @@ class relay final : private net::iteration_owner,
   void out_of_room(int error) noexcept override;
   [[nodiscard]] bool is_full() const noexcept override { return trunk_->is_full(); }
   void client_gone(relay_client& who) override;
-  void client_speaks_http2(relay_client& who) override;
+  void client_begins(relay_client& who, server::protocols what) override;
   void client_ended(relay_client& who) noexcept override;
   void trunk_up() override;
   void trunk_down(status const& why) override;
@@ -100,10 +103,15 @@ class relay final : private net::iteration_owner,
   void trunk_has_room() override;
 
   [[nodiscard]] bool vouches_for(server::listener const& by) const;
-  void open_door();
-  void close_door(status const& why);
-  void advance_door();
-  void open_route(std::unique_ptr<relay_client> one);
+  [[nodiscard]] client_door& door_for(server::protocols what) const;
+  [[nodiscard]] client_door& door_of(std::uint32_t client) const;
+  void begin_doors(time_point now) noexcept;
+  void open_doors();
+  void close_doors(status const& why);
+  void advance_doors();
+  [[nodiscard]] bool may_admit(relay_client const& one) const;
+  void admit(std::unique_ptr<relay_client> one);
+  static void dismiss(relay_client& one, status const& why);
   void turn_away(status const& why, time_point until);
   void flush();
   void clear_away();
@@ -118,7 +126,7 @@ class relay final : private net::iteration_owner,
   std::vector<std::unique_ptr<server::listener>> listeners_;
   std::shared_ptr<trunk_link> trunk_;
   switchboard board_{heartbeat_reply()};
-  std::optional<relay_door> door_;  // since the trunk was up first
+  std::vector<std::unique_ptr<client_door>> doors_;  // since the trunk was up first
   std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by number
   fifo<waiting_client> waiting_;                                              // for the trunk
   std::vector<std::unique_ptr<relay_client>> ending_;

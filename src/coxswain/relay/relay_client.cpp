@@ -1,5 +1,6 @@
 #include "coxswain/relay/relay_client.hpp"
 
+#include "coxswain/tcp_store/request.hpp"
 #include "coxswain/wire/routed.hpp"
 
 #include <poll.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,17 @@ constexpr std::size_t read_max = 64 * 1024;  // in an iteration
 
 constexpr std::string_view http2_begin = "PRI ";
 
+// What a connection speaks that begins with these bytes. None: they are too few.
+std::optional<server::protocols> told_by(std::string_view begin) {
+  using server::protocols;
+  for (auto const& [whole, what] : {std::pair{http2_begin, protocols::jax},
+                                    std::pair{tcp_store::greeting, protocols::tcp_store}}) {
+    if (begin.starts_with(whole)) return what;
+    if (whole.starts_with(begin)) return std::nullopt;
+  }
+  return protocols::native;
+}
+
 // Shared by all, since what is read is passed on at once.
 std::span<char> read_buffer() {
   static thread_local std::array<char, wire::route_content_max> room;
@@ -26,10 +39,10 @@ std::span<char> read_buffer() {
 
 }  // namespace
 
-relay_client::relay_client(net::poller& by, net::socket socket, std::string peer, bool is_vouched,
-                           client_owner& owner)
+relay_client::relay_client(net::poller& by, net::socket socket, server::newcomer who,
+                           bool is_vouched, client_owner& owner)
     : owner_{owner},
-      peer_{std::move(peer)},
+      who_{std::move(who)},
       is_vouched_{is_vouched},
       process_{process_of(socket.value())},
       stream_{std::move(socket)},
@@ -97,14 +110,21 @@ relay_client::next relay_client::read_ready() {
     if (got.how == net::transfer::outcome::would_block && !has_exited()) return next::wait;
     if (got.how != net::transfer::outcome::done) return gone();
     std::string_view const bytes{room.data(), got.bytes};
-    if (!std::exchange(has_begun_, true) && bytes.starts_with(http2_begin)) {
-      owner_.client_speaks_http2(*this);
-    }
-    if (!leaves_) board_->content(route_, bytes);
+    if (!leaves_) take(bytes);
     if (got.bytes < room.size() && !ready_.hung_up() && !has_exited()) return next::wait;
     own += got.bytes;
     if (own >= read_max) return next::another_iteration;
   }
+}
+
+void relay_client::take(std::string_view bytes) {
+  if (has_begun_) return board_->content(route_, bytes);
+  begin_ += bytes;
+  auto const what = told_by(begin_);
+  if (!what) return;
+  has_begun_ = true;
+  owner_.client_begins(*this, *what);
+  board_->content(route_, std::exchange(begin_, {}));
 }
 
 // A process closes its sockets a little before its end is visible.

@@ -1,7 +1,7 @@
 #pragma once
 // One connection to a relay: reads what its route has room for, and writes what comes. It ends with
-// the connection, or when the process that opened it has. Not here: routes (switchboard), JAX's
-// calls (relay_door), and when it is destroyed (relay).
+// the connection, or when the process that opened it has. Not here: routes (switchboard), foreign
+// protocols (client_door), and when it is destroyed (relay).
 
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
@@ -10,6 +10,7 @@
 #include "coxswain/net/socket.hpp"
 #include "coxswain/relay/client_port.hpp"
 #include "coxswain/relay/peer_process.hpp"
+#include "coxswain/server/newcomer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,8 @@ class client_owner {
   [[nodiscard]] virtual bool is_full() const noexcept = 0;
   // It has closed its connection, and its process may be about to end: `give_up` follows.
   virtual void client_gone(relay_client& who) = 0;
-  // Its first bytes are those of HTTP/2. It may be attached to another port.
-  virtual void client_speaks_http2(relay_client& who) = 0;
+  // This is what its first bytes say. It may be attached to another port.
+  virtual void client_begins(relay_client& who, server::protocols what) = 0;
   // It has ended: destroy it, but not from within this call.
   virtual void client_ended(relay_client& who) noexcept = 0;
 
@@ -40,7 +41,7 @@ class relay_client final : private net::watched {
  public:
   // It waits until `attach`. `is_vouched`: the relay's token may speak for it. Throws as
   // net::readiness does.
-  relay_client(net::poller& by, net::socket socket, std::string peer, bool is_vouched,
+  relay_client(net::poller& by, net::socket socket, server::newcomer who, bool is_vouched,
                client_owner& owner);
   relay_client(relay_client const&) = delete;
   relay_client& operator=(relay_client const&) = delete;
@@ -48,7 +49,9 @@ class relay_client final : private net::watched {
   // From now on it has this number at the port, which must outlive it.
   void attach(client_port& to, std::uint32_t route);
   [[nodiscard]] std::uint32_t route() const noexcept { return route_; }
-  [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
+  [[nodiscard]] std::string const& peer() const noexcept { return who_.peer; }
+  // What its listener serves.
+  [[nodiscard]] server::protocols speaks() const noexcept { return who_.speaks; }
   [[nodiscard]] bool is_vouched() const noexcept { return is_vouched_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
   // Its process has ended.
@@ -79,18 +82,20 @@ class relay_client final : private net::watched {
   net::owned_coroutine watch();
   [[nodiscard]] next gone();
   [[nodiscard]] next read_ready();
+  void take(std::string_view bytes);
   void write();
   void end() noexcept;
   void has_room() noexcept override;
   void prefetch_read() const noexcept override {}
 
   client_owner& owner_;
-  std::string peer_;
+  server::newcomer who_;
   bool is_vouched_;
   peer_process process_;
   client_port* board_{};
   std::uint32_t route_{};
-  bool has_begun_{};  // its first bytes were read
+  bool has_begun_{};   // its first bytes were read
+  std::string begin_;  // those, until they say what it speaks
   bool has_ended_{};
   bool write_blocked_{};
   bool read_paused_{};

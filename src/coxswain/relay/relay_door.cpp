@@ -31,41 +31,35 @@ constexpr std::size_t part_for_arriving = 16;
 
 constexpr std::size_t output_at_once = 64 * 1024;
 
-// The largest message; the trunk's own frames have another limit.
-std::size_t largest(core::hello_answer const& terms) {
-  constexpr std::size_t beside_value = 1024;
-  std::uint64_t const most = terms.value_bytes_max + terms.key_bytes_max + beside_value;
-  return std::min<std::uint64_t>(most, wire::message_bytes_max);
-}
-
-http2::limits limits_for(core::hello_answer const& terms, std::size_t memory_max) {
+http2::limits limits_for(std::size_t message_max, std::size_t memory_max) {
   http2::limits made;
-  made.message_bytes_max = std::min(largest(terms), memory_max / 4);
+  made.message_bytes_max = std::min(message_max, memory_max / 4);
   made.arriving_bytes_max = std::min(made.arriving_bytes_max, memory_max / part_for_arriving);
   return made;
 }
 
 xla::door_options completed(xla::door_options o, core::hello_answer const& terms,
-                            std::size_t memory_max) {
+                            std::size_t reply_max) {
   o.num_tasks = terms.num_tasks;
   o.alive_timeout = without_limit;
   o.heartbeat_timeout = terms.heartbeat_timeout;
   o.session_time = deadline_after(time_point{}, terms.heartbeat_timeout) - time_point{};
   o.session_time += terms.reconnect_grace;
-  o.reply_bytes_max = std::min(largest(terms), memory_max / 8);
+  o.reply_bytes_max = reply_max;
   return o;
 }
 
 }  // namespace
 
 relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-                       duration stalled_max, event_sink log, std::size_t memory_max)
+                       duration stalled_max, event_sink log, meter_ptr memory)
     : log_{std::move(log)},
-      stalled_max_{stalled_max},
-      limits_{limits_for(terms, memory_max)},
-      memory_{make_meter(memory_max)},
+      limits_{limits_for(largest_message(terms), memory->limit())},
+      memory_{std::move(memory)},
       links_{board, first_client},
-      door_{completed(std::move(o), terms, memory_max), terms.coordinator, links_, memory_} {
+      door_{completed(std::move(o), terms, std::min(largest_message(terms), memory_->limit() / 8)),
+            terms.coordinator, links_, memory_},
+      stalled_{stalled_max} {
   links_.hold_back([this](connection_id id) { return is_crowded(door_.client_of(id)); });
 }
 
@@ -89,7 +83,7 @@ std::uint32_t relay_door::open(std::string peer, core::session_secret const& sec
 }
 
 void relay_door::close(std::uint32_t number, core::loss how) {
-  stalls(number, *clients_.at(number), std::nullopt);
+  stalled_.forget(number);
   clients_.erase(number);
   connection_id const id{number};
   door_.lost(now_, id, how);
@@ -100,8 +94,9 @@ void relay_door::close(std::uint32_t number, core::loss how) {
 std::size_t relay_door::room(std::uint32_t number) const {
   auto const& of = *clients_.at(number);
   if (!of.unread.empty() || of.session.answer_bytes() > answers_max) return 0;
-  was_full_ = links_.open_bytes() > open_max;
-  return was_full_ ? 0 : wire::route_room_max;
+  if (links_.open_bytes() <= open_max) return wire::route_room_max;
+  was_full_ = true;
+  return 0;
 }
 
 void relay_door::content(std::uint32_t number, std::string_view bytes) {
@@ -203,9 +198,7 @@ std::optional<time_point> relay_door::next_deadline() const {
   auto const doors = door_.next_deadline();
   auto next = std::min(ours.value_or(time_point::max()), doors.value_or(time_point::max()));
   if (!going_on_.empty()) return now_;
-  if (!stalled_.empty()) {
-    next = std::min(next, deadline_after(stalled_.begin()->first, stalled_max_));
-  }
+  next = std::min(next, stalled_.next_deadline().value_or(time_point::max()));
   return next == time_point::max() ? std::nullopt : std::optional{next};
 }
 
@@ -221,22 +214,15 @@ void relay_door::advance(bool reads) {
   }
   read_held_back();
   // While clients are not read, their window updates are not either: nobody counts as stalled.
-  if (reads && links_.open_bytes() <= open_max) return;
-  for (auto const& [_, number] : std::exchange(stalled_, {})) {
-    auto& of = *clients_.at(number);
-    of.stalled_since.reset();
-    stalls(number, of, now_);
-  }
+  if (!reads || links_.open_bytes() > open_max) stalled_.excuse(now_);
 }
 
 std::optional<std::uint32_t> relay_door::take_stalled() {
-  if (stalled_.empty() || deadline_after(stalled_.begin()->first, stalled_max_) > now_) return {};
-  auto const number = stalled_.begin()->second;
-  auto& of = *clients_.at(number);
-  stalls(number, of, std::nullopt);
-  if (log_) {
-    log_(core::severity::warning, "client " + of.peer + " read nothing for " +
-                                      core::in_words(stalled_max_) + " while replies were waiting");
+  auto const number = stalled_.take(now_);
+  if (number && log_) {
+    log_(core::severity::warning, "client " + clients_.at(*number)->peer + " read nothing for " +
+                                      core::in_words(stalled_.most()) +
+                                      " while replies were waiting");
   }
   return number;
 }
@@ -245,6 +231,7 @@ void relay_door::take_changed(std::vector<std::uint32_t>& into) {
   into.clear();
   into.swap(changed_);
   if (was_full_ && links_.open_bytes() <= open_max) {
+    was_full_ = false;
     for (auto const& [number, _] : clients_) into.push_back(number);
   }
   std::erase_if(into, [this](std::uint32_t number) { return !clients_.contains(number); });
@@ -293,14 +280,8 @@ void relay_door::pump(std::uint32_t number, client& of, bool has_read) {
   auto const sent = of.session.sent_bytes();
   has_read |= std::exchange(of.sent_bytes, sent) != sent;
   bool const waits = !of.out.empty() || of.session.waits_for_window();
-  if (!waits) return stalls(number, of, std::nullopt);
-  if (has_read || !of.stalled_since) stalls(number, of, now_);
-}
-
-void relay_door::stalls(std::uint32_t number, client& of, std::optional<time_point> since) {
-  if (of.stalled_since) stalled_.erase({*of.stalled_since, number});
-  of.stalled_since = since;
-  if (since) stalled_.emplace(*since, number);
+  if (!waits) return stalled_.forget(number);
+  stalled_.waits(number, now_, has_read);
 }
 
 }  // namespace coxswain::relay

@@ -1,15 +1,15 @@
 #pragma once
 // A relay's door for unmodified JAX processes (xla/door): their connections end here, so they
-// survive a restart of the coordinator. What the door knows dies with the relay. No I/O, no clock:
-// `begin` gives the time of everything that follows. Not here: sockets (relay_client), the sessions
-// with the coordinator (core_links).
+// survive a restart of the coordinator. What the door knows dies with the relay. No I/O, no clock.
+// Not here: sockets (relay_client), the sessions with the coordinator (core_links).
 //
 // Not thread-safe.
 
 #include "coxswain/core/model/event.hpp"
 #include "coxswain/http2/server_session.hpp"
-#include "coxswain/relay/client_port.hpp"
+#include "coxswain/relay/client_door.hpp"
 #include "coxswain/relay/core_links.hpp"
+#include "coxswain/relay/stalled_readers.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/xla/door.hpp"
 
@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,24 +26,21 @@
 
 namespace coxswain::relay {
 
-class relay_door final : public client_port {
+class relay_door final : public client_door {
  public:
   using event_sink = std::function<void(core::severity, std::string const&)>;
 
-  // Its clients' numbers are above those of all routes.
-  static constexpr std::uint32_t first_client = 1u << 31;
-
   // `board` must outlive it. `terms`: the coordinator's, for the trunk. `stalled_max`: how long a
-  // client may read nothing while replies wait. `memory_max`: of messages in transit.
+  // client may read nothing while replies wait. `memory`: for messages in transit.
   relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
-             duration stalled_max, event_sink log, std::size_t memory_max = memory_max_default);
-  static constexpr std::size_t memory_max_default = std::size_t{256} * 1024 * 1024;
+             duration stalled_max, event_sink log,
+             meter_ptr memory = make_meter(memory_max_default));
 
-  void begin(time_point now) noexcept;
+  void begin(time_point now) noexcept override;
 
-  // A connection whose first bytes are those of HTTP/2. Returns its number.
-  std::uint32_t open(std::string peer, core::session_secret const& secret);
-  void close(std::uint32_t client, core::loss how);
+  // A connection whose first bytes are those of HTTP/2.
+  std::uint32_t open(std::string peer, core::session_secret const& secret) override;
+  void close(std::uint32_t client, core::loss how) override;
 
   [[nodiscard]] std::size_t room(std::uint32_t client) const override;
   void content(std::uint32_t client, std::string_view bytes) override;
@@ -52,21 +48,15 @@ class relay_door final : public client_port {
   void wrote(std::uint32_t client, std::size_t bytes) override;
   [[nodiscard]] bool ends(std::uint32_t client) const override;
 
-  void trunk_up();
-  void trunk_down();
-  void trunk_over(status const& why);
-  // A route has changed. False: it is none of the door's.
-  bool route_changed(std::uint32_t route);
+  void trunk_up() override;
+  void trunk_down() override;
+  void trunk_over(status const& why) override;
+  bool route_changed(std::uint32_t route) override;
 
-  [[nodiscard]] std::optional<time_point> next_deadline() const;
-  // `reads`: clients are being read.
-  void advance(bool reads);
-
-  // A client that has read nothing for too long: its connection is to end, and `close` follows.
-  [[nodiscard]] std::optional<std::uint32_t> take_stalled();
-
-  // The clients that have more to write, more room, or an end. `into` is cleared first.
-  void take_changed(std::vector<std::uint32_t>& into);
+  [[nodiscard]] std::optional<time_point> next_deadline() const override;
+  void advance(bool reads) override;
+  [[nodiscard]] std::optional<std::uint32_t> take_stalled() override;
+  void take_changed(std::vector<std::uint32_t>& into) override;
 
   [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
 
@@ -82,7 +72,6 @@ class relay_door final : public client_port {
     std::string out;     // written up to `written`
     std::size_t written{};
     std::uint64_t sent_bytes{};  // of messages, at the last look
-    std::optional<time_point> stalled_since;
     bool leaves{};
   };
 
@@ -93,17 +82,15 @@ class relay_door final : public client_port {
   void settle();
   void apply(xla::effect& what);
   void pump(std::uint32_t number, client& of, bool has_read = false);
-  void stalls(std::uint32_t number, client& of, std::optional<time_point> since);
 
   event_sink log_;
-  duration stalled_max_;
   http2::limits limits_;
   meter_ptr memory_;
   core_links links_;
   xla::door door_;
   http2::frame_buffer frames_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
-  std::set<std::pair<time_point, std::uint32_t>> stalled_;  // by the last time that they read
+  stalled_readers stalled_;
   std::vector<std::uint32_t> changed_;
   std::vector<std::uint32_t> going_on_;  // have input for the next iteration
   std::vector<xla::effect> effects_;

@@ -1,52 +1,9 @@
-"""The training of training.py with torch: DistributedDataParallel on a coxswain.Store, whose keys and whose
-process groups, a new one for each checkpoint, are made while coordinators are replaced.
-"""
-
-import os
-import time
+"""The training of torch_training.py on a coxswain.Store."""
 
 import coxswain
-import torch
 import torch.distributed as dist
 
-from training import RATE, gradient
-
-CHECKPOINT_EVERY = 5  # steps
-
-
-def checkpoint(store, step, rank, world):
-    """All meet by keys, and in a group of their own."""
-    store.set(f"checkpoint/{step}/{rank}", "done")
-    store.wait([f"checkpoint/{step}/{other}" for other in range(world)])
-    assert store.get(f"checkpoint/{step}/{(rank + 1) % world}") == b"done"
-    store.add("checkpoints", 1)
-    group = dist.new_group(range(world))
-    ones = torch.ones(1)
-    dist.all_reduce(ones, group=group)
-    assert ones.item() == world
-    dist.destroy_process_group(group)
-    print(f"checkpoint {step} of {rank}", flush=True)
-
-
-def train(store, rank, world):
-    """The number of steps, and the weight after them."""
-    layer = torch.nn.Linear(1, 1, bias=False, dtype=torch.float64)
-    torch.nn.init.zeros_(layer.weight)
-    model = torch.nn.parallel.DistributedDataParallel(layer)
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    step, stops = 0, False
-    while not stops:
-        stopping = torch.tensor(float(rank == 0 and os.path.exists(os.environ["STOP"])))
-        dist.all_reduce(stopping)
-        stops = bool(stopping)
-        optimizer.zero_grad()
-        model(torch.tensor([[gradient(rank, step)]], dtype=torch.float64)).sum().backward()
-        optimizer.step()
-        if step % CHECKPOINT_EVERY == 0:
-            checkpoint(store, step, rank, world)
-        step += 1
-        time.sleep(0.01)
-    return step, layer.weight.item()
+from torch_training import run
 
 
 def main():
@@ -54,12 +11,9 @@ def main():
     rank, world = job.task, job.num_tasks
     store = coxswain.Store(job).for_torch()
     dist.init_process_group("gloo", store=store, rank=rank, world_size=world)
-    steps, weight = train(store, rank, world)
-    dist.barrier()
-    assert store.add("checkpoints", 0) == -(-steps // CHECKPOINT_EVERY) * world
-    dist.destroy_process_group()
+    result = run(store, rank, world)
     job.leave()
-    print(f"passed training {rank} steps {steps} weights {weight:.3f}", flush=True)
+    print(result, flush=True)
 
 
 main()

@@ -24,7 +24,10 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +39,8 @@ namespace {
 struct relay_command {
   std::string upstream;
   std::vector<std::string> listen;
+  std::vector<std::string> tcp_store_listen;
+  std::string port_file;
   std::string job;
   std::string token_file;
   tls_options tls;
@@ -43,7 +48,7 @@ struct relay_command {
   bool admits_all_users{};
   duration until_idle{};
   duration stalled_reader_timeout{30s};
-  std::size_t memory_bytes_max{relay::relay_door::memory_max_default};
+  std::size_t memory_bytes_max{relay::client_door::memory_max_default};
   log_options log;
 };
 
@@ -64,6 +69,7 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   upstream.connect_timeout = given.connect_timeout;
   relay::relay_options made{std::move(upstream)};
   made.listen = given.listen;
+  made.tcp_store_listen = given.tcp_store_listen;
   made.admits_all_users = given.admits_all_users;
   made.idle_max = given.until_idle;
   made.stalled_reader_timeout = given.stalled_reader_timeout;
@@ -73,6 +79,28 @@ relay::relay_options options_of(relay_command const& given, log const& lines) {
   };
   return made;
 }
+
+// Where a relay listens, as long as it does.
+class port_file {
+ public:
+  port_file(std::string path, std::vector<std::string> const& addresses) : path_{std::move(path)} {
+    if (path_.empty()) return;
+    write_lines_atomically(path_, addresses);
+    content_ = read_file(path_, "--port-file");
+  }
+  port_file(port_file const&) = delete;
+  port_file& operator=(port_file const&) = delete;
+  // The next relay may have written its own.
+  ~port_file() {
+    std::ifstream file{path_, std::ios::binary};
+    std::string const content{std::istreambuf_iterator<char>{file}, {}};
+    if (!content_.empty() && content == content_) std::remove(path_.c_str());
+  }
+
+ private:
+  std::string path_;
+  std::string content_;
+};
 
 int run_relay(relay_command const& given) try {
   std::signal(SIGPIPE, SIG_IGN);
@@ -95,6 +123,7 @@ int run_relay(relay_command const& given) try {
   };
   asio::co_spawn(io, made.run(), take);
   auto const addresses = made.addresses();
+  port_file const ports{given.port_file, addresses};
   json::object const ready{{"event", "ready"},
                            {"addresses", json::array(addresses.begin(), addresses.end())},
                            {"upstream", given.upstream},
@@ -127,6 +156,13 @@ Unmodified JAX processes connect there, too, and survive a restart of the
 coordinator, but not the end of the relay. They have no token: the relay's
 speaks for those of its own user, and must be that of a worker.
 
+The same holds for torch's TCPStore clients, as of init_process_group() with
+env://. They only use TCP: with a token they connect to --tcp-store-listen,
+which admits processes of the relay's user and of root, else to a TCP address
+of --listen as well. MASTER_ADDR and MASTER_PORT name that address, and
+TORCHELASTIC_USE_AGENT_STORE=True makes process 0 start no store of its own;
+coxswain task --relay and coxswain run --relay set them.
+
 EXAMPLE
   coxswain relay --upstream job-host:8476 --token-file relay-token \
       --listen unix:/run/job/relay.sock &
@@ -156,6 +192,20 @@ void add_relay(CLI::App& program, action& chosen) {
       ->check(listener_check())
       ->allow_extra_args(false)
       ->required();
+  command
+      .add_option(
+          "--tcp-store-listen", given->tcp_store_listen,
+          "Where programs of torch connect that belong to the relay's user, with its token: "
+          "127.0.0.1:port. Repeatable")
+      ->type_name("ADDRESS")
+      ->delimiter(',')
+      ->check(listener_check())
+      ->allow_extra_args(false);
+  command
+      .add_option("--port-file", given->port_file,
+                  "Write the addresses to this file once they accept connections, one per line; it "
+                  "is removed when the relay ends")
+      ->type_name("FILE");
   command.add_option("--job", given->job, "Job that the coordinator must serve")
       ->type_name("NAME")
       ->default_str("any");
@@ -165,9 +215,9 @@ void add_relay(CLI::App& program, action& chosen) {
   add_duration(command, "--until-idle", given->until_idle,
                "End after this long without a client; 0: never");
   add_duration(command, "--stalled-reader-timeout", given->stalled_reader_timeout,
-               "Disconnect a JAX process that reads nothing for this long");
+               "Disconnect a JAX process or TCPStore client that reads nothing for this long");
   add_size(command, "--memory-max", given->memory_bytes_max,
-           "Memory for messages of JAX processes in transit");
+           "Memory for messages of JAX processes and TCPStore clients in transit");
   add_tls_options(command, given->tls);
   add_duration(command, "--connect-timeout", given->connect_timeout,
                "Time limit for reaching the coordinator at the start");

@@ -245,7 +245,7 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.spares = given.job.server.core.spares;
   given.job.server.log = lines.sink();
   auto const jax_socket = add_jax_socket(given.job.server);
-  add_tcp_store_listener(given.job.server);
+  if (!given.has_relay) add_tcp_store_listener(given.job.server);
   std::optional<private_directory> relay_directory;
   if (given.has_relay) given.job.relay = "unix:" + relay_directory.emplace().path() + "/relay";
 
@@ -281,8 +281,9 @@ and, for a plain jax.distributed.initialize() of an unmodified JAX program,
   JAX_COORDINATOR_BIND_ADDRESS, SLURM_NTASKS, SLURM_PROCID and
   SLURM_LOCALID, with SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set.
 and, for a plain torch.distributed.init_process_group() of an unmodified program (env://),
-  MASTER_ADDR and MASTER_PORT (the coordinator, which speaks the protocol of
-  torch's TCPStore; a port for this user only if there is a token),
+  MASTER_ADDR and MASTER_PORT (the coordinator, or with --relay the relay,
+  which speak the protocol of torch's TCPStore; a port for this user only if
+  there is a token or a relay),
   TORCHELASTIC_USE_AGENT_STORE=True, with which process 0 starts no store of
   its own, RANK, WORLD_SIZE and LOCAL_RANK; those that are set already stay.
   A program that chooses another address by itself (tcp://) needs it unset:

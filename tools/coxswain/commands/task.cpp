@@ -117,12 +117,14 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   return options;
 }
 
-// The relay speaks for unmodified JAX programs, and they survive a restart of the coordinator.
+// The relay speaks for unmodified JAX and torch programs, and they survive a restart of the
+// coordinator.
 void use_host_relay(task_command const& given, task_run_options& options) {
   auto const relay = start_host_relay(options.client);
   if (relay.empty()) return;
-  options.client.address = relay + ',' + options.client.address;
-  if (!given.coordinator.server.xla.strict) options.jax_address = relay;
+  options.client.address = relay.front() + ',' + options.client.address;
+  if (!given.coordinator.server.xla.strict) options.jax_address = relay.front();
+  if (relay.size() > 1) options.tcp_store_address = relay.back();
 }
 
 bool lacks_jax_address(task_run_options const& options) {
@@ -138,6 +140,12 @@ std::unique_ptr<private_directory> add_jax_socket(task_command& given, task_run_
   options.jax_address = "unix:" + made->path() + "/jax";
   given.coordinator.server.xla.listen.push_back(options.jax_address);
   return made;
+}
+
+// A torch program supports neither as well; those of the other tasks have their relays.
+void add_tcp_store_listener(task_command& given, task_run_options const& options) {
+  if (!given.has_relay || !options.tcp_store_address.empty()) return;
+  given.coordinator.server.tcp_store_listen = {"127.0.0.1:0"};
 }
 
 void need_jax_address(task_run_options const& options) {
@@ -188,12 +196,16 @@ int run_task(task_command& given, std::vector<std::string> command) {
   // The coordinator's own process needs none, and starts it only now.
   bool const hosts = given.hosts_if_task_0 && options.client.task == task_id{0};
   if (given.has_relay && !hosts) use_host_relay(given, options);
+  if (hosts) add_tcp_store_listener(given, options);
   auto const jax_socket = hosts ? add_jax_socket(given, options) : nullptr;
   need_jax_address(options);
   std::optional<hosting> coordinator;
   if (hosts) {
     options.descriptors = raise_descriptor_limit();
     coordinator.emplace(io, given, options.client);
+    if (!given.coordinator.server.tcp_store_listen.empty()) {
+      options.tcp_store_address = coordinator->host().addresses().back();
+    }
     asio::co_spawn(io, warn_unless_local(options.client.address), asio::detached);
   }
   task_run task{io, std::move(options)};
@@ -307,9 +319,10 @@ SLURM_JOB_ID and SLURM_STEP_NODELIST unless they are set. The process uses the G
 on this machine, 0 if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides that.
 
 For torch.distributed.init_process_group() with env:// these are set unless they are: RANK,
-WORLD_SIZE and LOCAL_RANK, and, if there are neither tokens nor TLS or the TCP address of
---xla-listen is given, MASTER_ADDR, MASTER_PORT and TORCHELASTIC_USE_AGENT_STORE=True: the
-coordinator speaks the protocol of torch's TCPStore.
+WORLD_SIZE and LOCAL_RANK, and, with --relay, if there are neither tokens nor TLS, or if the TCP
+address of --xla-listen is given, MASTER_ADDR, MASTER_PORT and TORCHELASTIC_USE_AGENT_STORE=True:
+the relay, or else the coordinator, speaks the protocol of torch's TCPStore. Programs behind a relay
+survive a restart of the coordinator.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

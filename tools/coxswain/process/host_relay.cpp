@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,14 +32,31 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-std::string socket_path(client_options const& to) {
+// The files of a relay, and the directory that contains them.
+struct relay_files {
+  std::string socket;
+  std::string ports;
+  net::descriptor directory;
+};
+
+std::optional<relay_files> files_for(client_options const& to) {
   for (auto const& directory : runtime_directories()) {
-    if (!open_private(directory, if_missing::make)) continue;
+    auto opened = open_private(directory, if_missing::make);
+    if (!opened) continue;
     auto const name = fmt::format("relay-{:016x}", hash_of(to.job + '\n' + to.address));
-    auto path = (directory / name).string();
-    if (path.size() < sizeof(sockaddr_un::sun_path)) return path;
+    auto socket = (directory / name).string();
+    if (socket.size() >= sizeof(sockaddr_un::sun_path)) continue;
+    auto ports = (directory / ("ports-of-" + name)).string();
+    return relay_files{std::move(socket), std::move(ports), *std::move(opened)};
   }
-  return {};
+  return std::nullopt;
+}
+
+std::vector<std::string> lines_of(std::string const& path) {
+  std::vector<std::string> all;
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) all.push_back(line);
+  return all;
 }
 
 // Null-terminated, as exec takes it.
@@ -81,17 +101,20 @@ int spawn(std::vector<std::string> arguments, std::vector<std::string> environme
 
 }  // namespace
 
-std::string start_host_relay(client_options const& to) {
-  auto const path = socket_path(to);
-  if (path.empty()) {
+std::vector<std::string> start_host_relay(client_options const& to) {
+  auto const files = files_for(to);
+  if (!files) {
     spdlog::warn("no directory for the socket of a relay: going on without");
     return {};
   }
-  auto const address = "unix:" + path;
-  std::vector<std::string> arguments{"coxswain",    "relay", "--upstream",   to.address,
-                                     "--listen",    address, "--until-idle", "30s",
-                                     "--log-level", "error"};
+  auto const address = "unix:" + files->socket;
+  std::vector<std::string> arguments{
+      "coxswain",     "relay",       "--upstream",         to.address,    "--listen",
+      address,        "--port-file", files->ports,         "--log-level", "error",
+      "--until-idle", "30s",         "--tcp-store-listen", "127.0.0.1:0"};
   if (!to.job.empty()) arguments.insert(arguments.end(), {"--job", to.job});
+  // Another one that starts it has its addresses in the file before it is over here.
+  ::flock(files->directory.value(), LOCK_EX);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {};
   net::descriptor const from{ends[0]};
@@ -106,7 +129,9 @@ std::string start_host_relay(client_options const& to) {
   // It says that it is ready, or ends because another one is.
   char first{};
   if (::read(from.value(), &first, 1) <= 0) ::waitpid(child, nullptr, 0);
-  return address;
+  auto addresses = lines_of(files->ports);
+  if (addresses.empty()) addresses = {address};
+  return addresses;
 }
 
 }  // namespace coxswain::tools

@@ -91,6 +91,7 @@ local_job::local_job(asio::io_context& io, local_job_options options)
     if (coordinator_problem_) signal_all(SIGKILL);
   };
   asio::co_spawn(io, coordinator_.run(), note_end);
+  tcp_store_ = tcp_store_address(options_.server, {options_.server, coordinator_.addresses()});
   if (!options_.relay.empty()) start_relay(io);
 }
 
@@ -145,10 +146,12 @@ void local_job::start_relay(asio::io_context& io) {
   upstream.label = "coxswain run";
   relay::relay_options made{std::move(upstream)};
   made.listen = {options_.relay};
+  made.tcp_store_listen = {"127.0.0.1:0"};
   made.log = [write = options_.server.log](core::severity level, std::string const& text) {
     if (write) write({level, "relay: " + text});
   };
   relay_.emplace(io, std::move(made));
+  tcp_store_ = relay_->addresses().back();
   asio::co_spawn(io, relay_->run(), asio::detached);
 }
 
@@ -234,7 +237,7 @@ child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
   bool const uses_relay = !options_.relay.empty() && !options_.server.xla.strict;
   auto const jax = uses_relay ? options_.relay : jax_address(options_.server, at);
   add(jax_address_variables(jax.empty() ? jax : reachable(jax)));
-  add(torch_address_variables(tcp_store_address(options_.server, at)));
+  add(torch_address_variables(tcp_store_));
   if (!as_spare) {
     add(jax_process_variables(task, core.num_tasks, task));
     add(torch_process_variables(task, core.num_tasks, task));

@@ -123,6 +123,7 @@ class local_job {
   local_job_options options_;
   server::server coordinator_;
   std::optional<relay::relay> relay_;
+  std::string tcp_store_;  // where the processes' TCPStore clients connect
   asio::signal_set child_ended_;
   job_control control_;
   supervisor supervisor_;

@@ -11,6 +11,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace coxswain::tools {
 
@@ -18,6 +19,9 @@ class task_host {
  public:
   // Listens and serves from now on. Throws program_error.
   task_host(asio::io_context& io, server::options options);
+
+  // As server::addresses.
+  [[nodiscard]] std::vector<std::string> addresses() const { return coordinator_.addresses(); }
 
   // Whether the coordinator has ended by itself: it cannot go on. `end` throws the reason.
   [[nodiscard]] bool has_failed() const noexcept { return problem_ != nullptr; }

@@ -1,0 +1,115 @@
+#pragma once
+// A relay's door for torch's TCPStore clients. Each has a session with the coordinator, which
+// resumes after a restart of the coordinator; meanwhile requests wait. No I/O, no clock. Not here:
+// what requests mean (tcp_store), sockets (relay_client), the sessions' routes (core_links).
+//
+// Not thread-safe.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/relay/client_door.hpp"
+#include "coxswain/relay/core_links.hpp"
+#include "coxswain/relay/stalled_readers.hpp"
+#include "coxswain/relay/switchboard.hpp"
+#include "coxswain/tcp_store/client.hpp"
+#include "coxswain/tcp_store/decoder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain::relay {
+
+class tcp_store_door final : public client_door {
+ public:
+  using event_sink = std::function<void(core::severity, std::string const&)>;
+
+  static constexpr std::uint32_t first_client = client_door::first_client + (1u << 30);
+
+  // What its sessions say, and how long a client may read nothing while replies wait.
+  struct options {
+    std::string job;
+    std::string token;
+    duration stalled_max{};
+  };
+
+  // `board` must outlive it. `terms`: the coordinator's, for the trunk. `memory`: for messages in
+  // transit.
+  tcp_store_door(switchboard& board, options o, core::hello_answer const& terms, event_sink log,
+                 meter_ptr memory = make_meter(memory_max_default));
+
+  void begin(time_point now) noexcept override { now_ = now; }
+
+  // A connection whose first bytes are those of a TCPStore client, or must be.
+  std::uint32_t open(std::string peer, core::session_secret const& secret) override;
+  void close(std::uint32_t client, core::loss how) override;
+
+  [[nodiscard]] std::size_t room(std::uint32_t client) const override;
+  void content(std::uint32_t client, std::string_view bytes) override;
+  [[nodiscard]] std::string_view to_write(std::uint32_t client) const override;
+  void wrote(std::uint32_t client, std::size_t bytes) override;
+  [[nodiscard]] bool ends(std::uint32_t client) const override;
+
+  void trunk_up() override;
+  void trunk_down() override { links_.trunk_down(); }
+  void trunk_over(status const& why) override;
+  bool route_changed(std::uint32_t route) override;
+
+  [[nodiscard]] std::optional<time_point> next_deadline() const override;
+  void advance(bool reads) override;
+  [[nodiscard]] std::optional<std::uint32_t> take_stalled() override;
+  void take_changed(std::vector<std::uint32_t>& into) override;
+
+  [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
+
+ private:
+  struct client {
+    client(std::size_t bytes_max, memory_meter* memory, std::string who);
+
+    tcp_store::decoder requests;
+    tcp_store::client meaning;
+    std::string peer;
+    std::string unread;  // input that waits for replies, for memory, or for the client to read
+    std::string out;     // written up to `written`
+    std::size_t written{};
+    transit_bytes counted;  // `out`
+    bool ends{};
+
+    [[nodiscard]] bool is_full() const noexcept;
+  };
+
+  [[nodiscard]] std::optional<time_point> next_heartbeats() const;
+  [[nodiscard]] bool may_go_on(std::uint32_t number, client const& of) const;
+  void take_input(std::uint32_t number, client& of);
+  void apply(std::uint32_t number, client& of, tcp_store::output&& what);
+  void end(std::uint32_t number, client& of, status const& why);
+  void leave(std::uint32_t number);
+  void settle();
+  void take(core::outgoing const& what);
+  void go_on_all();
+  void read_held_back();
+
+  event_sink log_;
+  core::client_message hello_;
+  std::size_t request_bytes_max_;
+  duration heartbeat_period_;  // zero: none
+  meter_ptr memory_;
+  core_links links_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
+  stalled_readers stalled_;
+  std::optional<time_point> heartbeats_at_;
+  std::vector<std::uint32_t> changed_;
+  std::vector<core::outgoing> outgoing_;
+  time_point now_{};
+  bool lacks_memory_{};  // for a client's next request
+  mutable bool was_full_{};
+};
+
+}  // namespace coxswain::relay
