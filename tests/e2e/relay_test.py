@@ -138,6 +138,24 @@ class Relay(WithJournal):
         self.assertEqual(leaving.wait(), 0, leaving.said())
         coordinator.line("all tasks have left", "err")
 
+    def test_a_command_that_fails_after_its_relay_has_ended_ends_its_task_at_once(self):
+        for options in ((), ("--jax",)):
+            relay = self.relay(self.serve(1))
+            end = self.directory / f"end{len(options)}"
+            task = self.start("coxswain", "task", "--task-id", 0, *options, "--", "sh", "-c",
+                              f"echo runs; until [ -e {end} ]; do sleep 0.02; done; exit 3",
+                              env={"COXSWAIN_ADDRESS": relay.address})
+            task.line("runs")
+            self.kill(relay)
+
+            begin = time.monotonic()
+            end.touch()
+
+            self.assertEqual(task.wait(), 3, task.said())
+            self.assertLess(time.monotonic() - begin, 3 * SLOWNESS)
+            self.assertIn(f"its failure could not be reported: UNAVAILABLE: no process serves {relay.address}",
+                          task.err)
+
     def test_clients_wait_for_a_relay_that_has_lost_its_coordinator(self):
         coordinator = self.serve_journal(1)
         relay = self.relay(coordinator)

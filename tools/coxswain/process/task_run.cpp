@@ -12,12 +12,14 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/asking.hpp"
 #include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
 
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -49,12 +51,25 @@ bool has_ended(std::string_view address) {
   return !connects && (errno == ECONNREFUSED || errno == ENOENT);
 }
 
+// Whether that is so of all of them. Of TCP addresses it cannot be known at once.
+bool have_ended(std::string const& addresses) {
+  auto const all = net::endpoint::parse_list(addresses).value();
+  return std::all_of(all.begin(), all.end(),
+                     [](net::endpoint const& one) { return has_ended(one.text()); });
+}
+
 // 16 random bytes, in hexadecimal.
 std::string new_secret() {
   std::random_device device;
   std::string secret;
   for (int i = 0; i < 4; ++i) secret += fmt::format("{:08x}", device());
   return secret;
+}
+
+// Unless it was; or the coordinator knows no such task.
+void tell_unreported(status const& outcome) {
+  if (outcome.ok() || outcome.code() == errc::not_found) return;
+  print_error("coxswain task: its failure could not be reported: {}\n", outcome.text());
 }
 
 std::string text_of(failure const& one) {
@@ -201,6 +216,10 @@ asio::awaitable<void> task_run::let_programs_act() {
 // The remaining programs get no further.
 asio::awaitable<void> task_run::end_grant() {
   if (!forwarder_) co_return;
+  if (have_ended(options_.client.address)) {
+    forwarder_->close();
+    co_return;
+  }
   co_await forwarder::finish_ended(forwarder_, report_max);
   detail::question q{core::grant_args{}, report_max};
   co_await detail::ask(detail::connection_of(job_), std::move(q));
@@ -262,9 +281,15 @@ asio::awaitable<void> task_run::pause() {
   co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-// The outcome of the report.
+// The outcome of the report. A relay that has gone is not waited for: the coordinator learns of the
+// end from it or by the end of its grace.
 asio::awaitable<status> task_run::report(status what) {
   bool const is_failure = !what.ok();
+  if (have_ended(options_.client.address)) {
+    status outcome{errc::unavailable, "no process serves " + options_.client.address + " any more"};
+    if (is_failure) tell_unreported(outcome);
+    co_return outcome;
+  }
   duration const limit = is_failure ? report_max : good_report_max;
   core::report_error_args args{std::move(what)};
   detail::question q{std::move(args), limit};
@@ -275,9 +300,7 @@ asio::awaitable<status> task_run::report(status what) {
   } catch (error const& why) {
     outcome = why.outcome();
   }
-  if (is_failure && !outcome.ok() && outcome.code() != errc::not_found) {
-    print_error("coxswain task: its failure could not be reported: {}\n", outcome.text());
-  }
+  if (is_failure) tell_unreported(outcome);
   co_return outcome;
 }
 
