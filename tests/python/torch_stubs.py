@@ -31,7 +31,7 @@ def install(version):
     """Replaces torch by stubs of this version; returns the module of the rendezvous interface."""
     for name in [one for one in sys.modules if one == "torch" or one.startswith("torch.")]:
         del sys.modules[name]
-    for name in ("coxswain._torch", "coxswain._rendezvous"):
+    for name in ("coxswain._torch", "coxswain._rendezvous", "coxswain.torch_extension"):
         sys.modules.pop(name, None)
     names = ("torch", "torch.distributed", "torch.distributed.elastic", "torch.distributed.elastic.rendezvous",
              "torch.distributed.elastic.rendezvous.api")

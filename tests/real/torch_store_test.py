@@ -14,24 +14,48 @@ from torchrun_nodes import PACKAGE
 WAYS = 3  # direct, behind a PrefixStore, behind a PrefixStore of one
 TIMEOUT, LATE = 2, 3  # s
 
+DAMAGE = """
+import torch.distributed
+from coxswain import torch_extension
+torch_extension.path().parent.mkdir()
+torch_extension.path().write_text("no library")
+print("queues" if hasattr(torch.distributed.Store, "queue_push") else "no queues")
+"""
+
 
 class TorchStore(WithRealJobs):
 
     python = None
 
+    def torch(self, *command):
+        """A program that may use an extension of its own."""
+        return self.spawn(self.python, *command, env={
+            "PYTHONPATH": str(PACKAGE), "TORCH_CPP_LOG_LEVEL": "ERROR", "TORCH_EXTENSIONS_DIR": str(self.directory / "t"),
+            "COXSWAIN_SLOWNESS": os.environ.get("COXSWAIN_SLOWNESS", "1")})
+
     def program(self, name):
         served = self.serve(1)
-        environment = {"PYTHONPATH": str(PACKAGE), "TORCH_CPP_LOG_LEVEL": "ERROR",
-                       "COXSWAIN_SLOWNESS": os.environ.get("COXSWAIN_SLOWNESS", "1")}
-        program = self.spawn(self.python, HERE / "programs" / f"torch_store_{name}.py", served.addresses[0],
-                             env=environment)
-        return served, program
+        return served, self.torch(HERE / "programs" / f"torch_store_{name}.py", served.addresses[0])
 
-    def test_every_call_is_as_at_a_tcp_store(self):
+    def compare(self):
         _, compared = self.program("table")
-
         self.assertEqual(compared.wait(), 0, compared.said())
         self.assertRegex(compared.out, r"\d\d rows compared, 0 differ")
+        return compared
+
+    def test_every_call_is_as_at_a_tcp_store(self):
+        built = self.torch("-m", "coxswain.torch_extension")
+        self.assertEqual(built.wait(), 0, built.said())
+
+        self.assertEqual(self.compare().err, "")
+
+    def test_without_its_extension_a_prefix_store_has_no_queues(self):
+        damaged = self.torch("-c", DAMAGE)
+        self.assertEqual(damaged.wait(), 0, damaged.said())
+        if "no queues" in damaged.out:
+            self.skipTest("this torch has no queues")
+
+        self.assertIn("queue_push, queue_pop, list_keys do not work behind a PrefixStore", self.compare().err)
 
     def test_every_call_has_a_limit_when_the_coordinator_is_gone(self):
         served, program = self.program("gone")

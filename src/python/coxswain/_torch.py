@@ -10,6 +10,7 @@ from collections import abc
 
 import torch.distributed
 
+from coxswain import torch_extension
 from coxswain._errors import DeadlineExceeded, Unavailable
 from coxswain._replies import is_unanswered
 
@@ -75,10 +76,9 @@ def _amount(of) -> int:
     return amount
 
 
-class TorchStore(torch.distributed.Store):
-    """Its timeout is that of the C++ half, which a PrefixStore sets, too. Torch's C++ looks for
-    methods by the names of its own: deleteKey, getNumKeys and, where torch has it, clone. It has no
-    such names for queues and lists of keys: behind a PrefixStore they raise NotImplementedError.
+class TorchStore(torch_extension.base()):
+    """Its timeout is that of the C++ half, which a PrefixStore sets, too. Torch's own base looks
+    for methods by its own names: deleteKey, getNumKeys and, where torch has it, clone.
     """
 
     def __init__(self, store):

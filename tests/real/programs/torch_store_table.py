@@ -14,6 +14,7 @@ import torch.distributed as dist
 from torch.distributed.elastic.utils import store as elastic
 
 import coxswain
+from coxswain import torch_extension
 
 SLOWNESS = float(os.environ.get("COXSWAIN_SLOWNESS", "1"))
 TIMEOUT = datetime.timedelta(seconds=0.3)
@@ -22,6 +23,8 @@ FASTER_MAX, SLOWER_MAX = 0.1, 0.25 * SLOWNESS  # s
 EVERYWHERE, PREFIXED = ("direct", "prefixed", "prefixed twice"), ("prefixed", "prefixed twice")
 
 HAS_QUEUES = hasattr(dist.Store, "queue_push")
+# What torch's own base class does for methods that its C++ cannot call.
+WITHOUT_EXTENSION = NotImplementedError if torch_extension.base() is dist.Store else None
 HAS_CLONE = hasattr(dist.Store, "clone")
 HAS_SETS = HAS_CLONE  # torch's conversions take sets as lists from then on
 
@@ -165,18 +168,28 @@ row("barrier", "types of barrier", lambda s, k: several(
 
 row("queue_push queue_pop", "queue", lambda s, k: (
     s.queue_push(k, "1"), s.queue_push(k, b"2"), s.queue_pop(k), s.queue_pop(k.encode(), block=False)),
-    ours=NotImplementedError, where=PREFIXED, only_if=HAS_QUEUES)
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=HAS_QUEUES)
+row("queue_push queue_pop", "an item of another's", lambda s, k: (
+    in_parallel(s.clone().queue_push, k, "1"), s.queue_pop(k)),
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=HAS_QUEUES)
 row("queue_pop", "an empty queue", lambda s, k: s.queue_pop(k, False),
-    ours=NotImplementedError, where=PREFIXED, only_if=HAS_QUEUES)
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=HAS_QUEUES)
 row("queue_pop", "an empty queue, in vain", lambda s, k: s.queue_pop(k),
-    ours=NotImplementedError, where=PREFIXED, only_if=HAS_QUEUES)
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=HAS_QUEUES)
+row("queue_pop timeout", "a queue's timeout", lambda s, k: (s.set_timeout(SHORT), s.queue_pop(k)),
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=HAS_QUEUES)
 row("queue_push queue_pop", "types of queues", lambda s, k: several(
     lambda: s.queue_push(k, 1), lambda: s.queue_push(1, "v"), lambda: s.queue_pop(k, "x")), only_if=HAS_QUEUES)
 row("queue_push check", "a queue is no key", lambda s, k: (result_of(lambda: s.queue_push(k, "1")), s.check([k]))[1],
     ours=False, only_if=HAS_QUEUES)
-row("queue_len", "queue_len", lambda s, k: s.queue_len(k), ours=NotImplementedError, only_if=HAS_QUEUES)
-row("list_keys", "list_keys", lambda s, k: (s.set(k, "v"), any(k in one for one in s.list_keys())),
-    ours=NotImplementedError, where=PREFIXED, only_if=hasattr(dist.Store, "list_keys"))
+row("queue_len", "queue_len", lambda s, k: (
+    s.queue_len(k), s.queue_push(k, "1"), s.queue_push(k, ""), s.queue_len(k.encode()), s.queue_pop(k), s.queue_len(k)),
+    ours=NotImplementedError, only_if=hasattr(dist.Store, "queue_len"))
+row("queue_len", "types of queue_len", lambda s, k: several(lambda: s.queue_len(1), lambda: s.queue_len()),
+    only_if=hasattr(dist.Store, "queue_len"))
+row("list_keys", "list_keys", lambda s, k: (
+    s.set(k, "v"), s.set(k + "/n", "v"), sorted(one for one in s.list_keys() if k in one)),
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=hasattr(dist.Store, "list_keys"))
 
 
 def is_same(expected, got):
