@@ -121,6 +121,7 @@ get_all_args any_get_all(maker& m) {
   get_all_args args;
   for (auto i = m.upto(3); i > 0; --i) args.keys.push_back(m.name());
   args.timeout = m.timeout();
+  args.without_values = m.one_in(4);
   return args;
 }
 
@@ -194,7 +195,10 @@ constexpr std::tuple calm{
           }},
     often{2, [](maker& m) { return try_get_args{m.name()}; }},
     often{2, [](maker& m) { return list_args{m.directory()}; }},
-    often{1, [](maker& m) { return count_keys_args{m.directory()}; }},
+    often{1,
+          [](maker& m) {
+            return count_keys_args{m.directory(), m.one_in(2)};
+          }},
     often{1, [](maker& m) { return remove_args{m.name()}; }},
     often{1,
           [](maker& m) {

@@ -126,6 +126,7 @@ void encode(core::get_all_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_get_all();
   for (auto const& key : from.keys) to.add_keys(key);
   to.set_timeout_ms(timeout_to_wire(from.timeout));
+  to.set_without_values(from.without_values);
 }
 
 core::get_all_args decode(v1::GetAll& from) {
@@ -133,6 +134,7 @@ core::get_all_args decode(v1::GetAll& from) {
   to.keys.reserve(static_cast<std::size_t>(from.keys_size()));
   for (auto& key : *from.mutable_keys()) to.keys.push_back(std::move(key));
   to.timeout = timeout_of(from);
+  to.without_values = from.without_values();
   return to;
 }
 
@@ -157,10 +159,14 @@ core::put_all_args decode(v1::PutAll& from) {
 }
 
 void encode(core::count_keys_args const& from, v1::ClientMessage& message) {
-  message.mutable_count_keys()->set_directory(from.directory);
+  auto& to = *message.mutable_count_keys();
+  to.set_directory(from.directory);
+  to.set_of_queue(from.of_queue);
 }
 
-core::count_keys_args decode(v1::CountKeys& from) { return {std::move(*from.mutable_directory())}; }
+core::count_keys_args decode(v1::CountKeys& from) {
+  return {std::move(*from.mutable_directory()), from.of_queue()};
+}
 
 void encode(core::push_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_push();

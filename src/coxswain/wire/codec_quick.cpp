@@ -252,7 +252,8 @@ bool read(field_reader& from, core::try_get_args& to) {
 bool read(field_reader& from, core::get_all_args& to) {
   using fields = v1::GetAll;
   return read_fields(from, texts_field<fields::kKeysFieldNumber>{to.keys},
-                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+                     timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+                     flag_field<fields::kWithoutValuesFieldNumber>{to.without_values});
 }
 
 bool read(field_reader& from, core::increment_args& to) {

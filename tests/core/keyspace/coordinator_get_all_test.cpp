@@ -22,6 +22,21 @@ BOOST_FIXTURE_TEST_CASE(get_all_returns_values_in_request_order, job<1>) {
   BOOST_TEST(c.listing(c.get_all(0, {})) == "");
 }
 
+// It only waits, so no reply can be too large.
+BOOST_FIXTURE_TEST_CASE(get_all_without_values_has_an_empty_listing, job<1>) {
+  c.put(0, "a", "1");
+  core::get_all_args const both{{"a", "b"}, 60s, true};
+
+  auto const waits = c.send(0, both, 60s);
+  BOOST_TEST(c.code(waits) == "waits");
+  c.put(0, "b", "2");
+
+  BOOST_TEST(c.listing(waits) == "");
+  BOOST_TEST(c.listing(c.send(0, both, 60s)) == "");
+  auto const none = c.send(0, core::get_all_args{{"none"}, 1s, true}, 1s);
+  BOOST_TEST(c.at(1s).code(none) == "DEADLINE_EXCEEDED");
+}
+
 BOOST_AUTO_TEST_CASE(get_all_waits_for_all_keys_in_any_order) {
   for (std::vector<std::string> const& order :
        {std::vector<std::string>{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}}) {
@@ -154,7 +169,7 @@ BOOST_AUTO_TEST_CASE(destruction_frees_the_memory_of_waiting_gets) {
   auto const memory = make_meter(1'000'000);
   {
     core::joint_gets all{memory};
-    all.add({"a", "b"});
+    all.add({"a", "b"}, false);
     BOOST_TEST(memory->used() > 0u);
   }
 

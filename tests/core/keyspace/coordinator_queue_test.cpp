@@ -18,6 +18,20 @@ BOOST_FIXTURE_TEST_CASE(items_are_popped_in_push_order, job<2>) {
   BOOST_TEST(c.look().queued_items == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_count_of_items_leaves_out_those_that_are_leased, job<1>) {
+  auto const count = [&] { return c.count(c.send(0, core::count_keys_args{"/q/", true})); };
+  BOOST_TEST(count() == "0");
+  c.push(0, "q", "a");
+  c.push(0, "q", "b");
+  BOOST_TEST(count() == "2");
+
+  c.send(0, core::take_args{"q"});
+
+  BOOST_TEST(count() == "1");
+  BOOST_TEST(c.count(c.count_keys(0, "q")) == "0");
+  BOOST_TEST(c.text(c.send(0, core::count_keys_args{"", true})) == "the queue's name is empty");
+}
+
 BOOST_FIXTURE_TEST_CASE(waiting_pops_are_served_in_arrival_order, job<3>) {
   auto const second = c.pop(2, "q");
   auto const third = c.pop(1, "q");

@@ -14,10 +14,10 @@ std::size_t joint_gets::overhead(std::vector<std::string> const& keys) {
   return bytes;
 }
 
-joint_gets::number joint_gets::add(std::vector<std::string> keys) {
+joint_gets::number joint_gets::add(std::vector<std::string> keys, bool without_values) {
   std::size_t const bytes = overhead(keys);
   memory_->add(bytes);
-  gets_.emplace(++last_, get{std::move(keys), 0, 0, bytes});
+  gets_.emplace(++last_, get{std::move(keys), 0, 0, bytes, 0, false, without_values});
   return last_;
 }
 

@@ -36,6 +36,7 @@ class joint_gets {
     std::size_t bytes{};     // the bytes it is counted with
     std::size_t looked{};    // how many before `at` had values when they were checked
     bool is_woken{};
+    bool without_values{};  // in the reply
   };
 
   // Identifies one that waits.
@@ -48,7 +49,7 @@ class joint_gets {
 
   [[nodiscard]] static std::size_t overhead(std::vector<std::string> const& keys);
 
-  number add(std::vector<std::string> keys);
+  number add(std::vector<std::string> keys, bool without_values);
   [[nodiscard]] bool has(number which) const { return gets_.contains(which); }
   [[nodiscard]] get& at(number which) { return gets_.at(which); }
   [[nodiscard]] get const& at(number which) const { return gets_.at(which); }

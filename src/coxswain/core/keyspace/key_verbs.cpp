@@ -423,6 +423,7 @@ void key_verbs::handle(call const& c, list_args& args) {
 }
 
 void key_verbs::handle(call const& c, count_keys_args& args) {
+  if (args.of_queue) return concerns_.queues.count(c, args.directory);
   if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }

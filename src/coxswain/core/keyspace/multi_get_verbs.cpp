@@ -94,12 +94,14 @@ void multi_get_verbs::handle(call const& c, get_all_args& args) {
     concerns_.keys.remove_if_ended(key);
   }
   std::size_t const at = missing_from(args.keys, 0);
-  if (at == args.keys.size()) return calls_.answer_now(c, values_of(args.keys), false);
+  if (at == args.keys.size()) {
+    return calls_.answer_now(c, listing(args.keys, args.without_values), false);
+  }
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::cancelled));
   std::size_t const more = joint_gets::overhead(args.keys);
   if (status why = kernel_.room_to_wait(c.by, more); !why.ok())
     return calls_.refuse(c, std::move(why));
-  joint_gets::number const which = joint_gets_.add(std::move(args.keys));
+  joint_gets::number const which = joint_gets_.add(std::move(args.keys), args.without_values);
   sessions_.hold(c.by, more);
   wait_at(which, at, c.from);
   calls_.park(c, *this, {which}, args.timeout);
@@ -124,8 +126,11 @@ void multi_get_verbs::wait_at(joint_gets::number which, std::size_t at, ticket w
   g.waiter = concerns_.keys.store().wait(g.keys[at], who);
 }
 
-answer_ptr multi_get_verbs::values_of(std::vector<std::string> const& keys) const {
-  listing_answer listing{{}, concerns_.keys.store().version()};
+// The keys must exist.
+answer_ptr multi_get_verbs::listing(std::vector<std::string> const& keys,
+                                    bool without_values) const {
+  listing_answer found{{}, concerns_.keys.store().version()};
+  if (without_values) return calls_.share(std::move(found));
   std::size_t encoded = 0;
   std::size_t copied = 0;
   for (std::string const& key : keys) {
@@ -137,9 +142,9 @@ answer_ptr multi_get_verbs::values_of(std::vector<std::string> const& keys) cons
                                                  " keys exceed " + why.message() +
                                                  "; get fewer at a time"});
     }
-    listing.entries.push_back({key, held.value, held.version});
+    found.entries.push_back({key, held.value, held.version});
   }
-  return calls_.share(std::move(listing));
+  return calls_.share(std::move(found));
 }
 
 std::string multi_get_verbs::missing_text(joint_gets::get const& g) const {
@@ -174,7 +179,7 @@ bool multi_get_verbs::look_again(joint_gets::number which, ticket who, std::size
   std::size_t const at = missing_from(g.keys, g.at);
   looks -= std::min(looks, g.keys.size());
   if (at == g.keys.size()) {
-    calls_.answer_parked(who, values_of(g.keys));
+    calls_.answer_parked(who, listing(g.keys, g.without_values));
   } else {
     wait_at(which, at, who);
   }

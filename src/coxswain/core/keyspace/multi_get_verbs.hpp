@@ -44,7 +44,7 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
 
   [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,
                                          std::size_t begin) const;
-  [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;
+  [[nodiscard]] answer_ptr listing(std::vector<std::string> const& keys, bool without_values) const;
   [[nodiscard]] std::string missing_text(joint_gets::get const& g) const;
   void wait_at(joint_gets::number which, std::size_t at, ticket who);
   bool look_again(joint_gets::number which, ticket who, std::size_t& looks);

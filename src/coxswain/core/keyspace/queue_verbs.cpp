@@ -141,6 +141,13 @@ void queue_verbs::handle(call const& c, push_args& args) {
   serve(args.queue);
 }
 
+void queue_verbs::count(call const& c, std::string& queue) {
+  if (status why = concerns_.keys.checked_key(queue, "queue's name"); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  calls_.answer_now(c, calls_.share(count_answer{queues_.length(queue)}), false);
+}
+
 void queue_verbs::handle(call const& c, pop_args& args) {
   take(c, args.queue, args.timeout, std::nullopt);
 }

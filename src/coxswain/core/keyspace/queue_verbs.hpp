@@ -21,6 +21,8 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void handle(call const& c, pop_args& args);
   void handle(call const& c, take_args& args);
   void handle(call const& c, update_lease_args& args);
+  // Answers with the number of items in the queue.
+  void count(call const& c, std::string& queue);
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
   // The items that are leased.
   void show(snapshot& in) const;

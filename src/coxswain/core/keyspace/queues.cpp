@@ -82,7 +82,8 @@ std::vector<ticket> queues::take_all_waiters() {
 }
 
 std::size_t queues::length(std::string const& name) const {
-  return queues_.find(name)->second.items.size();
+  auto const at = queues_.find(name);
+  return at == queues_.end() ? 0 : at->second.items.size();
 }
 
 bool queues::has_waiters(std::string const& name) const {

@@ -58,7 +58,7 @@ class queues {
   // Removes and returns all waiting calls, in the order of the queues.
   std::vector<ticket> take_all_waiters();
 
-  // The number of items in the queue, which must have some.
+  // The number of items in the queue.
   [[nodiscard]] std::size_t length(std::string const& queue) const;
   // Of all queues.
   [[nodiscard]] std::size_t items() const noexcept { return items_; }

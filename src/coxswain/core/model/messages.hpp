@@ -293,6 +293,7 @@ struct append_args {
 struct get_all_args {
   std::vector<std::string> keys;
   duration timeout{timeout_default};
+  bool without_values{};  // the caller only wants to know that they exist
   friend bool operator==(get_all_args const&, get_all_args const&) = default;
 };
 
@@ -310,6 +311,7 @@ struct put_all_args {
 struct count_keys_args {
   static constexpr std::string_view words = "count of directory";
   std::string directory;
+  bool of_queue{};  // `directory` names a queue, whose items are counted
   friend bool operator==(count_keys_args const&, count_keys_args const&) = default;
 };
 

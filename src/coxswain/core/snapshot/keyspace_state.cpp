@@ -120,6 +120,7 @@ void fields(auto& a, maybe_const<joint_gets::get> auto& x) {
   a(4, x.bytes);
   a(5, x.looked);
   a(6, x.is_woken);
+  a(7, x.without_values);
   a.check(x.at < x.keys.size(), "a get waits at no key");
 }
 
