@@ -280,6 +280,28 @@ BOOST_FIXTURE_TEST_CASE(input_before_the_end_of_a_route_counts, relayed) {
   BOOST_TEST(d().routes() == 0u);
 }
 
+// The token of the relay does not vouch for it.
+BOOST_FIXTURE_TEST_CASE(a_tcp_store_client_on_a_route_is_refused_where_tokens_are_required, world) {
+  std::string const sets_k{"\0\xCE\xF7\x85\x3C\1\2\0\0\0\0\0\0\0/k\1\0\0\0\0\0\0\0v", 25};
+  o.core.credentials = {{core::role::worker, "worker"}, {core::role::relay, "relay"}};
+  begin("relay");
+
+  send(opened(1) + content(1, sets_k));
+  pass(1ms);
+
+  BOOST_TEST(d().look(now).keys == 0u);
+  BOOST_TEST(ends[1] == 1);
+  BOOST_TEST(std::any_of(log.begin(), log.end(), [](std::string const& one) {
+    return contains(one, "requires a token, which torch's TCPStore cannot send");
+  }));
+  BOOST_TEST(is_alive());
+
+  world without_tokens;
+  without_tokens.begin();
+  without_tokens.send(opened(1) + content(1, sets_k));
+  BOOST_TEST(without_tokens.d().look(without_tokens.now).keys == 1u);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_client_whose_process_has_ended_has_no_grace, world) {
   o.core.reconnect_grace = 2s;
   begin();

@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(random_requests_and_bytes_break_nothing) {
         if (w.peers.size() < 4) w.connect();
         auto const id = std::next(w.peers.begin(), random() % w.peers.size())->first;
         std::string some;
-        switch (random() % 10) {
+        switch (random() % 14) {
           case 0: some = set(key(), std::string(random() % 50'000, 'v')); break;
           case 1: some = get(key()); break;
           case 2: some = wait(key()); break;
@@ -260,6 +260,10 @@ BOOST_AUTO_TEST_CASE(random_requests_and_bytes_break_nothing) {
           case 6: some = "\x02" + text(key()) + text("") + text("x"); break;
           case 7: some = "\x08" + text(key()); break;
           case 8: w.peers.at(id).reads = random() % 2 != 0; break;
+          case 9: some = "\x0e" + text(key()) + text(std::string(random() % 50'000, 'v')); break;
+          case 10: some = "\x0f" + text(key()); break;
+          case 11: some = "\x12" + text(key()) + number(2); break;
+          case 12: some = "\x09" + text(key()) + text(std::string(random() % 50'000, 'v')); break;
           default: some = std::string(random() % 4, static_cast<char>(random()));
         }
         w.send(id, std::string_view{some}.substr(0, some.size() - (random() % 20 == 0)));
@@ -269,6 +273,23 @@ BOOST_AUTO_TEST_CASE(random_requests_and_bytes_break_nothing) {
       BOOST_TEST(w.d.connections() == 0);
       BOOST_TEST(w.d.logic().memory()->transit() == 0);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_popped_item_returns_unless_its_client_closed_the_connection_in_order) {
+  for (bool const in_order : {false, true}) {
+    world w;
+    auto const pops = w.connect();
+    auto const other = w.connect();
+    w.send(other, "\x0e" + text("/q") + text("item"));
+    w.send(pops, wait("/q"));
+    w.send(pops, "\x0f" + text("/q"));
+    BOOST_TEST(w.take(pops) == number(7, 4) + "\0"s + number(1) + text("item"));
+    if (in_order) w.d.closed_in_order(w.now, pops);
+    w.close(pops);
+    w.take(other);
+    w.send(other, "\x10" + text("/q"));
+    BOOST_TEST(w.take(other) == number(in_order ? 0 : 1));
   }
 }
 

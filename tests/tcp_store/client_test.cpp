@@ -29,6 +29,9 @@ std::string text(std::string const& of) {
   return number(static_cast<std::int64_t>(of.size())) + of;
 }
 
+std::string const no_item = number(0);
+std::string item(std::string const& value) { return number(1) + text(value); }
+
 core::config small() {
   core::config made;
   made.num_tasks = 1;
@@ -69,12 +72,26 @@ struct harness {
 
   std::string read(connection_id on) { return std::exchange(peers.at(on).replies, {}); }
 
+  // Closes the connection after it has read everything, or breaks it.
+  void close(connection_id which, bool in_order) {
+    output out;
+    if (in_order) peers.at(which).of.closed_in_order(out);
+    apply(which, std::move(out));
+    core::client_message bye;
+    bye.what = core::bye_args{};
+    core.received(now, which, std::move(bye));
+    core.lost(now, which, core::loss::closed);
+    peers.erase(which);
+    advance();
+  }
+
   void advance() {
     for (int i = 0; i < 20; ++i) {
       core.advance(now);
       std::vector<core::outgoing> all;
       core.take_outgoing(all);
       for (auto const& one : all) {
+        if (!peers.contains(one.to)) continue;
         output out;
         auto const fate = peers.at(one.to).of.answered(one, out);
         if (fate.what == client::fate::ends) {
@@ -198,6 +215,145 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_cancelled_is_answered_once) {
   BOOST_TEST(h.call(waits, {query::cancel_wait}) == "\1"s);
 }
 
+BOOST_AUTO_TEST_CASE(items_are_pushed_counted_and_popped) {
+  harness h;
+  auto const c = h.connect();
+  BOOST_TEST(h.call(c, {query::queue_pop, {"/q"}}) == no_item);
+  BOOST_TEST(h.call(c, {query::queue_length, {"/q"}}) == number(0));
+  BOOST_TEST(h.call(c, {query::queue_push, {"/q", "1"}}) == "");
+  BOOST_TEST(h.call(c, {query::queue_push, {"/q", std::string(5'000, 'b')}}) == "");
+  BOOST_TEST(h.call(c, {query::queue_length, {"/q"}}) == number(2));
+  BOOST_TEST(h.call(c, {query::check, {"/q"}}) == "\0"s);
+  BOOST_TEST(h.call(c, {query::wait, {"/q"}}) == "\0"s);
+  BOOST_TEST(h.call(c, {query::queue_pop, {"/q"}}) == item("1"));
+  BOOST_TEST(h.call(c, {query::queue_pop, {"/q"}}) == item(std::string(5'000, 'b')));
+  BOOST_TEST(h.call(c, {query::check, {"/q"}}) == "\1"s);
+  BOOST_TEST(h.call(c, {query::count_keys}) == number(0));
+  BOOST_TEST(h.call(c, {query::queue_length, {"/q"}}) == number(0));
+}
+
+BOOST_AUTO_TEST_CASE(each_item_wakes_one_of_those_that_wait_to_pop) {
+  harness h;
+  auto const first = h.connect();
+  auto const second = h.connect();
+  auto const pushes = h.connect();
+  BOOST_TEST(h.call(first, {query::wait, {"/q"}}) == "");
+  BOOST_TEST(h.call(second, {query::wait, {"/q"}}) == "");
+  static_cast<void>(h.call(pushes, {query::queue_push, {"/q", "1"}}));
+  BOOST_TEST(h.read(first) == "\0"s);
+  BOOST_TEST(h.read(second) == "");
+  BOOST_TEST(h.call(pushes, {query::queue_pop, {"/q"}}) == no_item);  // it is the first one's
+  BOOST_TEST(h.call(first, {query::queue_pop, {"/q"}}) == item("1"));
+  static_cast<void>(h.call(pushes, {query::queue_push, {"/q", "2"}}));
+  BOOST_TEST(h.read(second) == "\0"s);
+  BOOST_TEST(h.call(second, {query::queue_pop, {"/q"}}) == item("2"));
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_ended_a_wait_returns_unless_it_is_popped) {
+  harness h;
+  auto const c = h.connect();
+  auto const other = h.connect();
+  static_cast<void>(h.call(other, {query::queue_push, {"/q", "1"}}));
+  BOOST_TEST(h.call(c, {query::wait, {"/q"}}) == "\0"s);
+  BOOST_TEST(h.call(c, {query::ping, {}, 7}) == "\7\0\0\0"s);
+  BOOST_TEST(h.call(other, {query::queue_length, {"/q"}}) == number(1));
+
+  BOOST_TEST(h.call(c, {query::wait, {"/q"}}) == "\0"s);
+  BOOST_TEST(h.call(other, {query::queue_length, {"/q"}}) == number(0));
+  for (int i = 0; i < 110; ++i) {  // a longer step would count as a stall
+    h.now += 50ms;
+    h.advance();
+  }
+  BOOST_TEST(h.call(other, {query::queue_pop, {"/q"}}) == item("1"));
+  BOOST_TEST(h.call(c, {query::queue_pop, {"/q"}}) == no_item);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_an_item_is_cancelled_as_others_are) {
+  harness h;
+  auto const c = h.connect();
+  auto const pushes = h.connect();
+  BOOST_TEST(h.call(c, {query::wait, {"/q"}}) == "");
+  BOOST_TEST(h.call(c, {query::cancel_wait}) == "\1"s);
+  static_cast<void>(h.call(pushes, {query::queue_push, {"/q", "1"}}));
+  BOOST_TEST(h.read(c) == "");
+  BOOST_TEST(h.call(pushes, {query::queue_length, {"/q"}}) == number(1));
+  // It came too late.
+  BOOST_TEST(h.call(c, {query::wait, {"/q"}}) == "\0"s);
+  BOOST_TEST(h.call(c, {query::cancel_wait}) == "\1"s);
+  BOOST_TEST(h.call(pushes, {query::queue_length, {"/q"}}) == number(1));
+}
+
+BOOST_AUTO_TEST_CASE(an_item_is_gone_once_its_client_has_read_it_and_not_before) {
+  for (bool const waits : {false, true}) {
+    for (bool const in_order : {false, true}) {
+      harness h;
+      auto const pops = h.connect();
+      auto const other = h.connect();
+      static_cast<void>(h.call(other, {query::queue_push, {"/q", "1"}}));
+      static_cast<void>(h.call(other, {query::queue_push, {"/q", "2"}}));
+      if (waits) static_cast<void>(h.call(pops, {query::wait, {"/q"}}));
+      BOOST_TEST(h.call(pops, {query::queue_pop, {"/q"}}) == item("1"));
+      h.close(pops, in_order);
+      BOOST_TEST(h.call(other, {query::queue_pop, {"/q"}}) == item(in_order ? "2" : "1"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_was_not_popped_survives_its_client) {
+  for (bool const in_order : {false, true}) {
+    harness h;
+    auto const waits = h.connect();
+    auto const other = h.connect();
+    static_cast<void>(h.call(other, {query::queue_push, {"/q", "1"}}));
+    BOOST_TEST(h.call(waits, {query::wait, {"/q"}}) == "\0"s);
+    h.close(waits, in_order);
+    BOOST_TEST(h.call(other, {query::queue_pop, {"/q"}}) == item("1"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_read_item_is_finished_with_the_next_request) {
+  harness h;
+  auto const pops = h.connect();
+  auto const other = h.connect();
+  static_cast<void>(h.call(other, {query::queue_push, {"/q", "1"}}));
+  BOOST_TEST(h.call(pops, {query::queue_pop, {"/q"}}) == item("1"));
+  static_cast<void>(h.call(pops, {query::set, {"/k", "v"}}));
+  h.close(pops, false);
+  BOOST_TEST(h.call(other, {query::queue_pop, {"/q"}}) == no_item);
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_counts_its_arrivals_in_its_key) {
+  harness h;
+  auto const a = h.connect();
+  auto const b = h.connect();
+  BOOST_TEST(h.call(a, {query::barrier, {"/b"}, 2}) == "");
+  BOOST_TEST(h.call(b, {query::barrier, {"/b"}, 2}) == "\0"s);
+  BOOST_TEST(h.read(a) == "\0"s);
+  BOOST_TEST(h.call(a, {query::barrier, {"/b"}, 2}) == "\0"s);  // as late
+  BOOST_TEST(h.call(a, {query::list_keys}) == number(1) + text("/b"));
+  BOOST_TEST(h.call(a, {query::get, {"/b"}}) == text("3"));
+
+  BOOST_TEST(h.call(a, {query::delete_key, {"/b"}}) == number(1));
+  BOOST_TEST(h.call(a, {query::barrier, {"/b"}, 2}) == "");
+  BOOST_TEST(h.call(a, {query::cancel_wait}) == "\1"s);
+  BOOST_TEST(h.call(a, {query::barrier, {"/b"}, 2}) == "\0"s);  // both count
+  BOOST_TEST(h.call(a, {query::barrier, {"/none"}, 0}) == "\0"s);
+}
+
+// A reply with all of them would be too large.
+BOOST_AUTO_TEST_CASE(to_wait_and_to_check_moves_no_values) {
+  harness h;
+  auto const c = h.connect();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 30; ++i) {
+    keys.push_back("/" + std::to_string(i));
+    static_cast<void>(h.call(c, {query::set, {keys.back(), std::string(10'000, 'v')}}));
+  }
+  BOOST_TEST(h.call(c, {query::wait, keys}) == "\0"s);
+  BOOST_TEST(h.call(c, {query::check, keys}) == "\0"s);
+  BOOST_TEST(!h.peers.at(c).has_ended);
+}
+
 BOOST_AUTO_TEST_CASE(what_fails_without_a_reply_ends_the_connection_and_says_why) {
   harness h;
   for (auto const& [what, why] : std::vector<std::pair<request, std::string>>{
@@ -206,7 +362,9 @@ BOOST_AUTO_TEST_CASE(what_fails_without_a_reply_ends_the_connection_and_says_why
            {{query::add, {"/text"}, 1}, "add of a TCPStore client failed"},
            {{query::get, {"/missing"}}, "not found"},
            {{query::multi_get, {"/missing", "/text"}}, "not all keys"},
-           {{query::queue_push, {"/q", "1"}}, "queue_push of a TCPStore is not supported"}}) {
+           {{query::queue_push, {"/q", std::string(10'001, 'v')}},
+            "queue_push of a TCPStore client"},
+           {{query::barrier, {"/text"}, 1}, "barrier of a TCPStore client"}}) {
     auto const c = h.connect();
     static_cast<void>(h.call(c, {query::set, {"/text", "abc"}}));
     BOOST_TEST(h.call(c, what) == "");

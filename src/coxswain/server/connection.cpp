@@ -156,6 +156,7 @@ connection::next connection::read_ready() {
     if (got.how == net::transfer::outcome::would_block) return nothing_to_read();
     if (got.how != net::transfer::outcome::done) {
       iteration_.take_in();
+      if (got.how == net::transfer::outcome::eof) read_to_end();
       end(loss_of(got));
       return next::stop;
     }
@@ -171,6 +172,13 @@ connection::next connection::read_ready() {
     if (own >= own_read_max || iteration_.bytes_read >= iteration_read_max)
       return next::another_iteration;
   }
+}
+
+// Its end of file acknowledges what its kernel had received before it was closed, and a process
+// that left some of that unread causes a reset instead.
+void connection::read_to_end() {
+  if (ended() || is_broken_ || !out_->empty() || stream_->unread_by_peer() != 0) return;
+  iteration_.logic.closed_in_order(iteration_.now, id_);
 }
 
 connection::next connection::nothing_to_read() {

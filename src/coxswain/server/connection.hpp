@@ -123,6 +123,7 @@ class alignas(64) connection final : private net::watched {
 
   net::owned_coroutine read();
   [[nodiscard]] next read_ready();
+  void read_to_end();
   [[nodiscard]] next nothing_to_read();
   void go_on();
   void has_room() noexcept override;

@@ -231,6 +231,13 @@ void dispatch::malformed(time_point now, connection_id from, line& on, status co
   core_.malformed(now, from, why.message());
 }
 
+void dispatch::closed_in_order(time_point now, connection_id from) {
+  auto const guard = core_.completing();
+  now_ = now;
+  auto* const on = lines_.find(from);
+  if (on != nullptr && on->tcp_store) tcp_store_.closed_in_order(now, from, *on);
+}
+
 void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept {
   auto const guard = core_.completing();
   now_ = now;

@@ -91,6 +91,9 @@ class dispatch {
   // trunk are gone with it.
   void lost(time_point now, connection_id from, core::loss how) noexcept;
 
+  // The peer closed the connection after it had received all of `out(to)`; `lost` follows.
+  void closed_in_order(time_point now, connection_id from);
+
   // Some of `out(to)` was written; the outbox continues after it.
   void wrote(time_point now, connection_id to, std::size_t count);
 

@@ -65,6 +65,7 @@ status dispatch::take_routed(time_point now, connection_id from, line& on,
   line& one = *lines_.find(id);
   if (what->what == kind::content) return take_content(now, id, one, what->content);
   if (what->what == kind::room) return make_room(now, id, one, what->room);
+  if (one.out.empty()) closed_in_order(now, id);
   if (what->has_exited) ++exits_reported_;
   one.route->ended = what->has_exited ? core::loss::exited : core::loss::closed;
   broke(id);

@@ -18,6 +18,9 @@ constexpr char is_not_ready = 1;
 constexpr char stop_waiting = 0;
 constexpr char wait_cancelled = 1;
 
+// How long an item that ended a wait is kept for the pop that may follow.
+constexpr duration reservation = 5s;
+
 void append_number(std::string& to, std::uint64_t number, std::size_t width) {
   for (std::size_t i = 0; i < width; ++i) to += static_cast<char>(number >> 8 * i & 0xff);
 }
@@ -83,6 +86,9 @@ status client::received(request&& what, output& to) {
   open_request why;
   why.what = what.what;
   if (!texts.empty()) why.key = texts.front();
+  bool const claims = taken_ && taken_->now == taken_item::state::reserved &&
+                      what.what == query::queue_pop && taken_->key == why.key;
+  if (!claims) end_lease(to);
   switch (what.what) {
     case query::validate:
       if (what.number == magic) break;
@@ -100,25 +106,25 @@ status client::received(request&& what, output& to) {
     case query::add:
       send(core::increment_args{path_of(texts[0]), what.number}, std::move(why), to);
       break;
-    case query::check:
-      // This is answered at once, the other when its time limit has expired.
-      if (texts.size() == 1) {
-        send(core::try_get_args{path_of(texts[0])}, std::move(why), to);
-      } else {
-        send(core::get_all_args{paths_of(texts), duration{}}, std::move(why), to);
-      }
-      break;
+    case query::check: check(texts, std::move(why), to); break;
     case query::wait:
       if (texts.size() == 1) {
-        send(core::get_args{path_of(texts[0]), without_limit}, std::move(why), to);
+        check(texts, std::move(why), to);
       } else {
-        send(core::get_all_args{paths_of(texts), without_limit}, std::move(why), to);
+        send(core::get_all_args{paths_of(texts), without_limit, true}, std::move(why), to);
       }
       break;
     case query::count_keys:
       send(core::count_keys_args{std::string{directory}}, std::move(why), to);
       break;
-    case query::delete_key: send(core::remove_args{path_of(texts[0])}, std::move(why), to); break;
+    case query::delete_key: {
+      open_request mark;
+      mark.what = query::barrier;
+      mark.now = step::mark;
+      send(core::remove_args{path_of(texts[0])}, std::move(why), to);
+      send(core::remove_args{barrier_path_of(texts[0])}, std::move(mark), to);
+      break;
+    }
     case query::append:
       send(core::append_args{path_of(texts[0]), std::move(texts[1])}, std::move(why), to);
       break;
@@ -137,23 +143,104 @@ status client::received(request&& what, output& to) {
       send(core::list_args{std::string{directory}}, std::move(why), to);
       break;
     case query::queue_push:
-    case query::queue_pop:
+      send(core::push_args{path_of(texts[0]), std::move(texts[1])}, std::move(why), to);
+      break;
+    case query::queue_pop: pop(std::move(why), to); break;
     case query::queue_length:
+      send(core::count_keys_args{path_of(texts[0]), true}, std::move(why), to);
+      break;
     case query::barrier:
-      return {errc::unimplemented, std::string{name(what.what)} +
-                                       " of a TCPStore is not supported by the coordinator; use "
-                                       "coxswain.Store"};
+      why.count = what.number;
+      send(core::increment_args{path_of(texts[0]), 1}, std::move(why), to);
+      break;
   }
   return {};
 }
 
-void client::send(core::request what, open_request why, output& to) {
+request_id client::send(core::request what, open_request why, output& to) {
   core::client_message message;
   message.id = request_id{++sent_};
   message.answered_through = answered_;
   message.what = std::move(what);
   open_.emplace(message.id, std::move(why));
   to.to_core.push_back(std::move(message));
+  return request_id{sent_};
+}
+
+void client::cancel(request_id which, output& to) {
+  if (open_.erase(which) == 0) return;
+  core::client_message message;
+  message.answered_through = answered_;
+  message.what = core::cancel_args{which};
+  to.to_core.push_back(std::move(message));
+}
+
+// Most keys have values by the time of a wait: only others make two requests wait.
+void client::check(std::vector<std::string> const& keys, open_request why, output& to) {
+  if (keys.size() == 1) why.now = step::look;
+  send(core::get_all_args{paths_of(keys), duration{}, true}, std::move(why), to);
+}
+
+// For a value, and for an item of the queue of this name.
+void client::wait(open_request why, output& to) {
+  auto const path = path_of(why.key);
+  why.now = step::wait;
+  auto const value = send(core::get_all_args{{path}, without_limit, true}, why, to);
+  why.now = step::take;
+  why.other = value;
+  core::take_args take{path, without_limit, reservation};
+  open_.at(value).other = send(std::move(take), std::move(why), to);
+}
+
+void client::pop(open_request why, output& to) {
+  if (taken_) {
+    core::update_lease_args const claim{taken_->number, taken_->redeliveries,
+                                        core::lease_change::extend, without_limit};
+    why.now = step::claim_taken;
+    why.item = std::exchange(taken_->value, {});
+    taken_->now = taken_item::state::claimed;
+    send(claim, std::move(why), to);
+  } else {
+    why.now = step::take;
+    core::take_args take{path_of(why.key), duration{}, without_limit};
+    send(std::move(take), std::move(why), to);
+  }
+}
+
+// The client goes on: it has received the item, or does not want it.
+void client::end_lease(output& to) {
+  if (!taken_) return;
+  bool const is_wanted = taken_->now != taken_item::state::reserved;
+  core::update_lease_args const end{
+      taken_->number, taken_->redeliveries,
+      is_wanted ? core::lease_change::finish : core::lease_change::release};
+  taken_.reset();
+  open_request why;
+  why.what = query::queue_pop;
+  why.now = step::end_lease;
+  send(end, std::move(why), to);
+}
+
+void client::closed_in_order(output& to) {
+  if (taken_ && taken_->now == taken_item::state::given) end_lease(to);
+}
+
+// The arrivals are counted in the key of this name, as upstream's are. Who makes them complete sets
+// another key, at which the others wait.
+void client::arrived(open_request&& to, core::answer const& what, output& into) {
+  auto const* const counted = std::get_if<core::counter_answer>(&what.value);
+  if (to.now == step::mark) return;
+  if (counted == nullptr) return say(into, stop_waiting);  // the others have arrived
+  auto path = barrier_path_of(to.key);
+  if (counted->value < to.count) {
+    core::get_all_args const wait{{std::move(path)}, without_limit, true};
+    send(wait, std::move(to), into);
+    return;
+  }
+  to.now = step::mark;
+  core::put_args mark{std::move(path), {}, true};
+  send(std::move(mark), std::move(to), into);
+  say(into, stop_waiting);
 }
 
 // An empty text is expected of a key that is missing or has an empty value. If both are possible,
@@ -172,14 +259,10 @@ void client::compare_set(open_request why, output& to) {
 
 // The client reads one reply to its wait, or to this, whichever comes first.
 void client::cancel_wait(output& to) {
-  std::erase_if(open_, [&](auto const& one) {
-    if (one.second.what != query::wait) return false;
-    core::client_message message;
-    message.answered_through = answered_;
-    message.what = core::cancel_args{one.first};
-    to.to_core.push_back(std::move(message));
-    return true;
-  });
+  for (auto at = open_.begin(); at != open_.end();) {
+    auto const& [id, why] = *at++;
+    if (why.what == query::wait || why.what == query::barrier) cancel(id, to);
+  }
   say(to, wait_cancelled);
 }
 
@@ -193,19 +276,20 @@ client::verdict client::answered(core::outgoing const& what, output& to) {
 }
 
 client::verdict client::reply(open_request&& to, core::answer const& what, output& into) {
-  bool const is_missing =
-      what.outcome.code() == errc::not_found || what.outcome.code() == errc::deadline_exceeded;
-  if (to.what == query::check && (what.outcome.ok() || is_missing)) {
-    say(into, is_missing ? is_not_ready : is_ready);
-    return {};
+  switch (to.what) {
+    case query::check: return checked(std::move(to), what, into);
+    case query::wait: return waited(std::move(to), what, into);
+    case query::queue_pop: return popped(std::move(to), what, into);
+    case query::compare_set: return compared(std::move(to), what, into);
+    default: break;
   }
-  if (to.what == query::compare_set) return compared(std::move(to), what, into);
   if (!what.outcome.ok()) return failed(to, what.outcome);
   switch (to.what) {
     case query::get: say_value(into, std::get<core::value_answer>(what.value).value); break;
     case query::add: say_number(into, std::get<core::counter_answer>(what.value).value); break;
-    case query::wait: say(into, stop_waiting); break;
+    case query::barrier: arrived(std::move(to), what, into); break;
     case query::count_keys:
+    case query::queue_length:
       say_number(into, static_cast<std::int64_t>(std::get<core::count_answer>(what.value).count));
       break;
     case query::delete_key:
@@ -220,6 +304,66 @@ client::verdict client::reply(open_request&& to, core::answer const& what, outpu
       return listed(std::move(to), std::get<core::listing_answer>(what.value), into);
     default: break;  // they have no reply
   }
+  return {};
+}
+
+client::verdict client::checked(open_request&& to, core::answer const& what, output& into) {
+  if (what.outcome.ok() && to.now == step::take) {
+    say(into, std::get<core::count_answer>(what.value).count == 0 ? is_not_ready : is_ready);
+  } else if (what.outcome.ok()) {
+    say(into, is_ready);
+  } else if (what.outcome.code() != errc::deadline_exceeded) {
+    return failed(to, what.outcome);
+  } else if (to.now == step::look) {
+    core::count_keys_args items{path_of(to.key), true};
+    to.now = step::take;
+    send(std::move(items), std::move(to), into);
+  } else {
+    say(into, is_not_ready);
+  }
+  return {};
+}
+
+client::verdict client::waited(open_request&& to, core::answer const& what, output& into) {
+  if (to.now == step::look && what.outcome.code() == errc::deadline_exceeded) {
+    wait(std::move(to), into);
+    return {};
+  }
+  if (!what.outcome.ok()) return failed(to, what.outcome);
+  cancel(to.other, into);
+  if (to.now == step::take) {
+    auto const& item = std::get<core::value_answer>(what.value);
+    end_lease(into);  // of another wait
+    taken_ = taken_item{std::move(to.key), item.version, item.redeliveries.value_or(0), item.value,
+                        taken_item::state::reserved};
+  }
+  say(into, stop_waiting);
+  return {};
+}
+
+client::verdict client::popped(open_request&& to, core::answer const& what, output& into) {
+  bool const is_claim = to.now == step::claim_taken;
+  if (to.now == step::end_lease) return {};
+  if (is_claim && what.outcome.code() == errc::failed_precondition) {  // the reservation is over
+    taken_.reset();
+    pop(std::move(to), into);
+    return {};
+  }
+  if (to.now == step::take && what.outcome.code() == errc::deadline_exceeded) {
+    say_number(into, 0);
+    return {};
+  }
+  if (!what.outcome.ok()) return failed(to, what.outcome);
+  say_number(into, 1);
+  if (is_claim) {
+    say_value(into, to.item);
+    if (taken_) taken_->now = taken_item::state::given;
+    return {};
+  }
+  auto const& item = std::get<core::value_answer>(what.value);
+  say_value(into, item.value);
+  taken_ = taken_item{
+      std::move(to.key), item.version, item.redeliveries.value_or(0), {}, taken_item::state::given};
   return {};
 }
 

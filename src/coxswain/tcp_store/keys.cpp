@@ -43,6 +43,10 @@ std::string path_of(std::string_view key) {
   return key.empty() ? path.append(empty) : path + escaped(key);
 }
 
+std::string barrier_path_of(std::string_view key) {
+  return path_of(key).insert(directory.size(), "-barriers");
+}
+
 std::string key_of(std::string_view path) {
   path.remove_prefix(directory.size() + 1);
   if (path.starts_with(own)) return unescaped(path.substr(own.size()));

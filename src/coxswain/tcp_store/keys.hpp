@@ -13,7 +13,10 @@ inline constexpr std::string_view directory = "torch";
 // A TCPStore puts a slash before each of its user's keys; those without one are its own.
 [[nodiscard]] std::string path_of(std::string_view key);
 
-// The inverse.
+// The key that exists once the barrier of this name is complete. It is not below `directory`.
+[[nodiscard]] std::string barrier_path_of(std::string_view key);
+
+// The inverse of path_of.
 [[nodiscard]] std::string key_of(std::string_view path);
 
 }  // namespace coxswain::tcp_store

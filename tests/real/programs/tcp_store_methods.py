@@ -42,6 +42,21 @@ def methods(store, key):
         finally:
             store.set_timeout(TIMEOUT)
 
+    def items(name):
+        found = [store.queue_len(name), outcome(lambda: store.queue_pop(name, block=False))]
+        for item in "1", b"", LARGE:
+            store.queue_push(name, item)
+        found += store.queue_len(name), store.check([name]), store.wait([name]), store.delete_key(name)
+        return [*found, store.queue_pop(name), store.queue_pop(name, block=False), store.queue_pop(name) == LARGE,
+                store.queue_len(name), store.check([name])]
+
+    def pop_in_vain(name):
+        store.set_timeout(SHORT)
+        try:
+            store.queue_pop(name)
+        finally:
+            store.set_timeout(TIMEOUT)
+
     def compare(*pairs):
         return [store.compare_set(key + "c", expected, desired) for expected, desired in pairs]
 
@@ -65,6 +80,14 @@ def methods(store, key):
     yield "delete_key", lambda: [store.delete_key(key + "c"), store.delete_key(key + "c")]
     yield "append", lambda: append(key + "appended")
     yield "several", several
+    if hasattr(store, "queue_push"):
+        yield "items in their order", lambda: items(key + "q")
+        yield "an item that nobody pushes", lambda: pop_in_vain(key + "q")
+        yield "a value is no item", lambda: store.queue_pop(key)
+    if hasattr(store, "barrier"):
+        yield "barrier", lambda: [store.barrier(key + "b", 1, SHORT) for _ in range(2)]
+        yield "barrier in vain", lambda: store.barrier(key + "b3", 3, SHORT)
+        yield "barrier after that", lambda: [store.barrier(key + "b3", count, SHORT) for count in (2, 3, 0)]
     yield "num_keys", store.num_keys
     yield "has_extended_api", store.has_extended_api
     if hasattr(store, "clone"):
@@ -80,6 +103,23 @@ def outcome(call):
         return type(problem).__name__, str(problem)
 
 
+def consumers(connect):
+    """What clients that wait for items got, each item one of them, and how long it took."""
+    taken = []
+    threads = [threading.Thread(target=lambda store=connect(): taken.extend(store.queue_pop("shared")
+                                                                           for _ in range(50)))
+               for _ in range(3)]
+    begin = time.monotonic()
+    for thread in threads:
+        thread.start()
+    producer = connect()
+    for item in range(150):
+        producer.queue_push("shared", str(item))
+    for thread in threads:
+        thread.join()
+    return sorted(taken, key=int), time.monotonic() - begin
+
+
 def results(connect):
     """What each call returned or raised, and how long it took."""
     first, second = connect(), connect()
@@ -88,6 +128,8 @@ def results(connect):
         for name, call in methods(store, key):
             begin = time.monotonic()
             found.append((f"{key}: {name}", outcome(call), time.monotonic() - begin))
+    if hasattr(first, "queue_push"):
+        found.append(("consumers", *consumers(connect)))
     adders = [threading.Thread(target=lambda store=store: [store.add("race", 1) for _ in range(500)])
               for store in (first, second)]
     for adder in adders:

@@ -160,6 +160,12 @@ void tcp_store_connections::wrote(time_point now, connection_id to, line& on) {
   }
 }
 
+void tcp_store_connections::closed_in_order(time_point now, connection_id from, line& on) {
+  tcp_store::output last;
+  on.tcp_store->client.closed_in_order(last);
+  for (auto& one : last.to_core) core_.received(now, from, std::move(one));
+}
+
 // Its session has nothing to resume.
 void tcp_store_connections::lost(time_point now, connection_id from) {
   core::client_message bye;

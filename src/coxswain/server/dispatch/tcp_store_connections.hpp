@@ -49,6 +49,9 @@ class tcp_store_connections {
   // Some of its output was written.
   void wrote(time_point now, connection_id to, line& on);
 
+  // The client has closed the connection after it had received everything; `lost` follows.
+  void closed_in_order(time_point now, connection_id from, line& on);
+
   // The connection is gone; before the core knows.
   void lost(time_point now, connection_id from);
 
