@@ -2,6 +2,7 @@
 
 #include "tests/main/contains.hpp"
 #include "tests/xla/harness.hpp"
+#include "tests/xla/topologies.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,7 +14,9 @@ namespace coxswain::xla {
 namespace {
 
 using coxswain::test::contains;
+using test::global_topology;
 using test::harness;
+using test::local_topology;
 using test::t0;
 
 // The texts of the core's new events.
@@ -756,45 +759,111 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_rejoins_without_affecting_others) {
   BOOST_TEST(h.entrance().task_sessions() <= 3U);
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_returns_replaces_its_topologies_and_keeps_its_other_keys) {
-  for (auto const of : {generation::second, generation::third}) {
-    harness h{2, false, {.recoverable = true}};
+// Task 0 of two, whose processes insert keys.
+struct returning_task {
+  explicit returning_task(generation of) {
     h.of = of;
-    auto at = h.start(2);
-    auto self = incarnation{10};
-    auto const put = [&](std::string key, std::string value) {
-      auto asked = harness::about(0, std::move(key), std::move(value));
-      asked.self = self;
-      return h.text(h.call(at[0], method::insert_key_value, asked));
-    };
-    auto const come_back = [&](std::uint64_t number) {
-      h.close(at[0]);
-      h.wait(3s);
-      at[0] = h.connect();
-      self = incarnation{number};
-      auto again = harness::by(0);
-      again.self = self;
-      BOOST_TEST(h.text(h.call(at[0], method::register_task, again)) == "OK");
-    };
-    std::string const local = "cpu:local_topology/cpu/0";
-    std::string const global = "cpu:global_topology/cpu";
-    for (auto const& key : {local, global, std::string{"k"}}) {
-      BOOST_TEST(put(key, "boot 1") == "OK");
-      BOOST_TEST(put(key, "boot 1") == "ALREADY_EXISTS: key " + key + " already exists.");
-    }
-    for (std::uint64_t number = 20; number < 23; ++number) {
-      come_back(number);
-      for (auto const& key : {local, global}) {
-        auto const value = "boot " + std::to_string(number);
-        BOOST_TEST(put(key, value) == "OK");
-        BOOST_TEST(put(key, value) == "ALREADY_EXISTS: key " + key + " already exists.");
-        auto const got = h.call(at[1], method::get_key_value, harness::about(1, key));
-        BOOST_TEST(contains(h.message(got), value));
-      }
-      BOOST_TEST(put("k", "boot 2") == "ALREADY_EXISTS: key k already exists.");
-      BOOST_TEST(put("k", "boot 1") == "OK");
+    at = h.start(2);
+  }
+  void come_back() {
+    h.close(at[0]);
+    h.wait(3s);
+    at[0] = h.connect();
+    self.value += 100;
+    BOOST_TEST(h.text(h.call(at[0], method::register_task, about(self))) == "OK");
+  }
+  std::string put(std::string key, std::string value, bool overwrites = false) {
+    auto asked = about(self);
+    asked.name = std::move(key);
+    asked.value = std::move(value);
+    asked.overwrite = overwrites;
+    return h.text(h.call(at[0], method::insert_key_value, asked));
+  }
+  bool holds(std::string const& key, std::string const& value) {
+    auto const got = h.call(at[1], method::get_key_value, harness::about(1, key));
+    return contains(h.message(got), value);
+  }
+  request about(incarnation by) const {
+    auto made = harness::by(0);
+    made.self = by;
+    return made;
+  }
+
+  harness h{2, false, {.recoverable = true}};
+  incarnation self{10};
+  std::vector<connection_id> at;
+};
+
+std::string exists(std::string const& key) {
+  return "ALREADY_EXISTS: key " + key + " already exists.";
+}
+
+std::string const local_key = "cpu:local_topology/cpu/0";
+std::string const global_key = "cpu:global_topology/cpu";
+
+BOOST_AUTO_TEST_CASE(a_process_that_returns_on_another_machine_keeps_its_topologies) {
+  for (auto const of : {generation::second, generation::third}) {
+    returning_task t{of};
+    auto const other = local_topology(1, "a", 1);
+    auto const local = local_topology(0, "a", 2);
+    auto const global = global_topology({local, other});
+    for (int i = 0; i < 3; ++i) {
+      auto const now = local_topology(0, "boot " + std::to_string(i), 2);
+      auto const all = global_topology({now, other});
+      BOOST_TEST(t.put(local_key, i == 0 ? local : now) == "OK");
+      BOOST_TEST(t.put(local_key, now) == exists(local_key));
+      BOOST_TEST(t.put(global_key, i == 0 ? global : all) == "OK");
+      BOOST_TEST(t.put(global_key, all) == exists(global_key));
+      BOOST_TEST(t.holds(local_key, local));
+      BOOST_TEST(t.holds(global_key, global));
+      t.come_back();
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_returns_with_other_devices_is_refused) {
+  returning_task t{generation::third};
+  auto const local = local_topology(0, "a", 2);
+  auto const global = global_topology({local, local_topology(1, "a", 1)});
+  BOOST_TEST(t.put(local_key, local) == "OK");
+  BOOST_TEST(t.put(global_key, global) == "OK");
+  t.come_back();
+
+  for (auto const& more : {local_topology(0, "a", 3), local_topology(0, "b", 1)}) {
+    auto const refused = t.put(local_key, more);
+    BOOST_TEST(contains(refused, exists(local_key)));
+    BOOST_TEST(contains(refused, "had other devices: 2, this one has "));
+    auto const of_all = t.put(global_key, global_topology({more, local_topology(1, "a", 1)}));
+    BOOST_TEST(contains(of_all, exists(global_key)));
+    BOOST_TEST(contains(of_all, "had other devices: 3, this one has "));
+  }
+  BOOST_TEST(t.holds(local_key, local));
+  BOOST_TEST(t.holds(global_key, global));
+
+  t.come_back();
+  BOOST_TEST(t.put(local_key, local) == "OK");
+  BOOST_TEST(t.put(global_key, global) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_topology_that_another_task_has_inserted_is_its_own) {
+  returning_task t{generation::third};
+  auto const local = local_topology(0, "a", 2);
+  BOOST_TEST(t.put(local_key, local) == "OK");
+
+  auto const by_other = harness::about(1, local_key, local);
+  BOOST_TEST(t.h.text(t.h.call(t.at[1], method::insert_key_value, by_other)) == exists(local_key));
+  BOOST_TEST(t.put(local_key, local_topology(0, "b", 1), true) == "OK");
+  BOOST_TEST(t.holds(local_key, local_topology(0, "b", 1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_returns_inserts_the_same_keys_again) {
+  returning_task t{generation::third};
+  BOOST_TEST(t.put("k", "v") == "OK");
+  BOOST_TEST(t.put("k", "v") == exists("k"));
+  t.come_back();
+
+  BOOST_TEST(t.put("k", "w") == exists("k"));
+  BOOST_TEST(t.put("k", "v") == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_final_stop_ends_polls_with_a_service_error) {

@@ -126,6 +126,7 @@ class door {
   void met(open_call& one, core::answer_ptr const& what);
   void met_strictly(open_call const& one, status outcome);
   void finish(request_id id, core::answer const& what);
+  void insert_topology(time_point now, request_id id, core::answer const& there);
   void next_page(time_point now, request_id id);
   void took_page(time_point now, request_id id, core::answer const& what);
   void begin_listings(time_point now);

@@ -332,8 +332,12 @@ void door::keys(arrived_call const& a) {
   core::request what;
   switch (a.of.what) {
     case method::insert_key_value:
-      what = core::put_args{std::move(asked.name), std::move(asked.value), asked.overwrite, false,
-                            is_topology_key(one.name)};
+      if (!asked.overwrite && is_topology_key(asked.name)) {
+        one.topology = std::make_unique<std::string>(std::move(asked.value));
+        what = core::try_get_args{std::move(asked.name)};
+        break;
+      }
+      what = core::put_args{std::move(asked.name), std::move(asked.value), asked.overwrite};
       break;
     case method::get_key_value: what = core::get_args{std::move(asked.name), without_limit}; break;
     case method::try_get_key_value: what = core::try_get_args{std::move(asked.name)}; break;

@@ -2,6 +2,7 @@
 
 #include "coxswain/xla/codec.hpp"
 #include "coxswain/xla/door.hpp"
+#include "coxswain/xla/topology_key.hpp"
 
 #include <utility>
 
@@ -105,6 +106,7 @@ void door::took_reply(time_point now, carrier& to, request_id id, core::answer_p
       [[fallthrough]];
     default:
       if (one.pages) return took_page(now, id, *what);
+      if (one.topology) return insert_topology(now, id, *what);
       finish(id, *what);
       return;
   }
@@ -126,6 +128,25 @@ void door::finish(request_id id, core::answer const& what) {
     calls_.answer(one, by_service(reply.error()));
   }
   calls_.forget(id);
+}
+
+// The key has been read. What an earlier process of the task has put there stays, so that all that
+// ever join number the devices alike; the core decides whether there was such a process.
+void door::insert_topology(time_point now, request_id id, core::answer const& there) {
+  open_call const& one = calls_.at(id);
+  core::put_args put{one.name, *one.topology};
+  if (auto const* const held = as<core::value_answer>(there)) {
+    std::string_view const before = held->value.view();
+    if (!have_same_devices(put.key, before, put.value)) {
+      return calls_.finish(
+          id, plain({errc::already_exists, other_devices(put.key, before, put.value)}));
+    }
+    put.value = before;
+    put.replaces_predecessor = true;
+  }
+  open_call again{one.from, one.stream, one.of, one.by, one.name};
+  calls_.forget(id);
+  core_.submit(now, std::move(again), std::nullopt, std::move(put));
 }
 
 void door::took_page(time_point now, request_id id, core::answer const& what) {

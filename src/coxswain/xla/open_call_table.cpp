@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t call_bytes = sizeof(open_call) + 96;
 
 std::size_t cost_of(open_call const& one) {
-  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name);
+  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name) +
+         (one.topology ? one.topology->size() : 0);
 }
 
 }  // namespace

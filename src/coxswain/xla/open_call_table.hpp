@@ -34,6 +34,7 @@ struct open_call {
   std::int64_t counter{};          // of its barrier
   std::vector<task_name> asked{};  // by GetAliveTasks; or the caller, for its job's name
   std::unique_ptr<directory_pages> pages{};
+  std::unique_ptr<std::string> topology{};  // to be inserted, while its key is read
 };
 
 // Answered calls of a method, and how many of them failed.
