@@ -1028,9 +1028,19 @@ BOOST_AUTO_TEST_CASE(a_second_incarnation_beside_a_live_holder_fails_the_job) {
   auto const poll = h.call(all[1], method::poll_for_error, harness::by(1));
   auto again = harness::by(0);
   again.self = incarnation{99};
-  auto const joins = h.call(h.connect(), method::register_task, again);
-  BOOST_TEST(h.code(joins) == "ABORTED");
-  BOOST_TEST(h.code(poll) == "ABORTED");
+  auto const own = h.call(all[0], method::poll_for_error, harness::by(0));
+  auto const newer = h.connect();
+  auto const joins = h.call(newer, method::register_task, again);
+  for (auto const one : {joins, poll, own}) BOOST_TEST(h.code(one) == "ABORTED");
+
+  auto meets = harness::meet(0, "b");
+  meets.self = again.self;
+  BOOST_TEST(h.code(h.call(newer, method::heartbeat, again)) == "ABORTED");
+  BOOST_TEST(h.code(h.call(newer, method::barrier, meets)) == "INTERNAL");
+  BOOST_TEST(h.code(h.call(newer, method::poll_for_error, again)) == "FAILED_PRECONDITION");
+  auto const leaves = h.call(newer, method::shutdown_task, again);
+  BOOST_TEST(contains(h.text(leaves), "INTERNAL: Shutdown barrier has failed"));
+  BOOST_TEST(h.code(h.call(all[1], method::shutdown_task, harness::by(1))) == "INTERNAL");
 }
 
 BOOST_AUTO_TEST_CASE(a_recoverable_holder_is_replaced_without_a_probe) {

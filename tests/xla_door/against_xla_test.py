@@ -4,6 +4,7 @@ is none, it is skipped.
 """
 
 import concurrent.futures
+import contextlib
 import os
 import shutil
 import subprocess
@@ -195,6 +196,32 @@ class AgainstXla(WithAgents):
 
     def test_barriers_of_some_tasks(self):
         self.compare_all(OF_SOME, 3)
+
+    def after_a_second_process(self, player):
+        """The outcomes of calls of both processes of a task, the second of which has failed the job."""
+        first, _ = player.agents
+        second = self.agent(0, **player.how)
+        second.requests.service_incarnation = first.requests.service_incarnation
+        calls = [second.start("RegisterTask", second.requests.register(), 8)]
+        with contextlib.suppress(Failure):
+            second.result_of(calls[0])
+        for agent in player.agents:
+            self.assertTrue(agent.poll_ended.wait(LIMIT))
+        for agent in first, second:
+            for method, request in (("Heartbeat", agent.requests.heartbeat()),
+                                    ("PollForError", agent.requests.poll()),
+                                    ("Barrier", agent.requests.barrier("b", 3000, [], 0)),
+                                    ("RegisterTask", agent.requests.register()),
+                                    ("ShutdownTask", agent.requests.shutdown())):
+                calls.append(agent.start(method, request, 8))
+                with contextlib.suppress(Failure):
+                    agent.result_of(calls[-1])
+        polls = [agent.poll_outcome.code for agent in player.agents]
+        return polls + [player.outcome(call) for call in calls]
+
+    def test_a_second_process_of_a_task_fails_the_job(self):
+        theirs, ours = map(self.after_a_second_process, self.services(2))
+        self.assertEqual(ours, theirs)
 
     def test_a_recoverable_task_is_restarted(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

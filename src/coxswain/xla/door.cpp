@@ -58,6 +58,7 @@ void door::called(time_point now, received_call const& what) {
 }
 
 void door::route(arrived_call const& a) {
+  if (strict_ && failure_.has_happened() && refuses_after_failure(a)) return;
   switch (a.of.what) {
     case method::register_task: return register_task(a);
     case method::heartbeat: return heartbeat(a);

@@ -118,6 +118,7 @@ class door {
   [[nodiscard]] bool replaces_barrier(arrived_call const& a, task_session& s);
   void cancel_in_core(arrived_call const& a, strict_barriers::instance const& which);
   void evict_holder(arrived_call const& a, task_id task);
+  [[nodiscard]] bool refuses_after_failure(arrived_call const& a) const;
 
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
   void took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what);

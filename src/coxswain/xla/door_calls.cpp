@@ -116,6 +116,25 @@ void door::evict_holder(arrived_call const& a, task_id task) {
   }
 }
 
+// Upstream, once a task is in error: alike for each caller, registered or not.
+bool door::refuses_after_failure(arrived_call const& a) const {
+  outcome how = failure_.as_outcome(a.of.of, std::nullopt);
+  if (a.of.what == method::heartbeat || a.of.what == method::register_task) {
+    how.code = errc::aborted;
+  } else if (a.of.what == method::poll_for_error) {
+    how = failure_.as_outcome(a.of.of, task_id{a.asked.task->id});
+  } else if (a.of.what == method::barrier || a.of.what == method::shutdown_task) {
+    open_call one = a.opened_by(a.by);
+    one.name = a.asked.name;
+    one.counter = a.asked.counter;
+    how = replies_.failed(one, {errc::internal, how.text});
+  } else {
+    return false;
+  }
+  a.refuse(std::move(how));
+  return true;
+}
+
 void door::heartbeat(arrived_call const& a) {
   task_session* const s = core_.caller(a);
   if (!s) return;

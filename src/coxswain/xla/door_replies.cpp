@@ -33,7 +33,10 @@ void door::took_push(time_point now, carrier& to, core::answer_ptr const& pushed
   if (auto const* const bye = as<core::goodbye>(what)) return said_goodbye(now, to, *bye);
   if (as<job_error>(what)) {
     failure_.took(pushed);
-    if (s && s->poll != request_id{}) core_.answer_poll(*s, failure_.as_outcome(s->of, s->task));
+    if (!s || s->poll == request_id{}) return;
+    // Upstream, the poll of the task at fault is like any other's; only a later one differs.
+    auto const task = strict_ ? std::nullopt : std::optional{s->task};
+    core_.answer_poll(*s, failure_.as_outcome(s->of, task));
     return;
   }
   if (!s) return;
