@@ -113,6 +113,30 @@ BOOST_AUTO_TEST_CASE(a_former_supervisor_says_nothing_about_the_next_process) {
   BOOST_TEST(c.state_of(1) == "connected");
 }
 
+BOOST_AUTO_TEST_CASE(a_jax_program_at_an_address_is_where_its_supervisor_is) {
+  cluster c{cluster::without_clients(4)};
+  for (std::uint32_t task = 0; task < 3; ++task) supervisor(c, task);
+  auto const label_of = [&](std::uint32_t task, std::string label, std::string peer) {
+    int const process = c.hello({.label = std::move(label)}, std::move(peer));
+    c.join({process, task}, 100 + task, 300s, {.is_jax = true});
+    return c.look().tasks[task].label;
+  };
+
+  BOOST_TEST(label_of(0, "jax 0.10, 10.0.0.7:5", "10.0.0.7:5") == "jax 0.10, coxswain task");
+  BOOST_TEST(label_of(1, "jax 0.10, 10.0.0.7:5", "10.0.0.7:5 via relay, 10.0.0.8:1") ==
+             "jax 0.10, coxswain task");
+  BOOST_TEST(label_of(2, "jax 0.10, b12:3391", "unix: process 3391 of user 0") ==
+             "jax 0.10, b12:3391");
+  BOOST_TEST(label_of(3, "jax 0.10, 10.0.0.7:8", "10.0.0.7:8") == "jax 0.10, 10.0.0.7:8");
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_is_not_jax_keeps_its_label_beside_a_supervisor) {
+  cluster c{cluster::without_clients(1)};
+  supervisor(c, 0);
+  c.join({c.hello({.label = "b12, 10.0.0.7:5"}, "10.0.0.7:5"), 0}, 100);
+  BOOST_TEST(c.look().tasks[0].label == "b12, 10.0.0.7:5");
+}
+
 BOOST_AUTO_TEST_CASE(only_a_worker_supervises_and_only_a_task_of_the_job) {
   auto options =
       core::config{.credentials = {{core::role::reader, "look"}, {core::role::worker, "pull"}}};

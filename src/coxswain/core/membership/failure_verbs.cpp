@@ -88,7 +88,21 @@ void failure_verbs::supervise(session_id by, task_id task) {
 }
 
 void failure_verbs::joined(task_id task, incarnation self) {
-  if (auto const at = supervisions_.find(task); at != supervisions_.end()) at->second.of = self;
+  auto const at = supervisions_.find(task);
+  if (at == supervisions_.end()) return;
+  at->second.of = self;
+  if (roster_.at(task).is_jax) name_place(task, *sessions_.find(at->second.by));
+}
+
+// Where a JAX program does not say where it is, the label of its supervisor does: "jax 0.10,
+// b12:3391" instead of "jax 0.10, 10.0.0.7:40112".
+void failure_verbs::name_place(task_id task, session const& supervisor) {
+  origin& from = sessions_.find(roster_.at(task).held_by)->from;
+  std::string const& peer = from.peer();
+  std::string const address = ", " + peer.substr(0, peer.find(via_relay));
+  if (supervisor.from.label().empty() || !from.label().ends_with(address)) return;
+  auto const version = from.label().substr(0, from.label().size() - address.size());
+  from = {version + ", " + supervisor.from.label(), peer};
 }
 
 std::optional<task_id> failure_verbs::supervised_by(session_id who) const {

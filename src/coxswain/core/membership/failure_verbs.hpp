@@ -24,7 +24,7 @@ class failure_verbs final : public concern {
 
   // The session reports how the process of the task ends that joins from now on.
   void supervise(session_id by, task_id task);
-  // The task has a new incarnation.
+  // The task has a new incarnation, which its session holds.
   void joined(task_id task, incarnation self);
   // The task whose process this session supervises.
   [[nodiscard]] std::optional<task_id> supervised_by(session_id who) const;
@@ -61,6 +61,7 @@ class failure_verbs final : public concern {
   }
 
   void process_ended(call const& c, task_id task, report_error_args& args);
+  void name_place(task_id task, session const& supervisor);
   void end_session_of_process(time_point now, session_id id);
 
   bool job_error_news_{};
