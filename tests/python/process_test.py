@@ -71,6 +71,24 @@ class Signals(PythonTest):
                 # Other programs do not count.
                 self.assertLess(ended - sent - (without_cpu_then - without_cpu), 0.1)
 
+    def test_ctrl_c_ends_a_loop_of_short_calls(self):
+        at = self.coordinator()
+        program = self.python("""
+import coxswain, sys
+job = coxswain.Client(sys.argv[1])
+try:
+    while True:
+        if job.increment("n") == 1000:
+            print("ready", flush=True)
+except KeyboardInterrupt:
+    print("interrupted at", job.increment("n"))
+""", at.address)
+        self.assertEqual(program.stdout.readline(), "ready\n")
+
+        program.send_signal(signal.SIGINT)
+
+        self.assertIn("interrupted at", self.out_of(program))
+
     def wait_until_idle(self, program):
         """Waits until its main thread sleeps in a timed wait."""
         while True:

@@ -104,8 +104,8 @@ enum {
 enum { COXSWAIN_INFO = 0, COXSWAIN_WARNING = 1, COXSWAIN_ERROR = 2 };
 
 // A line for a log: the connection was lost or restored, a call waits for long and for what. The
-// text lives until the callback returns. Runs on the client's thread, so it must be quick. Calls
-// with its own client fail there with FAILED_PRECONDITION.
+// text lives until the callback returns. Runs on the client's thread or on one that is in a call,
+// so it must be quick. Calls with its own client fail there with FAILED_PRECONDITION.
 typedef void (*coxswain_log_callback)(int32_t severity, coxswain_string text, void* user_data);
 
 // Initialize to zero, then set `struct_size` and `address`.

@@ -2,9 +2,10 @@
 // PUBLIC. The client for programs without coroutines: each call blocks the calling thread. The
 // meaning and the errors of each call are those of coxswain::client (client.hpp).
 //
-// Threads: a thread of its own does the I/O; every function may be called from any number of
-// threads at once, except the destructor. Callbacks in the options run on that thread: calls made
-// there throw FAILED_PRECONDITION at once, and `close` and the destructor do not wait.
+// Threads: a thread of its own does the I/O, and at times one that waits for a call does it
+// instead, which makes short calls quicker; every function may be called from any number of threads
+// at once, except the destructor. Callbacks in the options run on the thread that does the I/O:
+// calls made there throw FAILED_PRECONDITION at once, and `close` and the destructor do not wait.
 //
 // Fork: a child process must create its own client. In a child, every call throws
 // FAILED_PRECONDITION "client used after fork", and destroying the object there does nothing.

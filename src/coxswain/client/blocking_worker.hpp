@@ -1,12 +1,13 @@
 #pragma once
-// The implementation of blocking_client and of the Python package: a client with its own io_context
-// and thread, and how other threads use it. Not here: the calls (blocking_client).
+// The implementation of blocking_client and of the Python package: a client with a loop of its own,
+// and how threads use it. Not here: the calls (blocking_client), which thread runs the loop
+// (net/shared_loop).
 
 #include "coxswain/client/agent/claim.hpp"
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/asio.hpp"
-#include "coxswain/net/signals_blocked.hpp"
+#include "coxswain/net/shared_loop.hpp"
 
 #include <unistd.h>
 
@@ -16,7 +17,6 @@
 #include <future>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -63,34 +63,33 @@ struct client_facts {
 // The longest time that standard clocks can wait for without overflow.
 constexpr duration wait_max = std::chrono::hours{24 * 365};
 
-// The client, its io_context and its thread. The calling threads wait on futures.
+// The client and the loop in which it runs. "The client's thread" is the one that runs the loop at
+// the moment.
 class client_worker {
  public:
-  client_worker() : work_{io_.get_executor()} {
-    net::signals_blocked const blocked;
-    thread_ = std::thread{[this] { io_.run(); }};
-  }
-
+  client_worker() = default;
   ~client_worker() {
     close();
-    thread_.join();
+    join();
   }
   client_worker(client_worker const&) = delete;
   client_worker& operator=(client_worker const&) = delete;
 
   // Runs the coroutine that `start` returns on the client's thread, and calls done(failure,
   // value...) there. Its cancellation slot is used on that thread only. Throws FAILED_PRECONDITION
-  // (after fork, or on that thread) and CANCELLED (closed), without calling `done`.
+  // (after fork, or on that thread) and CANCELLED (closed), without calling `done`. `by`: the
+  // calling thread, if it will run the loop.
   template <class Start, class Done>
-  void spawn(Start start, Done done) {
+  void spawn(Start start, Done done, net::shared_loop::caller const* by = nullptr) {
     refuse_here();
-    post([this, start = std::move(start), done = std::move(done)]() mutable {
+    auto begin = [this, start = std::move(start), done = std::move(done)]() mutable {
       try {
-        asio::co_spawn(io_, start(client_), done);
+        asio::co_spawn(loop_.context(), start(client_), done);
       } catch (...) {
         done.fail(std::current_exception());
       }
-    });
+    };
+    post(std::move(begin), by);
   }
 
   // Runs the coroutine that `start` returns on the client's thread; stops_[stop] cancels it.
@@ -104,7 +103,7 @@ class client_worker {
       try {
         asio::cancellation_slot slot;
         if (stop) slot = stops_[*stop].slot();
-        asio::co_spawn(io_, start(client_), fulfil<value>{promise, slot});
+        asio::co_spawn(loop_.context(), start(client_), fulfil<value>{promise, slot});
       } catch (...) {
         promise->set_exception(std::current_exception());
       }
@@ -139,12 +138,18 @@ class client_worker {
     return answer.get();
   }
 
-  // Runs this on the client's thread, soon; false: the client is closed, and it never runs.
+  // Runs this on the client's thread, soon; false: the client is closed, and it never runs. `by`:
+  // as in `spawn`.
   template <class Work>
-  bool try_post(Work work) {
+  bool try_post(Work work, net::shared_loop::caller const* by = nullptr) {
     std::lock_guard const lock{mutex_};
-    if (!closed_) asio::post(io_, std::move(work));
-    return !closed_;
+    if (closed_) return false;
+    if (by) {
+      asio::post(loop_.context(), std::move(work));
+    } else {
+      loop_.post(std::move(work));
+    }
+    return true;
   }
 
   // Identifies a call that can be stopped, until it is forgotten.
@@ -160,9 +165,11 @@ class client_worker {
     ask([this, &options](client&) { return open(std::move(options)); });
   }
   void connect_and_join(client_options options, join_options const& join) {
+    if (options.spin > duration{}) loop_.keep();
     ask([&](client&) { return adopt(client_calls::connect_and_join(std::move(options), join)); });
   }
   asio::awaitable<void> open(client_options options) {
+    if (options.spin > duration{}) loop_.keep();
     return adopt(client_calls::connect(std::move(options)));
   }
   asio::awaitable<void> adopt(asio::awaitable<client> opening) {
@@ -202,19 +209,22 @@ class client_worker {
     }
     // Nothing is posted after this, so all waiting calls complete before the thread ends.
     auto const done = std::make_shared<std::promise<void>>();
-    asio::post(io_, [this, done] {
+    loop_.post([this, done] {
       reconnects_ = client_.reconnects();
       client_ = client{};
-      work_.reset();
+      loop_.release_work();
       done->set_value();
     });
     if (!is_here()) done->get_future().wait();
   }
 
+  // Waits for the loop's thread to end, after `close`.
+  void join() { loop_.join(); }
+
+  [[nodiscard]] net::shared_loop& loop() noexcept { return loop_; }
+
   // Whether this is the client's thread: that of its callbacks.
-  [[nodiscard]] bool is_here() const noexcept {
-    return std::this_thread::get_id() == thread_.get_id();
-  }
+  [[nodiscard]] bool is_here() const noexcept { return loop_.is_here(); }
 
   [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
 
@@ -252,31 +262,37 @@ class client_worker {
   template <class T, class Call>
   class elsewhere {
    public:
-    explicit elsewhere(client_worker& on) : on_{on} {}
+    elsewhere(client_worker& on, net::shared_loop::caller const& by) : on_{on}, by_{by} {}
 
     template <class Handler>
     void operator()(Handler&& handler, Call what) const {
-      on_.post(
-          [&io = on_.io_, what = std::move(what), done = std::forward<Handler>(handler)]() mutable {
-            detail::begin<T>(io.get_executor(), std::move(what), completion<T>{std::move(done)});
-          });
+      auto begin = [&io = on_.loop_.context(), what = std::move(what),
+                    done = std::forward<Handler>(handler)]() mutable {
+        detail::begin<T>(io.get_executor(), std::move(what), completion<T>{std::move(done)});
+      };
+      on_.post(std::move(begin), &by_);
     }
 
    private:
     client_worker& on_;
+    net::shared_loop::caller const& by_;
   };
 
   template <class T, class Call>
   T wait(Call what) {
     refuse_here();
-    return asio::async_initiate<asio::use_future_t<> const, typename signatures<T>::inside>(
-               elsewhere<T, Call>{*this}, asio::use_future, std::move(what))
-        .get();
+    net::shared_loop::caller here{loop_};
+    auto answer = asio::async_initiate<asio::use_future_t<> const, typename signatures<T>::inside>(
+        elsewhere<T, Call>{*this, here}, asio::use_future, std::move(what));
+    here.run([&] { return answer.wait_for(0s) == std::future_status::ready; }, without_limit);
+    return answer.get();
   }
 
   template <class Work>
-  void post(Work work) {
-    if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
+  void post(Work work, net::shared_loop::caller const* by = nullptr) {
+    if (!try_post(std::move(work), by)) {
+      throw error{status{errc::cancelled, "the client was closed"}};
+    }
   }
 
   pid_t process_{::getpid()};
@@ -285,12 +301,10 @@ class client_worker {
   std::atomic<std::uint64_t> reconnects_{};
   std::atomic<std::uint64_t> stops_count_{};
   std::map<std::uint64_t, asio::cancellation_signal> stops_;  // the thread's
-  asio::io_context io_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  net::shared_loop loop_;
   client client_;
   std::mutex mutex_;
   bool closed_{};
-  std::thread thread_;
 };
 
 }  // namespace coxswain::detail

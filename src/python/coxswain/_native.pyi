@@ -1,6 +1,6 @@
 """The native module, for type checkers. Each operation of Session is there twice: `name(...)`
-blocks; `begin_name(mailbox, number, ...)` returns a Call at once, and the mailbox has what comes of
-it."""
+blocks, with `within=seconds` at most so long (DeadlineExceeded); `begin_name(mailbox, number, ...)`
+returns a Call at once, and the mailbox has what comes of it."""
 
 from typing import Any, Callable
 

@@ -19,6 +19,9 @@ class bell {
   // Call once. The waiting thread may destroy the bell as soon as this has begun to wake it.
   void ring() { ::sem_post(&rung_); }
 
+  // Whether it has rung; once it has said so, nothing may wait for it.
+  [[nodiscard]] bool has_rung() { return ::sem_trywait(&rung_) == 0; }
+
   // Waits until it rings.
   void wait() {
     while (::sem_wait(&rung_) != 0) {

@@ -1,7 +1,7 @@
 #pragma once
 // Each operation is defined once, as a function that converts Python's arguments to the work for
-// the client's thread, and is offered twice: `name(arguments)` blocks, and `begin_name(mailbox,
-// number, arguments)` returns at once.
+// the client's thread, and is offered twice: `name(arguments)` blocks, with `within=seconds` at
+// most so long, and `begin_name(mailbox, number, arguments)` returns at once.
 
 #include "coxswain/client/asking.hpp"
 #include "python/native/arguments.hpp"
@@ -19,8 +19,10 @@ using session_class = py::class_<session, std::shared_ptr<session>>;
 
 template <class Make, class Start, class... Arguments>
 void offer_as(session_class& of, char const* name, Make make, Start (Make::*)(Arguments...) const) {
-  of.def(name, [make, name = std::string{name}](session& self, py::args const& given) {
-    return self.ask(with_arguments<Arguments...>(name, given, make));
+  of.def(name, [make, name = std::string{name}](session& self, py::args const& given,
+                                                py::kwargs const& how) {
+    auto const limit = how.empty() ? without_limit : duration_of(py::object{how["within"]});
+    return self.ask(with_arguments<Arguments...>(name, given, make), name, limit);
   });
   auto const begin = "begin_" + std::string{name};
   of.def(
@@ -52,7 +54,7 @@ void offer_grant_as(session_class& of, char const* name, Make make,
                     Call (Make::*)(Arguments...) const) {
   of.def(name,
          [make, name = std::string{name}](session& self, grant const& by, py::args const& given) {
-           return self.ask(claimed(with_arguments<Arguments...>(name, given, make), by));
+           return self.ask(claimed(with_arguments<Arguments...>(name, given, make), by), name);
          });
   auto const begin = "begin_" + std::string{name};
   of.def(begin.c_str(), [make, name = std::string{name}](session& self, std::shared_ptr<mailbox> to,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <set>
 #include <thread>
 #include <utility>
@@ -42,6 +43,13 @@ detail::client_worker& session::worker() const {
   return *worker_;
 }
 
+error session::no_reply(std::string const& name, duration within) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", std::chrono::duration<double>{within}.count());
+  return error{status{errc::deadline_exceeded,
+                      name + ": no reply from the coordinator within " + seconds + " s"}};
+}
+
 void session::cancel(std::shared_ptr<call> one) {
   if (!worker_ || is_forked()) return;
   worker_->try_post([one = std::move(one)] { one->cancel(); });
@@ -75,9 +83,7 @@ py::object session::connect(client_options options) {
     auto start = opening(std::move(options));
     auto const one = std::make_shared<call_of<decltype(start)>>();
     end_with(one);
-    worker().spawn(std::move(start), typename call_of<decltype(start)>::handler{one});
-    wait_for(
-        one->bell(), [&] { cancel(one); }, without_limit, news_.get());
+    run(std::move(start), one, without_limit);
     return one->result();
   });
 }
@@ -106,7 +112,8 @@ void session::close() {
   if (worker_) last_ = {ending->facts(), ending->task(), ending->reconnects()};
   worker_.reset();
   gil_released const meanwhile;
-  ending.reset();  // waits for its thread
+  ending->join();
+  ending.reset();
 }
 
 std::uint64_t session::reconnects() {

@@ -1,6 +1,7 @@
 #pragma once
-// A client with its own thread, used by Python threads and event loops. The thread does all I/O,
-// including heartbeats, and never waits for Python: nothing that it runs takes the GIL.
+// A client used by Python threads and event loops. The thread that runs its loop, its own or that
+// of a call, does all I/O, including heartbeats, and never waits for Python: nothing that the loop
+// runs takes the GIL.
 //
 // After fork a child must create its own client: every call throws FAILED_PRECONDITION there.
 // Interpreter exit closes open sessions first, so that no thread returns from a call to a finalized
@@ -32,20 +33,25 @@ class session : public std::enable_shared_from_this<session> {
   session& operator=(session const&) = delete;
 
   // Runs the result of `start` on the client's thread, and waits for it. With the GIL, which is
-  // released meanwhile. A signal handler that raises cancels the call.
+  // released meanwhile. A signal handler that raises cancels the call, and so does the limit:
+  // DEADLINE_EXCEEDED, which names the call.
   template <class Start>
-  py::object ask(Start start) {
+  py::object ask(Start start, std::string const& name, duration limit = without_limit) {
     call_inside const here;
     return with_errors_of_python([&] {
       auto const one = std::make_shared<call_of<Start>>();
-      worker().spawn(std::move(start), typename call_of<Start>::handler{one});
-      wait_for(
-          one->bell(), [&] { cancel(one); }, without_limit, news_.get());
-      return one->result();
+      bool const is_in_time = run(std::move(start), one, limit);
+      try {
+        return one->result();
+      } catch (boost::system::system_error const&) {
+        if (is_in_time) throw;
+        throw no_reply(name, limit);
+      }
     });
   }
 
-  // The same, but cancels it after this time; returns None then.
+  // The same for what can take as long as the session: returns None if the time passes first. It
+  // does not run the loop, since other calls could not do so then.
   template <class Start>
   py::object ask_within(duration limit, Start start) {
     call_inside const here;
@@ -95,7 +101,8 @@ class session : public std::enable_shared_from_this<session> {
   std::shared_ptr<call> begin_connect(client_options options, std::shared_ptr<mailbox> to,
                                       std::uint64_t number);
 
-  // See blocking_client::close. The thread and the descriptors are gone afterwards.
+  // See blocking_client::close. The thread is gone afterwards, and so are the descriptors as soon
+  // as no other thread is in a call.
   void close();
 
   [[nodiscard]] detail::client_facts const& facts() const noexcept {
@@ -118,12 +125,28 @@ class session : public std::enable_shared_from_this<session> {
   using call_of =
       call_for<typename detail::result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
 
+  // Returns whether it has ended in time; else it was cancelled. It has ended in any case.
+  template <class Start>
+  bool run(Start start, std::shared_ptr<call_of<Start>> const& one, duration limit) {
+    auto& on = worker();
+    auto const kept = worker_;  // another thread may close the client meanwhile
+    net::shared_loop::caller here{on.loop()};
+    on.spawn(std::move(start), typename call_of<Start>::handler{one}, &here);
+    auto const run_here = [&](duration longest) {
+      return here.run([&] { return one->bell().has_rung(); }, longest);
+    };
+    return wait_for(
+        one->bell(), [&] { cancel(one); }, limit, news_.get(), run_here);
+  }
+
   // What remains of a closed client.
   struct remains {
     detail::client_facts facts;
     std::optional<task_id> task;
     std::uint64_t reconnects{};
   };
+
+  static error no_reply(std::string const& name, duration within);
 
   // CANCELLED: it was closed.
   [[nodiscard]] detail::client_worker& worker() const;

@@ -101,8 +101,8 @@ void call_thread_hook() noexcept {
 }
 
 bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, news* say,
-               bool main) {
-  if (!main && !say && limit == without_limit) {
+               std::function<bool(duration)> wait_first, bool main) {
+  if (!main && !say && !wait_first && limit == without_limit) {
     gil_released const meanwhile;
     of.wait();
     return true;
@@ -117,7 +117,9 @@ bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, n
       do {
         auto left = without_limit;
         if (limit != without_limit) left = until - std::chrono::steady_clock::now();
-        if (of.wait(std::min(left, every))) return true;
+        auto const longest = std::min(left, every);
+        auto const first = std::exchange(wait_first, {});
+        if (first ? first(longest) : of.wait(longest)) return true;
         if (left <= duration{}) {
           give_up();
           of.wait();
@@ -137,15 +139,16 @@ bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, n
 
 }  // namespace
 
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say) {
-  if (is_main_thread()) return wait_here(of, give_up, limit, say, true);
+bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say,
+              std::function<bool(duration)> wait_first) {
+  if (is_main_thread()) return wait_here(of, give_up, limit, say, std::move(wait_first), true);
   waiting_thread here{give_up};
   waiting_threads().insert(&here);
   call_thread_hook();
   bool is_in_time{};
   try {
     if (has_program_ended && !std::exchange(here.is_given_up, true)) give_up();
-    is_in_time = wait_here(of, give_up, limit, say, false);
+    is_in_time = wait_here(of, give_up, limit, say, std::move(wait_first), false);
   } catch (...) {
     waiting_threads().erase(&here);
     throw;
