@@ -357,11 +357,11 @@ bool agent::has_transport() const noexcept {
 time_point agent::attempts_until() const {
   auto const first = candidates_.oldest();
   if (!first) return time_point::max();
-  return deadline_after(candidates_.tried_at(*first), terms_.attempt_max());
+  return deadline_after(candidates_.tried_at(*first), terms_.attempt_max(rounds_));
 }
 
 time_point agent::handshake_until(time_point now) const {
-  duration const longest = terms_.attempt_max();
+  duration const longest = terms_.attempt_max(rounds_);
   if (!candidates_.are_several()) return attempts_until();
   auto const doubled = std::min(rounds_ - 1, handshake_doubled_max);
   return deadline_after(now, std::min(longest, handshake_first * (1u << doubled)));

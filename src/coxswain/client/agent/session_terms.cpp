@@ -10,6 +10,7 @@ namespace {
 // How long one try to connect may take: before the grace is known, and at least.
 constexpr duration attempt_longest = 10s;
 constexpr duration attempt_min = 100ms;
+constexpr std::uint32_t attempt_doubled_max = 10;
 
 constexpr duration pause_min = 10ms;
 
@@ -38,8 +39,14 @@ std::string session_terms::place() const {
   return addresses_ + (host ? " (in the process of task " + std::to_string(*host) + ")" : "");
 }
 
-duration session_terms::attempt_max() const {
-  return stated_ ? std::max(time_to_resume() / 2, attempt_min) : attempt_longest;
+// Half of a short grace is too little in a slow network, and after a restart of the coordinator
+// another grace counts.
+duration session_terms::attempt_max(std::uint32_t round) const {
+  if (!stated_) return attempt_longest;
+  duration const first = std::max(time_to_resume() / 2, attempt_min);
+  duration const longest = std::max(first, stated_->suspect_after / 2);
+  auto const doubled = std::min(std::max(round, 1U) - 1, attempt_doubled_max);
+  return std::min(longest, first * (1U << doubled));
 }
 
 duration session_terms::pause_max() const { return std::max(time_to_resume() / 4, pause_min); }

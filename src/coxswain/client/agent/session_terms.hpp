@@ -40,8 +40,8 @@ class session_terms {
   // The coordinator, for people: "b12:8476 (in the process of task 0)".
   [[nodiscard]] std::string place() const;
 
-  // How long one try to connect may take.
-  [[nodiscard]] duration attempt_max() const;
+  // How long one try to connect may take, in this round of them, counted from one.
+  [[nodiscard]] duration attempt_max(std::uint32_t round) const;
 
   // The longest pause between rounds of tries to connect again. Needs a session.
   [[nodiscard]] duration pause_max() const;
