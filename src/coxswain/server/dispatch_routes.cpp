@@ -108,7 +108,8 @@ status dispatch::take_content(time_point now, connection_id id, line& on,
   r.unreported += content.size();
   if (r.unreported > wire::route_room_max) return of_route(r.number, " has no room for its bytes");
   if (!on.takes_input()) return {};
-  if (state_of(on) != taken::all || !r.unread.empty()) {
+  // The decoder keeps what came before a pause until its route goes on.
+  if (state_of(on) != taken::all || !r.unread.empty() || on.decoder.has_input()) {
     r.unread += content;
     r.counted.count(r.unread.capacity());
     return {};
