@@ -125,6 +125,7 @@ BOOST_AUTO_TEST_CASE(all_calls_for_keys_and_queues_work) {
   BOOST_TEST(watch.list().size() == 2u);
 
   auto popped = std::async(std::launch::async, [&] { return c.pop("q", 60s); });
+  BOOST_TEST(c.queue_length("q") == 0U);
   c.push("q", "item");
   BOOST_TEST(popped.get().value == "item");
   BOOST_TEST((outcome_of([&] { c.pop("q", 0s); }).code() == errc::deadline_exceeded));

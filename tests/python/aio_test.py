@@ -102,6 +102,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(asyncio.TimeoutError):
             await asyncio.wait_for(job.pop("q", timeout=None), 0.01)
         await job.push("q", "kept")
+        self.assertEqual(await job.queue_length("q"), 1)
         self.assertEqual((await job.pop("q")).value, b"kept")
 
     async def test_an_item_arriving_during_cancellation_is_not_lost(self):

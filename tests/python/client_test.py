@@ -317,6 +317,7 @@ class Keys(PythonTest):
         with self.job.take("jobs", lease=30) as item:
             self.assertEqual((item.value, item.redeliveries), (b"a", 1))
             item.extend(60)
+            self.assertEqual(self.job.queue_length("jobs"), 1)
         self.assertEqual(self.job.pop("jobs", 0).value, b"b")
         with self.assertRaises(coxswain.FailedPrecondition):
             item.extend()

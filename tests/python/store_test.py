@@ -105,6 +105,7 @@ class Store(PythonTest):
     def test_queues(self):
         self.store.queue_push("q", "1")
         self.store.queue_push("q", b"2")
+        self.assertEqual(self.store.queue_len("q"), 2)
         self.assertEqual([self.store.queue_pop("q"), self.store.queue_pop("q", block=False)],
                          [b"1", b"2"])
         with self.assertRaises(TimeoutError):

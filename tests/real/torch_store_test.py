@@ -55,7 +55,7 @@ class TorchStore(WithRealJobs):
         if "no queues" in damaged.out:
             self.skipTest("this torch has no queues")
 
-        self.assertIn("queue_push, queue_pop, list_keys do not work behind a PrefixStore", self.compare().err)
+        self.assertIn("queue_push, queue_pop, queue_len, list_keys do not work behind a PrefixStore", self.compare().err)
 
     def test_every_call_has_a_limit_when_the_coordinator_is_gone(self):
         served, program = self.program("gone")

@@ -177,6 +177,10 @@ std::uint64_t blocking_client::push(std::string_view queue, std::string_view val
   return run(calls().push(queue, value, options));
 }
 
+std::uint64_t blocking_client::queue_length(std::string_view queue, call_options const& options) {
+  return run(calls().queue_length(queue, options));
+}
+
 queue_item blocking_client::pop(std::string_view queue, call_options const& options) {
   return run(calls().pop(queue, options));
 }

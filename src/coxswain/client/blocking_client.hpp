@@ -148,6 +148,7 @@ class blocking_client {
   std::uint64_t count(std::string_view directory = {}, call_options const& options = {});
   std::uint64_t push(std::string_view queue, std::string_view value,
                      call_options const& options = {});
+  std::uint64_t queue_length(std::string_view queue, call_options const& options = {});
   queue_item pop(std::string_view queue, call_options const& options = {});
   blocking_item take(std::string_view queue, take_options const& options = {});
   std::uint64_t lock(std::string_view name, call_options const& options = {});

@@ -123,6 +123,7 @@ class client_calls {
                                call_options const& options) const;
   call<std::uint64_t> push(std::string_view queue, std::string_view value,
                            call_options const& options) const;
+  call<std::uint64_t> queue_length(std::string_view queue, call_options const& options) const;
   call<queue_item> pop(std::string_view queue, call_options const& options) const;
   call<taken_item> take(std::string_view queue, take_options const& options) const;
   call<void> finish(queue_item const& item, call_options const& options) const;

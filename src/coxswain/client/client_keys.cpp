@@ -183,6 +183,12 @@ call<std::uint64_t> client_calls::push(std::string_view queue, std::string_view 
   return asking(at_, question{std::move(args), options.timeout}, counted);
 }
 
+call<std::uint64_t> client_calls::queue_length(std::string_view queue,
+                                               call_options const& options) const {
+  core::count_keys_args args{std::string{queue}, true};
+  return asking(at_, question{std::move(args), options.timeout}, counted);
+}
+
 call<queue_item> client_calls::pop(std::string_view queue, call_options const& options) const {
   core::pop_args args{std::string{queue}, options.timeout};
   return asking(at_, question{std::move(args), options.timeout}, item);

@@ -139,6 +139,13 @@ class holding_calls {
     return self().template start<Token>(self().calls_.take(queue, options), options.details, token);
   }
 
+  // The number of items that wait in a queue, without those that are taken and not finished yet.
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto queue_length(std::string_view queue, call_options const& options = {}, Token&& token = {}) {
+    return self().template start<Token>(self().calls_.queue_length(queue, options), options.details,
+                                        token);
+  }
+
   // As the functions of `taken_item`, for an item without a handle.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto finish(queue_item const& item, call_options const& options = {}, Token&& token = {}) {

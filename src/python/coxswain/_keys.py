@@ -88,6 +88,10 @@ class KeyCalls:
         """Adds an item at the end of a queue; returns its new length."""
         return self._native.push(queue, value)
 
+    def queue_length(self, queue: str) -> int:
+        """How many items wait in a queue, without those that are taken and not finished yet."""
+        return self._native.queue_length(queue)
+
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """Takes the first item of a queue; waits if it is empty. An item goes to exactly one
         caller; if this process dies before its next message, or a signal handler raises before the
@@ -191,6 +195,10 @@ class AsyncKeyCalls:
 
     async def push(self, queue: str, value: Data) -> int:
         return await self._ask("push", queue, value)
+
+    async def queue_length(self, queue: str) -> int:
+        """How many items wait in a queue, without those that are taken and not finished yet."""
+        return await self._ask("queue_length", queue)
 
     async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled goes back to

@@ -198,5 +198,10 @@ class TorchStore(torch_extension.base()):
                 raise
             raise QueueEmpty("queue is empty") from problem.__cause__
 
+    def queue_len(self, key):
+        key = _text(key)
+        with self._as_torch([key]):
+            return self._store.queue_len(key)
+
     def clone(self):
         return TorchStore(copy.copy(self._store))

@@ -95,6 +95,7 @@ class python_store final : public c10d::Store {
   bytes queuePop(std::string const& key, bool block) {
     return call<bytes>("queue_pop", key, block);
   }
+  std::int64_t queueLen(std::string const& key) { return call<std::int64_t>("queue_len", key); }
   strings listKeys() { return call<strings>("list_keys"); }
 
  private:

@@ -142,6 +142,10 @@ class Store:
             return self.client.pop(self._key(key), self._timeout).value
         return ask_now(self._timeout, lambda limit: self.client.pop(self._key(key), limit)).value
 
+    def queue_len(self, key: str) -> int:
+        """The number of items of a queue."""
+        return self._ask("queue_length", self._key(key))
+
     def for_torch(self):
         """This store as a ``torch.distributed.Store``; the same object each time. Imports torch.
 

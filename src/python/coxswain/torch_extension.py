@@ -27,7 +27,7 @@ _SOURCE = pathlib.Path(__file__).with_name("_torch_store.cpp")
 _log = logging.getLogger("coxswain")
 
 # The methods of torch's Store that its C++ cannot call without the extension.
-_MISSING = [name for name in ("queue_push", "queue_pop", "list_keys")
+_MISSING = [name for name in ("queue_push", "queue_pop", "queue_len", "list_keys")
             if hasattr(torch.distributed.Store, name)]
 
 

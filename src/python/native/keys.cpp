@@ -74,6 +74,9 @@ void bind_keys(session_class& of) {
   offer(of, "list", [](std::string directory) {
     return [directory = std::move(directory)](client& c) { return c.list(directory); };
   });
+  offer(of, "queue_length", [](std::string queue) {
+    return [queue = std::move(queue)](client& c) { return c.queue_length(queue); };
+  });
   offer(of, "count", [](std::string directory) {
     return [directory = std::move(directory)](client& c) { return c.count(directory); };
   });

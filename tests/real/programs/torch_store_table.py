@@ -184,7 +184,7 @@ row("queue_push check", "a queue is no key", lambda s, k: (result_of(lambda: s.q
     ours=False, only_if=HAS_QUEUES)
 row("queue_len", "queue_len", lambda s, k: (
     s.queue_len(k), s.queue_push(k, "1"), s.queue_push(k, ""), s.queue_len(k.encode()), s.queue_pop(k), s.queue_len(k)),
-    ours=NotImplementedError, only_if=hasattr(dist.Store, "queue_len"))
+    ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=hasattr(dist.Store, "queue_len"))
 row("queue_len", "types of queue_len", lambda s, k: several(lambda: s.queue_len(1), lambda: s.queue_len()),
     only_if=hasattr(dist.Store, "queue_len"))
 row("list_keys", "list_keys", lambda s, k: (
