@@ -130,7 +130,7 @@ class Jobs(WithJobs):
                 "JAXOPERATOR_COORDINATOR_HOST": "127.0.0.1", "JAXOPERATOR_NUM_PROCESSES": "2",
                 "JAXOPERATOR_PROCESS_ID": str(task), "MASTER_ADDR": "127.0.0.1",
                 "RANK": str(task), "WORLD_SIZE": "2", "LOCAL_RANK": str(task),
-                "TORCHELASTIC_USE_AGENT_STORE": "True"}
+                "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
             self.assertEqual({name: found.get(name) for name in expected}, expected)
             self.assertNotEqual(found["MASTER_PORT"], address.rsplit(":", 1)[1])
 

@@ -285,7 +285,8 @@ and, for a plain torch.distributed.init_process_group() of an unmodified program
   which speak the protocol of torch's TCPStore; a port for this user only if
   there is a token or a relay),
   TORCHELASTIC_USE_AGENT_STORE=True, with which process 0 starts no store of
-  its own, RANK, WORLD_SIZE and LOCAL_RANK; those that are set already stay.
+  its own, TORCHELASTIC_RESTART_COUNT=0, RANK, WORLD_SIZE and LOCAL_RANK;
+  those that are set already stay.
   A program that chooses another address by itself (tcp://) needs it unset:
   set MASTER_ADDR before this.
 Each JAX process then uses the GPU with its number; JAX_LOCAL_DEVICE_IDS overrides that.

@@ -402,8 +402,9 @@ Unmodified JAX programs connect as they would to the service of their process 0,
 there are neither tokens nor TLS, else at --xla-listen. A process that reaches such an address can
 act for any task. For a plain jax.distributed.initialize() they need the variables that --print-env
 prints, and a launcher that JAX knows, coxswain run or coxswain task --jax, for the process number.
-Programs of torch connect there as well, as to a TCPStore: with MASTER_ADDR, MASTER_PORT and
-TORCHELASTIC_USE_AGENT_STORE=True for torch.distributed.init_process_group().
+Programs of torch connect there as well, as to a TCPStore: with MASTER_ADDR, MASTER_PORT,
+TORCHELASTIC_USE_AGENT_STORE=True and TORCHELASTIC_RESTART_COUNT=0 for
+torch.distributed.init_process_group().
 
 With --http the job is also served over HTTP; the line on standard output then has its URL as
 "page".

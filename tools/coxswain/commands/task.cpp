@@ -320,9 +320,9 @@ on this machine, 0 if no launcher provides one; JAX_LOCAL_DEVICE_IDS overrides t
 
 For torch.distributed.init_process_group() with env:// these are set unless they are: RANK,
 WORLD_SIZE and LOCAL_RANK, and, with --relay, if there are neither tokens nor TLS, or if the TCP
-address of --xla-listen is given, MASTER_ADDR, MASTER_PORT and TORCHELASTIC_USE_AGENT_STORE=True:
-the relay, or else the coordinator, speaks the protocol of torch's TCPStore. Programs behind a relay
-survive a restart of the coordinator.
+address of --xla-listen is given, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_USE_AGENT_STORE=True and
+TORCHELASTIC_RESTART_COUNT=0: the relay, or else the coordinator, speaks the protocol of torch's
+TCPStore. Programs behind a relay survive a restart of the coordinator.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

@@ -43,7 +43,8 @@ environment_variables torch_address_variables(std::string const& address) {
   if (at.is_unix()) return {};
   return {{"MASTER_ADDR", at.host()},
           {"MASTER_PORT", std::to_string(at.port())},
-          {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+          {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+          {"TORCHELASTIC_RESTART_COUNT", "0"}};
 }
 
 environment_variables torch_process_variables(std::uint32_t task, std::uint32_t num_tasks,

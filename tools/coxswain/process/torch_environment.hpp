@@ -3,8 +3,9 @@
 // program (env://) finds the coordinator, which speaks the protocol of torch's TCPStore, and the
 // numbers of its process.
 //
-// With TORCHELASTIC_USE_AGENT_STORE process 0 starts no store of its own. What is set already
-// stays, unless it is from a coxswain around this one.
+// With TORCHELASTIC_USE_AGENT_STORE process 0 starts no store of its own; torch 2.4 then wants
+// TORCHELASTIC_RESTART_COUNT as well. What is set already stays, unless it is from a coxswain
+// around this one.
 
 #include "process/jax_environment.hpp"
 
