@@ -158,6 +158,13 @@ std::vector<kind> tcp_store_kinds() {
        [=](auto) { return "\x01" + text("/k") + number(std::uint64_t{1} << 60); }},
       {"counters", [=](auto n) { return "\x04" + key(n) + number(1); }},
       {"unknown requests", [](auto) { return std::string{"\x7f"}; }},
+      {"appends to one key", [=](auto) { return "\x09" + text("/k") + text(large); }},
+      {"items until there is no room", [=](auto) { return "\x0e" + text("/q") + text(large); }},
+      {"items pushed and popped, not read",
+       [=](auto) { return "\x0e" + text("/q") + text(large) + "\x0f" + text("/q"); }, false},
+      {"waits that items end",
+       [=](auto) { return "\x06" + number(1) + text("/q") + "\x0e" + text("/q") + text("v"); }},
+      {"barriers", [=](auto n) { return "\x12" + key(n) + number(2); }},
   };
   for (auto& one : all) one.greeting = greeting;
   return all;
