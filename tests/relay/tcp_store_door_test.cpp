@@ -41,6 +41,7 @@ std::string set(std::string const& key, std::string const& value) {
 }
 std::string get(std::string const& key) { return "\x03" + text(key); }
 std::string wait(std::string const& key) { return "\x06" + number(1) + text(key); }
+std::string queue_pop(std::string const& key) { return "\x0f" + text(key); }
 std::string ping() { return "\x0d" + number(7, 4); }
 
 // Its values outlast a trunk, the requests that it has not answered do not.
@@ -133,6 +134,14 @@ struct job {
       } else {
         say(route, asked.id, {{errc::not_found, "no such key"}, {}});
       }
+    } else if (std::holds_alternative<core::take_args>(asked.what)) {
+      said += "take ";
+      core::value_answer item{bytes{std::string{"item"}}, 1};
+      item.redeliveries = 0;
+      say(route, asked.id, {{}, std::move(item)});
+    } else if (auto const* const end = std::get_if<core::update_lease_args>(&asked.what)) {
+      said += end->change == core::lease_change::finish ? "finish " : "release ";
+      say(route, asked.id, {});
     } else if (std::holds_alternative<core::get_args>(asked.what)) {
       said += "wait ";
     } else if (asked.id == request_id{}) {
@@ -184,6 +193,22 @@ BOOST_AUTO_TEST_CASE(a_client_is_served) {
   BOOST_TEST(j.send(one, ping()) == number(7, 4));
   BOOST_TEST(j.send(one, set("/k", "v") + get("/k")) == text("v"));
   BOOST_TEST(j.values.at("torch/k") == "v");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_was_written_to_its_client_is_finished) {
+  job j;
+  auto const received = j.greeted();
+  BOOST_TEST(!j.send(received, queue_pop("/q")).empty());
+  j.door.close(received, core::loss::closed);
+  j.answer();
+  BOOST_TEST(j.said == "take finish bye ");
+
+  auto const unread = j.greeted();
+  j.door.content(unread, queue_pop("/q"));
+  j.answer();
+  j.door.close(unread, core::loss::closed);
+  j.answer();
+  BOOST_TEST(j.said == "take bye ");
 }
 
 BOOST_AUTO_TEST_CASE(requests_wait_for_the_next_trunk) {

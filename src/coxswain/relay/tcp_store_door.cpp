@@ -68,9 +68,13 @@ std::optional<time_point> tcp_store_door::next_heartbeats() const {
 // What it has sent still takes effect.
 void tcp_store_door::close(std::uint32_t number, core::loss /*how*/) {
   stalled_.forget(number);
-  bool const has_left = clients_.at(number)->ends;
+  if (auto& of = *clients_.at(number); !of.ends) {
+    tcp_store::output last;
+    if (to_write(number).empty()) of.meaning.closed_in_order(last);
+    for (auto& one : last.to_core) links_.received(now_, connection_id{number}, std::move(one));
+    leave(number);
+  }
   clients_.erase(number);
-  if (!has_left) leave(number);
   read_held_back();
 }
 
