@@ -142,7 +142,7 @@ struct job {
     } else if (auto const* const end = std::get_if<core::update_lease_args>(&asked.what)) {
       said += end->change == core::lease_change::finish ? "finish " : "release ";
       say(route, asked.id, {});
-    } else if (std::holds_alternative<core::get_args>(asked.what)) {
+    } else if (std::holds_alternative<core::get_all_args>(asked.what)) {
       said += "wait ";
     } else if (asked.id == request_id{}) {
       said += "heartbeat ";

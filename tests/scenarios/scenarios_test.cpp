@@ -53,6 +53,7 @@ std::set<std::string> paragraphs() {
                                      "Rooms",
                                      "A loop iteration",
                                      "A loss, for a runtime",
+                                     "A blocking call",
                                      "A call from Python",
                                      "A call of an unmodified JAX process",
                                      "The simulation of everything",
