@@ -207,6 +207,12 @@ def outcome(call, store, key):
     return result, time.monotonic() - begin
 
 
+def is_as_quick(call, theirs, ours, key):
+    """Whether a call takes as long in a second try, since a busy machine delays any call now and then."""
+    (_, their_time), (_, our_time) = (outcome(call, store, f"{key} again") for store in (theirs, ours))
+    return their_time - FASTER_MAX < our_time < their_time + SLOWER_MAX
+
+
 def ways(store):
     prefixed = dist.PrefixStore("p", store)
     return {"direct": store, "prefixed": prefixed, "prefixed twice": dist.PrefixStore("q", prefixed)}
@@ -225,7 +231,8 @@ def compare(theirs, ours):
                     yield f"{how}: {name}: {got!r:.300}, not {instead!r} as documented"
             elif not is_same(expected, got):
                 yield f"{how}: {name}: {got!r:.300}, at a TCPStore {expected!r:.300}"
-            elif not their_time - FASTER_MAX < our_time < their_time + SLOWER_MAX:
+            elif (not their_time - FASTER_MAX < our_time < their_time + SLOWER_MAX
+                  and not is_as_quick(call, theirs[how], ours[how], key)):
                 yield f"{how}: {name}: after {our_time:.2f} s, at a TCPStore after {their_time:.2f} s"
 
 
