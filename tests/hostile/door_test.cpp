@@ -46,6 +46,7 @@ struct kind {
   bool reads = true;
   std::uint32_t count = frames;
   std::string greeting = h2::preface();
+  std::size_t resident_max = 2 * limit;
   friend std::ostream& operator<<(std::ostream& to, kind const& one) { return to << one.name; }
 };
 
@@ -158,7 +159,10 @@ std::vector<kind> tcp_store_kinds() {
        [=](auto) { return "\x01" + text("/k") + number(std::uint64_t{1} << 60); }},
       {"counters", [=](auto n) { return "\x04" + key(n) + number(1); }},
       {"unknown requests", [](auto) { return std::string{"\x7f"}; }},
-      {"appends to one key", [=](auto) { return "\x09" + text("/k") + text(large); }},
+      // Each copies the value, and the allocator keeps some of what the earlier ones had.
+      {.name = "appends to one key",
+       .piece = [=](auto) { return "\x09" + text("/k") + text(large); },
+       .resident_max = 5 * limit / 2},
       {"items until there is no room", [=](auto) { return "\x0e" + text("/q") + text(large); }},
       {"items pushed and popped, not read",
        [=](auto) { return "\x0e" + text("/q") + text(large) + "\x0f" + text("/q"); }, false},
@@ -224,7 +228,7 @@ void check(kind const& by, std::string const& address, Process const& target,
   for (int i = 0; i < attempts && longest >= wait_max; ++i) {
     longest = std::min(longest, run(by, address, probe));
     auto const resident = target.resident_bytes_max();
-    BOOST_TEST(resident < 2 * limit, by.name << ": " << resident / 1'048'576 << " MiB");
+    BOOST_TEST(resident < by.resident_max, by.name << ": " << resident / 1'048'576 << " MiB");
   }
   BOOST_TEST((longest < wait_max), by.name << ": another client waited for "
                                            << longest / std::chrono::milliseconds{1} << " ms");
@@ -243,7 +247,7 @@ void check_at_relay(kind const& by, std::vector<std::string> const& given,
     static_cast<void>(other.try_get("none"));
     return duration{std::chrono::steady_clock::now() - begin};
   });
-  BOOST_TEST(coordinator.resident_bytes_max() < 2 * limit);
+  BOOST_TEST(coordinator.resident_bytes_max() < by.resident_max);
 }
 
 }  // namespace
