@@ -154,7 +154,13 @@ void grpc_connections::end_input(time_point now, connection_id from, line& on,
   } else if (!input.empty() || g.session.has_events()) {
     g.unread = input;
     on.heard = now;
-    steps_.wait(now, from, on.steps);
+    if (g.session.answer_bytes() > answers_max) pump(now, from, on);
+    // Input that waits until answers are read goes on when the pause ends, and holds up no queue.
+    if (on.reading_paused) {
+      steps_.waits_no_more(from, on.steps);
+    } else {
+      steps_.wait(now, from, on.steps);
+    }
   } else {
     steps_.waits_no_more(from, on.steps);
   }
