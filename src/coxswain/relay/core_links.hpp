@@ -85,7 +85,7 @@ class core_links final : public xla::core_port {
     std::uint32_t route{};  // zero: none
     bool is_up{};           // the handshake is complete
     bool door_resumes{};    // the door waits for the reply to its Resume
-    bool leaves{};          // the door has said Bye
+    bool leaves{};          // its Bye is to be sent, or was
     std::optional<core::client_message> hello;
     std::optional<core::resume_args> session;
     std::map<request_id, open_request> open;

@@ -53,13 +53,10 @@ xla::door_options completed(xla::door_options o, core::hello_answer const& terms
 
 relay_door::relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
                        duration stalled_max, event_sink log, meter_ptr memory)
-    : log_{std::move(log)},
-      limits_{limits_for(largest_message(terms), memory->limit())},
-      memory_{std::move(memory)},
-      links_{board, first_client},
+    : client_door{board, first_client, stalled_max, std::move(log), std::move(memory)},
+      limits_{limits_for(largest_message(terms), memory_->limit())},
       door_{completed(std::move(o), terms, std::min(largest_message(terms), memory_->limit() / 8)),
-            terms.coordinator, links_, memory_},
-      stalled_{stalled_max} {
+            terms.coordinator, links_, memory_} {
   links_.hold_back([this](connection_id id) { return is_crowded(door_.client_of(id)); });
 }
 
@@ -148,12 +145,6 @@ void relay_door::admit_large(client& of) {
   }
 }
 
-void relay_door::read_held_back() {
-  if (!links_.has_held_back()) return;
-  links_.read_held_back(now_);
-  settle();
-}
-
 std::string_view relay_door::to_write(std::uint32_t number) const {
   auto const& of = *clients_.at(number);
   return std::string_view{of.out}.substr(of.written);
@@ -173,24 +164,6 @@ bool relay_door::ends(std::uint32_t number) const {
   auto const& session = clients_.at(number)->session;
   bool const is_over = clients_.at(number)->leaves || !session.wants_read();
   return is_over && !session.wants_write();
-}
-
-void relay_door::trunk_up() {
-  links_.trunk_up();
-  settle();
-}
-
-void relay_door::trunk_down() { links_.trunk_down(); }
-
-void relay_door::trunk_over(status const& why) {
-  links_.trunk_over(why);
-  settle();
-}
-
-bool relay_door::route_changed(std::uint32_t route) {
-  if (!links_.changed(now_, route)) return false;
-  settle();
-  return true;
 }
 
 std::optional<time_point> relay_door::next_deadline() const {
@@ -215,16 +188,6 @@ void relay_door::advance(bool reads) {
   read_held_back();
   // While clients are not read, their window updates are not either: nobody counts as stalled.
   if (!reads || links_.open_bytes() > open_max) stalled_.excuse(now_);
-}
-
-std::optional<std::uint32_t> relay_door::take_stalled() {
-  auto const number = stalled_.take(now_);
-  if (number && log_) {
-    log_(core::severity::warning, "client " + clients_.at(*number)->peer + " read nothing for " +
-                                      core::in_words(stalled_.most()) +
-                                      " while replies were waiting");
-  }
-  return number;
 }
 
 void relay_door::take_changed(std::vector<std::uint32_t>& into) {

@@ -5,17 +5,13 @@
 //
 // Not thread-safe.
 
-#include "coxswain/core/model/event.hpp"
 #include "coxswain/http2/server_session.hpp"
 #include "coxswain/relay/client_door.hpp"
-#include "coxswain/relay/core_links.hpp"
-#include "coxswain/relay/stalled_readers.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/xla/door.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +24,6 @@ namespace coxswain::relay {
 
 class relay_door final : public client_door {
  public:
-  using event_sink = std::function<void(core::severity, std::string const&)>;
-
   // `board` must outlive it. `terms`: the coordinator's, for the trunk. `stalled_max`: how long a
   // client may read nothing while replies wait. `memory`: for messages in transit.
   relay_door(switchboard& board, xla::door_options o, core::hello_answer const& terms,
@@ -48,14 +42,8 @@ class relay_door final : public client_door {
   void wrote(std::uint32_t client, std::size_t bytes) override;
   [[nodiscard]] bool ends(std::uint32_t client) const override;
 
-  void trunk_up() override;
-  void trunk_down() override;
-  void trunk_over(status const& why) override;
-  bool route_changed(std::uint32_t route) override;
-
   [[nodiscard]] std::optional<time_point> next_deadline() const override;
   void advance(bool reads) override;
-  [[nodiscard]] std::optional<std::uint32_t> take_stalled() override;
   void take_changed(std::vector<std::uint32_t>& into) override;
 
   [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
@@ -75,29 +63,24 @@ class relay_door final : public client_door {
     bool leaves{};
   };
 
+  void settle() override;
+  [[nodiscard]] std::string const& peer_of(std::uint32_t client) const override {
+    return clients_.at(client)->peer;
+  }
+
   void take_input(std::uint32_t number, client& of);
   void admit_large(client& of);
   [[nodiscard]] bool is_crowded(connection_id of) const;
-  void read_held_back();
-  void settle();
   void apply(xla::effect& what);
   void pump(std::uint32_t number, client& of, bool has_read = false);
 
-  event_sink log_;
   http2::limits limits_;
-  meter_ptr memory_;
-  core_links links_;
   xla::door door_;
   http2::frame_buffer frames_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
-  stalled_readers stalled_;
-  std::vector<std::uint32_t> changed_;
   std::vector<std::uint32_t> going_on_;  // have input for the next iteration
   std::vector<xla::effect> effects_;
-  std::vector<core::outgoing> outgoing_;
   std::vector<http2::server_event> found_;
-  time_point now_{};
-  mutable bool was_full_{};
 };
 
 }  // namespace coxswain::relay

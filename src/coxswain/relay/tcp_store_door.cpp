@@ -34,14 +34,11 @@ bool tcp_store_door::client::is_full() const noexcept { return out.size() - writ
 
 tcp_store_door::tcp_store_door(switchboard& board, options o, core::hello_answer const& terms,
                                event_sink log, meter_ptr memory)
-    : log_{std::move(log)},
+    : client_door{board, first_client, o.stalled_max, std::move(log), std::move(memory)},
       hello_{tcp_store::client::hello(std::move(o.job), std::move(o.token))},
-      request_bytes_max_{std::min(largest_message(terms), memory->limit() / 4)},
+      request_bytes_max_{std::min(largest_message(terms), memory_->limit() / 4)},
       heartbeat_period_{terms.heartbeat_period > duration::zero() ? terms.heartbeat_period
-                                                                  : terms.heartbeat_timeout / 3},
-      memory_{std::move(memory)},
-      links_{board, first_client},
-      stalled_{o.stalled_max} {
+                                                                  : terms.heartbeat_timeout / 3} {
   links_.hold_back([this](connection_id id) {
     auto const found = clients_.find(static_cast<std::uint32_t>(id.value));
     return found != clients_.end() && found->second->is_full();
@@ -171,22 +168,6 @@ void tcp_store_door::wrote(std::uint32_t number, std::size_t bytes) {
 
 bool tcp_store_door::ends(std::uint32_t number) const { return clients_.at(number)->ends; }
 
-void tcp_store_door::trunk_up() {
-  links_.trunk_up();
-  settle();
-}
-
-void tcp_store_door::trunk_over(status const& why) {
-  links_.trunk_over(why);
-  settle();
-}
-
-bool tcp_store_door::route_changed(std::uint32_t route) {
-  if (!links_.changed(now_, route)) return false;
-  settle();
-  return true;
-}
-
 void tcp_store_door::settle() {
   for (links_.take_outgoing(outgoing_); !outgoing_.empty(); links_.take_outgoing(outgoing_)) {
     for (auto const& one : outgoing_) take(one);
@@ -204,12 +185,6 @@ void tcp_store_door::take(core::outgoing const& what) {
   if (verdict.what == tcp_store::client::fate::ends) return end(number, of, verdict.why);
   if (!of.unread.empty()) take_input(number, of);
   changed_.push_back(number);  // it may have room again
-}
-
-void tcp_store_door::read_held_back() {
-  if (!links_.has_held_back()) return;
-  links_.read_held_back(now_);
-  settle();
 }
 
 std::optional<time_point> tcp_store_door::next_deadline() const {
@@ -238,16 +213,6 @@ void tcp_store_door::go_on_all() {
     if (!of->unread.empty()) take_input(number, *of);
     changed_.push_back(number);
   }
-}
-
-std::optional<std::uint32_t> tcp_store_door::take_stalled() {
-  auto const number = stalled_.take(now_);
-  if (number && log_) {
-    log_(core::severity::warning, "client " + clients_.at(*number)->peer + " read nothing for " +
-                                      core::in_words(stalled_.most()) +
-                                      " while replies were waiting");
-  }
-  return number;
 }
 
 void tcp_store_door::take_changed(std::vector<std::uint32_t>& into) {

@@ -6,17 +6,13 @@
 // Not thread-safe.
 
 #include "coxswain/base/bytes.hpp"
-#include "coxswain/core/model/event.hpp"
 #include "coxswain/relay/client_door.hpp"
-#include "coxswain/relay/core_links.hpp"
-#include "coxswain/relay/stalled_readers.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/tcp_store/client.hpp"
 #include "coxswain/tcp_store/decoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +25,6 @@ namespace coxswain::relay {
 
 class tcp_store_door final : public client_door {
  public:
-  using event_sink = std::function<void(core::severity, std::string const&)>;
-
   static constexpr std::uint32_t first_client = client_door::first_client + (1u << 30);
 
   // What its sessions say, and how long a client may read nothing while replies wait.
@@ -45,8 +39,6 @@ class tcp_store_door final : public client_door {
   tcp_store_door(switchboard& board, options o, core::hello_answer const& terms, event_sink log,
                  meter_ptr memory = make_meter(memory_max_default));
 
-  void begin(time_point now) noexcept override { now_ = now; }
-
   // A connection whose first bytes are those of a TCPStore client, or must be.
   std::uint32_t open(std::string peer, core::session_secret const& secret) override;
   void close(std::uint32_t client, core::loss how) override;
@@ -57,14 +49,8 @@ class tcp_store_door final : public client_door {
   void wrote(std::uint32_t client, std::size_t bytes) override;
   [[nodiscard]] bool ends(std::uint32_t client) const override;
 
-  void trunk_up() override;
-  void trunk_down() override { links_.trunk_down(); }
-  void trunk_over(status const& why) override;
-  bool route_changed(std::uint32_t route) override;
-
   [[nodiscard]] std::optional<time_point> next_deadline() const override;
   void advance(bool reads) override;
-  [[nodiscard]] std::optional<std::uint32_t> take_stalled() override;
   void take_changed(std::vector<std::uint32_t>& into) override;
 
   [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
@@ -85,31 +71,26 @@ class tcp_store_door final : public client_door {
     [[nodiscard]] bool is_full() const noexcept;
   };
 
+  void settle() override;
+  [[nodiscard]] std::string const& peer_of(std::uint32_t client) const override {
+    return clients_.at(client)->peer;
+  }
+
   [[nodiscard]] std::optional<time_point> next_heartbeats() const;
   [[nodiscard]] bool may_go_on(std::uint32_t number, client const& of) const;
   void take_input(std::uint32_t number, client& of);
   void apply(std::uint32_t number, client& of, tcp_store::output&& what);
   void end(std::uint32_t number, client& of, status const& why);
   void leave(std::uint32_t number);
-  void settle();
   void take(core::outgoing const& what);
   void go_on_all();
-  void read_held_back();
 
-  event_sink log_;
   core::client_message hello_;
   std::size_t request_bytes_max_;
   duration heartbeat_period_;  // zero: none
-  meter_ptr memory_;
-  core_links links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<client>> clients_;
-  stalled_readers stalled_;
   std::optional<time_point> heartbeats_at_;
-  std::vector<std::uint32_t> changed_;
-  std::vector<core::outgoing> outgoing_;
-  time_point now_{};
   bool lacks_memory_{};  // for a client's next request
-  mutable bool was_full_{};
 };
 
 }  // namespace coxswain::relay
