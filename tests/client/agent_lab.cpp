@@ -1,7 +1,6 @@
 #include "tests/client/agent_lab.hpp"
 
 #include "coxswain/client/agent/agent_text.hpp"
-#include "tests/texts/noted.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -200,18 +199,10 @@ std::string agent_lab::out() {
   }
   a.take_completions(completions_);
   for (auto const& one : completions_) {
-    note_text(one.what.outcome);
     add(line, "done #" + std::to_string(one.call.value) + " " +
                   std::string{name(one.what.outcome.code())});
   }
   a.take_events(events_);
-  for (auto const& one : events_) {
-    if (auto const* const e = std::get_if<agent_events::disconnected>(&one)) note_text(e->why);
-    if (auto const* const e = std::get_if<agent_events::ended>(&one)) note_text(e->why);
-    if (auto const* const e = std::get_if<agent_events::waiting>(&one)) {
-      note_text("still waiting", e->text);
-    }
-  }
   if (!shows_waits) {
     std::erase_if(events_, [](auto const& one) {
       return std::holds_alternative<agent_events::waiting>(one);

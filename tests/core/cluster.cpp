@@ -1,6 +1,5 @@
 #include "tests/core/cluster.hpp"
 
-#include "tests/texts/noted.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -464,11 +463,7 @@ cluster& cluster::settle() {
   for (;;) {
     logic_->take_outgoing(out);
     logic_->take_events(events);
-    for (auto const& e : events) {
-      constexpr char const* kinds[] = {"log: info", "log: warning", "log: error"};
-      note_text(kinds[static_cast<std::size_t>(e.level)], e.text);
-      log_ += e.text + '\n';
-    }
+    for (auto const& e : events) log_ += e.text + '\n';
     for (auto const& one : out) deliver(one);
     out.clear();
     if (!to_close_.empty()) {
@@ -490,12 +485,7 @@ cluster& cluster::settle() {
 }
 
 void cluster::deliver(core::outgoing const& one) {
-  auto const* const goodbye = std::get_if<core::goodbye>(&one.what->value);
-  note_text(goodbye ? goodbye->why : one.what->outcome);
-  if (auto const* const w = std::get_if<core::waiting>(&one.what->value)) {
-    note_text("still waiting", w->text);
-  }
-  if (goodbye) to_close_.push_back(one.to);
+  if (std::holds_alternative<core::goodbye>(one.what->value)) to_close_.push_back(one.to);
   auto const at = by_connection_.find(one.to);
   if (at == by_connection_.end()) {
     auto const bare = bare_.find(one.to);
