@@ -1,20 +1,17 @@
 #pragma once
 // Reads the fields of an encoded Protobuf message one after the other, each as a type known to the
-// caller. It accepts what encoders write, and fails at everything else, even at some input that
-// Protobuf accepts: tags of three bytes, numbers that are cut to 32 bits, flags above one. Callers
-// then use Protobuf. Private to wire.
+// caller. It accepts what Protobuf does, except groups. Private to wire.
 
 #include "coxswain/base/little_endian.hpp"
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 namespace coxswain::wire {
 
-enum class wire_type : std::uint32_t { varint = 0, fixed64 = 1, content = 2 };
+enum class wire_type : std::uint32_t { varint = 0, fixed64 = 1, content = 2, fixed32 = 5 };
 
 // The tag and type of a field.
 [[nodiscard]] constexpr std::uint32_t tag_of(int number, wire_type type) noexcept {
@@ -30,21 +27,15 @@ class field_reader {
   // failure.
   [[nodiscard]] std::uint32_t next_tag() noexcept {
     if (at_ == end_) return 0;
-    std::uint32_t tag = take_byte();
-    if (tag >= 0x80) {
-      auto const more = at_ == end_ ? tag : take_byte();
-      tag = more < 0x80 ? more << 7 | (tag & 0x7f) : 0;
-    }
-    if (tag == 0) fail();
-    return tag;
+    auto const tag = static_cast<std::uint32_t>(take_varint(tag_bytes_max));
+    if (tag >> 3 == 0) fail();
+    return failed_ ? 0 : tag;
   }
 
   [[nodiscard]] std::uint64_t take_number() noexcept { return take_varint(number_bytes_max); }
 
   [[nodiscard]] std::uint32_t take_number32() noexcept {
-    auto const number = take_number();
-    if (number > std::numeric_limits<std::uint32_t>::max()) fail();
-    return static_cast<std::uint32_t>(number);
+    return static_cast<std::uint32_t>(take_number());
   }
 
   // A number of the type sint64.
@@ -54,15 +45,25 @@ class field_reader {
   }
 
   [[nodiscard]] bool take_flag() noexcept {
-    auto const number = take_number();
-    if (number > 1) fail();
-    return number == 1;
+    return take_number() != 0;
   }
 
   [[nodiscard]] std::uint64_t take_fixed64() noexcept {
     if (static_cast<std::size_t>(end_ - at_) < number_bytes) return fail();
     auto const number = from_little_endian<std::uint64_t>({at_, number_bytes});
     at_ += number_bytes;
+    return number;
+  }
+
+  [[nodiscard]] std::uint32_t take_fixed32() noexcept {
+    if (static_cast<std::size_t>(end_ - at_) < sizeof(std::uint32_t)) {
+      fail();
+      return 0;
+    }
+    std::uint32_t number = 0;
+    for (int shift = 0; shift < 32; shift += 8) {
+      number |= std::uint32_t{static_cast<unsigned char>(*at_++)} << shift;
+    }
     return number;
   }
 
@@ -82,6 +83,7 @@ class field_reader {
       case wire_type::content: return take_content();
       case wire_type::varint: static_cast<void>(take_number()); break;
       case wire_type::fixed64: static_cast<void>(take_fixed64()); break;
+      case wire_type::fixed32: static_cast<void>(take_fixed32()); break;
       default: fail();
     }
     return {};
@@ -104,11 +106,9 @@ class field_reader {
   [[nodiscard]] bool succeeded() const noexcept { return !failed_; }
 
  private:
-  // Protobuf accepts no longer lengths than five bytes, and not all of those.
-  static constexpr int length_bytes_max = 4;
+  static constexpr int tag_bytes_max = 5;
+  static constexpr int length_bytes_max = 5;
   static constexpr int number_bytes_max = 10;
-
-  std::uint32_t take_byte() noexcept { return static_cast<unsigned char>(*at_++); }
 
   std::uint64_t take_varint(int bytes_max) noexcept {
     if (at_ == end_) return fail();

@@ -56,10 +56,19 @@ class field_writer {
 
   // Zero is left out.
   void put_fixed64(int field, std::uint64_t value) noexcept {
-    if (value == 0) return;
+    if (value != 0) put_present_fixed64(field, value);
+  }
+  void put_present_fixed64(int field, std::uint64_t value) noexcept {
     put_varint(static_cast<std::uint64_t>(field) << 3 | 1);
     put(to_little_endian(value));
   }
+  void put_present_fixed32(int field, std::uint32_t value) noexcept {
+    put_varint(static_cast<std::uint64_t>(field) << 3 | 5);
+    put(to_little_endian(std::uint64_t{value}).substr(0, sizeof value));
+  }
+
+  // An element of a list of numbers.
+  void put_bare_number(std::uint64_t value) noexcept { put_varint(value); }
 
   // The tag and length of a `bytes` or message field.
   void put_head(int field, std::size_t content_bytes) noexcept {
