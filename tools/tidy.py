@@ -407,7 +407,6 @@ RULE = r"(?:D\d{1,2}(?:\.\d{1,2})?|[1-7]\.\d{1,2}[a-z]?)\b"
 CITATION = re.compile(rf"(?:\b(?:[Ss]emantics|[Rr]ows?){GAP}{RULE}"
                       rf"(?:[,;]?{GAP}(?:(?:and|to|rows?){GAP})*{RULE})*)|\bD\d{{1,2}}(?:\.\d+)?\b")
 SEMANTICS, BEHAVIOURS = "src/coxswain/SEMANTICS.md", "tests/BEHAVIOURS.md"
-ARCHITECTURE = "src/coxswain/ARCHITECTURE.md"
 
 
 @functools.cache
@@ -447,32 +446,11 @@ def check_references(source, _):
                 yield line, "references", f"there is no document {name}"
 
 
-@functools.cache
-def rooms():
-    """The headers of each room, by ARCHITECTURE.md's table."""
-    named = collections.defaultdict(set)
-    for m in re.finditer(r"^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$",
-                         (ROOT / ARCHITECTURE).read_text(encoding="utf-8"), re.MULTILINE):
-        for room in m[1].split(", "):
-            named[room].update(m[2].split(", "))
-    return named
-
-
-def check_rooms(source, _):
-    """ARCHITECTURE.md's table has each header, in its room or one around it."""
-    path = pathlib.PurePosixPath(source.path)
-    if path.suffix != ".hpp" or path.parts[:2] != ("src", "coxswain"):
-        return
-    around = ["/".join(path.parts[2:end]) for end in range(3, len(path.parts))]
-    if around and not any(path.stem in rooms()[room] for room in around):
-        yield 1, "rooms", f"the room table of {ARCHITECTURE} lacks it"
-
-
 def check(source, installed):
     """All findings in one file, as (line, rule, message)."""
     rules = (check_words, check_web, check_python, check_circles, check_references) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
-        check_length, check_words, check_references, check_rooms)
+        check_length, check_words, check_references)
     return sorted(finding for rule in rules for finding in rule(source, installed))
 
 
@@ -558,7 +536,6 @@ SNIPPETS = (
     ("references", "tests/a.cpp", "// Rows 3.40 and\n// 3.9" "9: keys."),
     ("references", "tests/a.cpp", "int is_told_by_d9" "9;"),
     ("references", "tests/a.py", "# Sharp edge 9" "99."),
-    ("rooms", "src/coxswain/base/unlisted.hpp", ""),
     ("references", "bench/a.cpp", "// as in styl" "e.md"),
 )
 

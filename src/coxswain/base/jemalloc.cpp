@@ -4,5 +4,5 @@
 #include <jemalloc/jemalloc.h>
 
 // Declared by jemalloc, which reads it when it starts. With huge pages a coordinator of many tasks
-// waits less for the memory of each (ARCHITECTURE, "Where the time goes").
+// waits less for the memory of each (PERFORMANCE.md).
 [[gnu::visibility("default")]] char const* malloc_conf = "thp:always";
