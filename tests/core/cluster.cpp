@@ -485,7 +485,8 @@ cluster& cluster::settle() {
 }
 
 void cluster::deliver(core::outgoing const& one) {
-  if (std::holds_alternative<core::goodbye>(one.what->value)) to_close_.push_back(one.to);
+  auto const* const goodbye = std::get_if<core::goodbye>(&one.what->value);
+  if (goodbye) to_close_.push_back(one.to);
   auto const at = by_connection_.find(one.to);
   if (at == by_connection_.end()) {
     auto const bare = bare_.find(one.to);
