@@ -32,7 +32,6 @@ struct iteration_log final : iteration_owner {
   std::string take() { return std::exchange(text, {}); }
 
   std::string text;
-  int expected{};  // number of prefetches
   std::function<void()> at_end;
   time_point began_at;
   time_point iteration_time;  // the time of the last loop iteration
@@ -69,7 +68,6 @@ class reader final : private watched {
   }
 
   void has_room() noexcept override { log_.text += "w"; }
-  void prefetch_read() const noexcept override { ++log_.expected; }
 
   iteration_log& log_;
   bool yields_;
@@ -84,7 +82,6 @@ class reader final : private watched {
 struct write_callback final : watched {
   explicit write_callback(std::function<void()> what) : writes{std::move(what)} {}
   void has_room() noexcept override { writes(); }
-  void prefetch_read() const noexcept override {}
 
   std::function<void()> writes;
 };
@@ -323,14 +320,6 @@ BOOST_FIXTURE_TEST_CASE(writability_is_reported_while_requested, world) {
   readers[0]->ready.want_write(false);
   send(peer, "b");
   BOOST_TEST(run() == "(rb)");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_socket_served_later_in_an_iteration_is_prefetched, world) {
-  for (auto const peer : {add(), add(), add()}) send(peer, "x");
-
-  BOOST_TEST(run() == "(rxrxrx)");
-
-  BOOST_TEST(log.expected == 2);
 }
 
 BOOST_FIXTURE_TEST_CASE(writability_returns_when_the_peer_has_read, world) {

@@ -3,7 +3,6 @@
 // counts them, for the coordinator's core as long as it owns them, else for the server while they
 // are in transit. Not thread-safe: meter and bytes belong to one thread.
 
-#include "coxswain/base/prefetch.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -159,11 +158,6 @@ class bytes {
                : 0;
   }
 
-  // Prefetches the memory needed to release them.
-  void prefetch() const noexcept {
-    if (content_) coxswain::prefetch(*content_);
-  }
-
   // The content that copies share; null if there is none. Whether there are no copies; there must
   // be content. Whether a meter counts it.
   [[nodiscard]] void const* identity() const noexcept { return content_.get(); }
@@ -227,7 +221,6 @@ class held_bytes {
   operator bytes const&() const noexcept { return of_; }
   [[nodiscard]] std::string_view view() const noexcept { return of_.view(); }
   [[nodiscard]] std::size_t size() const noexcept { return of_.size(); }
-  void prefetch() const noexcept { of_.prefetch(); }
 
  private:
   bytes of_;

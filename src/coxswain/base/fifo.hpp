@@ -2,8 +2,6 @@
 // A queue in one contiguous buffer: items are added at the end and taken from the front without an
 // allocation each. The first `Inside` items need none at all.
 
-#include "coxswain/base/prefetch.hpp"
-
 #include <boost/container/small_vector.hpp>
 
 #include <algorithm>
@@ -34,11 +32,6 @@ class fifo {
     take_off();
     things_.erase(std::remove_if(things_.begin(), things_.end(), is_unwanted), things_.end());
     if (empty()) clear();
-  }
-
-  // Prefetches the memory of the first item, or of the next one added.
-  void prefetch() const noexcept {
-    if (things_.capacity() != 0) coxswain::prefetch(*(things_.data() + taken_));
   }
 
   [[nodiscard]] bool empty() const noexcept { return taken_ == things_.size(); }

@@ -210,13 +210,6 @@ void coordinator::received(time_point now, connection_id from, client_message&& 
   all_->router.received(now, from, std::move(message));
   follow_up(*all_);
 }
-void coordinator::prefetch(connection_id from) const { all_->kernel.sessions.prefetch(from); }
-void coordinator::prefetch_session(connection_id from) const {
-  all_->connections.prefetch_session(from);
-}
-void coordinator::prefetch_requests(connection_id from) const {
-  all_->connections.prefetch_requests(from);
-}
 void coordinator::heard(time_point now, connection_id from) { all_->connections.heard(now, from); }
 void coordinator::vouched(time_point now, connection_id from) {
   all_->connections.vouched(now, from);

@@ -50,13 +50,6 @@ class coordinator {
   // A complete message was received. Messages after the connection's goodbye are ignored.
   void received(time_point now, connection_id from, client_message&& message);
 
-  // Input from this connection is imminent: these prefetch the memory it needs (base/prefetch).
-  // Call them in this order and some time apart, since each follows pointers loaded by the one
-  // before.
-  void prefetch(connection_id from) const;
-  void prefetch_session(connection_id from) const;
-  void prefetch_requests(connection_id from) const;
-
   // Part of a message was received: a sign of life.
   void heard(time_point now, connection_id from);
 

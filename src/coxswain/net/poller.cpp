@@ -1,7 +1,6 @@
 #include "coxswain/net/poller.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/base/prefetch.hpp"
 #include "coxswain/net/readiness.hpp"
 
 #include <algorithm>
@@ -253,26 +252,11 @@ std::size_t poller::drain() {
   while (taken < most && loop_) {
     if (seen_ == 0) look();
     int const count = std::exchange(seen_, 0);
-    for (int i = 0; i < count; ++i) {
-      prefetch_after(i, count);
-      happened(events_[static_cast<std::size_t>(i)]);
-    }
+    for (int i = 0; i < count; ++i) happened(events_[static_cast<std::size_t>(i)]);
     taken += static_cast<std::size_t>(count);
     if (count < static_cast<int>(events_max)) break;
   }
   return taken;
-}
-
-// Prefetches the memory of the ones served next: first its beginning, then what that points to. The
-// kernel takes microseconds for each, and evicts most of our cache.
-void poller::prefetch_after(int i, int count) const noexcept {
-  auto const at = [this](int k) { return find(events_[static_cast<std::size_t>(k)].data.u64); };
-  if (i + 2 < count) {
-    if (auto const* const one = at(i + 2); one != nullptr) coxswain::prefetch(*one);
-  }
-  if (i + 1 < count) {
-    if (auto const* const one = at(i + 1); one != nullptr) one->prefetch();
-  }
 }
 
 void poller::happened(epoll_event const& event) {
@@ -356,11 +340,6 @@ void readiness::want_write(bool wanted) {
   if (!wanted && !wants_write_) return;
   wants_write_ = wanted;
   poller_.watch_writing(key_, descriptor_, wanted);
-}
-
-void readiness::prefetch() const noexcept {
-  if (coroutine_) __builtin_prefetch(coroutine_.address());
-  if (owner_ != nullptr) owner_->prefetch_read();
 }
 
 void readiness::suspend(std::coroutine_handle<> waiting, wait what) {

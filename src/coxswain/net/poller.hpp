@@ -110,7 +110,6 @@ class poller {
   std::size_t drain();
   bool look();
   void wait(int milliseconds) noexcept;
-  void prefetch_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
   iteration_owner& owner_;

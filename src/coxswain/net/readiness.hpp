@@ -27,9 +27,6 @@ class watched {
   // The descriptor is writable, as requested by `want_write`.
   virtual void has_room() noexcept = 0;
 
-  // Its coroutine will be resumed soon: prefetches the memory it needs (base/prefetch).
-  virtual void prefetch_read() const noexcept = 0;
-
  protected:
   ~watched() = default;
 };
@@ -81,7 +78,6 @@ class readiness {
     void await_resume() const noexcept {}
   };
 
-  void prefetch() const noexcept;
   void suspend(std::coroutine_handle<> waiting, wait what);
   void resume();
 

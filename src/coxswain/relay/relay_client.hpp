@@ -86,7 +86,6 @@ class relay_client final : private net::watched {
   void write();
   void end() noexcept;
   void has_room() noexcept override;
-  void prefetch_read() const noexcept override {}
 
   client_owner& owner_;
   server::newcomer who_;

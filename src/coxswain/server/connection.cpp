@@ -30,10 +30,6 @@ constexpr std::size_t pieces_max = 64;
 // would make the kernel send a reset, which can destroy the goodbye in transit.
 constexpr duration drain_time = 1s;
 
-// The lines of this many first connections are prefetched before they are read, those of the others
-// while the core handles the ones before them.
-constexpr std::size_t prefetched_early = 3;
-
 // How often a stalled reader is checked until the core disconnects it.
 constexpr int looks = 3;
 constexpr duration look_period_min = 1ms;
@@ -63,13 +59,7 @@ void loop_iteration::take_in() noexcept {
   auto const pieces = read.pieces();
   if (pieces.empty()) return;
   now = clock();  // no deadline may begin before its call arrived
-  pieces[0].from->prefetch_requests();
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i + 3 < pieces.size()) pieces[i + 3].from->prefetch_line();
-    if (i + 2 < pieces.size()) pieces[i + 2].from->prefetch_session();
-    if (i + 1 < pieces.size()) pieces[i + 1].from->prefetch_requests();
-    pieces[i].from->hear(pieces[i].bytes);
-  }
+  for (auto const& piece : pieces) piece.from->hear(piece.bytes);
   read.clear();
 }
 
@@ -148,10 +138,6 @@ connection::next connection::read_ready() {
     if (taken_ == dispatch::taken::reading_paused) return next::wait;
     if (taken_ == dispatch::taken::waits) return next::another_iteration;
     auto const room = iteration_.read.room();
-    if (iteration_.read.pieces().size() < prefetched_early) {
-      prefetch_line();
-      prefetch_session();
-    }
     auto const got = stream_->read_some(room);
     if (got.how == net::transfer::outcome::would_block) return nothing_to_read();
     if (got.how != net::transfer::outcome::done) {
@@ -225,16 +211,6 @@ void connection::flush() noexcept {
   } catch (std::exception const& e) {
     give_up(e);
   }
-}
-
-void connection::prefetch_flush() const noexcept {
-  if (ended()) return;
-  coxswain::prefetch(*out_);
-  coxswain::prefetch(*stream_);
-}
-
-void connection::prefetch_read() const noexcept {
-  if (!ended()) coxswain::prefetch(*stream_);
 }
 
 void connection::has_room() noexcept {

@@ -80,17 +80,8 @@ class alignas(64) connection final : private net::watched {
   // Passes the peer's input to the core. Does not throw: an error ends the connection.
   void hear(std::string_view bytes) noexcept;
 
-  // Prefetch the memory that `hear` uses: call them in this order, since each follows pointers
-  // loaded by the one before.
-  void prefetch_line() const noexcept { iteration_.logic.prefetch(id_); }
-  void prefetch_session() const noexcept { iteration_.logic.prefetch_session(id_); }
-  void prefetch_requests() const noexcept { iteration_.logic.prefetch_requests(id_); }
-
   // Reads in the next iteration, for data that its stream already holds.
   void read_soon() { ready_.poke_next_iteration(); }
-
-  // Prefetches the memory that `flush` uses.
-  void prefetch_flush() const noexcept;
 
   // Handles what is due: closes the connection of a peer that took too long to read its goodbye,
   // and checks whether a peer with a full socket still reads, which the core is informed of. A slow
@@ -127,7 +118,6 @@ class alignas(64) connection final : private net::watched {
   [[nodiscard]] next nothing_to_read();
   void go_on();
   void has_room() noexcept override;
-  void prefetch_read() const noexcept override;
   void look_after();
   void write();
   void broke(core::loss how);
@@ -162,7 +152,7 @@ class alignas(64) connection final : private net::watched {
   time_point blocked_since_{};  // or slowed since
   time_point closes_at_{time_point::max()};
 };
-// Two cache lines; the poller prefetches `ready_`, which spans both.
+// Two cache lines.
 static_assert(sizeof(connection) == 128);
 
 // How the connection ended, from the result of a read or a write (semantics D5).

@@ -62,11 +62,7 @@ void connections::flush_dirty() {
   for (auto const id : dirty_) {
     if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
   }
-  for (std::size_t i = 0; i < to_write_.size(); ++i) {
-    if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
-    if (i + 1 < to_write_.size()) to_write_[i + 1]->prefetch_flush();
-    to_write_[i]->flush();
-  }
+  for (auto* const one : to_write_) one->flush();
 }
 
 void connections::clear_away() {

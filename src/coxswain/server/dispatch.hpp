@@ -103,16 +103,6 @@ class dispatch {
   // The peer reads, although nothing more of `out(to)` can be written yet.
   void still_reads(time_point now, connection_id to);
 
-  // Input from the connection is imminent: prefetch the memory it needs, then what that points to.
-  void prefetch(connection_id from) const noexcept {
-    lines_.prefetch(from);
-    core_.logic().prefetch(from);
-  }
-  void prefetch_session(connection_id from) const noexcept { core_.logic().prefetch_session(from); }
-  void prefetch_requests(connection_id from) const noexcept {
-    core_.logic().prefetch_requests(from);
-  }
-
   // The number of routes, which are connections without a socket (semantics D41).
   [[nodiscard]] std::size_t routes() const noexcept { return routes_; }
 

@@ -6,7 +6,6 @@
 #include "coxswain/server/dispatch/trunk_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <vector>
 
@@ -18,9 +17,6 @@ namespace {
 // memory is left.
 constexpr std::size_t unsent_max = 6;
 constexpr std::size_t growth_max = 1024 * 1024;
-
-// How many messages ahead the memory of a line is prefetched.
-constexpr std::size_t lines_ahead = 4;
 
 // How many connections get output before it is written: so few that their memory is still in the
 // cache then.
@@ -134,19 +130,9 @@ void dispatch::collect(time_point now) {
   }
   auto const most = trunks_ == 0 ? connections_per_part : outgoing_.size();
   auto const enough = lines_.changed_count() + most;
-  std::array<line*, lines_ahead> ahead{};
-  for (std::size_t i = collected_; i < std::min(collected_ + lines_ahead, outgoing_.size()); ++i) {
-    ahead[i % lines_ahead] = lines_.find(outgoing_[i].to);
-  }
   while (collected_ < outgoing_.size() && lines_.changed_count() < enough) {
-    auto const i = collected_++;
-    auto const& one = outgoing_[i];
-    auto* const on = ahead[i % lines_ahead];
-    if (i + lines_ahead < outgoing_.size()) {
-      auto* const next = lines_.find(outgoing_[i + lines_ahead].to);
-      if (next != nullptr) coxswain::prefetch(*next);
-      ahead[i % lines_ahead] = next;
-    }
+    auto const& one = outgoing_[collected_++];
+    auto* const on = lines_.find(one.to);
     if (on == nullptr || on->grpc) {
       grpc_.send(now, on, one);
       continue;

@@ -38,26 +38,11 @@ void calls::answer_parked(ticket who, answer_ptr what) {
   k.sessions.reply(who, std::move(what), traits.reply_is_kept, &in == &concerns_.leaves);
 }
 
-// Prefetches the memory for answering the ones after `tickets[i]`: at each distance what the
-// previously prefetched memory points to.
-void calls::prefetch_next(std::vector<ticket> const& tickets, std::size_t i) const {
-  kernel const& k = concerns_.kernel;
-  if (i + 6 < tickets.size()) k.sessions.prefetch(tickets[i + 6].session);
-  if (i + 4 < tickets.size()) k.sessions.prefetch_requests(tickets[i + 4].session);
-  if (i + 2 < tickets.size()) {
-    auto const* const p = k.sessions.parked_at(tickets[i + 2]);
-    if (p && p->task) prefetch(k.roster.at(*p->task));
-  }
-}
-
 void calls::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {
   auto& out = concerns_.kernel.out;
   // Growing by doubling could allocate twice what is needed.
   if (tickets.size() > out.size()) out.reserve(out.size() + tickets.size());
-  for (std::size_t i = 0; i < tickets.size(); ++i) {
-    prefetch_next(tickets, i);
-    answer_parked(tickets[i], what);
-  }
+  for (ticket const who : tickets) answer_parked(who, what);
 }
 
 void calls::answer_superseded(ticket older) {

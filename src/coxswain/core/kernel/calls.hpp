@@ -85,7 +85,6 @@ class calls {
  private:
   void park_until(call const& c, waiting_concern const& in, position where, duration timeout);
   void note_unsent(std::size_t bytes) const;
-  void prefetch_next(std::vector<ticket> const& tickets, std::size_t i) const;
   void leave_count_barriers(task_id id);
   void answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
                     status const& why);

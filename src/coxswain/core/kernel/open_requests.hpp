@@ -3,7 +3,6 @@
 // allocation. Lookup needs no search as long as ids rise by one. Not here: what they wait for.
 
 #include "coxswain/base/ids.hpp"
-#include "coxswain/base/prefetch.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/deadlines.hpp"
 #include "coxswain/core/kernel/rare_string.hpp"
@@ -79,9 +78,6 @@ class open_requests {
 
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
-
-  // Prefetches the memory of the oldest, or of the next.
-  void prefetch() const noexcept { coxswain::prefetch(*slots_.data()); }
 
   // Visits all by id. `visit` may neither add nor remove any.
   template <class Visit>

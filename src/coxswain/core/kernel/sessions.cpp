@@ -36,13 +36,6 @@ void sessions::count_all() {
   });
 }
 
-void sessions::prefetch_requests(session_id id) const {
-  session const* const s = find(id);
-  if (!s) return;
-  s->open.prefetch();
-  s->kept.prefetch();
-}
-
 parked const* sessions::parked_at(ticket who) const {
   session const* const s = find(who.session);
   return s ? s->open.look(who.request) : nullptr;

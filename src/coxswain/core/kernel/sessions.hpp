@@ -123,10 +123,6 @@ class sessions {
     return connections_;
   }
 
-  // Prefetch memory that will be needed soon: the connection, the session, what it points to.
-  void prefetch(connection_id id) const { connections_.prefetch(id); }
-  void prefetch(session_id id) const { sessions_.prefetch(id); }
-  void prefetch_requests(session_id id) const;
   // Null if the request does not wait.
   [[nodiscard]] parked const* parked_at(ticket who) const;
 

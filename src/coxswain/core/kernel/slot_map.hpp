@@ -3,7 +3,6 @@
 // message for an erased object finds nothing instead of its successor. Objects never move, so
 // adding one is fast however many there are.
 
-#include "coxswain/base/prefetch.hpp"
 
 #include <cassert>
 #include <cstddef>
@@ -81,11 +80,6 @@ class slot_map {
     return s.generation == generation_of(id) && s.thing ? &*s.thing : nullptr;
   }
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
-
-  // Prefetches its memory.
-  void prefetch(Id id) const noexcept {
-    if (index_of(id) < slots_.size()) coxswain::prefetch(slots_[index_of(id)]);
-  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -43,11 +43,6 @@ void change_log::grow() {
   ring_.resize(std::min(std::max(2 * size_, ring_min), limits_.changes_max));
 }
 
-// It was added long ago.
-void change_log::expect_oldest() const noexcept {
-  if (size_ != 0 && at(0).value) at(0).value->prefetch();
-}
-
 void change_log::drop_oldest() {
   key_change& oldest = at(0);
   bytes_ -= bytes_of(oldest);
@@ -57,7 +52,6 @@ void change_log::drop_oldest() {
   if (oldest.key.capacity() > kept_key_bytes) std::string{}.swap(oldest.key);
   oldest_ = place(1);
   --size_;
-  expect_oldest();
 }
 
 bool change_log::forget_oldest() {

@@ -71,7 +71,6 @@ class change_log {
   }
   void grow();
   void drop_oldest();
-  void expect_oldest() const noexcept;
 
   meter_ptr memory_;
   limits limits_;

@@ -320,7 +320,6 @@ std::vector<ticket> kv_store::take_all_waiters() {
 result<kv_store::changed> kv_store::set(std::string const& key, std::string&& value,
                                         std::optional<task_id> const& owner, key_maker const& by) {
   auto const* const held = index_.find(key);
-  if (held) (*held)->second.value.prefetch();
   if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
   auto const at = held ? *held : add(key);
   entry& e = at->second;

@@ -185,14 +185,6 @@ void connection_verbs::vouched(time_point now, connection_id from) {
   sessions_.find(c->session)->heard = kernel_.alive_since(now);
 }
 
-void connection_verbs::prefetch_session(connection_id from) const {
-  if (auto const* const c = sessions_.find(from)) sessions_.prefetch(c->session);
-}
-
-void connection_verbs::prefetch_requests(connection_id from) const {
-  if (auto const* const c = sessions_.find(from)) sessions_.prefetch_requests(c->session);
-}
-
 void connection_verbs::malformed(time_point now, connection_id from, std::string why) {
   kernel_.observe(now);
   connection const* const c = sessions_.find(from);

@@ -25,8 +25,6 @@ class connection_verbs final : public concern {
   void write_progressed(time_point now, connection_id to);
   void reading_paused(time_point now, connection_id from);
   void reading_resumed(time_point now, connection_id from);
-  void prefetch_session(connection_id from) const;
-  void prefetch_requests(connection_id from) const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] bool is_relay(connection_id who) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;

@@ -72,7 +72,6 @@ class handshakes::handshake final : private net::watched {
   void refuse();
   [[nodiscard]] bool is_gone() noexcept;
   void has_room() noexcept override;
-  void prefetch_read() const noexcept override {}
 
   handshakes& of_;
   std::unique_ptr<net::byte_stream> waiting_;

@@ -2,7 +2,6 @@
 // The connections of dispatch: finds them, lists those that changed, and informs the core when
 // their reading or writing is paused or resumed. Not here: why that happens (outbox, backpressure).
 
-#include "coxswain/base/prefetch.hpp"
 #include "coxswain/core/kernel/slot_map.hpp"
 #include "coxswain/server/dispatch/line.hpp"
 #include "coxswain/server/dispatch/recorded_core.hpp"
@@ -28,10 +27,6 @@ class line_table {
   [[nodiscard]] line* find(connection_id id) const {
     auto const* const found = all_.find(id);
     return found ? found->get() : nullptr;
-  }
-
-  void prefetch(connection_id id) const noexcept {
-    if (auto const* const on = find(id); on != nullptr) coxswain::prefetch(*on);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
