@@ -61,26 +61,6 @@ BOOST_AUTO_TEST_CASE(normalize_key) {
   BOOST_TEST(normal("[op=save] step:7 .x") == "[op=save] step:7 .x");
 }
 
-BOOST_AUTO_TEST_CASE(a_key_of_any_length_is_looked_at_everywhere) {
-  for (std::size_t size = 1; size <= 40; ++size) {
-    std::string const plain(size, 'k');
-    BOOST_TEST(normal(plain) == plain);
-    for (std::size_t i = 0; i < size; ++i) {
-      auto const with = [&](std::string_view at) {
-        auto key = plain;
-        return key.replace(i, 1, at);
-      };
-      bool const is_inside = i != 0 && i + 1 != size;
-      BOOST_TEST(normal(with("/")) == (is_inside ? with("/") : with("")));
-      BOOST_TEST(normal(with("//")) == (is_inside ? with("/") : with("")));
-      BOOST_TEST(normal(with("\x7f")) == with("\x7f"));
-      BOOST_TEST(normal(with("\xc3\xa9")) == with("\xc3\xa9"));
-      BOOST_TEST(normal(with("\x80")) == "INVALID_ARGUMENT");
-      BOOST_TEST(normal(with({"\0", 1})) == "INVALID_ARGUMENT");
-    }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(a_nul_byte_in_a_key_is_invalid_where_upstream_cuts_the_key_replaced_by_d18) {
   BOOST_TEST(normal(std::string_view{"a\0b", 3}) == "INVALID_ARGUMENT");
   BOOST_TEST(normal(std::string_view{"\0", 1}) == "INVALID_ARGUMENT");

@@ -1,6 +1,5 @@
 #include "coxswain/core/keyspace/kv_store.hpp"
 
-#include "coxswain/base/little_endian.hpp"
 #include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
@@ -16,36 +15,10 @@ std::size_t overhead(std::string const& key) { return key.size() + 208; }
 // The memory of its ownership.
 constexpr std::size_t owner_overhead = 96;
 
-constexpr std::uint64_t each(std::uint64_t byte) { return 0x0101'0101'0101'0101 * byte; }
-
-// The highest bit of each byte that is zero.
-constexpr std::uint64_t zeros_in(std::uint64_t word) {
-  return ~(((word & each(0x7f)) + each(0x7f)) | word) & each(0x80);
-}
-
-// A NUL, a byte above ASCII, or a slash behind another one. `key` has `number_bytes`.
-bool has_unusual(std::string_view key) noexcept {
-  auto const word = from_little_endian<std::uint64_t>(key);
-  auto const slashes = zeros_in(word ^ each('/'));
-  return ((zeros_in(word) | word) & each(0x80)) != 0 || (slashes & slashes >> 8) != 0;
-}
-
 // Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
 bool is_plain(std::string_view key) noexcept {
-  if (key.empty() || key.front() == '/' || key.back() == '/') return false;
-  bool is_unusual = false;
-  if (key.size() < number_bytes) {
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      is_unusual |= static_cast<signed char>(key[i]) <= 0 || (key[i] == '/' && key[i - 1] == '/');
-    }
-    return !is_unusual;
-  }
-  auto const last = key.size() - number_bytes;
-  // Each begins with the last byte of the one before, so every two neighbours are in one.
-  for (std::size_t i = 0; i < last; i += number_bytes - 1) {
-    is_unusual |= has_unusual(key.substr(i, number_bytes));
-  }
-  return !is_unusual && !has_unusual(key.substr(last));
+  return !key.empty() && key.front() != '/' && key.back() != '/' && key.find("//") == key.npos &&
+         std::all_of(key.begin(), key.end(), [](char c) { return static_cast<signed char>(c) > 0; });
 }
 
 // The names without their common beginning and end have at most two characters each, not only
