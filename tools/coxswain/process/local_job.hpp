@@ -77,8 +77,6 @@ class local_job {
   // were deadlocked. Empty: none of these.
   [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
 
-  [[nodiscard]] pid_t pid(std::uint32_t task) const { return members_.at(task).process->pid(); }
-
   [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
 
   // The first process that ended badly, in the order in which we saw it. None if that was because
