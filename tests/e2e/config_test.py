@@ -65,7 +65,7 @@ class Sources(Config):
 
     def test_variables_of_others_are_not_warned_about(self):
         others = ["BIN", "PYTHON", "SEED", "SLOWNESS", "PORT", "PORT_8476_TCP", "PORT_8476_TCP_ADDR",
-                  "SERVICE_HOST", "SERVICE_PORT", "TEST_REPORT", "UNITY", "PGO", "HOME", "VERSION"]
+                  "SERVICE_HOST", "SERVICE_PORT", "TEST_REPORT", "HOME", "VERSION"]
         set_by_coxswain = ["EPOCH", "ITEM", "ITEM_NUMBER", "ITEM_REDELIVERIES", "LOCK_TOKEN", "MEMBER",
                            "PLACEMENT", "RESTARTS", "TASK_INCARNATION", "TASK_SECRET", "TASK_SOCKET",
                            "ATTEMPT", "JOB", "LISTEN", "TLS_CA"]

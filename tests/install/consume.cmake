@@ -21,17 +21,6 @@ function(refuse_paths_of_this_machine root)
   endforeach()
 endfunction()
 
-# Only the version of gcc that wrote LTO data can link an archive with it.
-function(refuse_lto_data root)
-  file(GLOB_RECURSE archives ${root}/*.a)
-  foreach(archive IN LISTS archives)
-    file(STRINGS ${archive} found REGEX "^\\.gnu\\.lto_" LIMIT_COUNT 1)
-    if(found)
-      message(FATAL_ERROR "${archive} contains LTO data: ${found}")
-    endif()
-  endforeach()
-endfunction()
-
 # Unpacks the packages into a separate root directory, without root privileges.
 function(install_packages root)
   run(cpack --config ${coxswain_build}/CPackConfig.cmake -B ${work}/packages)
@@ -127,7 +116,6 @@ else()
   list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source})
 endif()
 refuse_paths_of_this_machine(${work}/prefix)
-refuse_lto_data(${work}/prefix)
 
 run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build ${settings})
 run(${CMAKE_COMMAND} --build ${work}/build --parallel 2)
