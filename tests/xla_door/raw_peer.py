@@ -25,10 +25,8 @@ class RawPeer:
                                            validate_inbound_headers=False)
         self.h2 = h2.connection.H2Connection(config)
         self.streams = {}  # by number: {"headers": [...], "data": ..., "over": ..., "reset": ...}
-        self.order = []  # the streams that are over
         self.gives_window = True
         self.ended = None  # why the connection has ended
-        self.pings = 0
         self.h2.initiate_connection()
         self.flush()
 
@@ -40,25 +38,22 @@ class RawPeer:
         if data:
             self.socket.sendall(data)
 
-    def start(self, method, message=b"", package="xla.coordination", end=True, path=None, flag=0, announced=None,
-              **fields):
-        """A unary call. `fields`: headers, with _ for -, instead of or besides those of gRPC; `announced`: the
-        length of a message of which only the beginning is sent."""
+    def start(self, method, message=b"", package="xla.coordination", flag=0, **fields):
+        """A unary call. `fields`: headers, with _ for -, instead of or besides those of gRPC."""
         stream = self.h2.get_next_available_stream_id()
-        headers = {":path": path or f"/{package}.CoordinationService/{method}", ":authority": "localhost",
+        headers = {":path": f"/{package}.CoordinationService/{method}", ":authority": "localhost",
                    ":method": "POST", ":scheme": "http", "content-type": "application/grpc",
                    "te": "trailers"}
         headers |= {name.replace("_", "-"): value for name, value in fields.items()}
         self.h2.send_headers(stream, list(headers.items()))
         self.streams[stream] = {"headers": [], "data": bytearray(), "over": False, "reset": None}
-        length = len(message) if announced is None else announced
-        self.send(stream, bytes([flag]) + length.to_bytes(4, "big") + message, end)
+        self.send(stream, bytes([flag]) + len(message).to_bytes(4, "big") + message)
         return stream
 
-    def send(self, stream, data, end=True):
+    def send(self, stream, data):
         at = 0
         deadline = time.monotonic() + LIMIT
-        while at < len(data) or (end and at == 0):
+        while at < len(data):
             room = min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)
             if room == 0:
                 assert time.monotonic() < deadline, "the server gives no window"
@@ -66,14 +61,8 @@ class RawPeer:
                 continue
             part = data[at:at + room]
             at += len(part)
-            self.h2.send_data(stream, part, end_stream=end and at == len(data))
+            self.h2.send_data(stream, part, end_stream=at == len(data))
             self.flush()
-            if not data:
-                return
-
-    def reset(self, stream, code=8):
-        self.h2.reset_stream(stream, code)
-        self.flush()
 
     def read(self, limit=1.0):
         """Processes the next input; false if there is none in that time, or the connection has ended."""
@@ -98,8 +87,6 @@ class RawPeer:
         stream = self.streams.get(getattr(event, "stream_id", None))
         if isinstance(event, h2.events.ConnectionTerminated):
             self.ended = f"GOAWAY {int(event.error_code)}"
-        elif isinstance(event, h2.events.PingAckReceived):
-            self.pings += 1
         elif stream is None:
             return
         elif isinstance(event, (h2.events.ResponseReceived, h2.events.TrailersReceived)):
@@ -110,7 +97,6 @@ class RawPeer:
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
             stream["over"] = True
-            self.order.append(event.stream_id)
         elif isinstance(event, h2.events.StreamReset):
             stream["reset"] = int(event.error_code)
 

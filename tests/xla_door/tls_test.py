@@ -52,27 +52,6 @@ class Tls(WithCertificates, WithAgents):
 
         self.assert_refused(self.channel(), "The peer has shown no certificate")
 
-    def test_a_certificate_of_another_authority_is_refused(self):
-        self.serve_jax()
-        self.authority("other")
-        self.issue("stranger", by="other")
-
-        self.assert_refused(self.channel("stranger"),
-                            "none of the authorities that this side knows has signed it (CN = stranger")
-
-    def test_a_process_that_does_not_know_the_authority_refuses_the_coordinator(self):
-        self.serve_jax()
-        self.authority("other")
-
-        self.assert_refused(self.channel("worker", "other"), "was not let in")
-
-    def test_a_process_without_tls_is_refused(self):
-        self.serve_jax()
-        channel = channel_to(self.address)
-        self.addCleanup(channel.close)
-
-        self.assert_refused(channel, "does not speak TLS")
-
     def spoken(self, offered, said):
         """The protocol that was chosen of those that a peer with a certificate offers, and what it is answered."""
         context = ssl.create_default_context(cafile=self.file("ca", "pem"))
