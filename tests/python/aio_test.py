@@ -2,7 +2,6 @@
 """The client for asyncio."""
 
 import asyncio
-import datetime
 import gc
 import os
 import threading
@@ -49,16 +48,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answers, [(1, [b"0", b"1"], 2, 2, "worker")] * 2)
         self.assertTrue(at.wait_done(LIMIT))
 
-    async def test_processes_without_a_number_get_one(self):
-        at = self.coordinator(2)
-
-        async def work(member):
-            async with coxswain.AsyncClient(at.address, any=True, member=member) as job:
-                await job.barrier("b")
-                return job.task
-
-        self.assertEqual(await asyncio.gather(work("b"), work("a")), [1, 0])
-
     async def test_no_call_has_a_thread_of_its_own(self):
         job = await self.client(self.coordinator())
         before = threading.active_count()
@@ -73,19 +62,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         for i in range(500):
             await job.put(f"k{i}", str(i))
         self.assertEqual(await asyncio.gather(*waiting), [str(i).encode() for i in range(500)])
-
-    async def test_topologies_are_exchanged(self):
-        at = self.coordinator(2)
-
-        async def work(task):
-            async with coxswain.AsyncClient(at.address, task, 2) as job:
-                return await job.exchange_topology(
-                    "cuda", coxswain.Topology([coxswain.Device(name=f"gpu {task}")], "here"))
-
-        first, second = await asyncio.gather(work(0), work(1))
-
-        self.assertEqual(first, second)
-        self.assertEqual([one.devices[0].name for one in first], ["gpu 0", "gpu 1"])
 
     async def test_a_cancelled_call_is_cancelled_at_the_coordinator(self):
         job = await self.client(self.coordinator())
@@ -134,18 +110,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             told.extend(change.value for change in await watch.next(LIMIT))
 
         self.assertEqual((popped, told), (items, items))
-
-    async def test_a_lock_has_one_owner(self):
-        at = self.coordinator()
-        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
-            token = await a.lock("l")
-            self.assertIsNone(await b.try_lock("l"))
-            call = asyncio.create_task(b.lock("l", LIMIT))
-            await a.unlock("l", token)
-            later = await call
-            self.assertGreater(later, token)
-            await b.unlock("l", later)
-            self.assertGreater(await a.try_lock("l"), later)
 
     async def test_a_lock_granted_to_a_cancelled_call_is_released_at_once(self):
         at = self.coordinator()
@@ -298,54 +262,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(job.close)
         with self.assertRaisesRegex(coxswain.FailedPrecondition, "connected before"):
             await job.connect()
-
-    async def test_errors_are_the_same_as_of_the_blocking_client(self):
-        job = await self.client(self.coordinator())
-        with self.assertRaises(coxswain.DeadlineExceeded):
-            await job.get("k", timeout=0.01)
-        with self.assertRaises(TypeError):
-            await job.get("k", timeout="soon")
-        with self.assertRaises(coxswain.DeadlineExceeded):
-            await coxswain.AsyncClient("127.0.0.1:9", connect_timeout=0.05).connect()
-
-    async def test_keys_and_watches(self):
-        job = await self.client(self.coordinator())
-        watch = await job.watch("d")
-        await job.put("d/a", "1")
-        await job.append("d/a", "2")
-        self.assertEqual(await job.increment("d/a", 3), 15)
-        self.assertTrue(await job.compare_and_set("d/a", "x", expected="15"))
-        self.assertIsNone(await job.try_get("d/b"))
-        seen = []
-        async for change in watch:
-            seen.append(change.value)
-            if change.value == b"x":
-                break
-        self.assertEqual(seen, [b"1", b"12", b"15", b"x"])
-        self.assertEqual([one.key for one in await watch.list()], ["d/a"])
-        self.assertEqual(await job.count(), 1)
-        self.assertIs(await job.remove("d"), False)
-        self.assertEqual(await job.remove_tree("d"), 1)
-        self.assertEqual(await job.list(), [])
-
-    async def test_failures_and_lost_processes_are_reported(self):
-        at = self.coordinator(2)
-        first, second = await self.client(at, 0), await self.client(at, 1)
-        await asyncio.gather(first.join(), second.join())
-        monitor = first.process_monitor()
-        await monitor.next()
-        failing = asyncio.create_task(first.failure())
-        told = asyncio.get_running_loop().create_future()
-        first.on_failure(told.set_result)
-        second.on_failure(self.fail)
-        self.assertIsNone(await first.failure(0.01))
-        self.assertIsNone(await first.failure(datetime.timedelta(0)))
-
-        second.close()
-
-        self.assertEqual((await failing).cause.task, 1)
-        self.assertEqual((await told).cause.task, 1)
-        self.assertEqual([one.task for one in (await monitor.next()).lost], [1])
 
     async def test_close_ends_awaited_calls(self):
         job = await self.client(self.coordinator())

@@ -31,10 +31,6 @@ class Barriers(PythonTest):
     def each(self, call):
         return together(*(lambda job=job: call(job) for job in self.jobs))
 
-    def test_each_use_of_a_barrier_name_is_a_round(self):
-        for round in (1, 2, 3):
-            self.assertEqual(self.each(lambda job: job.barrier("step")), [round, round])
-
     def test_the_missing_tasks_are_logged(self):
         waiting = r"^waiting: barrier 'b' has waited for [0-9.]+ s: 1 of 2 tasks is missing: 1 \(connected"
         for call in (lambda: self.jobs[0].barrier("b"),
@@ -148,38 +144,6 @@ with coxswain.Coordinator(1) as coordinator:
             with self.assertRaises(TypeError):
                 self.jobs[0].barrier("b", 1, participants=[wrong])
 
-    def test_a_subset_can_meet(self):
-        self.assertEqual(self.jobs[1].barrier("mine", participants=[1]), 1)
-        with self.assertRaisesRegex(coxswain.InvalidArgument, "task 0 is not among the participants"):
-            self.jobs[0].barrier("yours", 1, participants=[1])
-
-    def test_data_is_gathered_reduced_and_compared(self):
-        def work(job):
-            return (job.all_gather("g", f"from {job.task}"), job.reduce("i", job.task + 1),
-                    job.reduce("f", job.task + 0.5, "max"), job.reduce("b", b"\x0f", "and"),
-                    job.all_equal("e", b"same"))
-
-        for answers in self.each(work):
-            self.assertEqual(answers, ([b"from 0", b"from 1"], 3, 1.5, b"\x0f", 1))
-        with self.assertRaises(ValueError):
-            self.jobs[0].reduce("r", 1, "mean")
-
-    def test_a_round_can_be_cancelled(self):
-        def wait():
-            with self.assertRaises(coxswain.Cancelled):
-                self.jobs[0].barrier("long")
-
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        watch = self.jobs[1]
-        eventually(lambda: watch.status().barriers)
-        self.assertEqual(watch.status().barriers[0].name, "long")
-        watch.cancel_barrier("long")
-        waiting.join(LIMIT)
-
-    def test_observers_use_count_barriers(self):
-        self.assertEqual(self.each(lambda job: job.count_barrier("c", 2)), [1, 1])
-
 
 class Whole:
     """An integer type of another library."""
@@ -262,52 +226,6 @@ class Keys(PythonTest):
         self.at = self.coordinator()
         self.job = self.client(self.at)
 
-    def test_values_are_bytes_and_keys_have_versions(self):
-        first = self.job.put("a/b", "text")
-        self.assertEqual(self.job.get("a/b"), b"text")
-        with self.assertRaisesRegex(coxswain.AlreadyExists, "key a/b already exists"):
-            self.job.put("a/b", b"other")
-        self.assertGreater(self.job.put("a/b", b"\x00\xff", overwrite=True), first)
-        self.assertEqual(self.job.try_get("a/b"), b"\x00\xff")
-        self.assertIsNone(self.job.try_get("a/c"))
-        with self.assertRaises(TimeoutError):
-            self.job.get("a/c", 0.01)
-
-    def test_directories_are_listed_counted_and_removed(self):
-        self.job.put_all({"d/1": "x", "d/2/3": "y", "e": "z"})
-        self.assertEqual([(one.key, one.value) for one in self.job.list("d")],
-                         [("d/1", b"x"), ("d/2/3", b"y")])
-        self.assertEqual(self.job.count(), 3)
-        self.assertEqual([one.value for one in self.job.get_all(["e", "d/1"])], [b"z", b"x"])
-        self.assertIs(self.job.remove("d"), False)
-        self.assertIs(self.job.remove("d/1"), True)
-        self.job.put("d", "v")
-        self.assertEqual(self.job.remove_tree("d"), 2)
-        for remove in (self.job.remove, self.job.remove_tree):
-            with self.assertRaises(coxswain.InvalidArgument):
-                remove("")
-        self.assertEqual(self.job.remove_tree("", all=True), 1)
-
-    def test_keys_change_under_conditions(self):
-        swap = self.job.compare_and_set("k", "1")
-        self.assertTrue(swap)
-        self.assertEqual(self.job.compare_and_set("k", "2").found, b"1")
-        self.assertTrue(self.job.compare_and_set("k", "2", version=swap.version))
-        self.assertTrue(self.job.compare_and_set("k", "3", expected="2"))
-        with self.assertRaises(TypeError):
-            self.job.compare_and_set("k", "4", version=1, expected="3")
-        self.job.append("k", b"45")
-        self.assertEqual(self.job.increment("k", -5), 340)
-        with self.assertRaises(OverflowError):
-            self.job.increment("k", 2**63 - 1)
-
-    def test_pop_waits_for_an_item(self):
-        other = self.client(self.at)
-
-        popped, _ = together(lambda: other.pop("q"), lambda: self.job.push("q", b"work"))
-
-        self.assertEqual(popped.value, b"work")
-
     def test_a_taken_item_is_finished_or_returns(self):
         self.job.push("jobs", "a")
         self.job.push("jobs", "b")
@@ -321,13 +239,6 @@ class Keys(PythonTest):
         self.assertEqual(self.job.pop("jobs", 0).value, b"b")
         with self.assertRaises(coxswain.FailedPrecondition):
             item.extend()
-
-    def test_a_taken_item_returns_when_its_session_ends(self):
-        self.job.push("jobs", "a")
-        other = coxswain.Client(self.at.address)
-        other.take("jobs", lease=None)
-        other.close()
-        self.assertEqual(self.job.pop("jobs").value, b"a")
 
     def test_what_is_dropped_goes_back_at_once(self):
         other = self.client(self.at)
@@ -349,49 +260,11 @@ class Keys(PythonTest):
         with self.assertRaises(TimeoutError):
             self.job.pop("jobs", 0)
 
-    def test_an_item_whose_lease_is_over_cannot_be_finished(self):
-        self.job.push("jobs", "a")
-        with self.assertRaisesRegex(coxswain.FailedPrecondition, "this lease of it is over"):
-            with self.job.take("jobs", lease=0.001) as late:
-                item = self.client(self.at).take("jobs", LIMIT)
-        self.assertEqual((item.value, item.redeliveries), (b"a", 1))
-        del late
-        item.finish()
-
     def test_a_lock_is_held_during_a_block(self):
         with self.job.locked("l") as lock:
             self.assertIsNone(self.job.try_lock("l"))
             self.assertGreater(lock.token, 0)
         self.assertIsNotNone(self.job.try_lock("l"))
-
-    def test_a_lock_has_one_owner(self):
-        other = self.client(self.at)
-        token = self.job.lock("l")
-        self.assertIsNone(other.try_lock("l"))
-        with self.assertRaises(coxswain.PermissionDenied):
-            other.unlock("l", token)
-        with self.assertRaises(TimeoutError):
-            other.lock("l", timeout=0.01)
-
-        later, _ = together(lambda: other.lock("l"), lambda: self.job.unlock("l", token))
-
-        self.assertGreater(later, token)
-        with self.assertRaises(coxswain.FailedPrecondition):
-            self.job.unlock("l", token)
-        other.close()
-        self.assertGreater(self.job.lock("l"), later)
-
-    def test_a_watch_returns_changes_in_order(self):
-        self.job.put("w/a", "1")
-        watch = self.job.watch("w")
-        self.assertEqual([one.key for one in watch.list()], ["w/a"])
-        self.assertEqual(watch.next(0.01), [])
-        self.job.put("w/b", "2")
-        self.job.remove("w/a")
-
-        changes = iter(watch)
-
-        self.assertEqual((next(changes).key, next(changes).value), ("w/b", None))
 
     def test_a_value_of_megabytes_round_trips(self):
         value = bytes(range(256)) * 65536
@@ -400,18 +273,6 @@ class Keys(PythonTest):
 
 
 class Job(PythonTest):
-    def test_a_context_manager_joins_and_leaves(self):
-        at = self.coordinator(2)
-
-        def work(task):
-            with coxswain.Client(at.address, task, 2) as job:
-                return job.task, job.num_tasks, job.role, job.reconnects
-
-        self.assertEqual(together(lambda: work(0), lambda: work(1)),
-                         [(0, 2, "worker", 0), (1, 2, "worker", 0)])
-        self.assertTrue(at.wait_done(LIMIT))
-        self.assertIsNone(at.error)
-
     def test_processes_without_a_number_get_one_and_spares_end_with_the_job(self):
         at = self.coordinator(2, recoverable=True, spares=1, assign="member", last_call=LIMIT)
         waiting = self.client(at, member="c", placement="pod1/b17")
@@ -486,13 +347,6 @@ class Job(PythonTest):
                                                     "did you mean COXSWAIN_ADDRESS"):
                 coxswain.Client.from_environment(address=at.address).close()
 
-    def test_leaving_within_the_block_leaves_only_once(self):
-        at = self.coordinator()
-        with coxswain.Client(at.address, 0) as job:
-            job.leave(LIMIT)
-        self.assertTrue(at.wait_done(LIMIT))
-        self.assertIsNone(at.error)
-
     def test_a_dropped_client_fails_its_task_despite_a_waiting_call(self):
         at = self.coordinator()
         told = []
@@ -528,20 +382,6 @@ class Job(PythonTest):
         self.assertEqual(at.status().locks_held, 1)
         jobs[0].unlock("l", token)
 
-    def test_waiting_for_a_failure_can_time_out(self):
-        self.assertIsNone(self.client(self.coordinator()).failure(0.01))
-
-    def test_a_recoverable_task_leaves_permanently_or_to_return(self):
-        at = self.coordinator(2, recoverable=True, return_timeout=600)
-        first, second = self.clients(at, 2)
-        first.leave(returning=True)
-        self.assertEqual(second.tasks()[0].state, "returning")
-        with self.client(at, task=0) as next_process:
-            together(lambda: next_process.barrier("b"), lambda: second.barrier("b"))
-        self.assertEqual(second.tasks()[0].state, "left")
-        with self.assertRaisesRegex(coxswain.FailedPrecondition, "task 0 has finished"):
-            second.barrier("b")
-
     def test_timeouts_may_have_any_length(self):
         job = self.clients(self.coordinator(1), 1)[0]
         for long in (10**400, 1e300, float("inf"), datetime.timedelta.max, None):
@@ -552,69 +392,6 @@ class Job(PythonTest):
         with self.assertRaises(ValueError):
             job.barrier("b", timeout=float("nan"))
         job.leave(10**400)
-
-    def test_only_a_recoverable_task_leaves_to_return(self):
-        job = self.clients(self.coordinator(1), 1)[0]
-        with self.assertRaisesRegex(coxswain.InvalidArgument, "recoverable"):
-            job.leave(returning=True)
-        job.leave()
-
-    def test_task_and_process_changes_are_reported(self):
-        jobs = self.clients(self.coordinator(2, recoverable=True), 2)
-        monitor = jobs[0].process_monitor()
-        first = monitor.next()
-        self.assertEqual([one.state for one in first.tasks], ["connected"] * 2)
-        self.assertEqual(first.lost, ())
-        lost = coxswain.Process(1, jobs[1].incarnation)
-        monitor.check_current([lost])
-
-        jobs[1].report_error(coxswain.Code.INTERNAL, "broken")
-
-        self.assertEqual(next(iter(monitor)).lost, (lost,))
-        with self.assertRaises(coxswain.FailedPrecondition):
-            monitor.check_current([lost])
-        tasks = jobs[0].tasks()
-        self.assertEqual(str(tasks[1].error), "INTERNAL: broken")
-        self.assertEqual(jobs[0].tasks(tasks.version, timeout=0.01).version, tasks.version)
-        jobs[1].reset()
-        together(jobs[1].join)
-        self.assertEqual(jobs[0].tasks(tasks.version)[1].state, "connected")
-
-    def test_all_tasks_agree_on_a_stop_step(self):
-        jobs = self.clients(self.coordinator(2), 2)
-        jobs[0].preempt(within=datetime.timedelta(minutes=1), task=1)
-
-        def work(job):
-            step = 0
-            while not job.reached_sync_point(step):
-                step += 1
-                job.barrier("step")
-            return step
-
-        steps = together(*(lambda job=job: work(job) for job in jobs))
-
-        self.assertEqual(steps[0], steps[1])
-
-    def test_alive_tasks_and_waits_are_listed(self):
-        jobs = self.clients(self.coordinator(2), 2)
-        alive = together(*(job.alive_tasks for job in jobs))
-        self.assertEqual([one.task for one in alive[0]], [0, 1])
-        self.assertEqual(alive[0], alive[1])
-        jobs[0].report_progress(7)
-        waiting = threading.Thread(target=lambda: jobs[0].get("k", LIMIT))
-        waiting.start()
-        eventually(lambda: jobs[1].why().waits)
-        self.assertEqual((jobs[1].why().waits[0].kind, jobs[1].why().waits[0].waiting), ("get", "0"))
-        self.assertEqual(jobs[1].status().tasks[0].progress.step, 7)
-        jobs[1].put("k", "v")
-        waiting.join(LIMIT)
-        events, through = jobs[0].events(severity="info")
-        self.assertTrue(any("joined" in one.kind for one in events), events)
-        self.assertEqual(jobs[0].events(through, timeout=0.01), ([], through))
-        last, _ = jobs[0].events(last=1)
-        self.assertEqual(last, events[-1:])
-        self.assertEqual((last[0].count, last[0].first), (1, last[0].number))
-        datetime.datetime.fromisoformat(last[0].time)
 
 
 class Topologies(PythonTest):
@@ -648,11 +425,6 @@ class Topologies(PythonTest):
         self.assertEqual([one.devices[0].partition for one in self.exchange(
             lambda task: coxswain.Topology([coxswain.Device()], partition_index=1 - task))[0]],
                          [1, 0])
-
-    def test_missing_tasks_are_named(self):
-        with self.assertRaises(coxswain.DeadlineExceeded) as caught:
-            self.jobs[1].exchange_topology("tpu", coxswain.Topology(), timeout=0.05)
-        self.assertEqual(caught.exception.missing, (0,))
 
     def test_the_local_topology_describes_this_host(self):
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
@@ -695,15 +467,6 @@ class Refusals(PythonTest):
         with unittest.mock.patch.dict(os.environ, COXSWAIN_TLS_CA="/no/such/file"):
             with self.assertRaisesRegex(coxswain.Error, "/no/such/file"):
                 coxswain.Client(at.address, token="right", connect_timeout=LIMIT)
-
-    def test_roles_follow_the_tokens(self):
-        at = self.coordinator(tokens=[("reader", "look")])
-        with self.assertRaises(PermissionError):
-            self.client(at, token="look").put("k", "v")
-
-    def test_an_unreachable_coordinator_is_a_timeout(self):
-        with self.assertRaises(coxswain.DeadlineExceeded):
-            coxswain.Client("127.0.0.1:9", connect_timeout=0.05)
 
     def test_an_address_argument_overrides_the_environment(self):
         at = self.coordinator()

@@ -64,59 +64,34 @@ class Job(JaxTest):
 
 
 class KeyValueStore(Job):
-    def test_blocking_key_value_get(self):
+    def test_every_call(self):
         def work(client, me):
             if me == 0:
                 client.key_value_set("k", "v")
-            return client.blocking_key_value_get("k", 1000)
-
-        self.assertEqual(self.each(work), ["v"] * self.NUM)
-
-    def test_blocking_key_value_get_bytes(self):
-        def work(client, me):
-            if me == 0:
-                client.key_value_set_bytes("k", b"\x00\xff")
-            return client.blocking_key_value_get_bytes("k", 1000)
-
-        self.assertEqual(self.each(work), [b"\x00\xff"] * self.NUM)
-
-    def test_blocking_key_value_set_twice(self):
-        client = self.clients[0]
-        client.key_value_set("k", "v")
-        with self.assertRaisesRegex(RuntimeError, r"^ALREADY_EXISTS: key k already exists\."):
-            client.key_value_set("k", "w")
-        self.assertEqual(client.blocking_key_value_get("k", 1000), "v")
-
-    def test_blocking_key_value_set_twice_overwrite(self):
-        client = self.clients[0]
-        client.key_value_set("k", "v")
-        client.key_value_set("k", "w", allow_overwrite=True)
-        self.assertEqual(client.blocking_key_value_get("k", 1000), "w")
-
-    def test_key_value_try_get(self):
-        def work(client, me):
-            if me == 0:
-                client.key_value_set("k", "v")
-                client.key_value_set_bytes("b", b"v")
-            client.wait_at_barrier("set", 5000)
-            return client.key_value_try_get("k"), client.key_value_try_get_bytes("b")
-
-        self.assertEqual(self.each(work), [("v", b"v")] * self.NUM)
-
-    def test_key_value_try_get_not_found(self):
-        with self.assertRaisesRegex(RuntimeError, "^NOT_FOUND: Config key nowhere not found"):
-            self.clients[0].key_value_try_get("nowhere")
-
-    def test_key_value_dir_get(self):
-        def work(client, me):
+                client.key_value_set_bytes("b", b"\x00\xff")
             if me < 3:
                 client.key_value_set(("d/a", "d/b/c", "d/e")[me], str(me))
+            got = client.blocking_key_value_get("k", 1000), client.blocking_key_value_get_bytes("b", 1000)
             client.wait_at_barrier("set", 5000)
-            return client.key_value_dir_get("d/"), client.key_value_dir_get_bytes("d")
+            return (got, client.key_value_try_get("k"), client.key_value_try_get_bytes("b"),
+                    client.key_value_dir_get("d/"), client.key_value_dir_get_bytes("d"))
 
         texts = [("d/a", "0"), ("d/b/c", "1"), ("d/e", "2")]
-        self.assertEqual(self.each(work),
-                         [(texts, [(k, v.encode()) for k, v in texts])] * self.NUM)
+        self.assertEqual(self.each(work), [(("v", b"\x00\xff"), "v", b"\x00\xff", texts,
+                                            [(k, v.encode()) for k, v in texts])] * self.NUM)
+        client = self.clients[0]
+        with self.assertRaisesRegex(RuntimeError, r"^ALREADY_EXISTS: key k already exists\."):
+            client.key_value_set("k", "w")
+        client.key_value_set("k", "w", allow_overwrite=True)
+        self.assertEqual(client.key_value_try_get("k"), "w")
+        with self.assertRaisesRegex(RuntimeError, "^NOT_FOUND: Config key nowhere not found"):
+            client.key_value_try_get("nowhere")
+        self.assertEqual(client.key_value_increment("n", 5), 5)
+        self.assertEqual(client.key_value_increment(key="n", increment=-7), -2)
+        client.key_value_delete("n")
+        client.key_value_delete("n")
+        with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: "):
+            client.blocking_key_value_get("n", 20)
 
     def test_the_root_directory_is_empty_and_cannot_be_removed(self):
         client = self.clients[0]
@@ -126,15 +101,6 @@ class KeyValueStore(Job):
             self.assertEqual(client.key_value_dir_get_bytes(root), [])
             client.key_value_delete(root)
         self.assertEqual(client.key_value_dir_get("d"), [("d/a", "1")])
-
-    def test_increment_delete_and_timeout(self):
-        client = self.clients[0]
-        self.assertEqual(client.key_value_increment("n", 5), 5)
-        self.assertEqual(client.key_value_increment(key="n", increment=-7), -2)
-        client.key_value_delete("n")
-        client.key_value_delete("n")
-        with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: "):
-            client.blocking_key_value_get("n", 20)
 
     def test_types_are_strict(self):
         client = self.clients[0]
@@ -148,27 +114,17 @@ class KeyValueStore(Job):
 
 
 class Barriers(Job):
-    def test_all_participate_succeeds(self):
-        self.each(lambda client, _: client.wait_at_barrier("b", 5000))
-        self.each(lambda client, _: client.wait_at_barrier("b", timeout_in_ms=5000))
-
-    def test_only_participants_call_succeeds(self):
+    def test_barriers_of_all_or_some(self):
         def work(client, me):
+            client.wait_at_barrier("b", 5000)
+            client.wait_at_barrier("b", timeout_in_ms=5000)
             if me % 2 == 0:
                 client.wait_at_barrier("even", 5000, process_ids=[0, 2])
+            if me != 0:
+                with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: Barrier timed out"):
+                    client.wait_at_barrier("late", 200)
 
         self.each(work)
-
-    def test_one_participant_never_calls_fails(self):
-        def work(client, me):
-            if me == 0:
-                return
-            with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: Barrier timed out"):
-                client.wait_at_barrier("b", 200)
-
-        self.each(work)
-
-    def test_a_caller_that_does_not_participate(self):
         with self.assertRaisesRegex(RuntimeError,
                                     r"^INVALID_ARGUMENT: A non-participating task \(0\)"):
             self.clients[0].wait_at_barrier("b", 1000, [1, 2])
