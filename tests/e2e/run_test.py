@@ -80,13 +80,6 @@ class Jobs(WithJobs):
         for task in (0, 2):
             self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
 
-    def test_tasks_of_a_job_that_cannot_start_are_ended(self):
-        script = '[ "$COXSWAIN_TASK_ID" = 0 ] && exit 7; tail -f /dev/null'
-        job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--", "sh",
-                              "-c", script)
-
-        self.assertEqual(job.code, 7, job.said())
-
     def test_the_others_continue_when_a_recoverable_task_fails(self):
         until = self.directory / "until"
         os.mkfifo(until)
@@ -181,15 +174,6 @@ class Jobs(WithJobs):
             self.assertRegex(lines[0], r"^\[0\] [0-9a-f]{32}$")
         self.assertNotEqual(tokens[0], tokens[1])
 
-    def test_a_unix_socket_with_a_token_works(self):
-        token = self.directory / "token"
-        token.write_text("secret\n")
-
-        job = self.run_to_end("coxswain", "run", "-n", 4, "--listen", f"unix:{self.directory}/socket",
-                              "--token-file", token, "--", WORKER, "--rounds", 5)
-
-        self.assertEqual(job.code, 0, job.said())
-
     def test_a_reported_failure_with_exit_code_0_fails_the_job(self):
         end = self.directory / "end"
         os.mkfifo(end)
@@ -221,13 +205,6 @@ class Jobs(WithJobs):
 
                 self.assertEqual(job.wait(), 0, job.said())
                 self.assertNotIn("failed", job.err)
-
-    def test_barriers_that_need_a_task_that_ended_with_0_fail(self):
-        script = '[ "$COXSWAIN_TASK_ID" = 1 ] && exec "$0"; exec "$0" barrier:b leave'
-        job = self.job(2, "sh", "-c", script, BIN / "coxswain-e2e-task", options=("--recoverable",))
-
-        self.assertEqual(job.wait(), 1, job.said())
-        self.assertRegex(job.err, r"\[0\] .*'b'.* task 1 has finished")
 
     def test_a_client_that_is_destroyed_before_its_process_fails_does_not_hide_the_cause(self):
         job = self.run_to_end("coxswain", "run", "-n", 2, "--", "sh", "-c",

@@ -298,23 +298,6 @@ class Ends(EndToEnd):
         self.assertIn("task 0", survivor.err)
         self.assertEqual(coordinator.wait(), 1, coordinator.said())
 
-    def test_a_recoverable_task_fails_alone_and_rejoins(self):
-        coordinator = self.serve(2, "--recoverable", "--no-join-barrier", "--exit-when-done",
-                                 "--reconnect-grace", "0")
-        victim = self.worker(0, 2, "--rounds", 3)
-        self.wait_for_status("its barrier", lambda s: s["barriers"])
-
-        victim.signal(signal.SIGKILL)
-
-        status = self.wait_for_status("its failure", lambda s: s["tasks"][0]["state"] == "failed")
-        self.assertIsNone(status["error"])
-        self.assertTrue(status["tasks"][0]["recoverable"])
-        self.assertIn("failed, recoverable", self.coxswain("status").out)
-        workers = [self.worker(task, 2, "--rounds", 3) for task in range(2)]
-        for worker in workers:
-            self.assertEqual(worker.wait(), 0, worker.said())
-        self.assertEqual(coordinator.wait(), 0, coordinator.said())
-
     def test_exit_when_done_gives_1_when_all_recoverable_tasks_have_failed(self):
         coordinator = self.serve(1, "--recoverable", "--exit-when-done", "--reconnect-grace", "0")
         victim = self.worker(0, 1, "--rounds", 10**9)

@@ -97,26 +97,6 @@ class Together(TaskTest):
                                  env={"JAX_COORDINATOR_ADDRESS": "elsewhere:1"})
             self.assertEqual((done.code, done.out), (0, expected + "\n"), done.err)
 
-    def test_a_subset_of_tasks_can_meet(self):
-        job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit
-            coxswain barrier few --participants 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --participants 0,2""")
-
-        self.assertEqual(job.code, 0, job.said())
-        self.assertEqual(self.lines_of(job, 2), ["round 1 of 'few' is complete", "0", "2"])
-
-    def test_differing_tasks_are_named(self):
-        job = self.run_script(2, "coxswain all-equal config $COXSWAIN_TASK_ID; echo $?")
-
-        self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["1"]), job.said())
-        self.assertIn("coxswain all-equal: FAILED_PRECONDITION", job.err)
-
-    def test_several_calls_of_a_script_wait_at_once(self):
-        job = self.run_script(2, """for i in 1 2 3 4 5; do coxswain barrier b$i & done
-            coxswain barrier last; wait""")
-
-        self.assertEqual(job.code, 0, job.said())
-        self.assertEqual(len(self.lines_of(job, 0)), 6)
-
     def test_progress_and_timeout_name_the_missing_tasks(self):
         self.serve(2, "--no-join-barrier")
         task = self.start_script(0, "coxswain barrier b --progress --timeout 2500ms; echo $?", "--leave-timeout", "0")
@@ -421,21 +401,6 @@ class Calls(TaskTest):
 
         self.assertEqual(task.wait(), 128 + signal.SIGTERM)
         self.assertFalse(directory.exists())
-
-    def test_a_task_can_cancel_its_rounds(self):
-        self.serve(3, "--no-join-barrier")
-        first = self.start_script(0, "coxswain barrier b --participants 0-1; echo $?; coxswain barrier c")
-        self.wait_for_barrier("b")
-        stranger = self.start_script(2, "coxswain cancel b; echo $?; coxswain barrier c")
-        stranger.line(str(REFUSED))
-        stranger.line("PERMISSION_DENIED", "err")
-
-        other = self.start_script(1, "coxswain cancel b && coxswain barrier c")
-
-        first.line("1")
-        first.line("CANCELLED: Barrier 'b' round 1 failed: cancelled by task 1", "err")
-        for task in (first, stranger, other):
-            self.assertEqual(task.wait(), 0, task.said())
 
     def test_ephemeral_keys_live_as_long_as_their_task(self):
         self.serve(1)

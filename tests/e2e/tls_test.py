@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 from certificates import WithCertificates
-from programs import LIMIT, PATH, REFUSED, SLOWNESS, USAGE, clean_environment, free_port
+from programs import LIMIT, PATH, REFUSED, SLOWNESS, free_port
 
 
 class Tls(WithCertificates):
@@ -55,12 +55,6 @@ class Tls(WithCertificates):
             with self.subTest(told=told):
                 self.refused(coordinator, options, told, logged, env)
 
-    def test_a_tls_client_and_a_plaintext_coordinator_report_the_mismatch(self):
-        coordinator = self.serve(1)
-
-        self.refused(coordinator, self.shown("worker"), "does not speak TLS",
-                     "The peer speaks TLS; this port does not")
-
     def test_a_job_runs_over_mutual_tls(self):
         job = self.run_to_end(
             "coxswain", "run", "-n", 3, "--listen", "127.0.0.1:0", *self.shown("coordinator"), "--",
@@ -79,29 +73,6 @@ class Tls(WithCertificates):
 
         for task in tasks:
             self.assertEqual(task.wait(), 0, task.said())
-
-    def test_a_public_listener_needs_a_token_or_mutual_tls(self):
-        server_only = self.shown("coordinator")[:4]
-        refused = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "0.0.0.0:0", *server_only)
-
-        self.assertEqual(refused.code, USAGE)
-        self.assertIn("mutual TLS", refused.err)
-        self.serve_tls("--listen", ":0")
-
-    def test_errors_in_certificate_files_are_reported(self):
-        missing = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert", "/no/such.pem",
-                                  "--tls-key", "/no/such.key")
-        half = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert",
-                               self.file("worker", "pem"))
-        other = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert",
-                                self.file("worker", "pem"), "--tls-key",
-                                self.file("coordinator", "key"))
-
-        self.assertIn("/no/such.pem", missing.err)
-        self.assertIn("without its private key", half.err)
-        self.assertIn("does not belong to the certificate", other.err)
-        for program in (missing, half, other):
-            self.assertNotEqual(program.code, 0)
 
     def test_both_sides_can_require_a_name_prefix(self):
         self.issue("named", names="uri")
@@ -180,16 +151,6 @@ class Tls(WithCertificates):
         self.assertEqual(code, 400)
         self.assertIn("https://", json.loads(text)["message"])
         coordinator.line("was not let in by HTTP", "err")
-
-    def test_the_status_page_accepts_tokens_over_https(self):
-        token = self.directory / "token"
-        token.write_text("reader look\n")
-        coordinator = self.serve(1, *self.shown("coordinator")[:4], "--token-file", token, "--http",
-                                 "127.0.0.1:0")
-        at = coordinator.ready["http"]
-
-        self.assertEqual(self.ask(f"https://{at}/api/v1/state")[0], 401)
-        self.assertEqual(self.ask(f"https://{at}/api/v1/state", token="look")[0], 200)
 
     def test_a_websocket_over_https_gets_updates(self):
         coordinator = self.serve_tls("--http", "127.0.0.1:0")
