@@ -1,6 +1,6 @@
 #include "tests/fuzz/any_request.hpp"
 
-#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "tests/scenarios/transcript.hpp"
 
-#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "tests/scenarios/words.hpp"
 
 #include <algorithm>

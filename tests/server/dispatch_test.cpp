@@ -1,6 +1,6 @@
 #include "coxswain/server/dispatch.hpp"
 
-#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "tests/server/messages.hpp"
 #include "tests/wire/samples.hpp"
 

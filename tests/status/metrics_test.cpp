@@ -110,8 +110,8 @@ server::statistics some_counts() {
   s.steps_max = 3000;
   s.core.steps = 77;
   s.releases.record(5ms);
-  s.core.count_request(core::operation_of<core::barrier_args>, errc::ok);
-  s.core.count_request(core::operation_of<core::barrier_args>, errc::deadline_exceeded);
+  s.core.count_request(core::operation_id<core::barrier_args>, errc::ok);
+  s.core.count_request(core::operation_id<core::barrier_args>, errc::deadline_exceeded);
   s.core.count_round(errc::ok, 2s);
   s.core.count_round(errc::internal, 1h);
   s.core.lateness.record(1ms);

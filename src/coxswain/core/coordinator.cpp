@@ -1,8 +1,8 @@
 #include "coxswain/core/coordinator.hpp"
 
 #include "coxswain/base/invariant.hpp"
-#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
 #include <utility>

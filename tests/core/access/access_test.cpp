@@ -1,4 +1,4 @@
-#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include "coxswain/core/access/credential.hpp"
 

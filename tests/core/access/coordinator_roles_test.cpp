@@ -1,6 +1,6 @@
 // What a session may do by its token: D3.
 
-#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "tests/core/cluster.hpp"
 
 #include <array>

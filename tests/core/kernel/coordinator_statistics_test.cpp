@@ -19,7 +19,7 @@ std::string counted(cluster& c, core::operation what) {
 
 template <class Args>
 std::string counted(cluster& c) {
-  return counted(c, core::operation_of<Args>);
+  return counted(c, core::operation_id<Args>);
 }
 
 // "1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2".
@@ -39,16 +39,16 @@ std::string last_round(cluster const& c) {
 BOOST_AUTO_TEST_SUITE(coordinator_statistics_test)
 
 BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
-  BOOST_TEST(name(core::operation_of<std::monostate>) == "heartbeat");
-  BOOST_TEST(name(core::operation_of<core::join_args>) == "join");
-  BOOST_TEST(name(core::operation_of<core::barrier_args>) == "barrier");
-  BOOST_TEST(name(core::operation_of<core::try_get_args>) == "try_get");
-  BOOST_TEST(name(core::operation_of<core::inspect_args>) == "inspect");
-  BOOST_TEST(name(core::operation_of<core::reset_args>) == "reset");
-  BOOST_TEST(name(core::operation_of<core::get_all_args>) == "get_all");
-  BOOST_TEST(name(core::operation_of<core::pop_args>) == "pop");
-  BOOST_TEST(name(core::operation_of<core::watch_events_args>) == "watch_events");
-  BOOST_TEST(name(core::operation_of<core::why_args>) == "why");
+  BOOST_TEST(name(core::operation_id<std::monostate>) == "heartbeat");
+  BOOST_TEST(name(core::operation_id<core::join_args>) == "join");
+  BOOST_TEST(name(core::operation_id<core::barrier_args>) == "barrier");
+  BOOST_TEST(name(core::operation_id<core::try_get_args>) == "try_get");
+  BOOST_TEST(name(core::operation_id<core::inspect_args>) == "inspect");
+  BOOST_TEST(name(core::operation_id<core::reset_args>) == "reset");
+  BOOST_TEST(name(core::operation_id<core::get_all_args>) == "get_all");
+  BOOST_TEST(name(core::operation_id<core::pop_args>) == "pop");
+  BOOST_TEST(name(core::operation_id<core::watch_events_args>) == "watch_events");
+  BOOST_TEST(name(core::operation_id<core::why_args>) == "why");
   BOOST_TEST(name(core::unknown_operation) == "unknown");
 }
 

@@ -3,6 +3,7 @@
 #include "coxswain/client/agent/agent.hpp"
 #include "coxswain/client/agent/agent_text.hpp"
 #include "coxswain/client/agent/request_limits.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -19,7 +20,7 @@ constexpr duration slack = 1s;
 
 request_id agent::call(time_point now, core::request what, duration timeout,
                        std::optional<task_id> task, std::shared_ptr<claim const> claimed_by) {
-  assert(what.index() > 5 && "a request that is answered");
+  assert(!core::row_of(what).is(core::trait::of_session) && "a request that is answered");
   request_id const id = requests_.next_id();
   open_call opened;
   opened.timeout = std::max(timeout, duration::zero());

@@ -1,5 +1,7 @@
 #include "coxswain/client/agent/agent_text.hpp"
 
+#include "coxswain/core/model/operations.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -16,22 +18,22 @@ std::string quoted(std::string_view what, std::string_view name) {
   return text += "'";
 }
 
+std::string counted(std::string_view what, std::size_t keys) {
+  return std::string{what} + " of " + std::to_string(keys) + " keys";
+}
+
 struct describe {
-  std::string operator()(std::monostate) const { return "heartbeat"; }
-  std::string operator()(core::get_all_args const& a) const {
-    return "get of " + std::to_string(a.keys.size()) + " keys";
-  }
-  std::string operator()(core::put_all_args const& a) const {
-    return "put of " + std::to_string(a.entries.size()) + " keys";
-  }
   template <class Args>
   std::string operator()(Args const& a) const {
-    if constexpr (requires { a.key; }) return quoted(Args::words, a.key);
-    if constexpr (requires { a.name; }) return quoted(Args::words, a.name);
-    if constexpr (requires { a.directory; }) return quoted(Args::words, a.directory);
-    if constexpr (requires { a.queue; }) return quoted(Args::words, a.queue);
-    if constexpr (requires { a.platform; }) return quoted(Args::words, a.platform);
-    return std::string{Args::words};
+    constexpr std::string_view words = core::operation_of<Args>.words;
+    if constexpr (requires { a.keys; }) return counted(words, a.keys.size());
+    if constexpr (requires { a.entries; }) return counted(words, a.entries.size());
+    if constexpr (requires { a.key; }) return quoted(words, a.key);
+    if constexpr (requires { a.name; }) return quoted(words, a.name);
+    if constexpr (requires { a.directory; }) return quoted(words, a.directory);
+    if constexpr (requires { a.queue; }) return quoted(words, a.queue);
+    if constexpr (requires { a.platform; }) return quoted(words, a.platform);
+    return std::string{words};
   }
 };
 

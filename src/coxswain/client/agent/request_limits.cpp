@@ -1,6 +1,7 @@
 #include "coxswain/client/agent/request_limits.hpp"
 
 #include "coxswain/client/agent/agent_text.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
@@ -94,16 +95,7 @@ status too_large(open_call const& call, std::string_view part, std::size_t bytes
 }  // namespace
 
 bool needs_task(core::request const& what) {
-  return std::holds_alternative<core::join_args>(what) ||
-         std::holds_alternative<core::leave_args>(what) ||
-         std::holds_alternative<core::reset_args>(what) ||
-         std::holds_alternative<core::report_error_args>(what) ||
-         std::holds_alternative<core::barrier_args>(what) ||
-         std::holds_alternative<core::frozen_args>(what) ||
-         std::holds_alternative<core::alive_args>(what) ||
-         std::holds_alternative<core::exchange_topology_args>(what) ||
-         std::holds_alternative<core::report_progress_args>(what) ||
-         std::holds_alternative<core::grant_args>(what) || is_owned(what);
+  return core::row_of(what).is(core::trait::of_task) || is_owned(what);
 }
 
 std::size_t bytes_of(core::request const& what) {

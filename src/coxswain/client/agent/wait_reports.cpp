@@ -1,10 +1,10 @@
 #include "coxswain/client/agent/wait_reports.hpp"
 
 #include "coxswain/client/agent/agent_text.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <variant>
 
 namespace coxswain::detail {
 namespace {
@@ -15,12 +15,6 @@ constexpr duration answer_within = 1s;
 // How many waiting calls are examined one by one; further ones are only counted.
 constexpr std::size_t told_at_once_max = 8;
 constexpr duration look_every = 100ms;
-
-bool waits_for_ever(core::request const& what) {
-  return std::holds_alternative<core::watch_keys_args>(what) ||
-         std::holds_alternative<core::watch_tasks_args>(what) ||
-         std::holds_alternative<core::watch_events_args>(what);
-}
 
 void schedule(open_call& call, time_point now) {
   call.asked = false;
@@ -33,8 +27,7 @@ void report(time_point now, open_call& call, std::string const& why,
   auto const& what = call.message.what;
   into.emplace_back(agent_events::waiting{
       text_of(what) + " has waited for " + text_of(now - call.since) + ": " + why,
-      std::holds_alternative<core::pop_args>(what) ||
-          std::holds_alternative<core::take_args>(what)});
+      core::row_of(what).is(core::trait::idles)});
   schedule(call, now);
 }
 
@@ -42,7 +35,7 @@ void report(time_point now, open_call& call, std::string const& why,
 
 void wait_reports::begin(time_point now, open_call& call) {
   call.since = now;
-  if (waits_for_ever(call.message.what)) return;
+  if (core::row_of(call.message.what).is(core::trait::watches)) return;
   call.report_at = deadline_after(now, report_first);
   call.report_every = report_first;
   look_at_ = std::min(look_at_, call.report_at);

@@ -1,24 +1,15 @@
 #include "coxswain/core/access/request_router.hpp"
 
-#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
-#include <array>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 namespace coxswain::core {
 namespace {
-
-template <class... Args>
-constexpr std::array<bool, sizeof...(Args)> numbered_of(std::type_identity<std::variant<Args...>>) {
-  return {is_numbered<Args>...};
-}
-
-constexpr auto numbered = numbered_of(std::type_identity<request>{});
 
 template <class Concern, class Args>
 constexpr bool handles = requires(Concern to, call const& c, Args& args) {
@@ -118,7 +109,8 @@ bool request_router::dispatch_unnumbered(time_point now, session_id by,
 }
 
 void request_router::dispatch(time_point now, session_id by, client_message&& message) {
-  if (!numbered[message.what.index()] && dispatch_unnumbered(now, by, message)) return;
+  operation_row const& row = row_of(message.what);
+  if (row.is(trait::of_session) && dispatch_unnumbered(now, by, message)) return;
   session& s = *sessions_.find(by);
   if (!sessions_.admit(s, message.id)) {
     return concerns_.connections.malformed(now, s.attached,
@@ -133,7 +125,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
                                                       ", does not know this kind of request"});
   }
   sessions_.classify(s);
-  if (status why = admissible(s, message); !why.ok()) return calls_.refuse(c, std::move(why));
+  if (status why = admissible(s, row); !why.ok()) return calls_.refuse(c, std::move(why));
   if (status why = concerns_.epochs.checked(message); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
@@ -141,7 +133,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   if (task && options_.elastic) task = concerns_.epochs.acting(message, s, *task);
   if (!task) return calls_.refuse(c, task.error());
   if (*task) c.task.emplace(**task);  // copying it whole would stall on the stores of its parts
-  if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
+  if (row.is(trait::produces) && s.tasks.empty() && !s.guest_of) {
     s.produces = true;
   }
   std::visit(
@@ -152,8 +144,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
 // Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).
 result<std::optional<task_id>> request_router::acting_task(session_id by, session const& s,
                                                            client_message const& message) const {
-  bool const joins = std::holds_alternative<join_args>(message.what) ||
-                     std::holds_alternative<reset_args>(message.what);
+  bool const joins = row_of(message.what).is(trait::takes_task);
   auto const* const join = std::get_if<join_args>(&message.what);
   if (join && join->any && !s.guest_of) return std::optional<task_id>{};
   auto const replaced = [&](task_id id) {
@@ -201,8 +192,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
                                                        : " was not joined by this session")};
 }
 
-status request_router::admissible(session const& s, client_message const& message) const {
-  request_row const& row = row_of(message.what);
+status request_router::admissible(session const& s, operation_row const& row) const {
   if (status why = permission(s.given, row.needed, row.verb); !why.ok()) return why;
   std::size_t const limit =
       options_.open_requests_max_of(s.given) +
@@ -217,9 +207,9 @@ status request_router::admissible(session const& s, client_message const& messag
                 "); wait for replies first"};
   }
   if (row.is_stored() && !kernel_.refuses_storing.empty()) return kernel_.room_to_store();
-  bool const needs_memory = row.is(request_row::needs_memory);
-  if (!needs_memory && !row.is(request_row::stores)) return {};
-  bool const is_urgent = row.is(request_row::together) && s.memory.kind == share_kind::task;
+  bool const needs_memory = row.is(trait::needs_memory);
+  if (!needs_memory && !row.is(trait::stores)) return {};
+  bool const is_urgent = row.is(trait::together) && s.memory.kind == share_kind::task;
   if (!is_urgent) {
     if (status why = sessions_.room_for(s, 0, needs_memory); !why.ok()) return why;
   }

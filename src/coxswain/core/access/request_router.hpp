@@ -6,6 +6,7 @@
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/roster.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/operation.hpp"
 
 #include <optional>
 
@@ -27,7 +28,7 @@ class request_router {
  private:
   void dispatch(time_point now, session_id by, client_message&& message);
   bool dispatch_unnumbered(time_point now, session_id by, client_message const& message);
-  [[nodiscard]] status admissible(session const& s, client_message const& message) const;
+  [[nodiscard]] status admissible(session const& s, operation_row const& row) const;
   [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
                                                            client_message const& message) const;
 

@@ -41,7 +41,7 @@ std::string volatile_text(std::string const& key) {
 
 key_verbs::key_verbs(concerns& all)
     : blocking_concern{all,
-                       {operation_of<get_args>, blocking_calls::wait::for_anybody,
+                       {operation_id<get_args>, blocking_calls::wait::for_anybody,
                         wait_traits::party::task, false, true, why_answer::kind::get}},
       keys_{kernel_.memory, {options_.changes_max, options_.change_bytes_max}},
       removals_left_{options_.page_entries_max} {}

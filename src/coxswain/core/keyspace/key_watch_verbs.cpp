@@ -19,7 +19,7 @@ constexpr std::uint64_t changes_per_step = 16;
 
 key_watch_verbs::key_watch_verbs(concerns& all)
     : waiting_concern{
-          all, {operation_of<watch_keys_args>, std::nullopt, wait_traits::party::session, false}} {}
+          all, {operation_id<watch_keys_args>, std::nullopt, wait_traits::party::session, false}} {}
 
 void key_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watches_.take_all(), calls_.share(status{errc::unavailable, why.message()}));

@@ -10,7 +10,7 @@ namespace coxswain::core {
 
 locks::locks(concerns& all)
     : blocking_concern{all,
-                       {operation_of<lock_args>, blocking_calls::wait::for_tasks,
+                       {operation_id<lock_args>, blocking_calls::wait::for_tasks,
                         wait_traits::party::task, true, true, why_answer::kind::lock}} {}
 
 locks::~locks() {

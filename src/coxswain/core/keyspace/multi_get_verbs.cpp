@@ -16,7 +16,7 @@ constexpr std::uint64_t looks_per_step = 4;
 
 multi_get_verbs::multi_get_verbs(concerns& all)
     : blocking_concern{all,
-                       {operation_of<get_all_args>, blocking_calls::wait::for_anybody,
+                       {operation_id<get_all_args>, blocking_calls::wait::for_anybody,
                         wait_traits::party::task, false, true, why_answer::kind::get_all}},
       joint_gets_{kernel_.memory} {}
 

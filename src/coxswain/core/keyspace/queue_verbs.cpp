@@ -18,7 +18,7 @@ constexpr std::size_t leases_shown_max = 20;
 
 queue_verbs::queue_verbs(concerns& all)
     : blocking_concern{all,
-                       {operation_of<pop_args>, blocking_calls::wait::for_anybody,
+                       {operation_id<pop_args>, blocking_calls::wait::for_anybody,
                         wait_traits::party::task, true, true, why_answer::kind::pop}},
       queues_{kernel_.memory},
       leases_{kernel_.memory} {}
@@ -54,7 +54,7 @@ std::string queue_verbs::stuck_text(parked const& p) const {
 }
 
 operation queue_verbs::request_of(parked const& p) const {
-  return queues::takes(p.number) ? operation_of<take_args> : traits().request;
+  return queues::takes(p.number) ? operation_id<take_args> : traits().request;
 }
 
 // Not as `awaited`: another client can push an item.
@@ -228,7 +228,7 @@ void queue_verbs::serve(std::string const& queue) {
 }
 
 void queue_verbs::hand_over(queues::waiter to, std::string const& queue, queues::item item) {
-  operation const asked = to.lease ? operation_of<take_args> : operation_of<pop_args>;
+  operation const asked = to.lease ? operation_id<take_args> : operation_id<pop_args>;
   kernel_.tally.count_request(asked, errc::ok);
   if (to.lease) lend(to, queue, item);
   auto const redeliveries = to.lease ? std::optional{item.redeliveries} : std::nullopt;

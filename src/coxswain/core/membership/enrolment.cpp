@@ -36,7 +36,7 @@ std::string host_in(std::vector<std::string> const& placement, origin const& fro
 }  // namespace
 
 enrolment::enrolment(concerns& all)
-    : waiting_concern{all, {operation_of<join_args>, std::nullopt, wait_traits::party::session}} {}
+    : waiting_concern{all, {operation_id<join_args>, std::nullopt, wait_traits::party::session}} {}
 
 enrolment::~enrolment() {
   for (auto const& [_, one] : waiting_) memory_.subtract(cost(one.asked));
@@ -230,7 +230,7 @@ bool enrolment::has_enrolled(task_id id) const {
 }
 
 void enrolment::tell_number(ticket who, task_id id, bool already_started) {
-  kernel_.tally.count_request(operation_of<join_args>, errc::ok);
+  kernel_.tally.count_request(operation_id<join_args>, errc::ok);
   join_answer joined{already_started, id, {}};
   if (options_.elastic) joined.epoch = concerns_.epochs.told(id);
   sessions_.hand_over(who, calls_.share(std::move(joined)), index(),
@@ -407,7 +407,7 @@ void enrolment::give(time_point now, std::uint64_t number, task_id id) {
     kernel_.log(severity::warning, event_kind::joining,
                 "a spare, " + kernel_.whose(by) + ", becomes task " + std::to_string(id.value), id);
   }
-  concerns_.joins.enter({now, one.who, by, id, operation_of<join_args>}, one.asked);
+  concerns_.joins.enter({now, one.who, by, id, operation_id<join_args>}, one.asked);
 }
 
 std::string enrolment::member_of(task_id id) const {
@@ -464,7 +464,7 @@ void enrolment::end_all(answer_ptr const& what) {
     ticket const who = waiting_.begin()->second.who;
     forget(waiting_.begin());
     calls_.unpark(who);
-    kernel_.tally.count_request(operation_of<join_args>, what->outcome.code());
+    kernel_.tally.count_request(operation_id<join_args>, what->outcome.code());
     sessions_.reply(who, what, true, true);
   }
 }

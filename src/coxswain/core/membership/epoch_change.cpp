@@ -266,7 +266,7 @@ void epochs::begin(time_point now, applicants joining) {
     if (!next.was[i]) continue;
     ticket const who = ready.at(*next.was[i]).who;
     answer_ptr const what = calls_.share(told(task_id{i}));
-    kernel_.tally.count_request(operation_of<next_epoch_args>, errc::ok);
+    kernel_.tally.count_request(operation_id<next_epoch_args>, errc::ok);
     sessions_.reply(who, what, true);
     session_id const holder = roster_.at(task_id{i}).held_by;
     if (holder != who.session) sessions_.push(*sessions_.find(holder), what);
@@ -286,7 +286,7 @@ void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readine
                   (target_ == 1 ? " task" : " tasks");
     session_id const holder = roster_.at(id).held_by;
     concerns_.leaves.depart(now, id);
-    kernel_.tally.count_request(operation_of<next_epoch_args>, errc::cancelled);
+    kernel_.tally.count_request(operation_id<next_epoch_args>, errc::cancelled);
     // The body, an epoch without tasks, tells it from a call that was replaced.
     auto const what = make_answer({status{errc::cancelled, text}, epoch_answer{}});
     ticket const who = ready.at(id).who;

@@ -1,9 +1,9 @@
 #include "coxswain/core/membership/epochs.hpp"
 
 #include "coxswain/base/invariant.hpp"
-#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "coxswain/core/observe/picture_budget.hpp"
 #include "coxswain/core/observe/wait_graph.hpp"
 
@@ -37,7 +37,7 @@ bool leaves_alone(request const& what) {
 }
 
 bool ends_with_epoch(request const& what) {
-  return row_of(what).is(request_row::of_epoch) && !leaves_alone(what);
+  return row_of(what).is(trait::of_epoch) && !leaves_alone(what);
 }
 
 // Calls that need other members, and which ones: none named means all.
@@ -51,7 +51,7 @@ std::optional<std::vector<task_id>> needed_by(request const& what) {
 }  // namespace
 
 epochs::epochs(concerns& all)
-    : blocking_concern{all, {operation_of<next_epoch_args>, blocking_calls::wait::for_tasks}},
+    : blocking_concern{all, {operation_id<next_epoch_args>, blocking_calls::wait::for_tasks}},
       target_{options_.num_tasks} {}
 
 void epochs::job_failed(time_point, status const& why, barrier_failure const*) {

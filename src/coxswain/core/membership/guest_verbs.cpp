@@ -3,6 +3,7 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +19,7 @@ answer_ptr sync_answer(std::uint64_t step, bool stops) {
 
 guest_verbs::guest_verbs(concerns& all)
     : waiting_concern{
-          all, {operation_of<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
+          all, {operation_id<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
 
 void guest_verbs::stopping(time_point, status const&) { grants_.clear(); }
 
@@ -142,8 +143,7 @@ result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
             " is held by another session, which replaced the one this program acts through"};
   }
   if (status left = has_left_its_guests(id); message.task && !left.ok()) return left;
-  bool const joins = std::holds_alternative<join_args>(message.what) ||
-                     std::holds_alternative<reset_args>(message.what);
+  bool const joins = row_of(message.what).is(trait::takes_task);
   if (roster_.at(id).is_connected() || (joins && message.task)) return std::optional{id};
   return std::optional<task_id>{};
 }

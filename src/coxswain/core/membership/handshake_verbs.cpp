@@ -87,7 +87,7 @@ void handshake_verbs::refuse_hello(time_point now, connection_id from, status wh
     kernel_.log(severity::warning, event_kind::refused,
                 "connection from " + c.peer + " refused: " + why.text());
   }
-  kernel_.tally.count_request(operation_of<hello_args>, why.code());
+  kernel_.tally.count_request(operation_id<hello_args>, why.code());
   concerns_.connections.say_goodbye(from, std::move(why), false);
 }
 
@@ -149,7 +149,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   // The numbers of an elastic job change.
   if (args.supervises && !options_.elastic) concerns_.failures.supervise(id, *args.supervises);
 
-  kernel_.tally.count_request(operation_of<hello_args>, errc::ok);
+  kernel_.tally.count_request(operation_id<hello_args>, errc::ok);
   hello_answer a;
   a.given = given;
   a.coordinator = kernel_.self;
@@ -182,7 +182,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
   }
   session* const s = args.coordinator == kernel_.self ? sessions_.find(args.session) : nullptr;
   if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
-    kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
+    kernel_.tally.count_request(operation_id<resume_args>, errc::aborted);
     bool const restarted = args.coordinator != kernel_.self;
     return concerns_.connections.say_goodbye(
         from,
@@ -196,7 +196,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
     // The client had abandoned this connection before it used a newer one: its Resume here is
     // stale, and following it would undo later changes. Those behind a relay are numbered late, by
     // their routes.
-    kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
+    kernel_.tally.count_request(operation_id<resume_args>, errc::aborted);
     return concerns_.connections.say_goodbye(
         from, {errc::aborted, "the session was resumed on a newer connection"}, true);
   }
@@ -222,7 +222,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
 // The client has been served by another coordinator since.
 void handshake_verbs::was_replaced(connection_id from, std::uint64_t term) {
   newer_term_ = std::max(newer_term_, term);
-  kernel_.tally.count_request(operation_of<resume_args>, errc::unavailable);
+  kernel_.tally.count_request(operation_id<resume_args>, errc::unavailable);
   std::string const terms = "this coordinator has term " + std::to_string(kernel_.term) +
                             ", and another one has term " + std::to_string(term);
   kernel_.log(severity::warning, event_kind::refused,
@@ -238,7 +238,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
     concerns_.connections.say_goodbye(
         s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
   }
-  kernel_.tally.count_request(operation_of<resume_args>, errc::ok);
+  kernel_.tally.count_request(operation_id<resume_args>, errc::ok);
   concerns_.why.plan_review();
   connection& c = *sessions_.find(from);
   deadlines_.disarm(c.hello);

@@ -20,7 +20,7 @@ constexpr duration verdict_delay = 200ms;
 
 join_verbs::join_verbs(concerns& all)
     : waiting_concern{all,
-                      {operation_of<join_args>, std::nullopt, wait_traits::party::joining_task}} {}
+                      {operation_id<join_args>, std::nullopt, wait_traits::party::joining_task}} {}
 
 void join_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   fail_join(calls_.share(why));
@@ -409,10 +409,10 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
                                                         std::to_string(id.value) + " is joining"}));
   session& by = *sessions_.find(newest.who.session);
   if (options_.elastic) {
-    return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_of<join_args>},
+    return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
                                      newest.asked);
   }
-  enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
+  enter({now, newest.who, by, id, operation_id<join_args>}, newest.asked);
 }
 
 void join_verbs::holder_was_heard(time_point now, task_id id) {

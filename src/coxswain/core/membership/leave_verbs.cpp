@@ -11,7 +11,7 @@
 namespace coxswain::core {
 
 leave_verbs::leave_verbs(concerns& all)
-    : blocking_concern{all, {operation_of<leave_args>, blocking_calls::wait::for_tasks}} {}
+    : blocking_concern{all, {operation_id<leave_args>, blocking_calls::wait::for_tasks}} {}
 
 void leave_verbs::job_failed(time_point now, status const& why, barrier_failure const* missing) {
   end_returns();

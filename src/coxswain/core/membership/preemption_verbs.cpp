@@ -11,7 +11,7 @@ namespace coxswain::core {
 
 preemption_verbs::preemption_verbs(concerns& all)
     : waiting_concern{
-          all, {operation_of<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
+          all, {operation_id<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
 
 void preemption_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   end_agreement(why);

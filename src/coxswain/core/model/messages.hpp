@@ -43,8 +43,6 @@ inline constexpr std::size_t reader_frame_bytes_max = 256 * 1024;
 
 using session_secret = std::array<std::uint8_t, 16>;
 
-// `words`: the request in the client's texts, before the name of its key, barrier ...
-
 // Which task a session is a guest of, and the secret that was granted for it.
 struct guest_args {
   task_id task{};
@@ -53,7 +51,6 @@ struct guest_args {
 };
 
 struct hello_args {
-  static constexpr std::string_view words = "hello";
   std::uint32_t version{protocol_version};
   std::string job;
   std::optional<std::uint64_t> attempt;
@@ -68,7 +65,6 @@ struct hello_args {
 };
 
 struct resume_args {
-  static constexpr std::string_view words = "resume";
   session_id session{};
   session_secret secret{};
   incarnation coordinator{};
@@ -80,25 +76,21 @@ struct resume_args {
 };
 
 struct bye_args {
-  static constexpr std::string_view words = "bye";
   bool abandoned{};
   friend bool operator==(bye_args const&, bye_args const&) = default;
 };
 
 struct cancel_args {
-  static constexpr std::string_view words = "cancel";
   request_id request{};
   friend bool operator==(cancel_args const&, cancel_args const&) = default;
 };
 
 struct ask_waiting_args {
-  static constexpr std::string_view words = "ask_waiting";
   request_id request{};
   friend bool operator==(ask_waiting_args const&, ask_waiting_args const&) = default;
 };
 
 struct join_args {
-  static constexpr std::string_view words = "join";
   incarnation self{};
   duration timeout{timeout_default};
   std::optional<bool> recoverable{};  // none: as config::recoverable says
@@ -112,14 +104,12 @@ struct join_args {
 };
 
 struct leave_args {
-  static constexpr std::string_view words = "leave";
   duration timeout{timeout_default};
   bool returning{};  // expect the next process of this task
   friend bool operator==(leave_args const&, leave_args const&) = default;
 };
 
 struct next_epoch_args {
-  static constexpr std::string_view words = "next_epoch";
   duration timeout{timeout_default};
   std::uint64_t after{};  // the epoch that the caller was given
   bool shrink_only{};
@@ -127,19 +117,16 @@ struct next_epoch_args {
 };
 
 struct epoch_members_args {
-  static constexpr std::string_view words = "epoch_members";
   task_id first_task{};
   friend bool operator==(epoch_members_args const&, epoch_members_args const&) = default;
 };
 
 struct resize_args {
-  static constexpr std::string_view words = "resize";
   std::uint32_t num_tasks{};
   friend bool operator==(resize_args const&, resize_args const&) = default;
 };
 
 struct report_error_args {
-  static constexpr std::string_view words = "report of an error";
   status what;
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
@@ -160,7 +147,6 @@ enum class reduction : std::uint8_t {
 };
 
 struct barrier_args {
-  static constexpr std::string_view words = "barrier";
   std::string name;
   duration timeout{timeout_default};
   std::vector<task_id> participants;  // empty: all tasks
@@ -174,14 +160,12 @@ struct barrier_args {
 };
 
 struct cancel_barrier_args {
-  static constexpr std::string_view words = "cancelling of barrier";
   std::string name;
   std::optional<round_number> round;
   friend bool operator==(cancel_barrier_args const&, cancel_barrier_args const&) = default;
 };
 
 struct count_barrier_args {
-  static constexpr std::string_view words = "count barrier";
   std::string name;
   std::uint32_t count{};
   duration timeout{timeout_default};
@@ -189,7 +173,6 @@ struct count_barrier_args {
 };
 
 struct put_args {
-  static constexpr std::string_view words = "put of key";
   std::string key;
   std::string value;
   bool overwrite{};
@@ -199,20 +182,17 @@ struct put_args {
 };
 
 struct get_args {
-  static constexpr std::string_view words = "get of key";
   std::string key;
   duration timeout{timeout_default};
   friend bool operator==(get_args const&, get_args const&) = default;
 };
 
 struct try_get_args {
-  static constexpr std::string_view words = "try_get of key";
   std::string key;
   friend bool operator==(try_get_args const&, try_get_args const&) = default;
 };
 
 struct list_args {
-  static constexpr std::string_view words = "list of directory";
   std::string directory;
   std::string after{};                     // the last key of the previous page
   std::optional<std::uint64_t> version{};  // of the first page
@@ -220,13 +200,11 @@ struct list_args {
 };
 
 struct remove_args {
-  static constexpr std::string_view words = "removal of key";
   std::string key;
   friend bool operator==(remove_args const&, remove_args const&) = default;
 };
 
 struct remove_tree_args {
-  static constexpr std::string_view words = "removal of directory";
   std::string directory;
   bool all{};
   std::string after{};  // the `last` of the previous reply
@@ -234,27 +212,23 @@ struct remove_tree_args {
 };
 
 struct increment_args {
-  static constexpr std::string_view words = "increment of key";
   std::string key;
   std::int64_t by{};
   friend bool operator==(increment_args const&, increment_args const&) = default;
 };
 
 struct inspect_args {
-  static constexpr std::string_view words = "inspect";
   task_id first_task{};
   friend bool operator==(inspect_args const&, inspect_args const&) = default;
 };
 
 struct preempt_args {
-  static constexpr std::string_view words = "notice of a preemption";
   task_id task{};
   duration in{};  // time until the preemption
   friend bool operator==(preempt_args const&, preempt_args const&) = default;
 };
 
 struct frozen_args {
-  static constexpr std::string_view words = "agreement on a step";
   std::uint64_t agreement{};
   std::uint64_t step{};
   bool abstains{};  // the task agrees on a step elsewhere; it has none here
@@ -262,7 +236,6 @@ struct frozen_args {
 };
 
 struct reset_args {
-  static constexpr std::string_view words = "reset";
   incarnation self{};
   friend bool operator==(reset_args const&, reset_args const&) = default;
 };
@@ -275,7 +248,6 @@ struct absent_value {
 using expected_value = std::variant<std::monostate, absent_value, std::uint64_t, std::string>;
 
 struct compare_and_set_args {
-  static constexpr std::string_view words = "compare_and_set of key";
   std::string key;
   std::string value;
   expected_value expected;
@@ -284,7 +256,6 @@ struct compare_and_set_args {
 };
 
 struct append_args {
-  static constexpr std::string_view words = "append to key";
   std::string key;
   std::string value;
   friend bool operator==(append_args const&, append_args const&) = default;
@@ -309,28 +280,24 @@ struct put_all_args {
 };
 
 struct count_keys_args {
-  static constexpr std::string_view words = "count of directory";
   std::string directory;
   bool of_queue{};  // `directory` names a queue, whose items are counted
   friend bool operator==(count_keys_args const&, count_keys_args const&) = default;
 };
 
 struct push_args {
-  static constexpr std::string_view words = "push to queue";
   std::string queue;
   std::string value;
   friend bool operator==(push_args const&, push_args const&) = default;
 };
 
 struct pop_args {
-  static constexpr std::string_view words = "pop of queue";
   std::string queue;
   duration timeout{timeout_default};
   friend bool operator==(pop_args const&, pop_args const&) = default;
 };
 
 struct take_args {
-  static constexpr std::string_view words = "take of queue";
   std::string queue;
   duration timeout{timeout_default};
   duration lease{lease_default};  // without_limit: until the session ends
@@ -340,7 +307,6 @@ struct take_args {
 enum class lease_change : std::uint8_t { finish, release, extend, unknown = 255 };
 
 struct update_lease_args {
-  static constexpr std::string_view words = "update_lease";
   std::uint64_t item{};
   std::uint32_t redeliveries{};
   lease_change change{};
@@ -349,27 +315,23 @@ struct update_lease_args {
 };
 
 struct lock_args {
-  static constexpr std::string_view words = "lock";
   std::string name;
   duration timeout{timeout_default};
   friend bool operator==(lock_args const&, lock_args const&) = default;
 };
 
 struct try_lock_args {
-  static constexpr std::string_view words = "try_lock";
   std::string name;
   friend bool operator==(try_lock_args const&, try_lock_args const&) = default;
 };
 
 struct unlock_args {
-  static constexpr std::string_view words = "unlock";
   std::string name;
   std::uint64_t token{};
   friend bool operator==(unlock_args const&, unlock_args const&) = default;
 };
 
 struct watch_keys_args {
-  static constexpr std::string_view words = "watch of directory";
   std::string directory;
   std::optional<std::uint64_t> after;
   duration timeout{without_limit};
@@ -377,21 +339,18 @@ struct watch_keys_args {
 };
 
 struct alive_args {
-  static constexpr std::string_view words = "alive query";
   std::vector<task_id> tasks;  // empty: all tasks
   duration timeout{timeout_default};
   friend bool operator==(alive_args const&, alive_args const&) = default;
 };
 
 struct watch_tasks_args {
-  static constexpr std::string_view words = "watch of the tasks";
   std::optional<std::uint64_t> after;  // none: answer now
   duration timeout{without_limit};
   friend bool operator==(watch_tasks_args const&, watch_tasks_args const&) = default;
 };
 
 struct watch_events_args {
-  static constexpr std::string_view words = "watch of the events";
   std::optional<std::uint64_t> after;  // none: answer now, from the oldest
   severity at_least{severity::info};
   duration timeout{without_limit};
@@ -400,7 +359,6 @@ struct watch_events_args {
 };
 
 struct exchange_topology_args {
-  static constexpr std::string_view words = "topology exchange";
   std::string platform;
   local_topology mine;
   duration timeout{timeout_default};
@@ -408,7 +366,6 @@ struct exchange_topology_args {
 };
 
 struct report_progress_args {
-  static constexpr std::string_view words = "report of progress";
   std::uint64_t step{};
   friend bool operator==(report_progress_args const&, report_progress_args const&) = default;
 };
@@ -417,13 +374,11 @@ inline constexpr std::size_t grant_secret_bytes_min = 16;
 inline constexpr std::size_t grant_secret_bytes_max = 64;
 
 struct grant_args {
-  static constexpr std::string_view words = "a grant";
   std::string secret;  // empty: revokes the grant
   friend bool operator==(grant_args const&, grant_args const&) = default;
 };
 
 struct why_args {
-  static constexpr std::string_view words = "why";
   friend bool operator==(why_args const&, why_args const&) = default;
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t steps_per_event = 2;
 event_watch_verbs::event_watch_verbs(concerns& all)
     : waiting_concern{
           all,
-          {operation_of<watch_events_args>, std::nullopt, wait_traits::party::session, false}} {}
+          {operation_id<watch_events_args>, std::nullopt, wait_traits::party::session, false}} {}
 
 void event_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));

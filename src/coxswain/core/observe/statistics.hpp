@@ -23,7 +23,7 @@ inline constexpr operation unknown_operation{std::variant_size_v<request>};
 inline constexpr std::size_t operations = unknown_operation.value + 1;
 
 template <class Args>
-inline constexpr operation operation_of =
+inline constexpr operation operation_id =
     []<class... All>(std::type_identity<std::variant<All...>>) {
       operation at;
       static_cast<void>(((std::is_same_v<Args, All> || (++at.value, false)) || ...));

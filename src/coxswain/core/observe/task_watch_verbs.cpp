@@ -17,7 +17,7 @@ constexpr std::size_t tasks_per_step = 4;
 task_watch_verbs::task_watch_verbs(concerns& all)
     : waiting_concern{
           all,
-          {operation_of<watch_tasks_args>, std::nullopt, wait_traits::party::session, false}} {}
+          {operation_id<watch_tasks_args>, std::nullopt, wait_traits::party::session, false}} {}
 
 void task_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));

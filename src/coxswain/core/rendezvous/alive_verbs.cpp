@@ -23,7 +23,7 @@ constexpr std::uint64_t steps_per_look = 1024;
 }  // namespace
 
 alive_verbs::alive_verbs(concerns& all)
-    : blocking_concern{all, {operation_of<alive_args>, blocking_calls::wait::for_tasks}},
+    : blocking_concern{all, {operation_id<alive_args>, blocking_calls::wait::for_tasks}},
       queries_{kernel_.memory} {}
 
 void alive_verbs::job_failed(time_point, status const& why, barrier_failure const*) {

@@ -27,7 +27,7 @@ round_kind kind_of(barrier_args const& args) {
 }  // namespace
 
 barrier_verbs::barrier_verbs(concerns& all)
-    : blocking_concern{all, {operation_of<barrier_args>, blocking_calls::wait::for_tasks}},
+    : blocking_concern{all, {operation_id<barrier_args>, blocking_calls::wait::for_tasks}},
       barriers_{kernel_.memory, options_.owed_outcomes_max, options_.idle_barriers_max} {}
 
 void barrier_verbs::job_failed(time_point now, status const& why, barrier_failure const*) {

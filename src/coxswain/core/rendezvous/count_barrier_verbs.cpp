@@ -8,7 +8,7 @@ namespace coxswain::core {
 
 count_barrier_verbs::count_barrier_verbs(concerns& all)
     : blocking_concern{all,
-                       {operation_of<count_barrier_args>, blocking_calls::wait::for_outsiders}},
+                       {operation_id<count_barrier_args>, blocking_calls::wait::for_outsiders}},
       count_barriers_{options_.idle_barriers_max} {}
 
 void count_barrier_verbs::stopping(time_point, status const& why) {

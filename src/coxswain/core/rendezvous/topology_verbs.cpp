@@ -26,7 +26,7 @@ status exhausted(std::string_view platform, std::string const& what, std::string
 
 topology_verbs::topology_verbs(concerns& all)
     : blocking_concern{all,
-                       {operation_of<exchange_topology_args>, blocking_calls::wait::for_tasks}},
+                       {operation_id<exchange_topology_args>, blocking_calls::wait::for_tasks}},
       exchanges_{kernel_.memory} {}
 
 void topology_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
