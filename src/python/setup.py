@@ -37,9 +37,8 @@ class BuildByCMake(build_ext):
                      f"-DPython3_EXECUTABLE={sys.executable}", *pybind11(),
                      *(f"-DCOXSWAIN_{part}=OFF" for part in ("TESTS", "BENCH", "TOOLS"))]
         subprocess.run(configure, check=True)
-        jobs = subprocess.check_output([sys.executable, ROOT / "tools/parallel_jobs.py"], text=True)
-        subprocess.run(["cmake", "--build", build, "--target", "coxswain_python"], check=True,
-                       env=os.environ | {"CMAKE_BUILD_PARALLEL_LEVEL": jobs.strip()})
+        subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count()),
+                        "--target", "coxswain_python"], check=True)
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         module = build / "python/coxswain" / f"_native{suffix}"
         to = pathlib.Path(self.get_ext_fullpath(extension.name))
