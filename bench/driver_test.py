@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Tests bench/driver: its statistics, texts and options, without any measurement."""
+"""Tests bench/driver: its statistics, texts and tables, without any measurement."""
 
 import argparse
-import math
 import unittest
 
 from driver import workloads
-from driver.figures import (
-    Histogram, bytes_text, counted, fit_power_law, median, median_interval, rate_text, student_t,
-    time_text)
-from driver.machine import USAGE, BenchError
+from driver.figures import Histogram, figure_text, median, median_interval
+from driver.machine import BenchError
+from driver.rows import ROWS, tables
 
 
-class Histograms(unittest.TestCase):
-    def test_percentiles_are_the_nearest_rank(self):
-        h = Histogram.of(range(1, 101))
+class Figures(unittest.TestCase):
+    def test_percentiles_are_the_nearest_rank_over_all_histograms(self):
+        h = Histogram(*({"max": last, "times": [n for t in range(first, last + 1) for n in (t, 1)]}
+                        for first, last in ((1, 50), (51, 100))))
         self.assertEqual(h.count(), 100)
         for share, expected in ((0, 1), (0.5, 50), (0.99, 99), (0.991, 100), (1, 100)):
             self.assertEqual(h.percentile(share), expected)
@@ -22,19 +21,7 @@ class Histograms(unittest.TestCase):
     def test_no_percentile_exceeds_the_maximum(self):
         h = Histogram({"max": 123_456_789, "times": [123_456_800.5, 1]})
         self.assertEqual(h.percentile(0.5), 123_456_789)
-
-    def test_without_times_all_figures_are_zero(self):
-        self.assertEqual((Histogram().percentile(0.5), Histogram().max, Histogram().count()), (0, 0, 0))
-
-    def test_merging_two_histograms_equals_one_with_all_times(self):
-        low, high = Histogram.of(range(1, 51)), Histogram.of(range(51, 101))
-        low.add(high)
-        self.assertEqual((low.count(), low.percentile(0.5), low.percentile(0.999)), (100, 50, 100))
-
-
-class Statistics(unittest.TestCase):
-    def test_median_needs_no_order(self):
-        self.assertEqual((median([3, 1, 2]), median([4, 1, 3, 2]), median([])), (2, 2.5, 0))
+        self.assertEqual(Histogram().percentile(0.5), 0)
 
     def test_median_interval_lies_between_two_ranks(self):
         # Those of the tables for the sign test: 15 values give ranks 4 and 12 (96.5 %).
@@ -43,76 +30,50 @@ class Statistics(unittest.TestCase):
             found = median_interval(list(range(n, 0, -1)))
             self.assertEqual((found.low, found.high), (low, high))
             self.assertAlmostEqual(found.coverage, coverage, delta=0.001)
+        self.assertEqual((median([3, 1, 2]), median([4, 1, 3, 2]), median([])), (2, 2.5, 0))
 
-
-class PowerLaws(unittest.TestCase):
-    def test_an_exact_power_law_has_no_uncertainty(self):
-        law = fit_power_law([(1, 3), (10, 300), (100, 30_000), (1_000, 3_000_000)])
-        self.assertAlmostEqual(law.exponent, 2, delta=1e-9)
-        self.assertLess(law.high - law.low, 1e-6)
-
-    def test_scattered_points_have_the_textbook_interval(self):
-        # By hand: logarithms to base 10 of y are 0, 1.1, 1.9, 3 at x = 0, 1, 2, 3; the slope is 0.98,
-        # the sum of squares left 0.018, its error sqrt(0.009 / 5), and t for two degrees 4.302653.
-        law = fit_power_law([(1, 1), (10, 10**1.1), (100, 10**1.9), (1_000, 1_000)])
-        self.assertAlmostEqual(law.exponent, 0.98, delta=1e-9)
-        self.assertAlmostEqual(law.high - law.exponent, 4.302653 * math.sqrt(0.009 / 5), delta=1e-6)
-        self.assertAlmostEqual(law.exponent - law.low, law.high - law.exponent, delta=1e-9)
-
-    def test_students_t_matches_the_tables(self):
-        for degrees, t in ((1, 12.7062), (2, 4.30265), (7, 2.36462), (61, 1.99962)):
-            self.assertAlmostEqual(student_t(0.95, degrees), t, delta=1e-4)
-
-    def test_too_few_points_give_no_exponent(self):
-        for few in ([], [(1, 1), (2, 4)], [(5, 1), (5, 2), (5, 3)]):
-            self.assertEqual(fit_power_law(few), (0, -math.inf, math.inf))
-
-
-class Words(unittest.TestCase):
     def test_figures_have_three_digits_and_their_unit(self):
-        for text, expected in (
-                (time_text(850), "850 ns"), (time_text(9_120), "9.12 us"),
-                (time_text(14_300_000), "14.3 ms"), (time_text(1.85e9), "1.85 s"),
-                (bytes_text(64), "64 B"), (bytes_text(1536), "1.50 KiB"),
-                (bytes_text(12 * 2**20), "12.0 MiB"), (bytes_text(-2048), "-2.00 KiB"),
-                (rate_text(12_345.4), "12,345 /s"), (rate_text(2.5), "2.50 /s"),
-                (counted(1, "task"), "1 task"), (counted(1_024, "task"), "1,024 tasks"),
-                (counted(1_234_567, "task"), "1,234,567 tasks"), (counted(999, "task"), "999 tasks")):
-            self.assertEqual(text, expected)
+        for key, value, text in (
+                ("release_ns.p50", 850, "850 ns"), ("release_ns.max", 14_300_000, "14.3 ms"),
+                ("release_ns.count", 1_500, "1,500"), ("server_bytes", 1536, "1.50 KiB"), ("rate_per_s", 12_345.4, "12,345"),
+                ("load_share", 0.57, "57%"), ("server_bytes_per_task", None, "unknown")):
+            self.assertEqual(figure_text(key, value), text)
 
-    def test_arrivals_are_one_of_three_patterns(self):
-        for text, name, within in (
-                ("together", "together", 0), ("ordered", "ordered", 0),
-                ("jittered:5ms", "jittered", 5_000_000), ("jittered:250us", "jittered", 250_000),
-                ("jittered:10s", "jittered", 10**10)):
-            self.assertEqual(workloads.arrivals(text),
-                             {"arrivals": name, "arrivals_within_ns": within})
 
-    def test_other_arrivals_are_refused(self):
-        for text in ("", "apart", "jittered", "jittered:", "jittered:5", "jittered:0ms",
-                     "jittered:-1ms", "jittered:11s", "jittered:5 ms", "jittered:5msx"):
-            with self.assertRaises(argparse.ArgumentTypeError):
-                workloads.arrivals(text)
-
+class Workloads(unittest.TestCase):
     def test_more_sessions_than_tasks_are_refused(self):
-        with self.assertRaises(BenchError) as refused:
-            workloads.Population.of(argparse.Namespace(tasks=2, sessions=3))
-        self.assertEqual(refused.exception.code, USAGE)
-
-    def test_the_coordinators_own_lateness_is_reported_too(self):
-        seen = {"ended": 3, "early": 0, "early_by_max_ns": 0, "own_lateness_p99_ns": 120_000,
-                "own_lateness_max_ns": 3_000_000, "deadlines_answered": 20_000}
-        text, figures, is_good = workloads.told_of_deadlines(dict(seen))
-        self.assertTrue(is_good)
-        self.assertIn("120 us", text)
-        self.assertEqual(figures, {k: v for k, v in seen.items() if k != "ended"})
+        with self.assertRaises(BenchError):
+            workloads.barrier(argparse.Namespace(tasks=2, sessions=3))
 
     def test_answers_before_their_deadline_are_a_failure(self):
-        text, _, is_good = workloads.told_of_deadlines(
-            {"ended": 3, "early": 1, "early_by_max_ns": 1, "own_lateness_p99_ns": 0,
-             "own_lateness_max_ns": 0, "deadlines_answered": 3})
+        text, _, is_good = workloads.conclude_deadlines(
+            {"ended": 3, "early": 1, "early_by_max_ns": 1, "own_lateness_p99_ns": 0, "own_lateness_max_ns": 0})
         self.assertFalse(is_good)
         self.assertIn("TOO EARLY: 1 of 3 barriers", text)
+
+
+class Tables(unittest.TestCase):
+    def lines(self, p50_ratio=1.05, busy=False):
+        side = {"latency_ns": {"p50": 5e4, "p99": 6e4, "p99_9": 7e4, "max": 8e4}, "rate_per_s": 2e4,
+                "server_cpu_ns_per_operation": 9e3, "load_share": 0.5}
+        text, all_met = tables({"kv": {
+            "machine": "M", "program": "P", "day": "2026-01-02", "coxswain": side, "baseline": side,
+            **{f"{key}_ratio{end}": p50_ratio for key in ("p50", "server_cpu") for end in ("", "_low", "_high")},
+            "disturbed": {"is_too_much": busy}}})
+        self.assertFalse(all_met)  # the other rows are not measured
+        return text.splitlines()
+
+    def test_a_target_is_met_at_its_limit_but_not_above(self):
+        for ratio, met in ((1.05, "yes"), (1.051, "**no**")):
+            self.assertIn(f"| kv | round trip of a get | at most 1.05 x | 1.05 x | [{ratio:.3f}, {ratio:.3f}] "
+                          f"| {met} |", self.lines(ratio))
+
+    def test_busy_and_missing_rows_are_marked_and_both_sides_have_figures(self):
+        lines = self.lines(busy=True)
+        self.assertTrue(any(line.startswith("| kv |") and "(busy machine)" in line for line in lines))
+        self.assertTrue(any(line.startswith("| heartbeat |") and "not measured" in line for line in lines))
+        self.assertIn("| kv | baseline | 50 | 60 | 70 | 80 | 20,000 | 9,000 |  | 50% |", lines)
+        self.assertTrue(all(targets for _, targets in ROWS.values()))
 
 
 if __name__ == "__main__":

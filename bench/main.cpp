@@ -3,7 +3,6 @@
 //     coxswain-load ROLE [OPTIONS]    OPTIONS are JSON
 
 #include "bench_error.hpp"
-#include "load/census.hpp"
 #include "servers/baseline.hpp"
 #include "servers/roles.hpp"
 #include "workloads/workload.hpp"
@@ -18,10 +17,8 @@
 
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -55,31 +52,6 @@ void be_baseline(json::object const& given) {
 void be_coordinator(json::object const& given) {
   await_start();
   run_coordinator(given);
-}
-
-census census_of(json::value const& path) {
-  std::ifstream file{path.as_string().c_str(), std::ios::binary};
-  std::string const bytes{std::istreambuf_iterator<char>{file}, {}};
-  return census{bytes};
-}
-
-json::object told(census const& of) {
-  json::object requests;
-  for (auto const& [what, counted] : of.by_request()) {
-    requests[what] = {{"frames", counted.frames}, {"bytes", counted.bytes}};
-  }
-  return {{"connections", of.connections()},
-          {"requests", std::move(requests)},
-          {"requests_per_iteration", of.requests_per_iteration()}};
-}
-
-void compare(json::object const& given) {
-  auto const ours = census_of(given.at("ours"));
-  auto const others = census_of(given.at("others"));
-  auto const where = census::difference(ours, "simulated", others, "processes");
-  json::object found{{"ours", told(ours)}, {"others", told(others)}};
-  if (where) found["difference"] = *where;
-  say(found);
 }
 
 // The certificate files exist until standard input ends.
@@ -118,14 +90,11 @@ int run(std::string const& role, char const* given) try {
   static std::map<std::string, std::function<void(json::object)>> const roles{
       {"baseline", be_baseline},
       {"coordinator", be_coordinator},
-      {"client", run_client},
-      {"clients", run_clients},
       {"load", run_load},
-      {"compare", compare},
       {"certificates", make_certificates},
       {"program", tell_of_program}};
   auto const found = roles.find(role);
-  if (found == roles.end()) refuse("there is no role '{}': bench/coxswain-bench --help", role);
+  if (found == roles.end()) refuse("there is no role '{}': bench/measure --help", role);
   found->second(json::parse(given).as_object());
   return 0;
 } catch (bench_error const& problem) {
@@ -161,14 +130,9 @@ void run_load(json::object given) {
     }
     std::string command;
     if (!std::getline(std::cin, command)) return;
-    auto const word = command.substr(0, command.find(' '));
-    auto const rest = word == command ? std::string{} : command.substr(word.size() + 1);
-    if (word == "measure") {
-      say(all->measure(std::stoull(rest)).to_json());
-    } else if (word == "act") {
-      all->turn_to(rest);
-      say({{"act", rest}});
-    } else if (word == "conclude") {
+    if (command.starts_with("measure ")) {
+      say(all->measure(std::stoull(command.substr(8))).to_json());
+    } else if (command == "conclude") {
       say(all->conclude());
     } else {
       all->finish();

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs coxswain-bench once and checks its JSON: that the run ends, that the counts are right and that
+"""Runs bench/measure, or bench/kills, once and checks its JSON: that the run ends, that the counts are right and that
 the fields exist. Times are not checked.
 
-    smoke.py JSON_FILE EXPECTATION... -- ARGUMENT...
+    smoke.py JSON_FILE EXPECTATION... -- WORKLOAD ARGUMENT...
 
 An expectation is `path` (has a number above zero), `path=any` (has any number) or `path=number`, such
 as `baseline.release_ns.count=15`. A test that needs another server is skipped if that is not installed.
@@ -41,8 +41,10 @@ def is_met(found, expectation):
 def main():
     split = sys.argv.index("--")
     path, *expectations = sys.argv[1:split]
-    program = pathlib.Path(__file__).resolve().parent / "coxswain-bench"
-    arguments = sys.argv[split + 1:]
+    program, *arguments = sys.argv[split + 1:]
+    if program != "kills":
+        program, arguments = "measure", [program, *arguments]
+    program = pathlib.Path(__file__).resolve().parent / program
     ran = subprocess.run([sys.executable, "-B", program, *arguments, "--json", path], timeout=100,
                          stderr=subprocess.PIPE, text=True, check=False)
     print(ran.stderr, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Percentiles, how sure one can be of a median, how something grows, and figures for people."""
+"""Percentiles, how sure one can be of a median, and figures for people."""
 
 import collections
 import itertools
@@ -8,23 +8,14 @@ from typing import NamedTuple
 
 
 class Histogram:
-    """How often what took how long, in nanoseconds, as coxswain-load tells it."""
+    """How often what took how long, in nanoseconds, as coxswain-load writes it."""
 
-    def __init__(self, told=None):
-        times = told["times"] if told else ()
-        self.times = collections.Counter(dict(zip(times[::2], times[1::2])))
-        self.max = told["max"] if told else 0
-
-    @classmethod
-    def of(cls, times):
-        made = cls()
-        made.times.update(times)
-        made.max = max(times, default=0)
-        return made
-
-    def add(self, other):
-        self.times.update(other.times)
-        self.max = max(self.max, other.max)
+    def __init__(self, *written):
+        self.times, self.max = collections.Counter(), 0
+        for one in written:
+            times = one["times"]
+            self.times.update(dict(zip(times[::2], times[1::2])))
+            self.max = max(self.max, one["max"])
 
     def count(self):
         return self.times.total()
@@ -65,59 +56,17 @@ def median_interval(values, confidence=0.95):
     return Interval(ordered[cut], ordered[n - 1 - cut], coverage(cut))
 
 
-def _within(t, degrees):
-    """How probable it is that Student's t is between -t and t, as a finite series."""
-    angle = math.atan(t / math.sqrt(degrees))
-    power = degrees % 2
-    total, term = 0, math.cos(angle)**power
-    while power <= degrees - 2:
-        total += term
-        term *= (power + 1) / (power + 2) * math.cos(angle)**2
-        power += 2
-    total *= math.sin(angle)
-    return 2 / math.pi * (angle + total) if degrees % 2 else total
-
-
-def student_t(confidence, degrees):
-    """The t that Student's t does not exceed, up or down, with this probability."""
-    low, high = 0, 1e6
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, degrees) < confidence else (low, middle)
-    return low
-
-
-class PowerLaw(NamedTuple):
-    """y = factor * x ^ exponent, as it was fitted, with the exponent's interval of 95 %, if the
-    logarithms scatter evenly and independently."""
-    exponent: float
-    low: float
-    high: float
-
-
-def fit_power_law(points):
-    """Least squares of the logarithms. All values must be above zero; with fewer than three, or with
-    one x only, nothing is known of the exponent: it is then zero, and the interval without end."""
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    if len(points) < 3 or max(xs) - min(xs) < 1e-6:
-        return PowerLaw(0, -math.inf, math.inf)
-    slope, intercept = statistics.linear_regression(xs, ys)
-    xx = sum((x - statistics.fmean(xs))**2 for x in xs)
-    rest = sum((y - slope * x - intercept)**2 for x, y in zip(xs, ys))
-    degrees = len(points) - 2
-    spread = student_t(0.95, degrees) * math.sqrt(rest / degrees / xx)
-    return PowerLaw(slope, slope - spread, slope + spread)
-
-
 def median(values):
     return statistics.median(values) if values else 0
 
 
 def ratio_of(ours, others):
-    return ours / others if others > 0 else 0
+    return ours / others if others else 0
 
 
-# Texts.
+def rounded(value):
+    """Six digits."""
+    return int(value) if value == int(value) and abs(value) < 1e15 else float(f"{value:.6g}")
 
 
 def three_figures(value, unit):
@@ -135,30 +84,19 @@ def time_text(ns):
 def bytes_text(size):
     if abs(size) < 2**10:
         return f"{size:.0f} B"
-    if abs(size) < 2**20:
-        return three_figures(size / 2**10, "KiB")
-    return three_figures(size / 2**20, "MiB")
-
-
-def rate_text(per_second):
-    return three_figures(per_second, "/s") if per_second < 100 else f"{per_second:,.0f} /s"
-
-
-def share_text(share):
-    return f"{100 * share:.0f} %"
+    return three_figures(size / 2**10, "KiB") if abs(size) < 2**20 else three_figures(size / 2**20, "MiB")
 
 
 def counted(n, noun):
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def ratio_text(pairs):
-    """ "1.078  [1.061, 1.094]": the median and its interval."""
-    if not pairs:
+def figure_text(key, value):
+    """By the unit in the key: "release_ns.p50", "server_bytes"."""
+    if value is None:
         return "unknown"
-    sure = median_interval(pairs)
-    return f"{median(pairs):.3f}  [{sure.low:.3f}, {sure.high:.3f}]"
-
-
-def or_unknown(value, text):
-    return "unknown" if value is None else text(value)
+    if "_ns" in key and not key.endswith(".count"):
+        return time_text(value)
+    if "bytes" in key:
+        return bytes_text(value)
+    return f"{value:.0%}" if "share" in key else f"{value:,.0f}"

@@ -2,7 +2,6 @@
 is; and what a person sees while it works."""
 
 import dataclasses
-import datetime
 import os
 import platform
 import re
@@ -11,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
-
-from driver.figures import counted
 
 # The program's exit codes; the same as those of the program coxswain.
 FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 1, 64, 69, 130
@@ -33,30 +30,17 @@ def refuse(text):
 def need_descriptors(needed):
     """Raises the limit of open files of this process and of those that it starts, where it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft >= needed:
-        return
-    for limits in ((max(hard, needed),) * 2, (hard, hard)):
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        except (ValueError, OSError):
-            continue
-        if limits[0] >= needed:
-            return
-    raise BenchError(
-        f"this run needs {needed} open files in each of its processes, but the hard limit of open "
-        f"files is {hard}: use fewer --tasks, or raise the limit as root ('ulimit -Hn {needed}' "
-        "before the run, or 'nofile' in /etc/security/limits.conf)")
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), max(hard, needed)))
+    except (ValueError, OSError):
+        raise BenchError(f"this run needs {needed} open files in each of its processes, but the hard limit is {hard}: "
+                         f"use fewer --tasks, or raise the limit as root ('ulimit -Hn {needed}')") from None
 
 
 class Cpus(NamedTuple):
-    """Where the two sides of a measurement run; None: there is only one CPU, and nobody is bound."""
+    """Where the two sides of a measurement run; None: there is only one CPU, and nothing is bound."""
     server: int | None
     load: int | None
-
-    def __str__(self):
-        if self.server is None:
-            return "one CPU for all"
-        return f"servers on CPU {self.server}, load on CPU {self.load}"
 
 
 def plan_cpus():
@@ -88,13 +72,8 @@ class Memory(NamedTuple):
 
 
 def memory_of(pid):
-    """None if there is no such process."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return None
-    kib = dict(re.findall(r"^(VmRSS|VmHWM):\s*(\d+)", status, re.MULTILINE))
-    return Memory(int(kib["VmRSS"]) * 1024, int(kib["VmHWM"]) * 1024) if kib else None
+    kib = dict(re.findall(r"^(VmRSS|VmHWM):\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE))
+    return Memory(int(kib["VmRSS"]) * 1024, int(kib["VmHWM"]) * 1024)
 
 
 def forget_peak(pid):
@@ -105,19 +84,12 @@ def forget_peak(pid):
         pass
 
 
-class MachineTime(NamedTuple):
-    """Of all CPUs together so far, in steps of 10 ms, in nanoseconds."""
-    busy: int
-    stolen: int  # by the hypervisor
-    total: int
-
-
 def machine_time():
+    """Of all CPUs together so far, in nanoseconds: busy, taken by the hypervisor, and in all."""
     # cpu user nice system idle iowait irq softirq steal; the guests' time is part of user and nice.
     ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    busy = sum(ticks[:3]) + sum(ticks[5:7])
     tick = 10**9 // os.sysconf("SC_CLK_TCK")
-    return MachineTime(busy * tick, ticks[7] * tick, sum(ticks) * tick)
+    return [(sum(ticks[:3]) + sum(ticks[5:7])) * tick, ticks[7] * tick, sum(ticks) * tick]
 
 
 @dataclasses.dataclass
@@ -128,13 +100,11 @@ class Disturbance:
     waiting: float  # our processes ready, but without a CPU
 
     @classmethod
-    def between(cls, before, used_before, waited_before, after, used_after, waited_after):
+    def during(cls, busy, stolen, total, used, waited):
+        """Of times that have passed; those of our processes are the last two."""
         def share(part, whole):
             return min(max(part / whole, 0), 1) if whole > 0 else 0
-        total, used = after.total - before.total, used_after - used_before
-        waited = waited_after - waited_before
-        return cls(share(after.busy - before.busy - used, total),
-                   share(after.stolen - before.stolen, total), share(waited, used + waited))
+        return cls(share(busy - used, total), share(stolen, total), share(waited, used + waited))
 
     def is_too_much(self):
         return self.others > 0.03 or self.stolen > 0.02 or self.waiting > 0.03
@@ -142,10 +112,9 @@ class Disturbance:
     def warning(self):
         if not self.is_too_much():
             return ""
-        return (f"WARNING: the machine was busy: other processes used {100 * self.others:.0f} % of its "
-                f"CPUs, the hypervisor took {100 * self.stolen:.0f} %,\nand ours waited for a CPU "
-                f"{100 * self.waiting:.0f} % of their time. Only the ratios are worth something; "
-                "repeat when it is quiet.\n")
+        return (f"WARNING: the machine was busy: other processes used {self.others:.0%} of its CPUs, the hypervisor "
+                f"took {self.stolen:.0%},\nand ours waited for a CPU {self.waiting:.0%} of their time. Only the ratios "
+                "are worth something; repeat when it is quiet.\n")
 
     def to_json(self):
         return {**dataclasses.asdict(self), "is_too_much": self.is_too_much()}
@@ -155,12 +124,8 @@ def machine():
     """ "AMD EPYC 7B13, 2 CPUs, 24 GiB, Linux 6.1.0-18-amd64"."""
     found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     gib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 2**30
-    return (f"{found[1] if found else 'unknown processor'}, {counted(os.cpu_count(), 'CPU')}, "
+    return (f"{found[1] if found else 'unknown processor'}, {os.cpu_count()} CPUs, "
             f"{gib:.0f} GiB, {platform.system()} {platform.release()}")
-
-
-def today():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
 
 
 def show(text):

@@ -70,12 +70,6 @@ void shake_hands(net::tls_stream& with) {
 
 constexpr std::size_t read_bytes = std::size_t{256} * 1024;
 
-// A relay writes once in a loop iteration.
-constexpr std::size_t collected_max = std::size_t{64} * 1024;
-
-// Of the numbers in the epoll.
-constexpr std::uint64_t first_trunk = std::uint64_t{1} << 32;
-
 timespec timespec_of(duration d) {
   auto const seconds = std::chrono::floor<std::chrono::seconds>(std::max(d, duration{}));
   return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
@@ -107,67 +101,30 @@ ssize_t wire_stream::read(std::span<char> into) noexcept {
   return said(tls_->read_some(into));
 }
 
-connections::connections(address server, std::unique_ptr<peer> speaks, ways how)
+connections::connections(address server, std::unique_ptr<peer> speaks)
     : peer_{std::move(speaks)},
       certificates_{certificates_of(server)},
       spin_{server.spin()},
-      trunks_max_{how.trunks},
+      connector_{std::move(server)},
       epoll_{epoll_create1(EPOLL_CLOEXEC)},
       buffer_(read_bytes) {
   if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
-  if (how.relays.empty()) how.relays.push_back(std::move(server));
-  for (auto& one : how.relays) connectors_.emplace_back(std::move(one));
 }
 
-void connections::open() { all_.push_back(connect(all_.size())); }
-
-connections::one connections::connect(std::size_t number) {
-  if (trunks_max_ != 0) {
-    carrier_of(number).routes.open(number);
-    return {{}, peer_->reader(number)};
+void connections::open() {
+  auto const number = all_.size();
+  all_.push_back({wire_stream{connector_.connect(), certificates_.get()}, peer_->reader(number)});
+  epoll_event wanted{};
+  wanted.events = EPOLLIN | EPOLLET;
+  wanted.data.u64 = number;
+  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, all_.back().stream.fd(), &wanted) != 0) {
+    throw system_failure("cannot watch a connection");
   }
-  auto socket = connectors_[number % connectors_.size()].connect();
-  one made{wire_stream{std::move(socket), certificates_.get()}, peer_->reader(number)};
-  watch(made.stream.fd(), number);
-  return made;
 }
 
-// Consecutive connections are of different relays.
-connections::carrier& connections::carrier_of(std::size_t connection) {
-  auto const number = connection % trunks_max_;
-  while (trunks_.size() <= number) {
-    trunks_.push_back({wire_stream{connectors_.front().connect(), certificates_.get()}, {}});
-    watch(trunks_.back().stream.fd(), first_trunk + trunks_.size() - 1);
-  }
-  return trunks_[number];
-}
-
-void connections::close(std::size_t connection) {
-  if (trunks_max_ != 0) carrier_of(connection).routes.close(connection);
-  all_[connection] = {};
-}
-
-void connections::open_again(std::size_t connection) { all_[connection] = connect(connection); }
-
-void connections::send(std::size_t connection, std::string_view frames) {
-  if (trunks_max_ == 0) return write(all_[connection].stream, frames, connection);
-  auto& by = carrier_of(connection);
-  by.routes.send(connection, frames);
-  if (by.routes.output().size() >= collected_max) flush(by);
-}
-
-void connections::flush() {
-  for (auto& one : trunks_) flush(one);
-}
-
-void connections::flush(carrier& one) {
-  write(one.stream, one.routes.output(), 0);
-  one.routes.output().clear();
-}
-
-void connections::write(wire_stream& to, std::string_view bytes, std::size_t connection) {
+void connections::send(std::size_t connection, std::string_view bytes) {
   while (!bytes.empty()) {
-    auto const sent = to.send(bytes);
+    auto const sent = all_[connection].stream.send(bytes);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
     if (sent < 0) fail(connection, system_failure("cannot send").what());
@@ -222,7 +179,6 @@ void connections::await(std::size_t const& waiting, std::size_t left, listener& 
 }
 
 bool connections::wait(time_point until, listener& to) {
-  flush();
   std::array<epoll_event, 1024> events{};
   auto const look = [&](duration longest) {
     auto const time = timespec_of(longest);
@@ -237,12 +193,7 @@ bool connections::wait(time_point until, listener& to) {
   if (ready == 0) ready = look(until - now());
   if (ready < 0 && errno != EINTR) throw system_failure("cannot wait for answers");
   for (int i = 0; i < ready; ++i) {
-    auto const number = events[static_cast<std::size_t>(i)].data.u64;
-    if (number >= first_trunk) {
-      read_trunk(number - first_trunk, to);
-    } else {
-      read(number, to);
-    }
+    read(events[static_cast<std::size_t>(i)].data.u64, to);
   }
   return ready != 0;
 }
@@ -251,19 +202,10 @@ void connections::fail(std::size_t connection, std::string const& why) const {
   throw bench_error{fmt::format("connection {} (of {}): {}", connection, all_.size(), why)};
 }
 
-void connections::watch(int fd, std::uint64_t number) {
-  epoll_event wanted{};
-  wanted.events = EPOLLIN | EPOLLET;
-  wanted.data.u64 = number;
-  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
-    throw system_failure("cannot watch a connection");
-  }
-}
-
 // Zero: there is nothing more for now.
-std::size_t connections::read_some(wire_stream& from, std::size_t connection) {
+std::size_t connections::read_some(std::size_t connection) {
   for (;;) {
-    auto const got = from.read(buffer_);
+    auto const got = all_[connection].stream.read(buffer_);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got == 0) fail(connection, "the server closed the connection");
     if (errno == EAGAIN) return 0;
@@ -274,25 +216,10 @@ std::size_t connections::read_some(wire_stream& from, std::size_t connection) {
 // The edge tells of each arrival of bytes: unless the buffer was filled, one call has them all.
 void connections::read(std::size_t connection, listener& to) {
   for (;;) {
-    auto& stream = all_[connection].stream;
-    if (stream.fd() < 0) return;  // closed after what it had read
-    auto const got = read_some(stream, connection);
+    auto const got = read_some(connection);
     if (got == 0) return;
     hand_out(connection, {buffer_.data(), got}, to);
     to.was_read(connection);
-    if (got < buffer_.size()) return;
-  }
-}
-
-void connections::read_trunk(std::size_t number, listener& to) {
-  for (;;) {
-    auto const got = read_some(trunks_[number].stream, number);
-    if (got == 0) return;
-    trunks_[number].routes.receive({buffer_.data(), got},
-                                   [&](std::size_t connection, std::string_view bytes) {
-                                     hand_out(connection, bytes, to);
-                                     to.was_read(connection);
-                                   });
     if (got < buffer_.size()) return;
   }
 }

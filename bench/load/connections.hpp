@@ -1,11 +1,10 @@
 #pragma once
 // Many connections of a load to one server, on one epoll. Not here: when requests are sent on them
-// (crowd, stream, visits).
+// (crowd, stream, join).
 
 #include "load/address.hpp"
 #include "load/frames.hpp"
 #include "load/peer.hpp"
-#include "load/trunk.hpp"
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/spin.hpp"
@@ -45,40 +44,29 @@ class wire_stream {
   std::unique_ptr<net::tls_stream> tls_;  // on the same socket
 };
 
-// How connections reach their server.
-struct ways {
-  std::size_t trunks{};         // as routes of so many relays, which the load plays; zero: none
-  std::vector<address> relays;  // through these, in turn; none: directly
-};
-
 class connections {
  public:
   class listener {
    public:
     virtual ~listener() = default;
     virtual void arrived(std::size_t connection, received_frame const& frame) = 0;
-    // After the frames of one reading. Only here may the listener close the connection.
+    // After the frames of one reading.
     virtual void was_read(std::size_t /*connection*/) {}
     // Before `await` waits: it may open connections.
     virtual void before_wait() {}
   };
 
   // All functions throw bench_error if the server refuses or closes a connection.
-  connections(address server, std::unique_ptr<peer> speaks, ways how = {});
+  connections(address server, std::unique_ptr<peer> speaks);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
   [[nodiscard]] peer& speaks() const noexcept { return *peer_; }
 
   // Adds one. It has the next number.
   void open();
-  void close(std::size_t connection);
-  // One that was closed, under the same number.
-  void open_again(std::size_t connection);
 
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
-  // Writes what the trunks have gathered so far. Waiting does this first, too.
-  void flush();
 
   // Sends the calls that clients leave open once all tasks have joined. Returns when the server has
   // read them.
@@ -97,31 +85,18 @@ class connections {
 
  private:
   struct one {
-    wire_stream stream;  // none: it is a route
+    wire_stream stream;
     std::shared_ptr<frame_source> frames;
   };
-  struct carrier {
-    wire_stream stream;
-    trunk routes;
-  };
-
-  [[nodiscard]] one connect(std::size_t number);
-  [[nodiscard]] carrier& carrier_of(std::size_t connection);
-  void watch(int fd, std::uint64_t number);
-  void write(wire_stream& to, std::string_view bytes, std::size_t connection);
-  void flush(carrier& one);
-  [[nodiscard]] std::size_t read_some(wire_stream& from, std::size_t connection);
-  void read_trunk(std::size_t number, listener& to);
+  [[nodiscard]] std::size_t read_some(std::size_t connection);
   void read(std::size_t connection, listener& to);
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
   std::unique_ptr<peer> peer_;
   std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
   net::spin spin_;
-  std::vector<connector> connectors_;
-  std::size_t trunks_max_;
+  connector connector_;
   net::descriptor epoll_;
-  std::vector<carrier> trunks_;
   std::vector<one> all_;
   std::vector<char> buffer_;
 };

@@ -32,10 +32,7 @@ class crowd final : public connections::listener {
   // The connections are sessions for its tasks, of which each session has as many as the others;
   // for none, if they are observers. All that follow throw bench_error: the server refuses, closes
   // a connection, or is silent too long.
-  crowd(address server, std::unique_ptr<peer> speaks, extent size, ways how = {});
-
-  // A server without either gets the requests too, for equal bytes.
-  void pretend_sessions() noexcept { pretends_ = true; }
+  crowd(address server, std::unique_ptr<peer> speaks, extent size);
 
   // Opens the connections, and the sessions if the server knows of them.
   void connect(std::function<void(std::uint64_t)> const& progress);
@@ -44,9 +41,6 @@ class crowd final : public connections::listener {
   void leave();
 
   void beat();
-  // Two of each session: of a server that has written something since the one before, only the
-  // second one is answered, which is awaited.
-  void beat_and_await();
 
   [[nodiscard]] std::size_t sessions() const noexcept { return sessions_; }
   [[nodiscard]] std::uint32_t tasks() const noexcept { return tasks_; }
@@ -59,44 +53,33 @@ class crowd final : public connections::listener {
   // prepared in a row.
   void ask(std::size_t session, std::optional<task_id> task, core::request what,
            std::size_t model = 0, bool is_alone = false);
-  // The same for messages without an answer.
-  void tell(std::size_t session, core::request what);
   // The same request for each task. `make` is given the task.
   void ask_all(std::function<core::request(task_id)> const& make);
 
   // Sends what is prepared and awaits an answer to each. `awaited` is for messages: "the release".
-  volley_time run(std::string_view awaited, arrivals how = {});
+  volley_time run(std::string_view awaited);
   // The two halves of it; the second until only so many answers are still to come.
-  time_point send(arrivals how = {});
+  time_point send();
   time_point await(std::string_view awaited, std::size_t left = 0);
 
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;
-  [[nodiscard]] bool says_all() noexcept { return pretends_ || speaks().has_sessions(); }
-  // So many more connect together.
-  [[nodiscard]] std::size_t batch_after(std::size_t opened) const noexcept;
   void introduce(std::size_t first, std::size_t end);
   void greet(std::size_t first, std::size_t end);
-  void send_jittered(duration within);
-  void send_one(std::size_t first, std::size_t end);
 
   std::size_t sessions_;
   std::uint32_t tasks_;
-  std::size_t trunks_;
   connections wires_;
   frame_list prepared_;
   std::vector<std::uint32_t> asked_;  // by session: how many requests are prepared or unanswered
-  std::size_t untold_{};              // of what is prepared: what has no answer
   std::size_t waiting_{};             // how many answers are to come
-  bool pretends_{};
-  bool counts_beats_{};  // their answers are awaited
   time_point last_sent_{};
   std::mt19937_64 random_{std::random_device{}()};
 };
 
 // A crowd that speaks to the plan's server.
-[[nodiscard]] inline crowd crowd_of(load_plan const& plan, rival_plan const& rival = {}) {
-  return crowd{plan.server, make_peer(plan, rival), plan.size, plan.how};
+[[nodiscard]] inline crowd crowd_of(load_plan const& plan, redis_plan const& redis = {}) {
+  return crowd{plan.server, make_peer(plan, redis), plan.size};
 }
 
 // A load that is a crowd, which connects, joins and leaves.
@@ -122,8 +105,6 @@ class crowd_load : public load {
 // directory of this process alone: a coordinator that runs already may have others.
 class key_set {
  public:
-  static constexpr std::uint32_t keys_max = 9'999'999;
-
   key_set(std::uint32_t keys, std::uint64_t value_bytes);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
@@ -134,7 +115,6 @@ class key_set {
   [[nodiscard]] core::request get(std::uint32_t key) const;
   [[nodiscard]] core::answer put_answer(std::uint64_t version) const;
   [[nodiscard]] core::answer get_answer(std::uint64_t version) const;
-  [[nodiscard]] core::answer list_answer() const;
 
   // Gives all keys their value, if the server knows of keys. Throws bench_error.
   void store(crowd& by) const;

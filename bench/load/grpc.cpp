@@ -54,8 +54,7 @@ void grpc_line::append_ping(std::string& out) {
 void grpc_line::append_call(std::string& out, std::string_view path, std::string_view message,
                             grpc_kind kind) {
   append_output(out);
-  auto const stream =
-      session_.start({.path = path, .stays_open = kind == grpc_kind::watched}, message);
+  auto const stream = session_.start({.path = path}, message);
   if (!stream) throw bench_error{"the connection takes no more calls"};
   if (kind != grpc_kind::answer) special_.emplace(*stream, kind);
   std::string frames;
@@ -108,7 +107,7 @@ grpc_kind grpc_line::kind_of(http2::stream_id stream) const {
 bool grpc_line::take(http2::reply_message const& message) {
   auto const kind = kind_of(message.stream);
   if (kind == grpc_kind::background) return false;
-  if (kind != grpc_kind::watched) ++unended_;
+  ++unended_;
   item_.assign(1, static_cast<char>(kind));
   item_ += message.message;
   return true;
@@ -118,7 +117,6 @@ bool grpc_line::take(http2::call_ended const& end) {
   auto const kind = kind_of(end.stream);
   special_.erase(end.stream);
   if (kind == grpc_kind::background) return false;
-  if (kind == grpc_kind::watched) throw bench_error{"it ended a watch: " + end.outcome.text()};
   if (!end.outcome.ok()) throw bench_error{"it refused: " + end.outcome.text()};
   if (unended_ == 0) throw bench_error{"it ended a call without an answer"};
   --unended_;

@@ -1,6 +1,6 @@
 #pragma once
 // gRPC on one connection of a load: its calls, encoded before they are sent, and the items of its
-// input. Not here: the services that are called (etcd_peer, xla_peer).
+// input. Not here: the services that are called (xla_peer).
 
 #include "load/call_headers.hpp"
 #include "load/peer.hpp"
@@ -23,7 +23,6 @@ enum class grpc_kind : char {
   answer,      // of a call that must succeed
   beat,        // the same, for a heartbeat
   registered,  // the same, for a RegisterTask
-  watched,     // of a call that stays open
   background,  // never found: such a call may end as it likes
   pong,
 };

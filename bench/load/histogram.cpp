@@ -38,12 +38,6 @@ void histogram::add(std::int64_t ns) {
   max_ = std::max(max_, ns);
 }
 
-void histogram::add(histogram const& other) {
-  counts_.resize(std::max(counts_.size(), other.counts_.size()));
-  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
-  max_ = std::max(max_, other.max_);
-}
-
 boost::json::object histogram::to_json() const {
   boost::json::array times;
   for (std::size_t step = 0; step < counts_.size(); ++step) {
@@ -57,15 +51,10 @@ boost::json::object histogram::to_json() const {
 boost::json::object tally::to_json() const {
   boost::json::array all_latencies;
   for (auto const& latency : latencies) all_latencies.push_back(latency.to_json());
-  boost::json::array all_parts;
-  for (auto const& p : parts) {
-    all_parts.push_back({{"elapsed", p.elapsed.count()}, {"server_cpu", p.server_cpu.count()}});
-  }
   return {{"operations", operations},
           {"elapsed", elapsed.count()},
           {"busy", busy.count()},
-          {"latencies", std::move(all_latencies)},
-          {"parts", std::move(all_parts)}};
+          {"latencies", std::move(all_latencies)}};
 }
 
 }  // namespace coxswain::bench

@@ -1,5 +1,5 @@
 #pragma once
-// A histogram of times. Not here: its evaluation (driver/figures.py).
+// A histogram of times. Not here: its evaluation (driver/statistics.py).
 
 #include <boost/json/object.hpp>
 
@@ -14,7 +14,6 @@ class histogram {
  public:
   // Negative times count as zero.
   void add(std::int64_t ns);
-  void add(histogram const& other);
 
   // {"max": NS, "times": [NS, COUNT, NS, COUNT, ...]}
   [[nodiscard]] boost::json::object to_json() const;

@@ -35,8 +35,6 @@ struct asking {
   std::size_t model{};
   // It is answered at once even by a baseline that answers many requests together.
   bool is_alone{};
-  // It has no answer.
-  bool is_silent{};
 };
 
 inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();
@@ -107,25 +105,15 @@ class peer {
 // Speaks to the baseline, with requests and answers of the very sizes that the other peer's have.
 [[nodiscard]] std::unique_ptr<peer> make_baseline_peer();
 
-// How a barrier is made in Redis: a function counts, and publishes when all are there; or it is the
-// client that counted the last one who publishes; or a function counts, and pushes what all wait
-// for onto a list.
-enum class redis_barrier { script, count, list };
-
-// How a rival is used.
-struct rival_plan {
-  std::uint32_t tasks{};        // that meet at a barrier; zero: there is none
-  std::uint32_t subscribers{};  // the first connections: they wait for what is published
-  redis_barrier barrier{redis_barrier::script};
+// How Redis is used.
+struct redis_plan {
+  std::uint32_t tasks{};           // that meet at a barrier; zero: there is none
+  std::uint32_t subscribers{};     // the first connections: they wait for what is published
   std::uint64_t gathered_bytes{};  // that each brings to the barrier, for all; zero: none
   bool sums{};                     // all get the sum of what they bring to the barrier
-  bool lists{};                    // keys are read by directories
 };
 
 // Speaks the protocol of Redis.
-[[nodiscard]] std::unique_ptr<peer> make_redis_peer(rival_plan plan);
-
-// Speaks gRPC to etcd.
-[[nodiscard]] std::unique_ptr<peer> make_etcd_peer(rival_plan plan);
+[[nodiscard]] std::unique_ptr<peer> make_redis_peer(redis_plan plan);
 
 }  // namespace coxswain::bench

@@ -203,7 +203,6 @@ class baseline_peer final : public peer {
     scratch_.clear();
     model_->ask(scratch_, how, std::move(what));
     auto const request_bytes = scratch_.size() - wire::length_bytes;
-    if (how.is_silent) return append(out, request_bytes, baseline_answer_never);
     auto const body_bytes = answer_bytes_.at(how.model);
     scratch_.clear();
     wire::append_server_head(scratch_, id, body_bytes);

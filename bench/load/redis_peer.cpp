@@ -1,5 +1,5 @@
-// Requests to Redis. A barrier is a counter and a message to all, or a list; keys are keys, or
-// fields of a hash for their directory; a wait for a value is a subscription.
+// Requests to Redis. A barrier is a counter and a message to all; a wait for a value is a
+// subscription.
 
 #include "bench_error.hpp"
 #include "load/peer.hpp"
@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -18,53 +17,31 @@ namespace coxswain::bench {
 namespace {
 
 constexpr std::string_view channel_name = "step";
-constexpr std::string_view list_name = "release";
 constexpr std::string_view data_name = "data";
 
 constexpr std::string_view message_head = ">3\r\n$7\r\nmessage\r\n";
 
-bool has_data(rival_plan const& plan) { return plan.sums || plan.gathered_bytes > 0; }
-
-// The action of a round's last task: it publishes, or pushes one element per waiting task.
-std::string release_of(rival_plan const& plan) {
-  constexpr int pushed_at_once = 1'000;
-  if (plan.barrier == redis_barrier::list) {
-    return fmt::format(
-        "for i = 1, {0}, {1} do local t = {{}} for k = 1, math.min({1}, {0} - i + 1) do t[k] = '1' "
-        "end redis.call('RPUSH', '{2}', unpack(t)) end",
-        plan.tasks, pushed_at_once, list_name);
-  }
-  auto const data = has_data(plan) ? " .. ':' .. redis.call('GETDEL', keys[2])" : "";
-  return fmt::format("redis.call('PUBLISH', '{}', n{})", channel_name, data);
-}
+bool has_data(redis_plan const& plan) { return plan.sums || plan.gathered_bytes > 0; }
 
 // Each stores its contribution: the data of all are in one string, in task order.
-std::string contribution_of(rival_plan const& plan) {
+std::string contribution_of(redis_plan const& plan) {
   if (plan.sums) return "redis.call('INCRBY', keys[2], args[2])";
   if (plan.gathered_bytes == 0) return {};
   return fmt::format("redis.call('SETRANGE', keys[2], args[1] * {}, args[2])", plan.gathered_bytes);
 }
 
-std::string library(rival_plan const& plan) {
+// The last task of a round publishes it.
+std::string library(redis_plan const& plan) {
+  std::string_view const data = has_data(plan) ? " .. ':' .. redis.call('GETDEL', keys[2])" : "";
   return fmt::format(
       "#!lua name=bench\nredis.register_function('arrive', function(keys, args) {} local n = "
-      "redis.call('INCR', keys[1]) if n % {} == 0 then {} end end)",
-      contribution_of(plan), plan.tasks, release_of(plan));
+      "redis.call('INCR', keys[1]) if n % {} == 0 then redis.call('PUBLISH', '{}', n{}) end end)",
+      contribution_of(plan), plan.tasks, channel_name, data);
 }
 
 // A string in RESP.
 std::size_t string_bytes(std::size_t size) {
   return fmt::format("${}\r\n", size).size() + size + 2;
-}
-
-// The directory of a key, and its name there.
-struct path {
-  std::string_view directory;
-  std::string_view name;
-};
-path path_of(std::string_view key) {
-  auto const slash = key.rfind('/');
-  return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
 bool begins(received_frame const& frame, std::string_view with) {
@@ -73,7 +50,7 @@ bool begins(received_frame const& frame, std::string_view with) {
 
 class redis_peer final : public peer {
  public:
-  explicit redis_peer(rival_plan plan) : plan_{plan} {}
+  explicit redis_peer(redis_plan plan) : plan_{plan} {}
 
   bool has_keys() const noexcept override { return true; }
   std::shared_ptr<frame_source> reader(std::size_t /*connection*/) override {
@@ -86,14 +63,12 @@ class redis_peer final : public peer {
       append_command(out, {"FUNCTION", "LOAD", library(plan_)});
       ++answers;
     }
-    bool const subscribes = connection < plan_.subscribers && plan_.barrier != redis_barrier::list;
-    if (subscribes) {
+    if (connection < plan_.subscribers) {
       append_command(out, {"HELLO", "3"});
       append_command(out, {"SUBSCRIBE", channel_name});
       answers += 2;
-    }
-    if (subscribes && plan_.tasks > 0 && plan_.barrier == redis_barrier::script) {
-      append_command(out, {"CLIENT", "REPLY", "OFF"});  // the message says everything
+      // At a barrier the message says everything.
+      if (plan_.tasks > 0) append_command(out, {"CLIENT", "REPLY", "OFF"});
     }
     return answers;
   }
@@ -103,8 +78,6 @@ class redis_peer final : public peer {
     for (auto const& m : models) {
       if (auto const* const value = std::get_if<core::value_answer>(&m.value)) {
         value_frames_.push_back(string_bytes(value->value.view().size()));
-      } else if (auto const* const listing = std::get_if<core::listing_answer>(&m.value)) {
-        expect_listing(*listing);
       }
     }
   }
@@ -116,9 +89,7 @@ class redis_peer final : public peer {
   verdict judge(received_frame const& frame) override {
     switch (frame.beginning.front()) {
       case '>': return judge_push(frame);
-      case ':': return judge_number(frame);
       case '$': return judge_value(frame);
-      case '*': return judge_listing(frame);
       case '-': throw bench_error{"it refused: " + std::string{frame.beginning}};
       default: return verdict::answer;
     }
@@ -130,10 +101,7 @@ class redis_peer final : public peer {
     throw bench_error{"there is nothing in Redis for what this workload asks"};
   }
   void say(std::string& out, asking const& /*how*/, std::monostate) {
-    if (is_publishing_)
-      append_command(out, {"PUBLISH", channel_name, std::to_string(arrivals_)});
-    else
-      append_command(out, {"PING"});
+    append_command(out, {"PING"});
   }
   void say(std::string& out, asking const& how, core::barrier_args const& args) {
     ++arrivals_;
@@ -142,26 +110,13 @@ class redis_peer final : public peer {
                                   std::to_string(how.task.value_or(task_id{}).value),
                                   plan_.sums ? std::string_view{"0"} : args.data});
     }
-    switch (plan_.barrier) {
-      case redis_barrier::script: return append_command(out, {"FCALL", "arrive", "1", args.name});
-      case redis_barrier::count: return append_command(out, {"INCR", args.name});
-      case redis_barrier::list:
-        append_command(out, {"CLIENT", "REPLY", "SKIP"});
-        append_command(out, {"FCALL", "arrive", "1", args.name});
-        append_command(out, {"BLPOP", list_name, "0"});
-    }
+    append_command(out, {"FCALL", "arrive", "1", args.name});
   }
   void say(std::string& out, asking const& /*how*/, core::put_args const& args) {
     if (plan_.subscribers > 0)
       append_command(out, {"PUBLISH", channel_name, args.value});
-    else if (plan_.lists)
-      append_command(out,
-                     {"HSET", path_of(args.key).directory, path_of(args.key).name, args.value});
     else
       append_command(out, {"SET", args.key, args.value});
-  }
-  void say(std::string& out, asking const& /*how*/, core::list_args const& args) {
-    append_command(out, {"HGETALL", args.directory});
   }
   // A subscribed connection need not send a request.
   void say(std::string& out, asking const& how, core::get_args const& args) {
@@ -193,16 +148,6 @@ class redis_peer final : public peer {
     throw bench_error{"it released a round that is not complete, or without the data of all"};
   }
 
-  // Answers of INCR and PUBLISH. The task that completed a round notifies all.
-  verdict judge_number(received_frame const& frame) {
-    if (plan_.tasks == 0 || plan_.barrier != redis_barrier::count) return verdict::answer;
-    std::uint64_t n = 0;
-    std::from_chars(frame.beginning.data() + 1, frame.beginning.data() + frame.beginning.size(), n);
-    if (n % plan_.tasks != 0) return verdict::push;
-    is_publishing_ = !is_publishing_;
-    return is_publishing_ ? verdict::respond : verdict::push;
-  }
-
   verdict judge_value(received_frame const& frame) const {
     if (plan_.tasks > 0) return verdict::answer;  // the name of the library
     if (std::find(value_frames_.begin(), value_frames_.end(), frame.bytes) != value_frames_.end()) {
@@ -211,33 +156,14 @@ class redis_peer final : public peer {
     throw bench_error{fmt::format("it answered with {} bytes, as no value has", frame.bytes)};
   }
 
-  void expect_listing(core::listing_answer const& listing) {
-    listing_head_ = fmt::format("*{}\r\n", 2 * listing.entries.size());
-    listing_bytes_ = listing_head_.size();
-    for (auto const& one : listing.entries) {
-      listing_bytes_ +=
-          string_bytes(path_of(one.key).name.size()) + string_bytes(one.value.view().size());
-    }
-  }
-
-  verdict judge_listing(received_frame const& frame) const {
-    if (!plan_.lists) return verdict::answer;  // the result of a list command
-    if (begins(frame, listing_head_) && frame.bytes == listing_bytes_) return verdict::answer;
-    throw bench_error{
-        fmt::format("it answered with {} bytes, as the directory has not", frame.bytes)};
-  }
-
-  rival_plan plan_;
+  redis_plan plan_;
   std::uint64_t arrivals_{};
-  bool is_publishing_{};
   std::vector<std::size_t> value_frames_;  // the maximum size of answers to gets
-  std::string listing_head_;
-  std::size_t listing_bytes_{};
 };
 
 }  // namespace
 
-std::unique_ptr<peer> make_redis_peer(rival_plan plan) {
+std::unique_ptr<peer> make_redis_peer(redis_plan plan) {
   return std::make_unique<redis_peer>(plan);
 }
 

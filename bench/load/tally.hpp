@@ -1,6 +1,6 @@
 #pragma once
 // The results of a load in one sample, and its stopwatch. Not here: the operating system's figures
-// (driver/sides.py).
+// (driver/experiment.py).
 
 #include "load/histogram.hpp"
 
@@ -23,17 +23,10 @@ namespace coxswain::bench {
 }
 
 struct tally {
-  // A part of the sample, if it has distinct parts.
-  struct part {
-    duration elapsed{};
-    duration server_cpu{};  // zero if the server's process is not known
-  };
-
   std::vector<histogram> latencies;  // as many as the workload names, in its order
   std::uint64_t operations{};        // what CPU time is divided by
   duration elapsed{};                // while the clock ran
   duration busy{};                   // the load's own CPU time in it
-  std::vector<part> parts;           // as many as the workload names, in its order
 
   // Times in nanoseconds.
   [[nodiscard]] boost::json::object to_json() const;

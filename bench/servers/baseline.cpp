@@ -251,7 +251,6 @@ class baseline_server {
   }
 
   void answer(request const& r) {
-    if (r.answer_bytes == baseline_answer_never) return;
     bool const at_once = together_ == 1 || (r.answer_bytes & baseline_answer_at_once) != 0;
     if (at_once) return replies_.add(r.fd, r.answer_bytes & ~baseline_answer_at_once);
     asked_.push_back(r);

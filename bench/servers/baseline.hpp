@@ -18,9 +18,6 @@ namespace coxswain::bench {
 // A request may ask for an immediate answer.
 inline constexpr std::size_t baseline_answer_at_once = 0x8000'0000;
 
-// Or for none.
-inline constexpr std::size_t baseline_answer_never = 0x4000'0000;
-
 // The minimum payload of a request: the length of its answer.
 inline constexpr std::size_t baseline_request_bytes_min = 4;
 

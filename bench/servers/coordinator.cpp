@@ -9,12 +9,9 @@
 
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
@@ -31,25 +28,6 @@ class short_log {
  private:
   int left_{3};
 };
-
-// On request, after all sessions have ended, so that their last messages are included.
-asio::awaitable<void> hand_out_recording(server::server const& coordinator) {
-  auto const executor = co_await asio::this_coro::executor;
-  asio::posix::stream_descriptor asked{executor, ::dup(STDIN_FILENO)};
-  co_await asked.async_wait(asio::posix::descriptor_base::wait_read, asio::use_awaitable);
-  std::string path;
-  if (!std::getline(std::cin, path)) co_return;
-  asio::steady_timer pause{executor};
-  auto const patient_until = std::chrono::steady_clock::now() + 5s;
-  while (coordinator.look().sessions > 0 && std::chrono::steady_clock::now() < patient_until) {
-    pause.expires_after(5ms);
-    co_await pause.async_wait(asio::use_awaitable);
-  }
-  std::ofstream file{path, std::ios::binary};
-  file << coordinator.recording() << std::flush;
-  if (!file) throw bench_error{"cannot write the recording to " + path};
-  say({{"recording", path}});
-}
 
 }  // namespace
 
@@ -73,10 +51,6 @@ void run_coordinator(boost::json::object const& given) {
     bool const is_on_disk = given.at("durability").as_string() == "disk";
     options.journal.level = is_on_disk ? server::durability::disk : server::durability::process;
   }
-  bool const is_recorded = given.contains("record_bytes_max");
-  if (is_recorded) {
-    options.record_bytes_max = boost::json::value_to<std::size_t>(given.at("record_bytes_max"));
-  }
   if (!given.at("is_quiet").as_bool()) options.log = short_log{};
 
   asio::io_context io{1};
@@ -86,7 +60,6 @@ void run_coordinator(boost::json::object const& given) {
     if (problem) std::rethrow_exception(problem);
   };
   asio::co_spawn(io, coordinator.run(), pass_on);
-  if (is_recorded) asio::co_spawn(io, hand_out_recording(coordinator), pass_on);
   coordinator.run_context();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // The roles of a benchmark process besides the baseline: the coordinator as shipped, with default
-// options except those of the job; a real client; the load of a workload. Each gets its options,
+// options except those of the job; the load of a workload. Each gets its options,
 // writes results as lines of JSON to standard output, and reads commands from standard input until
 // that ends. All throw bench_error, and the libraries' exceptions.
 
@@ -16,17 +16,10 @@ void say(boost::json::object const& what);
 // {"certificate": FILE, "key": FILE, "authorities": FILE}
 [[nodiscard]] tls_options tls_options_of(boost::json::value const& given);
 
-// Prints its address. A line of input names the file for its recording.
+// Prints its address.
 void run_coordinator(boost::json::object const& given);
 
-// Connects and joins, takes part in the number of barrier rounds given by each line, and leaves.
-void run_client(boost::json::object const& given);
-
-// A client for each task of a job, at barriers one after the other. Each line asks when rounds were
-// complete.
-void run_clients(boost::json::object const& given);
-
-// Connects; then its commands are "measure STEPS", "act NAME", "conclude" and "finish".
+// Connects; then its commands are "measure STEPS", "conclude" and "finish".
 void run_load(boost::json::object given);
 
 }  // namespace coxswain::bench

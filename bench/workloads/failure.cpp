@@ -1,5 +1,5 @@
-// The workload `failure`: one process of a job is killed, and all others are notified. The load is
-// all others; if it plays relays, also the process, whose end it then states as a relay does.
+// The workload `failure`: one process of a job is killed, and all others, which are the load, are
+// notified.
 
 #include "load/crowd.hpp"
 #include "workloads/workload.hpp"
@@ -24,9 +24,9 @@ namespace {
 // The last task, in its own process, until it is killed.
 class victim {
  public:
-  victim(address const& server, std::uint32_t tasks, ways const& how) : pid_{::fork()} {
+  victim(address const& server, std::uint32_t tasks) : pid_{::fork()} {
     if (pid_ < 0) throw system_failure("cannot start the victim");
-    if (pid_ == 0) live(server, tasks, how);
+    if (pid_ == 0) live(server, tasks);
   }
   ~victim() { kill(); }
   victim(victim const&) = delete;
@@ -40,10 +40,10 @@ class victim {
 
  private:
   // Never returns and never unwinds: the stack above belongs to the parent.
-  [[noreturn]] static void live(address const& server, std::uint32_t tasks, ways const& how) {
+  [[noreturn]] static void live(address const& server, std::uint32_t tasks) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
-      crowd alone{server, make_coxswain_peer(tasks), {1, 0}, how};
+      crowd alone{server, make_coxswain_peer(tasks), {1, 0}};
       alone.connect([](std::uint64_t) {});
       alone.speaks().expect({join_answer()});
       alone.ask(0, task_id{tasks - 1}, core::join_args{incarnation{1}});
@@ -58,18 +58,12 @@ class victim {
   pid_t pid_;
 };
 
-extent all_but(bool last, std::uint32_t tasks) {
-  auto const here = tasks - (last ? 1 : 0);
-  return {here, here};
-}
-
 class failure_load final : public crowd_load, public connections::listener {
  public:
-  failure_load(address const& server, std::uint32_t tasks, ways const& how)
-      : crowd_load{crowd{server, make_coxswain_peer(tasks), all_but(how.trunks == 0, tasks), how}},
-        survivors_{tasks - 1} {
-    if (how.trunks == 0) victim_.emplace(server, tasks, how);
-  }
+  failure_load(address const& server, std::uint32_t tasks)
+      : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}}},
+        survivors_{tasks - 1},
+        victim_{server, tasks} {}
 
   // One failure, whatever the number, because the job has then failed.
   tally measure(std::uint64_t /*steps*/) override {
@@ -79,11 +73,7 @@ class failure_load final : public crowd_load, public connections::listener {
     ignorant_ = survivors_;
     auto const begun = now();
     stopwatch const watch;
-    if (victim_) {
-      victim_->kill();
-    } else {
-      all_.wires().close(survivors_);
-    }
+    victim_.kill();
     all_.wires().await(ignorant_, 0, *this, "survivors were not told");
     watch.stop(found);
     found.latencies[0].add((now() - begun).count());
@@ -103,14 +93,14 @@ class failure_load final : public crowd_load, public connections::listener {
   }
 
   std::uint32_t survivors_;
-  std::optional<victim> victim_;
+  victim victim_;
   std::size_t ignorant_{};
 };
 
 }  // namespace
 
 std::unique_ptr<load> make_failure(load_plan const& plan) {
-  return std::make_unique<failure_load>(plan.server, plan.size.tasks, plan.how);
+  return std::make_unique<failure_load>(plan.server, plan.size.tasks);
 }
 
 }  // namespace coxswain::bench

@@ -64,9 +64,9 @@ class fan_out_load final : public crowd_load {
 }  // namespace
 
 std::unique_ptr<load> make_fan_out(load_plan const& plan) {
-  rival_plan rival;
-  rival.subscribers = static_cast<std::uint32_t>(plan.size.connections - 1);
-  return std::make_unique<fan_out_load>(crowd_of(plan, rival), plan.get<std::uint64_t>("bytes"));
+  redis_plan redis;
+  redis.subscribers = static_cast<std::uint32_t>(plan.size.connections - 1);
+  return std::make_unique<fan_out_load>(crowd_of(plan, redis), plan.get<std::uint64_t>("bytes"));
 }
 
 }  // namespace coxswain::bench

@@ -1,5 +1,5 @@
-// The workloads `kv`: keys are read and written, with one or several outstanding requests per
-// connection; and `dir-get`: a directory with all its values is read repeatedly.
+// The workload `kv`: keys are read and written, with one or several outstanding requests per
+// connection.
 
 #include "load/crowd.hpp"
 #include "load/stream.hpp"
@@ -16,7 +16,6 @@ struct key_options {
   std::uint32_t outstanding{};
   std::uint32_t keys{};
   std::uint64_t bytes{};
-  bool lists{};  // the whole directory
 };
 
 class keys_load final : public crowd_load {
@@ -34,10 +33,7 @@ class keys_load final : public crowd_load {
     found.latencies.resize(1);
     // The versions have the size of those in the coordinator's answers.
     auto const version = std::max<std::uint64_t>(puts_, given_.keys);
-    if (given_.lists)
-      all_.speaks().expect({keys_.list_answer()});
-    else
-      all_.speaks().expect({keys_.put_answer(version), keys_.get_answer(version)});
+    all_.speaks().expect({keys_.put_answer(version), keys_.get_answer(version)});
     stream lines{all_.wires(), given_.outstanding};
     lines.run(
         steps, [this] { return next(); }, found);
@@ -51,7 +47,6 @@ class keys_load final : public crowd_load {
 
  private:
   stream::question next() {
-    if (given_.lists) return {core::list_args{keys_.directory()}, 0};
     auto const key = std::uniform_int_distribution<std::uint32_t>{0, given_.keys - 1}(random_);
     auto const chance = std::uniform_int_distribution<std::uint32_t>{0, 9}(random_);
     if (chance >= given_.puts_of_ten) return {keys_.get(key), 1};
@@ -68,12 +63,10 @@ class keys_load final : public crowd_load {
 }  // namespace
 
 std::unique_ptr<load> make_keys(load_plan const& plan) {
-  rival_plan rival;
-  rival.lists = plan.get<bool>("lists");
   key_options const given{plan.get<std::uint32_t>("puts_of_ten"),
                           plan.get<std::uint32_t>("outstanding"), plan.get<std::uint32_t>("keys"),
-                          plan.get<std::uint64_t>("bytes"), rival.lists};
-  return std::make_unique<keys_load>(crowd_of(plan, rival), given);
+                          plan.get<std::uint64_t>("bytes")};
+  return std::make_unique<keys_load>(crowd_of(plan), given);
 }
 
 }  // namespace coxswain::bench

@@ -16,13 +16,6 @@ struct round_shape {
   core::barrier_answer release{};  // except the round number
 };
 
-arrivals arrivals_of(load_plan const& plan) {
-  auto const name = plan.get<std::string>("arrivals");
-  if (name == "together") return {};
-  if (name == "ordered") return {arrivals::pattern::ordered, {}};
-  return {arrivals::pattern::jittered, duration{plan.get<std::int64_t>("arrivals_within_ns")}};
-}
-
 round_shape shape_of(load_plan const& plan) {
   auto const bytes_each = plan.get<std::size_t>("bytes");
   bool const reduces = plan.get<bool>("reduces");
@@ -40,16 +33,10 @@ round_shape shape_of(load_plan const& plan) {
   return s;
 }
 
-redis_barrier redis_barrier_of(load_plan const& plan) {
-  auto const name = plan.get<std::string>("redis_barrier");
-  if (name == "count") return redis_barrier::count;
-  return name == "list" ? redis_barrier::list : redis_barrier::script;
-}
-
 class rounds_load final : public crowd_load {
  public:
-  rounds_load(crowd&& all, round_shape shape, arrivals how)
-      : crowd_load{std::move(all)}, shape_{std::move(shape)}, how_{how} {
+  rounds_load(crowd&& all, round_shape shape)
+      : crowd_load{std::move(all)}, shape_{std::move(shape)} {
     shape_.arrival.name = "step";
   }
 
@@ -69,14 +56,13 @@ class rounds_load final : public crowd_load {
     all_.ask_all([this](task_id) { return shape_.arrival; });
 
     stopwatch const watch;
-    auto const t = all_.run("the release", how_);
+    auto const t = all_.run("the release");
     watch.stop(found);
     found.latencies[0].add((t.answered - t.last_sent).count());
     found.latencies[1].add((t.answered - t.first_sent).count());
   }
 
   round_shape shape_;
-  arrivals how_;
   std::uint64_t round_{};
 };
 
@@ -84,12 +70,11 @@ class rounds_load final : public crowd_load {
 
 std::unique_ptr<load> make_barrier(load_plan const& plan) {
   auto round = shape_of(plan);
-  rival_plan const rival{.tasks = plan.size.tasks,
+  redis_plan const redis{.tasks = plan.size.tasks,
                          .subscribers = plan.size.tasks,
-                         .barrier = redis_barrier_of(plan),
                          .gathered_bytes = round.arrival.gather ? round.arrival.data.size() : 0,
                          .sums = round.arrival.reduce != core::reduction::none};
-  return std::make_unique<rounds_load>(crowd_of(plan, rival), std::move(round), arrivals_of(plan));
+  return std::make_unique<rounds_load>(crowd_of(plan, redis), std::move(round));
 }
 
 }  // namespace coxswain::bench

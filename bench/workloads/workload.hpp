@@ -17,15 +17,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include <sys/types.h>
-
 namespace coxswain::bench {
 
-enum class side_kind { baseline, coxswain, xla, redis, etcd };
+enum class side_kind { baseline, coxswain, xla, redis };
 
 // The number of connections that a load opens at once, and of tasks; none for observers.
 struct extent {
@@ -35,7 +32,7 @@ struct extent {
 
 // The options of a load.
 struct load_plan {
-  // As written by driver/sides.py. Throws bench_error, and Boost.JSON's exceptions.
+  // As written by driver/experiment.py. Throws bench_error, and Boost.JSON's exceptions.
   explicit load_plan(boost::json::object given);
 
   // An option of the workload.
@@ -47,8 +44,6 @@ struct load_plan {
   side_kind kind;
   address server;
   extent size;
-  std::optional<pid_t> server_pid;
-  ways how;
   boost::json::object options;
 };
 
@@ -62,9 +57,6 @@ class load {
   virtual void connect(std::function<void(std::uint64_t)> const& /*progress*/) {}
 
   virtual tally measure(std::uint64_t steps) = 0;
-
-  // For a load with several actions: selects the one that `measure` does from now on.
-  virtual void turn_to(std::string_view /*act*/) {}
 
   // Sends heartbeats for all; call it after the load was idle for `beat_period`, which is zero if
   // the server needs none.
@@ -84,16 +76,13 @@ class load {
 // The workloads, each in a file of its name or with a similar one.
 [[nodiscard]] std::unique_ptr<load> make_barrier(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_join(load_plan const& plan);
-[[nodiscard]] std::unique_ptr<load> make_churn(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_keys(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_fan_out(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_heartbeat(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_failure(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_deadlines(load_plan const& plan);
-[[nodiscard]] std::unique_ptr<load> make_mixed(load_plan const& plan);
-[[nodiscard]] std::unique_ptr<load> make_history(load_plan const& plan);
 
-// The peer for the plan's server. For a rival, also how it is used.
-[[nodiscard]] std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival = {});
+// The peer for the plan's server. For Redis, also how it is used.
+[[nodiscard]] std::unique_ptr<peer> make_peer(load_plan const& plan, redis_plan const& redis = {});
 
 }  // namespace coxswain::bench
