@@ -9,8 +9,6 @@
 
 #include "coxswain/base/heap.hpp"
 
-#include "tests/certificates/authority.hpp"
-
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -54,15 +52,6 @@ void be_coordinator(json::object const& given) {
   run_coordinator(given);
 }
 
-// The certificate files exist until standard input ends.
-void make_certificates(json::object const& /*given*/) {
-  certificates::authority const authority{"coxswain-bench"};
-  auto const made = authority.issue({});
-  say({{"certificate", made.cert}, {"key", made.key}, {"authorities", made.ca}});
-  std::string ignored;
-  std::getline(std::cin, ignored);
-}
-
 void tell_of_program(json::object const& /*given*/) {
 #ifdef NDEBUG
   constexpr std::string_view purpose = "release";
@@ -91,7 +80,6 @@ int run(std::string const& role, char const* given) try {
       {"baseline", be_baseline},
       {"coordinator", be_coordinator},
       {"load", run_load},
-      {"certificates", make_certificates},
       {"program", tell_of_program}};
   auto const found = roles.find(role);
   if (found == roles.end()) refuse("there is no role '{}': bench/measure --help", role);
@@ -108,15 +96,6 @@ int run(std::string const& role, char const* given) try {
 }  // namespace
 
 void say(json::object const& what) { std::cout << json::serialize(what) << std::endl; }
-
-tls_options tls_options_of(json::value const& given) {
-  auto const& files = given.as_object();
-  tls_options made;
-  made.cert = json::value_to<std::string>(files.at("certificate"));
-  made.key = json::value_to<std::string>(files.at("key"));
-  made.ca = json::value_to<std::string>(files.at("authorities"));
-  return made;
-}
 
 void run_load(json::object given) {
   auto const workload = json::value_to<std::string>(given.at("workload"));

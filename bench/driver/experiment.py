@@ -98,13 +98,13 @@ class Sample:
 class Side:
     """A server and the load on it, each in a process of its own."""
 
-    def __init__(self, stage, plan, kind, given, certificates):
+    def __init__(self, stage, plan, kind, given):
         self.kind = kind
         connections, tasks = plan.extent(kind)
         machine.need_descriptors(connections + DESCRIPTORS_BESIDES)
         is_unix = given.transport == "unix" and not (given.baseline_transport and kind == "baseline")
         at = f"unix:{stage.new_path()}" if is_unix else "127.0.0.1:0"
-        ours = {"spin_us": given.spin, **({"tls": certificates} if certificates else {})} if kind in OURS else {}
+        ours = {"spin_us": given.spin} if kind in OURS else {}
         if kind in RIVALS:
             self.server = start_rival(stage, kind, at, plan.job["num_tasks"])
         else:
@@ -199,7 +199,7 @@ class Experiment:
         self.samples = {kind: [] for kind in self.kinds}
         self.bytes_per_task = dict.fromkeys(self.kinds)
         self.ratios = {"p50": [], "rate": [], "server_cpu": []}
-        self.running, self.certificates, self.shown = {}, None, ("", {}, True)
+        self.running, self.shown = {}, ("", {}, True)
 
     def run(self):
         """The table, the JSON, and whether what was to be as expected, is."""
@@ -208,8 +208,6 @@ class Experiment:
             need_rival(self.other)
         with Stage(given.program) as self.stage:
             origin = self.stage.origin()
-            if given.transport == "tls":
-                self.certificates = self.stage.start("certificates", "certificates", {}).receive()
             self.stage.watch()
             steps = plan.steps
             if given.rounds and not plan.uses_up_servers:
@@ -232,7 +230,7 @@ class Experiment:
             return self._table(disturbance), {**origin, **self._json(disturbance)}, self.shown[2]
 
     def _start(self, plan, kind):
-        return Side(self.stage, plan, kind, self.given, self.certificates)
+        return Side(self.stage, plan, kind, self.given)
 
     def _sample(self, kind, plan, steps):
         if not plan.uses_up_servers:

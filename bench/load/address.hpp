@@ -5,10 +5,8 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/endpoint.hpp"
-#include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,10 +22,6 @@ class address {
   [[nodiscard]] net::socket_address const& name() const noexcept { return name_; }
   [[nodiscard]] bool is_unix() const noexcept { return name_.family() == AF_UNIX; }
 
-  // Its server uses TLS; the files for the client's side.
-  void speak(tls_options const& tls) { tls_ = tls; }
-  [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
-
   // How long a load on it polls for replies before sleeping.
   void spin(duration time) { spin_ = time; }
   [[nodiscard]] duration spin() const noexcept { return spin_; }
@@ -38,7 +32,6 @@ class address {
  private:
   std::string text_;
   net::socket_address name_;
-  std::optional<tls_options> tls_;
   duration spin_{};
 };
 

@@ -4,7 +4,6 @@
 #include "load/tally.hpp"
 
 #include <fmt/format.h>
-#include <boost/system/system_category.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,61 +11,11 @@
 #include <chrono>
 #include <utility>
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 namespace coxswain::bench {
 namespace {
-
-using outcome = net::transfer::outcome;
-
-net::transfer transferred(ssize_t bytes) noexcept {
-  if (bytes > 0) return {outcome::done, static_cast<std::size_t>(bytes), {}};
-  if (bytes == 0) return {outcome::eof, 0, {}};
-  if (errno == EAGAIN) return {outcome::would_block, 0, {}};
-  return {outcome::failed, 0, {errno, boost::system::system_category()}};
-}
-
-// The TCP stream below TLS.
-class borrowed_socket final : public net::byte_stream {
- public:
-  explicit borrowed_socket(int fd) : fd_{fd} {}
-
-  net::transfer read_some(std::span<char> into) noexcept override {
-    return transferred(::recv(fd_, into.data(), into.size(), MSG_DONTWAIT));
-  }
-  net::transfer write_some(std::span<iovec const> pieces) noexcept override {
-    auto const& first = pieces.front();
-    return transferred(::send(fd_, first.iov_base, first.iov_len, MSG_NOSIGNAL));
-  }
-  void shut_write() noexcept override { ::shutdown(fd_, SHUT_WR); }
-  std::size_t unread_by_peer() const noexcept override { return 0; }
-  int native_handle() const noexcept override { return fd_; }
-
- private:
-  int fd_;
-};
-
-// The result of a system call.
-ssize_t said(net::transfer const& what) noexcept {
-  if (what.how == outcome::done) return static_cast<ssize_t>(what.bytes);
-  if (what.how == outcome::eof) return 0;
-  errno = what.how == outcome::would_block ? EAGAIN : what.error.value();
-  return -1;
-}
-
-void shake_hands(net::tls_stream& with) {
-  using step = net::tls_stream::step;
-  for (;;) {
-    auto const now = with.handshake();
-    if (now == step::done) return;
-    if (now == step::failed) throw bench_error{"no TLS: " + with.problem().text()};
-    pollfd waited{with.native_handle(), POLLIN, 0};
-    ::poll(&waited, 1, -1);
-  }
-}
 
 constexpr std::size_t read_bytes = std::size_t{256} * 1024;
 
@@ -75,35 +24,10 @@ timespec timespec_of(duration d) {
   return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
 }
 
-std::unique_ptr<net::tls_context const> certificates_of(address const& server) {
-  if (!server.tls()) return nullptr;
-  return std::make_unique<net::tls_context const>(net::tls_context::side::client, *server.tls());
-}
-
 }  // namespace
-
-wire_stream::wire_stream(net::descriptor socket, net::tls_context const* certificates)
-    : socket_{std::move(socket)} {
-  if (certificates == nullptr) return;
-  tls_ = std::make_unique<net::tls_stream>(std::make_unique<borrowed_socket>(socket_.value()),
-                                           *certificates, "localhost");
-  shake_hands(*tls_);
-}
-
-ssize_t wire_stream::send(std::string_view bytes) noexcept {
-  if (!tls_) return ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  iovec const piece{const_cast<char*>(bytes.data()), bytes.size()};
-  return said(tls_->write_some({&piece, 1}));
-}
-
-ssize_t wire_stream::read(std::span<char> into) noexcept {
-  if (!tls_) return ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
-  return said(tls_->read_some(into));
-}
 
 connections::connections(address server, std::unique_ptr<peer> speaks)
     : peer_{std::move(speaks)},
-      certificates_{certificates_of(server)},
       spin_{server.spin()},
       connector_{std::move(server)},
       epoll_{epoll_create1(EPOLL_CLOEXEC)},
@@ -113,18 +37,19 @@ connections::connections(address server, std::unique_ptr<peer> speaks)
 
 void connections::open() {
   auto const number = all_.size();
-  all_.push_back({wire_stream{connector_.connect(), certificates_.get()}, peer_->reader(number)});
+  all_.push_back({connector_.connect(), peer_->reader(number)});
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLET;
   wanted.data.u64 = number;
-  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, all_.back().stream.fd(), &wanted) != 0) {
+  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, all_.back().socket.value(), &wanted) != 0) {
     throw system_failure("cannot watch a connection");
   }
 }
 
 void connections::send(std::size_t connection, std::string_view bytes) {
   while (!bytes.empty()) {
-    auto const sent = all_[connection].stream.send(bytes);
+    auto const sent =
+        ::send(all_[connection].socket.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
     if (sent < 0) fail(connection, system_failure("cannot send").what());
@@ -205,7 +130,8 @@ void connections::fail(std::size_t connection, std::string const& why) const {
 // Zero: there is nothing more for now.
 std::size_t connections::read_some(std::size_t connection) {
   for (;;) {
-    auto const got = all_[connection].stream.read(buffer_);
+    auto const got =
+        ::recv(all_[connection].socket.value(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got == 0) fail(connection, "the server closed the connection");
     if (errno == EAGAIN) return 0;

@@ -8,41 +8,15 @@
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/spin.hpp"
-#include "coxswain/net/tls_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace coxswain::bench {
-
-// The bytes of one of a load's connections, with TLS if its server speaks that: written patiently,
-// read without waiting.
-class wire_stream {
- public:
-  wire_stream() = default;
-
-  // Takes over a connected, blocking socket; with certificates shakes hands. Throws bench_error.
-  wire_stream(net::descriptor socket, net::tls_context const* certificates);
-
-  // Negative after it was closed or moved from.
-  [[nodiscard]] int fd() const noexcept { return socket_.value(); }
-
-  // As ::send and ::recv with MSG_DONTWAIT; errno is set as they do. A read that does not fill
-  // `into` has taken all there is.
-  [[nodiscard]] ssize_t send(std::string_view bytes) noexcept;
-  [[nodiscard]] ssize_t read(std::span<char> into) noexcept;
-
- private:
-  net::descriptor socket_;
-  std::unique_ptr<net::tls_stream> tls_;  // on the same socket
-};
 
 class connections {
  public:
@@ -85,7 +59,7 @@ class connections {
 
  private:
   struct one {
-    wire_stream stream;
+    net::descriptor socket;  // blocking: written patiently, read without waiting
     std::shared_ptr<frame_source> frames;
   };
   [[nodiscard]] std::size_t read_some(std::size_t connection);
@@ -93,7 +67,6 @@ class connections {
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
   std::unique_ptr<peer> peer_;
-  std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
   net::spin spin_;
   connector connector_;
   net::descriptor epoll_;

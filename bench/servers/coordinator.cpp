@@ -36,7 +36,6 @@ void run_coordinator(boost::json::object const& given) {
   options.listen = {boost::json::value_to<std::string>(given.at("listen"))};
   options.owns_process = true;
   options.handshakes_per_second_max = 1'000'000;  // all tasks are on one host
-  if (auto const* const tls = given.if_contains("tls")) options.tls = tls_options_of(*tls);
   options.core.num_tasks = boost::json::value_to<std::uint32_t>(given.at("num_tasks"));
   options.core.join_barrier = given.at("is_together").as_bool();
   options.core.leave_barrier = options.core.join_barrier;

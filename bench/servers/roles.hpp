@@ -4,17 +4,12 @@
 // writes results as lines of JSON to standard output, and reads commands from standard input until
 // that ends. All throw bench_error, and the libraries' exceptions.
 
-#include "coxswain/net/tls_options.hpp"
-
 #include <boost/json/object.hpp>
 
 namespace coxswain::bench {
 
 // Writes a line.
 void say(boost::json::object const& what);
-
-// {"certificate": FILE, "key": FILE, "authorities": FILE}
-[[nodiscard]] tls_options tls_options_of(boost::json::value const& given);
 
 // Prints its address.
 void run_coordinator(boost::json::object const& given);

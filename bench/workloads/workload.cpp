@@ -1,7 +1,5 @@
 #include "workloads/workload.hpp"
 
-#include "servers/roles.hpp"
-
 #include <map>
 #include <utility>
 
@@ -22,7 +20,6 @@ side_kind kind_of(json::string_view name) {
 
 address address_of(json::object const& given) {
   address server{json::value_to<std::string>(given.at("address"))};
-  if (auto const* const tls = given.if_contains("tls")) server.speak(tls_options_of(*tls));
   if (auto const* const spin = given.if_contains("spin_us")) {
     server.spin(std::chrono::microseconds{spin->as_int64()});
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A certificate authority for tests and benchmarks: it generates its keys when created, and nothing
+// A certificate authority for tests: it generates its keys when created, and nothing
 // else trusts it. Its files are in its own directory, which it removes.
 
 #include "coxswain/net/tls_options.hpp"
