@@ -14,18 +14,13 @@ using taken = server::dispatch::taken;
 
 constexpr time_point started{1h};
 
-server::options with(core::config core, habits const& ways, std::vector<std::string>& log,
-                     time_point const& now) {
+server::options with(core::config core, habits const& ways) {
   server::options o;
   o.core = std::move(core);
   o.queued_bytes_max = ways.queued_bytes_max;
   if (!ways.keeps_recording) o.record_bytes_max = 0;
   o.record = ways.record;
   if (ways.keeps_recording && !o.record) o.record = [](std::string_view) {};  // for its digests
-  if (!ways.keeps_log) return o;
-  o.log = [&log, &now](core::event const& e) {
-    log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);
-  };
   return o;
 }
 
@@ -34,7 +29,7 @@ server::options with(core::config core, habits const& ways, std::vector<std::str
 world::world(std::uint64_t seed, core::config given, habits ways)
     : now{started},
       random{seed},
-      options{with(std::move(given), ways, log, now)},
+      options{with(std::move(given), ways)},
       journal{ways.has_disk, ways.batches_per_snapshot, ways.wrong_restarts},
       coordinator{options, server::core_origin{.self = incarnation{seed | 1},
                                                .now = started,
@@ -543,11 +538,6 @@ void world::pass(duration time) {
   time_point const end = now + time;
   while (step(end)) {
   }
-}
-
-bool world::was_stuck() const {
-  return std::any_of(log.begin(), log.end(),
-                     [](std::string const& line) { return line.find("deadlock: ") != line.npos; });
 }
 
 std::string world::fault_of_recording() const {

@@ -28,7 +28,6 @@ constexpr duration synchronization_max = 10ms;
 // Options of a world.
 struct habits {
   std::uint32_t steps_per_check{1};  // between checks of the invariants
-  bool keeps_log{true};              // the coordinator's log
   bool keeps_recording{true};        // of the coordinator's inputs
   // Gets the whole recording of the first coordinator.
   std::function<void(std::string_view)> record{};
@@ -112,16 +111,12 @@ class world {
   // random, by one loaded from its snapshot.
   [[nodiscard]] std::string fault_of_reloads(std::uint32_t reloads) const;
 
-  // Whether a deadlock was reported.
-  [[nodiscard]] bool was_stuck() const;
-
   // All live processes send Bye, and the network delivers it.
   void finish();
 
   time_point now{};
   duration delay_max{2ms};
   generator random;
-  std::vector<std::string> log;  // the coordinator's log
   server::options options;
   memory_journal journal;
   server::dispatch coordinator;

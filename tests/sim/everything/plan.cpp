@@ -115,7 +115,6 @@ plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   deaths = one_in(r, 2) ? 0 : any(r, 1, 3);
   restarts = one_in(r, 2) ? 0 : any(r, 1, 4);
   ways.steps_per_check = n <= 7 ? 1 : n;
-  ways.keeps_log = false;
   checks_recording = !limits_are_small && n <= 16 && one_in(r, 8);
   ways.keeps_recording = checks_recording;
   bool const has_guests = one_in(r, 4);
@@ -152,7 +151,11 @@ plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   checks_recording = ways.keeps_recording = false;
   if (machine_losses == 0 || !one_in(t, 2)) return;
   // Heartbeats alone notice too late that the machine is gone, and little else happens.
-  options.heartbeat_timeout = duration{1s} * static_cast<int>(between(t, 20, 60));
+  std::uint64_t const longest = one_in(t, 2) ? 60 : 300;
+  options.heartbeat_timeout = duration{1s} * static_cast<int>(between(t, 20, longest));
+  options.restart_grace = duration{1ms} * static_cast<int>(between(t, 1000, 60'000));
+  options.reconnect_grace = duration{1ms} * static_cast<int>(between(t, 10, 60'000));
+  options.relay_grace = duration{1ms} * static_cast<int>(between(t, 10, 60'000));
   machine_losses = 1;
   crashes = faults = relay_faults = deaths = restarts = disk_failures = full_disks = 0;
 }
