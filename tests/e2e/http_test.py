@@ -6,7 +6,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from programs import EndToEnd, LIMIT, USAGE
+from programs import EndToEnd, LIMIT
 
 
 class Http(EndToEnd):
@@ -66,32 +66,6 @@ class Http(EndToEnd):
         self.assertIn("[!]job 'default' stuck: ", text)
         self.assertIn("task 0 waits at barrier 'a' for task 1", text)
         self.assertIn("\ncoxswain_stuck_tasks 2\n", self.ask("/metrics")[1])
-
-    def test_roles_are_those_of_the_token_file(self):
-        tokens = self.directory / "tokens"
-        tokens.write_text("reader look\noperator steer\n")
-        self.serve_http(1, "--token-file", tokens)
-        body = '{"task": 0, "in": "1h"}'
-
-        self.assertEqual(self.ask("/livez")[0], 200)
-        self.assertEqual(self.ask("/api/v1/state")[0], 401)
-        self.assertEqual(self.ask("/api/v1/state", token="look")[0], 200)
-        self.assertEqual(self.ask("/api/v1/preempt", body, "look")[0], 403)
-        self.assertEqual(self.ask("/api/v1/preempt", body, "steer")[0], 200)
-
-    def test_a_drain_ends_the_coordinator(self):
-        coordinator = self.serve_http(1)
-
-        code, text = self.ask("/api/v1/drain", "{}")
-
-        self.assertEqual((code, json.loads(text)), (202, {"stopping": True}))
-        self.assertEqual(coordinator.wait(), 0, coordinator.said())
-
-    def test_a_public_address_needs_a_token(self):
-        serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
-                                "--http", "0.0.0.0:0")
-        self.assertEqual(serve.code, USAGE, serve.said())
-        self.assertIn("neither a token nor client certificates protect it", serve.err)
 
     def test_run_prints_the_page_address(self):
         run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",

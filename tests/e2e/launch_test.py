@@ -53,14 +53,6 @@ local_task  1          SLURM_LOCALID
         self.assertEqual(found["num_tasks"], {"value": 4, "from": "SLURM_NTASKS"})
         self.assertIsNone(found["attempt"])
 
-    def test_nothing_is_found_outside_of_launchers(self):
-        done = self.detect({})
-        self.assertEqual((done.code, done.out), (0, "no launcher\nnothing was found\n"))
-
-        found = json.loads(self.detect({}, "--json").out)
-        self.assertIsNone(found["launcher"])
-        self.assertIsNone(found["address"])
-
     def test_values_missing_from_a_launcher_are_listed_with_what_to_set(self):
         missing = ("No variable names a host. Set COXSWAIN_ADDRESS to the host of task 0, or of "
                    "coxswain serve, and a free port, for example: mpiexec -genv COXSWAIN_ADDRESS "
@@ -107,29 +99,6 @@ class Launched(EndToEnd):
         self.assertEqual([task.out for task in tasks], ["0", "1"])
         done = self.coxswain("incr", "visits", env=self.played(coordinator, 0, 2))
         self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
-
-    def test_a_program_takes_values_from_the_environment(self):
-        coordinator = self.serve(1)
-        self.at = {}
-        task = self.start("coxswain-example-worker", "--rounds", 1, env=self.played(coordinator, 0, 1))
-        self.assertEqual(task.wait(), 0, task.said())
-
-    def test_options_and_coxswain_variables_override_the_launcher(self):
-        self.serve(1)
-        done = self.succeed("incr", "visits", env=SLURM)
-
-        address, self.at = self.at["COXSWAIN_ADDRESS"], {}
-        done = self.coxswain("incr", "visits", "--address", address, env=SLURM)
-        self.assertEqual((done.code, done.out), (0, "2\n"), done.err)
-
-    def test_unneeded_invalid_variables_are_ignored(self):
-        coordinator = self.serve(1)
-        self.at = {}
-        env = self.played(coordinator, 0, 1) | {"RANK": "first"}
-
-        self.assertEqual(self.coxswain("incr", "visits", env=env).code, 0)
-        self.assert_ended(self.coxswain("task", "--", "true", env=env), USAGE,
-                          "RANK is 'first'; expected a whole number")
 
     def test_a_coordinator_takes_the_number_of_tasks_from_the_launcher(self):
         coordinator = self.start("coxswain", "serve", "--listen", "127.0.0.1:0", env=SLURM)

@@ -27,12 +27,6 @@ class Roles(EndToEnd):
                 done = self.run_with("steer", command)
                 self.assertEqual(done.code, 0, done.err)
 
-    def test_a_worker_can_do_everything(self):
-        for command in CHANGES + LOOKS:
-            with self.subTest(command=command):
-                done = self.run_with("pull", command)
-                self.assertEqual(done.code, 0, done.err)
-
     def test_a_reader_can_only_read(self):
         self.run_with("steer", ("put", "a", "1"))
         for command in LOOKS:

@@ -76,13 +76,6 @@ class Waiting(EndToEnd):
                 self.assertEqual(task.wait(), 0, task.said())
                 self.assertNotIn("warning", task.said())
 
-    def test_a_waiting_join_names_the_missing_tasks(self):
-        self.serve(3)
-        task = self.start_task(1, 3)
-
-        line = task.line("coxswain task: join has waited for ", "err")
-        self.assertIn(" s: 2 of 3 tasks are missing: 0 (never connected), 2 (never connected)", line)
-
     def test_every_waiting_subcommand_says_what_it_waits_for(self):
         self.serve(1)
         for command, text in (
@@ -101,35 +94,6 @@ class Waiting(EndToEnd):
 
         line = tasks[0].line("barrier 'b' has waited for ", "err")
         self.assertIn(" s: 1 of 2 tasks is missing: 1 (connected", line)
-
-    def test_a_killed_coordinator_is_named_and_given_up(self):
-        server = self.serve(1, "--coordinator-return", "2s")
-        task = self.start_task(0, 1, text="echo up; " + STAYS)
-        task.line("up")
-
-        server.signal(signal.SIGKILL)
-        began = time.monotonic()
-        task.line("coordinator at " + server.addresses[0], "err")
-        self.assertLess(time.monotonic() - began, 5 * SLOWNESS)  # 400 ms where nothing else runs
-        task.wait()
-
-        self.assertLess(time.monotonic() - began, 12 * SLOWNESS)
-        self.assertIn(f"the coordinator at {server.addresses[0]} is gone: its address has refused all "
-                      "connections for 2 s", task.err)
-
-    def test_a_restarted_coordinator_is_reported_as_another(self):
-        address = f"127.0.0.1:{free_port()}"
-        first = self.serve(1, "--listen", address)
-        get = self.start("coxswain", "get", "k", "--wait", "60s", env=self.at | PATH)
-        self.wait_for_status("get", lambda s: s["waiting_gets"] == 1)
-
-        first.signal(signal.SIGKILL)
-        first.wait()
-        self.serve(1, "--listen", address)
-
-        self.assertEqual(get.wait(), UNAVAILABLE, get.said())
-        self.assertIn(f"the coordinator at {address} was restarted; its keys and barriers are gone", get.err)
-        self.assertNotIn("outcome unknown", get.err)
 
     def test_tasks_learn_which_process_hosted_the_lost_coordinator(self):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
