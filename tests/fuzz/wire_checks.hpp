@@ -9,12 +9,8 @@
 
 namespace coxswain::wire {
 
-// True if the payload is a request that is decoded without Protobuf; Protobuf must decode it, too,
-// and to the same.
-bool is_understood_quickly(std::string_view payload);
-
-// Decodes the payload as a request, also on the fast path, and as an answer: memory is proportional
-// to the payload, and the result survives a round trip. True if either succeeded.
+// Decodes the payload as a request and as an answer: memory is proportional to the payload, the
+// result survives a round trip, and Protobuf decodes the same. True if either succeeded.
 bool survives_in_some_direction(std::string const& payload);
 
 // Decodes the payload as a message about routes; if that succeeds, the result must survive a round

@@ -1,6 +1,6 @@
 // Random bytes and mutated messages for the decoders of the wire layer.
 
-#include "coxswain/v1/coxswain.pb.h"
+#include "coxswain/core/model/records.hpp"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "coxswain/wire/routed.hpp"
@@ -115,7 +115,7 @@ std::string rearranged_request(random_source& rng, std::string_view payload) {
   for (auto& one : fields) {
     std::string_view rest{one};
     auto const parts = take_field(rest);
-    if (parts->number < v1::ClientMessage::kHelloFieldNumber) continue;
+    if (parts->number < core::record_of<core::hello_args>.number) continue;
     auto const content = rearranged(rng, fields_of(parts->content));
     one = varint(parts->number << 3 | 2) + varint(content.size()) + content;
   }
@@ -182,18 +182,17 @@ BOOST_AUTO_TEST_CASE(mutated_messages_about_routes_are_refused_or_survive_a_roun
   }
 }
 
-BOOST_AUTO_TEST_CASE(field_order_does_not_change_how_protobuf_reads_a_request) {
+BOOST_AUTO_TEST_CASE(field_order_does_not_change_how_a_request_is_read) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
     random_source rng{seed()};
     std::vector<std::string> samples;
     for (auto const& one : test::sample_requests()) samples.push_back(test::payload_of(one));
-    std::size_t quick = 0;
+    std::size_t decoded = 0;
     auto const tries = times(600'000);
     for (auto left = tries; left > 0; --left) {
-      quick += is_understood_quickly(rearranged_request(rng, rng.one_of(samples)));
+      decoded += survives_in_some_direction(rearranged_request(rng, rng.one_of(samples)));
     }
-    BOOST_TEST(quick > tries / 20);
-    BOOST_TEST(quick < tries / 2);
+    BOOST_TEST(decoded > tries / 5);
   }
 }
 

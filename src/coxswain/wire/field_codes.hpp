@@ -1,6 +1,6 @@
 #pragma once
-// How the members of the model are written as fields: which are numbers, which are content, and what
-// a number means (core/model/record). Private to wire.
+// How the members of the model are written as fields: which are numbers, which are content, and
+// what a number means (core/model/record). Private to wire.
 
 #include "coxswain/base/boxed.hpp"
 #include "coxswain/base/bytes.hpp"
@@ -39,6 +39,10 @@ inline constexpr bool is_alternative = false;
 template <class T, class Meaning>
 inline constexpr bool is_alternative<as::alternative_t<T, Meaning>> = true;
 template <class Meaning>
+inline constexpr bool is_value = std::is_same_v<Meaning, as::value_t>;
+template <class T>
+inline constexpr bool is_value<as::alternative_t<T, as::value_t>> = true;
+template <class Meaning>
 inline constexpr std::size_t count_max = std::numeric_limits<std::size_t>::max();
 template <std::size_t Count>
 inline constexpr std::size_t count_max<as::at_most_t<Count>> = Count;
@@ -46,7 +50,7 @@ inline constexpr std::size_t count_max<as::at_most_t<Count>> = Count;
 // A nested message.
 template <class Meaning, class T>
 concept coded_as_message = core::described<T> && !std::same_as<Meaning, as::status_code_t> &&
-    !std::same_as<Meaning, as::status_message_t>;
+                           !std::same_as<Meaning, as::status_message_t>;
 
 // Always written, so that the receiver's default does not count.
 template <class Meaning>
@@ -75,8 +79,8 @@ template <class Unit>
   return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1));
 }
 
-// A field of type varint: how its number is made of the member, and the member of the number. Larger
-// numbers than a type has are cut, as Protobuf does.
+// A field of type varint: how its number is made of the member, and the member of the number.
+// Larger numbers than a type has are cut, as Protobuf does.
 template <class Meaning>
 struct number_code;
 
@@ -164,6 +168,15 @@ template <>
 struct number_code<as::milliseconds_t> : time_code<std::chrono::milliseconds> {};
 template <>
 struct number_code<as::microseconds_t> : time_code<std::chrono::microseconds> {};
+template <>
+struct number_code<as::nanoseconds_t> {
+  static std::uint64_t to(duration from) noexcept {
+    return static_cast<std::uint64_t>(from.count());
+  }
+  static void from(std::uint64_t number, duration& to) noexcept {
+    to = duration{static_cast<std::int64_t>(number)};
+  }
+};
 
 template <>
 struct number_code<as::period_t> : time_code<std::chrono::milliseconds> {
@@ -214,10 +227,8 @@ template <class T>
 concept random_number = std::same_as<T, incarnation> || std::same_as<T, session_id>;
 
 // A field of type content that is no message: its bytes.
-[[nodiscard]] inline std::string_view content_of(std::string const& from) noexcept { return from; }
-[[nodiscard]] inline std::string_view content_of(bytes const& from) noexcept {
-  return from.view();
-}
+[[nodiscard]] inline std::string_view content_of(std::string_view from) noexcept { return from; }
+[[nodiscard]] inline std::string_view content_of(bytes const& from) noexcept { return from.view(); }
 [[nodiscard]] inline std::string_view content_of(core::session_secret const& from) noexcept {
   return {reinterpret_cast<char const*>(from.data()), from.size()};
 }
@@ -226,5 +237,18 @@ template <class T>
 concept coded_as_content = requires(T const& member) {
   content_of(member);
 };
+
+// The number of the only field of a request that is a value; zero: it has none, or several.
+template <class Object>
+inline constexpr int value_field = [] {
+  int number = 0;
+  int count = 0;
+  core::record_of<Object>.for_each([&]<class Row>(Row const&) {
+    if (!is_value<typename Row::meaning>) return;
+    number = Row::number;
+    ++count;
+  });
+  return count == 1 ? number : 0;
+}();
 
 }  // namespace coxswain::wire

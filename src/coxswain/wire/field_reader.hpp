@@ -25,14 +25,16 @@ class field_reader {
 
   // The tag of the next field, whose content must be taken next; zero at the end or after a
   // failure.
-  [[nodiscard]] std::uint32_t next_tag() noexcept {
+  [[nodiscard, gnu::always_inline]] std::uint32_t next_tag() noexcept {
     if (at_ == end_) return 0;
     auto const tag = static_cast<std::uint32_t>(take_varint(tag_bytes_max));
     if (tag >> 3 == 0) fail();
     return failed_ ? 0 : tag;
   }
 
-  [[nodiscard]] std::uint64_t take_number() noexcept { return take_varint(number_bytes_max); }
+  [[nodiscard, gnu::always_inline]] std::uint64_t take_number() noexcept {
+    return take_varint(number_bytes_max);
+  }
 
   [[nodiscard]] std::uint32_t take_number32() noexcept {
     return static_cast<std::uint32_t>(take_number());
@@ -44,9 +46,7 @@ class field_reader {
     return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1));
   }
 
-  [[nodiscard]] bool take_flag() noexcept {
-    return take_number() != 0;
-  }
+  [[nodiscard]] bool take_flag() noexcept { return take_number() != 0; }
 
   [[nodiscard]] std::uint64_t take_fixed64() noexcept {
     if (static_cast<std::size_t>(end_ - at_) < number_bytes) return fail();
@@ -68,7 +68,7 @@ class field_reader {
   }
 
   // Of a string, a message or a list. Valid as long as the message that is read.
-  [[nodiscard]] std::string_view take_content() noexcept {
+  [[nodiscard, gnu::always_inline]] std::string_view take_content() noexcept {
     auto const size = take_varint(length_bytes_max);
     if (size > static_cast<std::uint64_t>(end_ - at_)) fail();
     if (failed_) return {};
@@ -110,7 +110,7 @@ class field_reader {
   static constexpr int length_bytes_max = 5;
   static constexpr int number_bytes_max = 10;
 
-  std::uint64_t take_varint(int bytes_max) noexcept {
+  [[gnu::always_inline]] std::uint64_t take_varint(int bytes_max) noexcept {
     if (at_ == end_) return fail();
     if (auto const first = static_cast<unsigned char>(*at_); first < 0x80) {  // as most are
       ++at_;

@@ -1,7 +1,7 @@
 #pragma once
 // Reads the fields of an object that has a record (core/model/record), as Protobuf does: in any
-// order; unknown ones are skipped; if one comes again, the last one counts, lists grow, and messages
-// are merged. Only groups are refused. Private to wire.
+// order; unknown ones are skipped; if one comes again, the last one counts, lists grow, and
+// messages are merged. Only groups are refused. Private to wire.
 
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/wire/field_codes.hpp"
@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,10 +23,9 @@ namespace coxswain::wire {
 
 // What is found on the way.
 struct reading {
-  bool is_plain{true};       // no field was unknown, and no content was replaced
-  std::string_view value{};  // the content of the last field that is a value
-  bool has_secret{};         // a session's
-  status wrong{};            // beyond what is wrong with the encoding
+  bool is_plain{true};         // no field was unknown, and no content was replaced or dropped
+  std::string_view value{};    // the content of the last field that is a value
+  std::size_t secret_bytes{};  // of a session's secret
 };
 
 template <class Object>
@@ -38,31 +38,33 @@ void read_message(field_reader& from, T& to, reading& state) {
   if (!content.succeeded()) from.fail();
 }
 
-[[nodiscard]] status wrong_secret_size(std::size_t bytes);
-
 template <class Meaning>
-void read_content(field_reader& from, std::string& to, reading& state) {
+[[gnu::always_inline]] inline void read_content(field_reader& from, std::string& to,
+                                                reading& state) {
   auto const content = from.take_content();
   if constexpr (std::same_as<Meaning, as::text_t>) {
     if (!core::is_utf8(content)) from.fail();
   }
   if constexpr (std::same_as<Meaning, as::value_t>) state.value = content;
   if (!to.empty()) state.is_plain = false;
-  to = content;
+  to.assign(content.data(), content.size());
 }
 template <class Meaning>
-void read_content(field_reader& from, bytes& to, reading&) {
+[[gnu::always_inline]] inline void read_content(field_reader& from, bytes& to, reading&) {
   to = bytes{std::string{from.take_content()}};
 }
 template <class Meaning>
-void read_content(field_reader& from, core::session_secret& to, reading& state) {
+[[gnu::always_inline]] inline void read_content(field_reader& from, std::string_view& to,
+                                                reading&) {
+  to = from.take_content();
+}
+// One of another size is left out.
+template <class Meaning>
+[[gnu::always_inline]] inline void read_content(field_reader& from, core::session_secret& to,
+                                                reading& state) {
   auto const content = from.take_content();
-  if (content.size() != to.size()) {
-    state.wrong = wrong_secret_size(content.size());
-    return;
-  }
-  std::copy(content.begin(), content.end(), to.begin());
-  state.has_secret = true;
+  state.secret_bytes = content.size();
+  if (content.size() == to.size()) std::copy(content.begin(), content.end(), to.begin());
 }
 
 // The type of a field that is not a list.
@@ -76,7 +78,7 @@ template <class Meaning, class T>
 }
 
 template <class Meaning, class T>
-void read_present(field_reader& from, T& to, reading& state) {
+[[gnu::always_inline]] inline void read_present(field_reader& from, T& to, reading& state) {
   if constexpr (random_number<T>) {
     to.value = from.take_fixed64();
   } else if constexpr (std::same_as<T, float>) {
@@ -96,8 +98,17 @@ void read_present(field_reader& from, T& to, reading& state) {
   }
 }
 
+// What an absent field means, where that is not the member's default.
+template <class T>
+void prepare(T&) noexcept {}
+inline void prepare(core::hello_args& to) noexcept { to.version = 0; }
+inline constexpr auto unstated = duration::min();
+inline void prepare(core::join_args& to) noexcept { to.timeout = unstated; }
+inline void prepare(core::events_answer::entry& to) noexcept { to.count = 0; }
+
 template <int Number, class Meaning, class T>
-bool read_list(std::uint32_t tag, field_reader& from, std::vector<T>& to, reading& state) {
+[[gnu::always_inline]] inline bool read_list(std::uint32_t tag, field_reader& from,
+                                             std::vector<T>& to, reading& state) {
   if constexpr (coded_as_number<Meaning, T> && !coded_as_content<T>) {
     auto const take = [&](field_reader& numbers) {
       T one{};
@@ -119,31 +130,44 @@ bool read_list(std::uint32_t tag, field_reader& from, std::vector<T>& to, readin
     return true;
   } else {
     if (tag != tag_of(Number, type_of<Meaning, T>())) return false;
-    if (to.size() < count_max<Meaning>) {
-      read_present<Meaning>(from, to.emplace_back(), state);
+    if constexpr (std::same_as<T, std::string> && !std::same_as<Meaning, as::text_t>) {
+      to.emplace_back(from.take_content());
+    } else if (to.size() < count_max<Meaning>) {
+      auto& element = to.emplace_back();
+      prepare(element);
+      read_present<Meaning>(from, element, state);
     } else {
       static_cast<void>(from.take_content());
+      state.is_plain = false;
     }
     return true;
   }
 }
 
+// Of a time of which only the offset came.
+inline constexpr auto unstated_unix_ms = std::numeric_limits<std::int64_t>::min();
+
 // Whether the tag is that of this field, which then was read.
 template <int Number, class Meaning, class T>
-bool read_field(std::uint32_t tag, field_reader& from, T& to, reading& state) {
+[[gnu::always_inline]] inline bool read_field(std::uint32_t tag, field_reader& from, T& to,
+                                              reading& state) {
   if constexpr (is_alternative<Meaning>) {
-    return [&]<class One, class Of>(as::alternative_t<One, Of>) {
+    return [&]<class One, class Of>(as::alternative_t<One, Of>) __attribute__((always_inline)) {
+      static T const none{};
       if constexpr (std::same_as<One, core::absent_value>) {
         if (tag != tag_of(Number, wire_type::varint)) return false;
+        if (to != none) state.is_plain = false;
         to = {};
         if (from.take_number() != 0) to = core::absent_value{};
       } else {
         if (tag != tag_of(Number, type_of<Of, One>())) return false;
+        if (to != none) state.is_plain = false;
         if (!std::holds_alternative<One>(to) || !core::described<One>) to.template emplace<One>();
         read_present<Of>(from, std::get<One>(to), state);
       }
       return true;
-    }(Meaning{});
+    }
+    (Meaning{});
   } else if constexpr (std::same_as<Meaning, as::unix_ms_t>) {
     if (tag != tag_of(Number, wire_type::varint)) return false;
     if (!to) to.emplace();
@@ -153,7 +177,8 @@ bool read_field(std::uint32_t tag, field_reader& from, T& to, reading& state) {
     if (tag != tag_of(Number, wire_type::varint)) return false;
     std::int32_t offset{};
     number_code<Meaning>::from(from.take_number(), offset);
-    if (to) to->utc_offset_s = offset;
+    if (!to) to.emplace().unix_ms = unstated_unix_ms;
+    to->utc_offset_s = offset;
     return true;
   } else if constexpr (is_list<T>) {
     return read_list<Number, Meaning>(tag, from, to, state);
@@ -176,14 +201,18 @@ void complete(Object&) noexcept {}
 inline void complete(status& read) {
   if (read.ok()) read = {};
 }
+inline void complete(core::snapshot::task& read) noexcept {
+  if (read.returns_by && read.returns_by->unix_ms == unstated_unix_ms) read.returns_by.reset();
+}
 inline void complete(job_error& read) noexcept {
   read.later_count = std::max<std::uint64_t>(read.later_count, read.later.size());
 }
 
 template <class Object>
-void read_fields(field_reader& from, Object& to, reading& state) {
+[[gnu::always_inline]] inline void read_fields(field_reader& from, Object& to, reading& state) {
   while (auto const tag = from.next_tag()) {
-    bool const is_known = core::record_of<Object>.any_of([&]<class Row>(Row const& row) {
+    bool const is_known = core::record_of<Object>.any_of([&]<class Row>(
+        Row const& row) __attribute__((always_inline)) {
       return read_field<Row::number, typename Row::meaning>(tag, from, row.of(to), state);
     });
     if (is_known) continue;

@@ -3,15 +3,13 @@
 // numbers, as Protobuf does. Private to wire.
 
 #include "coxswain/core/kernel/text.hpp"
-#include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/field_codes.hpp"
 #include "coxswain/wire/field_writer.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,65 +17,27 @@
 
 namespace coxswain::wire {
 
-// Counts the bytes of fields.
-class field_counter {
- public:
-  void put_number(int field, std::uint64_t value) noexcept {
-    put_tag(field);
-    put_bare_number(value);
+// The text, with '?' for each byte that is not part of valid UTF-8.
+[[nodiscard]] inline std::string valid_text(std::string_view from) {
+  std::string to{from};
+  for (std::size_t at = 0; at < from.size();) {
+    std::size_t character = 1;
+    while (character <= 4 && !core::is_utf8(from.substr(at, character))) ++character;
+    if (character > 4) to[at] = '?';
+    at += character > 4 ? 1 : character;
   }
-  void put_bare_number(std::uint64_t value) noexcept { bytes_ += varint_bytes(value); }
-  void put_fixed64(int field, std::uint64_t) noexcept { put_tag(field), bytes_ += 8; }
-  void put_fixed32(int field, std::uint32_t) noexcept { put_tag(field), bytes_ += 4; }
-  void put_head(int field, std::size_t content_bytes) noexcept { put_number(field, content_bytes); }
-  void put(std::string_view content) noexcept { bytes_ += content.size(); }
-  void put_text(std::string_view content) noexcept { put(content); }
+  return to;
+}
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void put_tag(int field) noexcept { bytes_ += varint_bytes(static_cast<std::uint64_t>(field) << 3); }
-
-  std::size_t bytes_{};
-};
-
-// Appends fields to a string.
-class field_appender {
- public:
-  explicit field_appender(std::string& to) noexcept : to_{to} {}
-
-  void put_number(int field, std::uint64_t value) {
-    append([&](field_writer& to) { to.put_present_number(field, value); });
+template <class Sink>
+void put_text(Sink& to, std::string_view content) {
+  if (core::is_utf8(content)) {
+    to.put(content);
+  } else {
+    to.put(valid_text(content));
   }
-  void put_bare_number(std::uint64_t value) {
-    append([&](field_writer& to) { to.put_bare_number(value); });
-  }
-  void put_fixed64(int field, std::uint64_t value) {
-    append([&](field_writer& to) { to.put_present_fixed64(field, value); });
-  }
-  void put_fixed32(int field, std::uint32_t value) {
-    append([&](field_writer& to) { to.put_present_fixed32(field, value); });
-  }
-  void put_head(int field, std::size_t content_bytes) {
-    append([&](field_writer& to) { to.put_head(field, content_bytes); });
-  }
-  void put(std::string_view content) { to_.append(content); }
-  void put_text(std::string_view content) {
-    if (core::is_utf8(content)) return put(content);
-    put(text(content));
-  }
-
- private:
-  template <class Write>
-  void append(Write write) {
-    std::array<char, number_field_bytes_max> room;
-    field_writer to{room.data()};
-    write(to);
-    to_.append(to.written());
-  }
-
-  std::string& to_;
-};
+}
+inline void put_text(field_counter& to, std::string_view content) noexcept { to.put(content); }
 
 template <class Sink, class Object>
 void write_fields(Sink& to, Object const& from);
@@ -91,7 +51,7 @@ template <class Object>
 
 // A field that is present, even if it is zero or empty.
 template <int Number, class Meaning, class Sink, class T>
-void write_present(Sink& to, T const& from) {
+[[gnu::always_inline]] inline void write_present(Sink& to, T const& from) {
   if constexpr (coded_as_message<Meaning, T>) {
     to.put_head(Number, bytes_of_fields(from));
     write_fields(to, from);
@@ -100,25 +60,25 @@ void write_present(Sink& to, T const& from) {
   } else if constexpr (std::same_as<T, float>) {
     to.put_fixed32(Number, std::bit_cast<std::uint32_t>(from));
   } else if constexpr (std::same_as<T, core::absent_value>) {
-    to.put_number(Number, 1);
+    to.put_present_number(Number, 1);
   } else if constexpr (std::same_as<Meaning, as::status_message_t>) {
     to.put_head(Number, from.message().size());
-    to.put_text(from.message());
+    put_text(to, from.message());
   } else if constexpr (coded_as_content<T>) {
     auto const content = content_of(from);
     to.put_head(Number, content.size());
     if constexpr (std::same_as<Meaning, as::text_t>) {
-      to.put_text(content);
+      put_text(to, content);
     } else {
       to.put(content);
     }
   } else {
-    to.put_number(Number, number_code<Meaning>::to(from));
+    to.put_present_number(Number, number_code<Meaning>::to(from));
   }
 }
 
 template <class Meaning, class T>
-[[nodiscard]] bool is_absent(T const& member) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool is_absent(T const& member) noexcept {
   if constexpr (always_stated<Meaning>) {
     return false;
   } else if constexpr (std::same_as<Meaning, as::status_message_t>) {
@@ -136,7 +96,7 @@ template <class Meaning, class T>
 }
 
 template <int Number, class Meaning, class Sink, class T>
-void write_list(Sink& to, std::vector<T> const& from) {
+[[gnu::always_inline]] inline void write_list(Sink& to, std::vector<T> const& from) {
   if constexpr (coded_as_number<Meaning, T> && !coded_as_content<T>) {
     if (from.empty()) return;
     std::uint64_t last = 0;
@@ -158,7 +118,7 @@ void write_list(Sink& to, std::vector<T> const& from) {
 }
 
 template <int Number, class Meaning, class Sink, class T>
-void write_field(Sink& to, T const& from) {
+[[gnu::always_inline]] inline void write_field(Sink& to, T const& from) {
   if constexpr (is_alternative<Meaning>) {
     []<class One, class Of>(Sink& sink, T const& one, as::alternative_t<One, Of>) {
       if (auto const* const held = std::get_if<One>(&one)) write_present<Number, Of>(sink, *held);
@@ -179,9 +139,39 @@ void write_field(Sink& to, T const& from) {
 
 template <class Sink, class Object>
 void write_fields(Sink& to, Object const& from) {
-  core::record_of<Object>.for_each([&]<class Row>(Row const& row) {
+  core::record_of<Object>.for_each([&]<class Row>(Row const& row) __attribute__((always_inline)) {
     write_field<Row::number, typename Row::meaning>(to, row.of(from));
   });
+}
+
+inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max() / 64;
+
+// A bound of the bytes of a field that is cheaper than counting them; `unbounded` for lists and
+// messages.
+template <class Meaning, class T>
+[[nodiscard, gnu::always_inline]] inline std::size_t bytes_bound_of(T const& from) noexcept {
+  if constexpr (is_alternative<Meaning> || coded_as_message<Meaning, T>) {
+    return unbounded;
+  } else if constexpr (is_list<T>) {
+    return from.empty() ? 0 : unbounded;
+  } else if constexpr (is_optional<T>) {
+    return from ? bytes_bound_of<Meaning>(*from) : 0;
+  } else if constexpr (std::same_as<Meaning, as::status_message_t>) {
+    return number_field_bytes_max + from.message().size();
+  } else if constexpr (coded_as_content<T>) {
+    return number_field_bytes_max + content_of(from).size();
+  } else {
+    return number_field_bytes_max;
+  }
+}
+
+template <class Object>
+[[nodiscard, gnu::always_inline]] inline std::size_t bytes_bound(Object const& from) noexcept {
+  std::size_t bytes = 0;
+  core::record_of<Object>.for_each([&]<class Row>(Row const& row) __attribute__((always_inline)) {
+    bytes += bytes_bound_of<typename Row::meaning>(row.of(from));
+  });
+  return bytes;
 }
 
 }  // namespace coxswain::wire

@@ -2,10 +2,11 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/text_numbers.hpp"
-#include "coxswain/v1/recording.pb.h"
-#include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/field_writer.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "coxswain/wire/record_reader.hpp"
+#include "coxswain/wire/record_writer.hpp"
+#include "coxswain/wire/recording_records.hpp"
 
 #include <algorithm>
 
@@ -13,29 +14,30 @@ namespace coxswain::wire {
 namespace {
 
 // More than a century.
-constexpr auto at_max = std::uint64_t{1} << 62;
+constexpr duration at_max{std::int64_t{1} << 62};
 
 error malformed(std::string const& what) {
   return error{{errc::invalid_argument, "Not a readable recording: " + what}};
 }
 
+template <class T>
+bool read_whole(std::string_view from, T& to) {
+  field_reader fields{from};
+  reading state;
+  read_fields(fields, to, state);
+  bool const is_secret_whole =
+      state.secret_bytes == 0 || state.secret_bytes == sizeof(core::session_secret);
+  return fields.succeeded() && is_secret_whole;
+}
+
 }  // namespace
 
 void append(std::string& out, recording_head const& head) {
-  v1::RecordingHead to;
-  to.set_version(recording_version);
-  to.set_coordinator_incarnation(head.coordinator.value);
-  to.set_started_unix_ms(head.started.unix_ms);
-  to.set_utc_offset_s(head.started.utc_offset_s);
-  to.set_lost(head.lost);
-  to.set_has_sent(head.has_sent);
-  for (auto const& [name, value] : head.settings) {
-    auto& setting = *to.add_settings();
-    setting.set_name(text(name));
-    setting.set_value(text(value));
-  }
-  append_length(out, to.ByteSizeLong());
-  append_message(out, to);
+  auto const bytes = bytes_of_fields(head);
+  append_length(out, bytes);
+  field_appender to{out, bytes};
+  write_fields(to, head);
+  to.finish();
 }
 
 std::size_t bytes_max(record const& what) noexcept {
@@ -44,27 +46,9 @@ std::size_t bytes_max(record const& what) noexcept {
          sizeof(core::session_secret);
 }
 
-// By hand, since each message that comes in is recorded.
 char* write(record const& what, char* to) noexcept {
-  using fields = v1::Record;
   field_writer body{to + length_bytes};
-  body.put_number(fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
-  body.put_number(fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
-  body.put_number(fields::kConnectionFieldNumber, what.connection.value);
-  if (!what.content.empty()) {
-    body.put_head(fields::kContentFieldNumber, what.content.size());
-    body.put(what.content);
-  }
-  if (what.secret) {
-    body.put_head(fields::kSecretFieldNumber, what.secret->size());
-    body.put({reinterpret_cast<char const*>(what.secret->data()), what.secret->size()});
-  }
-  body.put_number(fields::kNumberFieldNumber, what.number);
-  body.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
-  body.put_number(fields::kSameWordsFieldNumber, what.same_words ? 1 : 0);
-  if (what.held) body.put_present_signed(fields::kHeldFieldNumber, *what.held);
-  if (what.digest) body.put_present_number(fields::kDigestFieldNumber, *what.digest);
-
+  write_fields(body, what);
   auto const bytes = body.written().size();
   auto const length = length_prefix(bytes);
   std::copy(length.begin(), length.end(), to);
@@ -79,42 +63,21 @@ void append(std::string& out, record const& what) {
 }
 
 recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
-  v1::RecordingHead from;
   auto const item = take_item();
-  if (!item || !parse(*item, from)) throw malformed("it has no header.");
-  if (from.version() != recording_version) {
-    throw malformed("its version is " + std::to_string(from.version()) +
+  head_.version = 0;
+  if (!item || !read_whole(*item, head_)) throw malformed("it has no header.");
+  if (head_.version != recording_version) {
+    throw malformed("its version is " + std::to_string(head_.version) +
                     ", and this program knows version " + std::to_string(recording_version) + ".");
-  }
-  head_.coordinator = incarnation{from.coordinator_incarnation()};
-  head_.started = {from.started_unix_ms(), from.utc_offset_s()};
-  head_.lost = from.lost();
-  head_.has_sent = from.has_sent();
-  for (auto const& setting : from.settings()) {
-    head_.settings.emplace_back(setting.name(), setting.value());
   }
 }
 
 std::optional<record> recording_reader::next() {
   while (auto const item = take_item()) {
-    v1::Record from;
-    if (!parse(*item, from)) throw malformed("a record is damaged.");
-    if (!v1::Record::Kind_IsValid(from.kind())) continue;
-    if (from.at_ns() > at_max) throw malformed("a record is from no possible time.");
     record to;
-    to.at = duration{static_cast<std::int64_t>(from.at_ns())};
-    to.kind = static_cast<record_kind>(from.kind());
-    to.connection = connection_id{from.connection()};
-    // The content lies in the recording, which lives longer than the parsed message.
-    if (!from.content().empty()) {
-      to.content = item->substr(item->find(from.content()), from.content().size());
-    }
-    to.secret = secret_of(from.secret());
-    to.number = from.number();
-    to.code = errc_of(from.code());
-    to.same_words = from.same_words();
-    if (from.has_held()) to.held = from.held();
-    if (from.has_digest()) to.digest = static_cast<std::uint16_t>(from.digest());
+    if (!read_whole(*item, to)) throw malformed("a record is damaged.");
+    if (to.kind > record_kind::vouched) continue;
+    if (to.at < duration{} || to.at > at_max) throw malformed("a record is from no possible time.");
     if (to.kind == record_kind::event) complete_text(to);
     return to;
   }

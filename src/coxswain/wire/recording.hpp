@@ -18,12 +18,16 @@
 
 namespace coxswain::wire {
 
+// The format's version, which changes with the protocol: 3 has messages of protocol version 2.
+inline constexpr std::uint32_t recording_version = 3;
+
 struct recording_head {
   incarnation coordinator{};
   wall_time started{};
   std::vector<std::pair<std::string, std::string>> settings;  // name and value
   std::uint64_t lost{};                                       // records before the first one
   bool has_sent{};                                            // records of this kind
+  std::uint32_t version{recording_version};
 
   friend bool operator==(recording_head const&, recording_head const&) = default;
 };
@@ -68,9 +72,6 @@ struct record {
   std::optional<std::int64_t> held{};  // the number of the key that a message increments
   std::optional<std::uint16_t> digest{};  // of the events up to this one
 };
-
-// The format's version, which changes with the protocol: 3 has messages of protocol version 2.
-inline constexpr std::uint32_t recording_version = 3;
 
 // Events share texts without their numbers up to this length.
 constexpr std::size_t shared_words_max = 4096;

@@ -1,5 +1,7 @@
 #include "coxswain/core/kernel/text.hpp"
 
+#include "coxswain/base/little_endian.hpp"
+
 #include <algorithm>
 
 namespace coxswain::core {
@@ -88,7 +90,13 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
 }
 
 bool is_utf8(std::string_view text) noexcept {
+  constexpr std::uint64_t not_ascii = 0x8080'8080'8080'8080;
   for (std::size_t i = 0; i < text.size();) {
+    auto const next = text.substr(i, number_bytes);
+    if (next.size() == number_bytes && (from_little_endian<std::uint64_t>(next) & not_ascii) == 0) {
+      i += number_bytes;
+      continue;
+    }
     auto const byte = [&](std::size_t offset) {
       return static_cast<unsigned char>(text[i + offset]);
     };

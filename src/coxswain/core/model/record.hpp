@@ -35,6 +35,8 @@ struct wide_timeout_t {};
 // Times in whole units, rounded down.
 struct milliseconds_t {};
 struct microseconds_t {};
+// Unchanged.
+struct nanoseconds_t {};
 // Milliseconds, at least one unless it is zero.
 struct period_t {};
 // The same rounded up, in 32 bits.
@@ -63,6 +65,7 @@ inline constexpr timeout_t timeout;
 inline constexpr wide_timeout_t wide_timeout;
 inline constexpr milliseconds_t milliseconds;
 inline constexpr microseconds_t microseconds;
+inline constexpr nanoseconds_t nanoseconds;
 inline constexpr period_t period;
 inline constexpr short_period_t short_period;
 inline constexpr status_code_t status_code;
@@ -114,19 +117,22 @@ struct in {
 
 template <class... Rows>
 struct record {
-  int number{};             // of the field that has it in ClientMessage or ServerMessage; zero: none
+  int number{};  // of the field that has it in ClientMessage or ServerMessage; zero: none
   std::string_view name{};  // of that field
   std::tuple<Rows...> rows{};
 
   // Calls `visit` with each row, in the order of their numbers.
   template <class Visit>
-  constexpr void for_each(Visit visit) const {
-    std::apply([&visit](auto const&... row) { (visit(row), ...); }, rows);
+  [[gnu::always_inline]] constexpr void for_each(Visit visit) const {
+    std::apply(
+        [&visit](auto const&... row) __attribute__((always_inline)) { (visit(row), ...); }, rows);
   }
   // The same until `visit` returns true. Whether it did.
   template <class Visit>
-  constexpr bool any_of(Visit visit) const {
-    return std::apply([&visit](auto const&... row) { return (visit(row) || ...); }, rows);
+  [[gnu::always_inline]] constexpr bool any_of(Visit visit) const {
+    return std::apply(
+        [&visit](auto const&... row) __attribute__((always_inline)) { return (visit(row) || ...); },
+        rows);
   }
 };
 
@@ -151,8 +157,8 @@ inline constexpr auto record_of = no_record{};
 template <class T>
 concept described = !std::same_as<std::remove_cvref_t<decltype(record_of<T>)>, no_record>;
 
-// The last enumerator of an enumeration without gaps, and its meaning of a number that it lacks. The
-// number on the wire of its first enumerator is `first`.
+// The last enumerator of an enumeration without gaps, and its meaning of a number that it lacks.
+// The number on the wire of its first enumerator is `first`.
 template <class Enum>
 struct enumeration {
   Enum last;

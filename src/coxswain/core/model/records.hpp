@@ -287,7 +287,8 @@ inline constexpr auto record_of<append_args> =
 template <>
 inline constexpr auto record_of<get_all_args> =
     message<30>("get_all", field<1>("keys", &get_all_args::keys, as::name),
-           field<2>("timeout_ms", &get_all_args::timeout, as::timeout));
+           field<2>("timeout_ms", &get_all_args::timeout, as::timeout),
+           field<3>("without_values", &get_all_args::without_values));
 
 template <>
 inline constexpr auto record_of<put_all_args::entry> =
@@ -301,7 +302,8 @@ inline constexpr auto record_of<put_all_args> =
 
 template <>
 inline constexpr auto record_of<count_keys_args> =
-    message<32>("count_keys", field<1>("directory", &count_keys_args::directory, as::name));
+    message<32>("count_keys", field<1>("directory", &count_keys_args::directory, as::name),
+           field<2>("of_queue", &count_keys_args::of_queue));
 
 template <>
 inline constexpr auto record_of<push_args> =
