@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import string
 import unittest
 
 from programs import BIN, EndToEnd, UNAVAILABLE, USAGE, wait_for_file
@@ -23,8 +22,7 @@ class Top(EndToEnd):
         self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.directory / "port").strip()}
         status = self.wait_for_status("the tasks", lambda s: s["rounds"])
         screen = self.top()
-        shown = screen.wait_for("job 'default'", "4 tasks: 4 connected", "0 oooo", "WHO COMES LAST",
-                                "BARRIER LATENCY", "all 4 tasks have joined", "q quit")
+        shown = screen.wait_for("job 'default'", "4 tasks: 4 connected", "STRAGGLERS", "all 4 tasks have joined")
         self.assertNotIn("HAS FAILED", shown)
 
         os.kill(int(status["tasks"][2]["process"].split(":")[1]), signal.SIGKILL)
@@ -42,37 +40,14 @@ class Top(EndToEnd):
         self.task(2, 3, "barrier:b", env=self.at)
         screen = self.top()
 
-        shown = screen.wait_for("b round 1", "2/3", "missing 1: 1", "for task 1: never connected",
+        shown = screen.wait_for("barrier 'b' round 1", "2/3", "missing 1: 1", "task 1: never connected",
                                 "1 never connected: 1")
-        self.assertEqual(max(screen.rows), 24)
+        self.assertLessEqual(max(screen.rows), 24)
 
         screen.resize(8, 40)
-        shown = screen.wait_for("b round 1", "missing 1: 1", without=("WHO WAITS",))
+        shown = screen.wait_for("barrier 'b' round 1", "missing 1: 1", without=("peer",))
         self.assertLessEqual(max(map(len, shown.split("\n"))), 40)
         self.assertEqual(max(screen.rows), 8)
-
-    def test_keys_pause_explain_and_scroll(self):
-        self.serve(1)
-        self.coxswain("preempt", 0)
-        for letter in string.ascii_lowercase:  # dissimilar events, so each is a line
-            self.coxswain("status", "--job", letter)
-        self.coxswain("put", "a", "1")
-        screen = self.top()
-        screen.wait_for("1 key", "EVENTS")
-
-        screen.press("?")
-        screen.wait_for("the arrow and page keys", without=("will be preempted",))
-        screen.press("?")
-        screen.wait_for("OPEN BARRIERS", without=("the arrow and page keys",))
-        screen.press("\x1b[A\x1b[5~")
-        screen.wait_for("11 later ones below")
-        screen.press("G")
-        screen.wait_for("EVENTS", without=("later ones below",))
-        screen.press(" ")
-        screen.wait_for("PAUSED")
-        self.coxswain("put", "b", "1")
-        screen.press(" ")
-        screen.wait_for("2 keys", without=("PAUSED",))
 
     def test_a_returning_coordinator_is_shown_again(self):
         first = self.serve(1)
@@ -96,7 +71,7 @@ class Top(EndToEnd):
 
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertNotIn("\x1b", done.out)
-        for words in ("job 'default' at", "2 tasks: 2 never connected", "0 ..", "OPEN BARRIERS  none"):
+        for words in ("job 'default' at", "2 tasks: 2 never connected", "MISSING  no call is waiting"):
             self.assertIn(words, done.out)
         self.assertTrue(all(len(line) <= 60 for line in self.coxswain(
             "top", "--once", env={"COLUMNS": "60"}).out.splitlines()))

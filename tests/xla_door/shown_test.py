@@ -58,7 +58,7 @@ class Shown(WithAgents):
         self.wait_for_page("/api/v1/why", '"b"', "jax 0.10")
         screen = Screen("top", env=self.directories() | self.at)
         self.addCleanup(screen.end)
-        screen.wait_for("2 tasks: 2 connected", "b round 1", "1/2", "missing 1: 1")
+        screen.wait_for("2 tasks: 2 connected", "barrier 'b' round 1", "1/2", "missing 1: 1")
 
     def test_a_lost_task_is_shown_with_its_version(self):
         self.agents[1].close()

@@ -15,7 +15,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -26,8 +25,6 @@
 
 namespace coxswain::tools {
 namespace {
-
-constexpr std::size_t page_of_events = 10;
 
 // The size of a frame written to a file or a pipe.
 constexpr std::size_t lines_unless_said = 60;
@@ -57,9 +54,7 @@ class live_top {
         resizes_{io, SIGWINCH},
         stops_{io, SIGTSTP},
         keys_{io},
-        clock_{io} {
-    how_.has_unicode = colours_.has_unicode;
-  }
+        clock_{io} {}
 
   // Gives the exit code.
   int run() {
@@ -105,47 +100,12 @@ class live_top {
 
   void draw() {
     if (!is_shown_) return;
-    if (!how_.is_paused) {
-      auto const& now = feed_.view(std::chrono::steady_clock::now());
-      stand_still(now);
-      shown_ = now;
-    }
     std::vector<std::string> lines;
-    for (auto const& line : top_frame(shown_, how_, terminal_size(), screen_.input() >= 0)) {
+    for (auto const& line :
+         top_frame(feed_.view(std::chrono::steady_clock::now()), terminal_size())) {
       lines.push_back(line.ansi(colours_));
     }
     screen_.show(std::move(lines));
-  }
-
-  // New events do not scroll old ones that the user is reading.
-  void stand_still(job_view const& now) {
-    if (how_.scrolled == 0 || shown_.events.empty() || now.events.empty()) return;
-    auto const before = shown_.events.back().number;
-    how_.scrolled += static_cast<std::size_t>(std::count_if(
-        now.events.begin(), now.events.end(),
-        [&](auto const& e) { return e.number > before && e.what.level >= how_.events_from; }));
-    how_.scrolled = std::min(how_.scrolled, now.events.size());
-  }
-
-  void press(key what) {
-    auto const count = shown_.events.size();
-    switch (what) {
-      case key::quit: return end(0);
-      case key::pause: how_.is_paused = !how_.is_paused; break;
-      case key::help: how_.shows_help = !how_.shows_help; break;
-      case key::older: how_.scrolled += 1; break;
-      case key::newer: how_.scrolled -= std::min<std::size_t>(how_.scrolled, 1); break;
-      case key::page_older: how_.scrolled += page_of_events; break;
-      case key::page_newer: how_.scrolled -= std::min(how_.scrolled, page_of_events); break;
-      case key::oldest: how_.scrolled = count; break;
-      case key::newest: how_.scrolled = 0; break;
-      case key::severity:
-        how_.events_from =
-            static_cast<core::severity>((static_cast<int>(how_.events_from) + 1) % 3);
-        how_.scrolled = 0;
-        break;
-    }
-    how_.scrolled = std::min(how_.scrolled, count);
   }
 
   void await_keys() {
@@ -154,9 +114,7 @@ class live_top {
     keys_.async_wait(asio::posix::stream_descriptor::wait_read,
                      [this](boost::system::error_code problem) {
                        if (problem || is_over_) return;
-                       for (auto const one : screen_.take_keys()) press(one);
-                       if (is_over_) return;
-                       draw();
+                       if (screen_.take_quit()) return end(0);
                        await_keys();
                      });
   }
@@ -208,8 +166,6 @@ class live_top {
   asio::signal_set stops_;
   asio::posix::stream_descriptor keys_;
   asio::steady_timer clock_;
-  job_view shown_;
-  view_options how_;
   bool is_shown_{};
   bool is_over_{};
   int code_{};
@@ -223,9 +179,7 @@ asio::awaitable<void> show_once(client& c, top_command const& given) {
   co_await look_at(c, view, through);
   bool const is_terminal = ::isatty(STDOUT_FILENO) == 1;
   palette const colours{wants_colours(given), has_unicode()};
-  view_options how;
-  how.has_unicode = colours.has_unicode;
-  for (auto const& line : top_frame(view, how, terminal_size(lines_unless_said), false)) {
+  for (auto const& line : top_frame(view, terminal_size(lines_unless_said))) {
     fmt::print("{}\n", is_terminal ? line.ansi(colours) : line.plain());
   }
 }
@@ -249,18 +203,14 @@ int top(top_command const& as_said) {
 }
 
 constexpr auto top_footer =
-    R"(Sections, most important first; a small screen drops the last ones:
-  why the job has failed; open barriers with their missing tasks; tasks that
-  have failed, are suspect (connection lost) or never connected; all tasks, one
-  letter each (of many tasks, one letter for several: the worst state); what
-  tasks wait for, and which are STUCK; stragglers: who arrives last at
-  barriers, how often and how late; barrier durations, x for a failed one; the
-  last events; and a table of the tasks if there is room.
+    R"(Shows the job and why it has failed; what calls wait for, who is missing and
+which waits are STUCK; tasks that have failed, are suspect (connection lost) or
+never connected, and a table of a few tasks; stragglers: the tasks that arrive
+last at barriers, how often and how late; and the last events. A small screen
+drops the last of these. The same for programs: coxswain status, why and
+events, each with --json. The page (serve --http) shows more.
 
-KEYS
-  q quits, space pauses and resumes, k and j or the arrows go to older and
-  newer events, g and G to the oldest and the newest, e cycles between all
-  events, warnings and errors, and errors, ? shows help. Ctrl-C exits with 130.
+q quits; Ctrl-C exits with 130.
 
 It changes nothing: a reader's token is enough. While the coordinator does not reply, the last
 picture stays, marked as old, and top keeps retrying until you quit. Large jobs are refreshed less

@@ -19,14 +19,23 @@ duration least_interval(std::size_t tasks) { return tasks * duration{500us}; }
 asio::awaitable<void> read_events(client& c, job_view& into,
                                   std::optional<std::uint64_t>& through) {
   for (;;) {
-    auto batch = co_await c.watch_events(through, events_options{0s}.with_last(events_kept_max));
+    auto batch = co_await c.watch_events(through, events_options{0s}.with_last(events_shown_max));
     // The first batch may be of a different coordinator than earlier events.
     if (!through) into.events.clear();
     bool const is_last = batch.entries.empty();
     through = batch.through;
-    take_events(into.events, std::move(batch.entries));
-    if (is_last) co_return;
+    for (auto& one : batch.entries) {
+      // A line that stands for several events replaces theirs.
+      if (one.count > 1) {
+        std::erase_if(into.events, [&](auto const& e) { return e.first == one.first; });
+      }
+      into.events.push_back(std::move(one));
+    }
+    if (is_last) break;
   }
+  auto const more =
+      into.events.size() - std::min<std::size_t>(into.events.size(), events_shown_max);
+  into.events.erase(into.events.begin(), into.events.begin() + static_cast<std::ptrdiff_t>(more));
 }
 
 // The loss of the coordinator also completes failure().

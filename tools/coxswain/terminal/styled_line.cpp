@@ -56,7 +56,6 @@ std::string_view parameters(style how, bool has_colours) {
     case style::dim: return "2";
     case style::bold: return "1";
     case style::title: return has_colours ? "1;36" : "1";
-    case style::good: return has_colours ? "32" : "";
     case style::busy: return has_colours ? "36" : "";
     case style::warning: return has_colours ? "1;33" : "1";
     case style::bad: return has_colours ? "1;31" : "1";
@@ -78,12 +77,6 @@ styled_line& styled_line::add(std::string_view text, style how) {
   return *this;
 }
 
-styled_line& styled_line::add(styled_line const& more) {
-  parts_.insert(parts_.end(), more.parts_.begin(), more.parts_.end());
-  columns_ += more.columns_;
-  return *this;
-}
-
 styled_line& styled_line::cut(std::size_t columns_max) {
   if (columns_ <= columns_max) return *this;
   auto left = columns_max - std::min(columns_max, cut_mark.size());
@@ -96,11 +89,6 @@ styled_line& styled_line::cut(std::size_t columns_max) {
   columns_ = 0;
   for (auto const& p : parts_) columns_ += columns_of(p.text);
   return *this;
-}
-
-styled_line& styled_line::fill(std::size_t columns) {
-  auto const how = parts_.empty() ? style::plain : parts_.back().how;
-  return add(std::string(columns - std::min(columns, columns_), ' '), how);
 }
 
 std::string styled_line::plain() const {

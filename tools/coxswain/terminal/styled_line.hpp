@@ -10,7 +10,7 @@
 
 namespace coxswain::tools {
 
-enum class style : std::uint8_t { plain, dim, bold, title, good, busy, warning, bad, alarm };
+enum class style : std::uint8_t { plain, dim, bold, title, busy, warning, bad, alarm };
 
 // The capabilities of a terminal.
 struct palette {
@@ -24,14 +24,11 @@ class styled_line {
   explicit styled_line(std::string_view text, style how = style::plain) { add(text, how); }
 
   styled_line& add(std::string_view text, style how = style::plain);
-  styled_line& add(styled_line const& more);
 
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
 
   // At most this many columns; a cut text ends in "..".
   styled_line& cut(std::size_t columns_max);
-  // At least this many columns, padded with spaces in the style of the last text.
-  styled_line& fill(std::size_t columns);
 
   [[nodiscard]] std::string plain() const;
   // With escapes. What the terminal has no letters for becomes '?'.

@@ -1,7 +1,5 @@
 #include "terminal/styled_line.hpp"
 
-#include "terminal/sparkline.hpp"
-
 #include <boost/test/unit_test.hpp>
 
 #include <string>
@@ -38,11 +36,11 @@ BOOST_AUTO_TEST_CASE(letters_are_cut_whole_and_wide_ones_count_twice) {
 
 BOOST_AUTO_TEST_CASE(a_cut_ends_in_the_part_where_it_falls) {
   styled_line line{"abc", style::bad};
-  line.add("def", style::good).add("ghi");
+  line.add("def", style::busy).add("ghi");
 
   line.cut(6);
 
-  BOOST_TEST(line.ansi({true, true}) == "\033[1;31mabc\033[0m\033[32md..\033[0m");
+  BOOST_TEST(line.ansi({true, true}) == "\033[1;31mabc\033[0m\033[36md..\033[0m");
   BOOST_TEST(line.columns() == 6u);
 }
 
@@ -51,17 +49,10 @@ BOOST_AUTO_TEST_CASE(what_others_have_named_does_nothing_to_the_terminal) {
 }
 
 BOOST_AUTO_TEST_CASE(without_colours_and_unicode_only_what_is_wrong_stands_out) {
-  styled_line line{"ok ", style::good};
+  styled_line line{"ok ", style::busy};
   line.add("dead ", style::alarm).add("ä");
 
   BOOST_TEST(line.ansi({false, false}) == "ok \033[1;7mdead \033[0m?");
-}
-
-BOOST_AUTO_TEST_CASE(a_filled_line_goes_on_in_its_last_style) {
-  styled_line line{"a", style::alarm};
-
-  BOOST_TEST(line.fill(3).ansi({true, true}) == "\033[1;97;41ma  \033[0m");
-  BOOST_TEST(line.fill(2).columns() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(text_is_broken_after_spaces_and_commas) {
@@ -72,24 +63,6 @@ BOOST_AUTO_TEST_CASE(text_is_broken_after_spaces_and_commas) {
   BOOST_TEST(joined(wrapped("", 7, 9)) == "");
   BOOST_TEST(joined(wrapped("漢", 1, 9)) == "");
   BOOST_TEST(joined(wrapped("a", 0, 9)) == "");
-}
-
-BOOST_AUTO_TEST_CASE(bars_are_scaled_from_the_least_to_the_greatest) {
-  std::vector<bar> const bars{{1ms, false}, {10ms, false}, {100ms, false}, {5ms, true}};
-
-  BOOST_TEST(sparkline(bars, 80, true).plain() == "▁▅█x");
-  BOOST_TEST(sparkline(bars, 80, false).plain() == "_=#x");
-  BOOST_TEST(sparkline({{1ms, false}}, 80, true).plain() == "▁");
-  BOOST_TEST(sparkline({}, 80, true).plain() == "");
-}
-
-BOOST_AUTO_TEST_CASE(too_many_bars_become_the_longest_of_their_neighbours) {
-  std::vector<bar> bars(8, bar{1ms, false});
-  bars[3].height = 1s;
-  bars[6].failed = true;
-
-  BOOST_TEST(sparkline(bars, 4, true).plain() == "▁█▁x");
-  BOOST_TEST(sparkline(bars, 0, true).plain() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -25,47 +25,6 @@ constexpr std::string_view enter_sequence{"\033[?1049h\033[?25l\033[?7l\033[2J"}
 constexpr std::string_view leave_sequence{"\033[?7h\033[?25h\033[?1049l"};
 constexpr std::string_view clear_sequence{"\033[2J"};
 
-struct meaning {
-  std::string_view bytes;
-  key what;
-};
-
-// Arrows and such have two forms each.
-constexpr std::array meanings{
-    meaning{"q", key::quit},
-    meaning{"Q", key::quit},
-    meaning{"\x03", key::quit},
-    meaning{" ", key::pause},
-    meaning{"p", key::pause},
-    meaning{"?", key::help},
-    meaning{"h", key::help},
-    meaning{"k", key::older},
-    meaning{"j", key::newer},
-    meaning{"g", key::oldest},
-    meaning{"G", key::newest},
-    meaning{"e", key::severity},
-    meaning{"\033[A", key::older},
-    meaning{"\033OA", key::older},
-    meaning{"\033[B", key::newer},
-    meaning{"\033OB", key::newer},
-    meaning{"\033[5~", key::page_older},
-    meaning{"\033[6~", key::page_newer},
-    meaning{"\033[H", key::oldest},
-    meaning{"\033OH", key::oldest},
-    meaning{"\033[1~", key::oldest},
-    meaning{"\033[F", key::newest},
-    meaning{"\033OF", key::newest},
-    meaning{"\033[4~", key::newest},
-};
-
-// How long an escape sequence that means nothing to us is.
-std::size_t sequence_length(std::string_view bytes) {
-  if (bytes.size() < 2 || bytes[0] != '\033' || (bytes[1] != '[' && bytes[1] != 'O')) return 1;
-  auto const final =
-      std::find_if(bytes.begin() + 2, bytes.end(), [](char c) { return c >= '@' && c <= '~'; });
-  return static_cast<std::size_t>(final - bytes.begin()) + (final == bytes.end() ? 0 : 1);
-}
-
 std::size_t number_in(char const* variable) {
   auto const* const text = std::getenv(variable);
   std::size_t number{};
@@ -92,16 +51,8 @@ void write_all(std::string_view bytes) {
 
 }  // namespace
 
-std::vector<key> keys_in(std::string_view bytes) {
-  std::vector<key> pressed;
-  while (!bytes.empty()) {
-    auto const* const found =
-        std::find_if(meanings.begin(), meanings.end(),
-                     [bytes](meaning const& m) { return bytes.starts_with(m.bytes); });
-    if (found != meanings.end()) pressed.push_back(found->what);
-    bytes.remove_prefix(found != meanings.end() ? found->bytes.size() : sequence_length(bytes));
-  }
-  return pressed;
+bool has_quit(std::string_view bytes) {
+  return !bytes.starts_with('\033') && bytes.find_first_of("qQ\x03") != bytes.npos;
 }
 
 screen_size terminal_size(std::size_t lines) {
@@ -162,10 +113,10 @@ void terminal::show(std::vector<std::string> lines) {
 
 void terminal::forget() { shown_.reset(); }
 
-std::vector<key> terminal::take_keys() {
+bool terminal::take_quit() {
   std::array<char, 256> bytes{};
   auto const count = ::read(input_.value(), bytes.data(), bytes.size());
-  return count <= 0 ? std::vector<key>{} : keys_in({bytes.data(), static_cast<std::size_t>(count)});
+  return count > 0 && has_quit({bytes.data(), static_cast<std::size_t>(count)});
 }
 
 }  // namespace coxswain::tools

@@ -1,6 +1,6 @@
 #pragma once
-// The terminal that standard output is: its alternate screen, drawn line by line, and its keys one
-// by one, without an echo. Restores the previous state when destroyed.
+// The terminal that standard output is: its alternate screen, drawn line by line, and the key that
+// ends it, without an echo. Restores the previous state when destroyed.
 //
 // The keys come from /dev/tty, opened again: non-blocking, which must not affect other users of the
 // same terminal.
@@ -11,7 +11,6 @@
 
 #include <termios.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,21 +18,8 @@
 
 namespace coxswain::tools {
 
-enum class key : std::uint8_t {
-  quit,
-  pause,
-  help,
-  older,
-  newer,
-  page_older,
-  page_newer,
-  oldest,
-  newest,
-  severity
-};
-
-// The keys that were pressed, of those that mean something.
-[[nodiscard]] std::vector<key> keys_in(std::string_view bytes);
+// Whether q was pressed. An escape sequence, of an arrow or such, is none.
+[[nodiscard]] bool has_quit(std::string_view bytes);
 
 // The size of standard output if it is a terminal; else COLUMNS and LINES, or 80 by `lines`.
 [[nodiscard]] screen_size terminal_size(std::size_t lines = 24);
@@ -58,9 +44,9 @@ class terminal {
   // The screen was changed by others: all is written again next time.
   void forget();
 
-  // Where keys come from, -1: there are none. The keys that were pressed meanwhile; never blocks.
+  // Where keys come from, -1: there are none. Whether q was pressed meanwhile; never blocks.
   [[nodiscard]] int input() const noexcept { return input_.value(); }
-  [[nodiscard]] std::vector<key> take_keys();
+  [[nodiscard]] bool take_quit();
 
  private:
   net::descriptor input_;

@@ -1,6 +1,7 @@
 #pragma once
-// A job as lines for a screen of any size; the most important sections get room first. Not here:
-// the sections (top_sections), and the terminal.
+// What `coxswain top` shows of a job: the headline and its failure, what is missing, the tasks, the
+// stragglers and the last events. It is made of what `status --json`, `why --json` and `events
+// --json` write. Not here: polling (job_feed), and the screen (terminal).
 
 #include "terminal/job_view.hpp"
 #include "terminal/styled_line.hpp"
@@ -9,9 +10,8 @@
 
 namespace coxswain::tools {
 
-// Not more than `size.lines` lines, none wider than `size.columns`. The last one lists the keys if
-// there is a keyboard.
-[[nodiscard]] std::vector<styled_line> top_frame(job_view const& view, view_options const& how,
-                                                 screen_size size, bool has_keys);
+// At most as many lines as the screen has, none wider than it. On a small screen the last sections
+// are cut first.
+[[nodiscard]] std::vector<styled_line> top_frame(job_view const& view, screen_size size);
 
 }  // namespace coxswain::tools
