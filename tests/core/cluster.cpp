@@ -1,6 +1,5 @@
 #include "tests/core/cluster.hpp"
 
-
 #include <algorithm>
 #include <exception>
 

@@ -33,11 +33,7 @@ class duration_histogram {
   [[nodiscard]] duration sum() const noexcept { return sum_; }
 
   // For snapshots of the core.
-  static void fields(auto& a, auto& s) {
-    a(1, s.counts_);
-    a(2, s.count_);
-    a(3, s.sum_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.counts_, s.count_, s.sum_); }
 
   friend bool operator==(duration_histogram const&, duration_histogram const&) = default;
 

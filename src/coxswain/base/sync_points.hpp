@@ -56,11 +56,7 @@ class sync_points {
 
   // For snapshots of the core.
   static void fields(auto& a, auto& s) {
-    a(1, s.last_);
-    a(2, s.reported_);
-    a(3, s.agreement_);
-    a(4, s.open_);
-    a(5, s.points_);
+    a.members(s.last_, s.reported_, s.agreement_, s.open_, s.points_);
   }
 
  private:

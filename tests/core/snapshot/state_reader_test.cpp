@@ -1,7 +1,7 @@
 // The encoding of snapshots: what state_writer writes, state_reader reads, and nothing else.
 
 #include "coxswain/core/snapshot/state_reader.hpp"
-#include "coxswain/core/snapshot/fields_of_answers.hpp"
+#include "coxswain/core/snapshot/fields_of_sessions.hpp"
 #include "coxswain/core/snapshot/state_writer.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -31,11 +31,7 @@ struct small {
   friend bool operator==(small const&, small const&) = default;
 };
 
-void fields(auto& a, maybe_const<small> auto& x) {
-  a(1, x.number);
-  a(2, x.level);
-  a(3, x.text);
-}
+void fields(auto& a, maybe_const<small> auto& x) { a.members(x.number, x.level, x.text); }
 
 struct large {
   std::int64_t lowest{};
@@ -57,23 +53,8 @@ struct large {
   bytes same_value;
 
   static void fields(auto& a, auto& x) {
-    a(1, x.lowest);
-    a(2, x.highest);
-    a(3, x.never);
-    a(4, x.later);
-    a(5, x.earlier);
-    a(6, x.fraction);
-    a(7, x.list);
-    a(8, x.maps);
-    a(9, x.tasks);
-    a(10, x.zero);
-    a(11, x.none);
-    a(12, x.one);
-    a(13, x.choice);
-    a(14, x.shared);
-    a(15, x.again);
-    a(16, x.value);
-    a(17, x.same_value);
+    a.members(x.lowest, x.highest, x.never, x.later, x.earlier, x.fraction, x.list, x.maps, x.tasks,
+              x.zero, x.none, x.one, x.choice, x.shared, x.again, x.value, x.same_value);
   }
 };
 

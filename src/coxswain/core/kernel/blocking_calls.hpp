@@ -45,11 +45,7 @@ class blocking_calls {
   [[nodiscard]] std::uint32_t for_outsiders() const noexcept { return for_outsiders_; }
 
   static void fields(auto& a, auto& s) {
-    a(1, s.open_);
-    a(2, s.for_anybody_);
-    a(3, s.for_outsiders_);
-    a(4, s.most_);
-    a(5, s.last_began_);
+    a.members(s.open_, s.for_anybody_, s.for_outsiders_, s.most_, s.last_began_);
   }
 
  private:

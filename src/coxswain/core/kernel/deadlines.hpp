@@ -87,10 +87,7 @@ class deadlines {
     std::uint64_t sequence{};
     std::uint32_t position{};
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.item);
-      a(2, s.sequence);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.item, s.sequence); }
   };
 
   [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const;

@@ -27,10 +27,7 @@ class origin {
     std::string label;
     std::string peer;
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.label);
-      a(2, s.peer);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.label, s.peer); }
   };
 
   [[nodiscard]] texts const& get() const noexcept {

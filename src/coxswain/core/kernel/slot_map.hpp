@@ -104,10 +104,7 @@ class slot_map {
     std::optional<T> thing;
     std::uint32_t generation{1};
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.generation);
-      a(2, s.thing);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.generation, s.thing); }
   };
 
   [[nodiscard]] static std::uint32_t index_of(Id id) {

@@ -87,9 +87,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] bool is_volatile(kv_store::entry const* held) const;
   [[nodiscard]] key_maker maker(call const& c) const;
   static void fields(auto& a, auto& s) {
-    a(1, s.keys_);
-    a(2, s.removals_left_);
-    a(3, s.ended_directories_);
+    a.members(s.keys_, s.removals_left_, s.ended_directories_);
   }
 
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);

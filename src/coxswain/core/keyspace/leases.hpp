@@ -30,13 +30,7 @@ class leases {
     alarm expiry;     // armed unless it has no limit
 
     static void fields(auto& a, auto& s) {
-      a(1, s.queue);
-      a(2, s.value);
-      a(3, s.redeliveries);
-      a(4, s.owner);
-      a(5, s.time);
-      a(6, s.since);
-      a(7, s.expiry);
+      a.members(s.queue, s.value, s.redeliveries, s.owner, s.time, s.since, s.expiry);
     }
   };
   using number = std::uint64_t;  // of the item

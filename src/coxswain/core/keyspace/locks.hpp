@@ -46,11 +46,7 @@ class locks final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.held_);
-    a(2, s.token_);
-    a(3, s.waiter_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.held_, s.token_, s.waiter_); }
 
   // A lock that is held; free ones have no entry.
   struct lock {
@@ -58,11 +54,7 @@ class locks final : public blocking_concern, public timed_concern {
     session_id owner{};
     std::map<std::uint64_t, ticket> waiting;  // by number, oldest first
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.token);
-      a(2, s.owner);
-      a(3, s.waiting);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.token, s.owner, s.waiting); }
   };
   using by_name = std::map<std::string, lock>;
 

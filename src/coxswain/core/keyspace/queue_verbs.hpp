@@ -53,13 +53,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.queues_);
-    if constexpr (is_loading<decltype(a)>) {
-      if (!a.is_next(2)) return;  // before there were leases
-    }
-    a(2, s.leases_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.queues_, s.leases_); }
 
   // Takes an item, or waits for one.
   void take(call const& c, std::string& queue, duration timeout, std::optional<duration> lease);

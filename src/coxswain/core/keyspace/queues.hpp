@@ -79,10 +79,7 @@ class queues {
     std::map<waiter_number, duration> leases;             // of the waiters that take
 
     static void fields(auto& a, auto& s) {
-      a(1, s.items);
-      a(2, s.waiters);
-      a(3, s.redeliveries);
-      a(4, s.leases);
+      a.members(s.items, s.waiters, s.redeliveries, s.leases);
     }
   };
   using by_name = std::map<std::string, queue>;

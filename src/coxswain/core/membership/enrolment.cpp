@@ -443,7 +443,6 @@ std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
 bool enrolment::has_lost_connection() const { return connected().size() < waiting_.size(); }
 
 void enrolment::renumber(std::map<task_id, task_id> const& moved) {
-  coming_back_.clear();  // which a snapshot of behaviour 7 may have
   arm();
   std::map<task_id, member> all;
   for (auto& [id, one] : std::exchange(members_, {})) {

@@ -83,14 +83,8 @@ class enrolment final : public waiting_concern, public timed_concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a(1, s.alarm_);
-    a(2, s.waiting_);
-    a(3, s.last_);
-    a(4, s.members_);
-    a(5, s.coming_back_);
-    a(6, s.full_since_);
-    a(7, s.has_begun_);
-    a(8, s.seen_);
+    a.members(s.alarm_, s.waiting_, s.last_, s.members_, s.coming_back_, s.full_since_,
+              s.has_begun_, s.seen_);
   }
 
   // A process that waits.
@@ -99,11 +93,7 @@ class enrolment final : public waiting_concern, public timed_concern {
     join_args asked;
     time_point since;
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.who);
-      a(2, s.asked);
-      a(3, s.since);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.who, s.asked, s.since); }
   };
   // The process that holds a number, or was the last one to hold it.
   struct member {
@@ -111,11 +101,7 @@ class enrolment final : public waiting_concern, public timed_concern {
     std::vector<std::string> placement;
     bool enrolled{};  // else it has named its number
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.name);
-      a(2, s.placement);
-      a(3, s.enrolled);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.name, s.placement, s.enrolled); }
   };
   using by_arrival = std::map<std::uint64_t, applicant>;
   using by_name = std::map<std::string, std::uint64_t>;

@@ -70,25 +70,9 @@ class epochs final : public blocking_concern, public timed_concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a(1, s.number_);
-    a(2, s.target_);
-    a(3, s.why_);
-    a(4, s.ending_);
-    a(5, s.is_over_);
-    a(6, s.ready_);
-    a(7, s.began_);
-    a(8, s.called_);
-    a(9, s.full_);
-    a(10, s.short_);
-    a(11, s.losses_);
-    a(12, s.losses_left_out_);
-    a(13, s.lost_);
-    a(14, s.newcomers_);
-    a(15, s.preempted_);
-    a(16, s.backoff_);
-    a(17, s.alarm_);
-    a(18, s.seen_);
-    a(19, s.look_again_);
+    a.members(s.number_, s.target_, s.why_, s.ending_, s.is_over_, s.ready_, s.began_, s.called_,
+              s.full_, s.short_, s.losses_, s.losses_left_out_, s.lost_, s.newcomers_, s.preempted_,
+              s.backoff_, s.alarm_, s.seen_, s.look_again_);
   }
 
   // A member that has called next_epoch.
@@ -96,10 +80,7 @@ class epochs final : public blocking_concern, public timed_concern {
     ticket who;
     bool shrink_only{};
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.who);
-      a(2, s.shrink_only);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.who, s.shrink_only); }
   };
   // Of a process that waits to join, in the enrolment.
   using applicants = std::vector<std::uint64_t>;

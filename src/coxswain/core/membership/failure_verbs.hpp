@@ -48,16 +48,11 @@ class failure_verbs final : public concern {
     session_id by{};
     incarnation of{};
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.by);
-      a(2, s.of);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.by, s.of); }
   };
 
   static void fields(auto& a, auto& s) {
-    a(1, s.job_error_news_);
-    a(2, s.supervisors_);
-    a(3, s.supervisions_);
+    a.members(s.job_error_news_, s.supervisors_, s.supervisions_);
   }
 
   void process_ended(call const& c, task_id task, report_error_args& args);

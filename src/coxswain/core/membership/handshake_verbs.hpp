@@ -36,9 +36,7 @@ class handshake_verbs final : public concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a(1, s.wrong_tokens_);
-    a(2, s.wrong_tokens_alarm_);
-    a(3, s.newer_term_);
+    a.members(s.wrong_tokens_, s.wrong_tokens_alarm_, s.newer_term_);
   }
 
   [[nodiscard]] status refusal(hello_args const& args) const;

@@ -25,10 +25,7 @@ class host_backoff {
     std::vector<time_point> losses;  // recent ones, oldest first
     time_point until;
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.losses);
-      a(2, s.until);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.losses, s.until); }
   };
 
   std::map<std::string, record> hosts_;

@@ -57,11 +57,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.job_started_);
-    a(2, s.join_);
-    a(3, s.join_alarms_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.job_started_, s.join_, s.join_alarms_); }
 
   [[nodiscard]] bool is_ending_for(task_id newcomer) const;
   [[nodiscard]] static bool is_known(task const& t, incarnation self);

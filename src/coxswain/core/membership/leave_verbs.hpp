@@ -49,10 +49,7 @@ class leave_verbs final : public blocking_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.leave_);
-    a(2, s.leave_alarms_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.leave_, s.leave_alarms_); }
 
   void arrive(call const& c, leave_args const& args);
   void leave_alone(call const& c, bool returning);

@@ -73,12 +73,7 @@ class preemption {
   std::vector<ticket> end();
 
   static void fields(auto& a, auto& s) {
-    a(1, s.open_);
-    a(2, s.number_);
-    a(3, s.notices_);
-    a(4, s.later_);
-    a(5, s.answers_);
-    a(6, s.abstentions_);
+    a.members(s.open_, s.number_, s.notices_, s.later_, s.answers_, s.abstentions_);
   }
 
  private:

@@ -49,10 +49,7 @@ class preemption_verbs final : public waiting_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.preemption_);
-    a(2, s.preemption_alarm_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.preemption_, s.preemption_alarm_); }
 
   [[nodiscard]] answer_ptr freeze(time_point now) const;
   [[nodiscard]] status post_preemption(time_point now, task_id id, duration in);

@@ -42,12 +42,7 @@ class restart_verbs final : public concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a(1, s.is_suspended_);
-    a(2, s.restarted_at_);
-    a(3, s.restored_);
-    a(4, s.resumed_);
-    a(5, s.awaited_);
-    a(6, s.grace_over_);
+    a.members(s.is_suspended_, s.restarted_at_, s.restored_, s.resumed_, s.awaited_, s.grace_over_);
   }
 
   void no_longer_awaits(time_point now, session& s);

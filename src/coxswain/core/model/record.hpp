@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -156,6 +157,36 @@ inline constexpr auto record_of = no_record{};
 
 template <class T>
 concept described = !std::same_as<std::remove_cvref_t<decltype(record_of<T>)>, no_record>;
+
+// Calls `visit` with each member of a described object and the number of its first row: a member
+// with several rows is one all the same.
+template <class Object, class Visit>
+constexpr void each_member(Object& object, Visit visit) {
+  void const* last = nullptr;
+  record_of<std::remove_const_t<Object>>.for_each([&](auto const& row) {
+    auto& member = row.of(object);
+    if (std::exchange(last, std::addressof(member)) != std::addressof(member)) {
+      visit(std::uint32_t{row.number}, member);
+    }
+  });
+}
+
+// Calls `visit` with each member of that meaning, and with those of the items of lists.
+template <class Meaning, class Object, class Visit>
+constexpr void each_member_of(Object& object, Visit const& visit) {
+  if constexpr (described<std::remove_const_t<Object>>) {
+    record_of<std::remove_const_t<Object>>.for_each([&]<class Row>(Row const& row) {
+      auto& member = row.of(object);
+      if constexpr (std::same_as<typename Row::meaning, Meaning>) {
+        visit(member);
+      } else if constexpr (requires {
+                             requires described<std::remove_cvref_t<decltype(member[0])>>;
+                           }) {
+        for (auto& one : member) each_member_of<Meaning>(one, visit);
+      }
+    });
+  }
+}
 
 // The last enumerator of an enumeration without gaps, and its meaning of a number that it lacks.
 // The number on the wire of its first enumerator is `first`.

@@ -37,11 +37,7 @@ class kept_answer {
     return made;
   }
 
-  static void fields(auto& a, auto& s) {
-    a(1, s.answer_);
-    a(2, s.until_);
-    a(3, s.cost_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.answer_, s.until_, s.cost_); }
 
  private:
   answer_ptr answer_;

@@ -40,10 +40,7 @@ class watchers {
   // Oldest first.
   [[nodiscard]] std::map<watcher_number, watcher> const& all() const noexcept { return waiting_; }
 
-  static void fields(auto& a, auto& s) {
-    a(1, s.waiting_);
-    a(2, s.last_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.waiting_, s.last_); }
 
  private:
   std::map<watcher_number, watcher> waiting_;

@@ -43,11 +43,7 @@ class why_verbs final : public concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a(1, s.review_);
-    a(2, s.review_pause_);
-    a(3, s.stuck_told_);
-    a(4, s.stuck_told_at_);
-    a(5, s.kept_);
+    a.members(s.review_, s.review_pause_, s.stuck_told_, s.stuck_told_at_, s.kept_);
   }
 
   [[nodiscard]] bool may_act(time_point now, task const& t) const;

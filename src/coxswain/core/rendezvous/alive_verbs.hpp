@@ -45,11 +45,7 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.queries_);
-    a(2, s.to_look_at_);
-    a(3, s.looked_at_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.queries_, s.to_look_at_, s.looked_at_); }
 
   [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
   void answer_if_complete(alive_queries::query& q);

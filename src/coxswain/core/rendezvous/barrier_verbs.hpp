@@ -68,11 +68,7 @@ class barrier_verbs final : public blocking_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.barriers_);
-    a(2, s.round_alarms_);
-    a(3, s.ended_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.barriers_, s.round_alarms_, s.ended_); }
 
   [[nodiscard]] status checked_kind(barrier_args const& args) const;
   [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,

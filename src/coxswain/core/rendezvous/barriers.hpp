@@ -136,6 +136,7 @@ class barriers {
     std::uint64_t barrier;
     debt_key debt;
     friend constexpr auto operator<=>(claim const&, claim const&) = default;
+    static void fields(auto& a, auto& s) { a.members(s.task, s.barrier, s.debt); }
   };
   using claims = std::set<claim>;
 

@@ -48,10 +48,7 @@ class count_barriers {
   [[nodiscard]] std::map<std::string, waiting> const& all() const noexcept { return by_name_; }
 
   static void fields(auto& a, auto& s) {
-    a(1, s.by_name_);
-    a(2, s.arrival_);
-    a(3, s.sequence_);
-    a(4, s.idle_);
+    a.members(s.by_name_, s.arrival_, s.sequence_, s.idle_);
     if constexpr (is_loading<decltype(a)>) {
       for (auto at = s.idle_.begin(); at != s.idle_.end(); ++at)
         s.by_age_.emplace(at->second.since, at);
@@ -63,10 +60,7 @@ class count_barriers {
     round_number last{};
     std::uint64_t since{};
 
-    static void fields(auto& a, auto& s) {
-      a(1, s.last);
-      a(2, s.since);
-    }
+    static void fields(auto& a, auto& s) { a.members(s.last, s.since); }
   };
 
   void remember(std::string const& name, round_number last);

@@ -39,8 +39,7 @@ class round_history {
   [[nodiscard]] std::vector<snapshot::straggler> stragglers() const;
 
   static void fields(auto& a, auto& s) {
-    a(1, s.last_);
-    a(2, s.added_);
+    a.members(s.last_, s.added_);
     a.check(s.last_.size() == std::min<std::uint64_t>(s.added_, rounds_max),
             "finished rounds are missing");
   }

@@ -47,10 +47,7 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) {
-    a(1, s.exchanges_);
-    a(2, s.log_alarm_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.exchanges_, s.log_alarm_); }
 
   [[nodiscard]] status checked_topology(exchange_topology_args const& args) const;
   [[nodiscard]] status all_may_come(std::string_view platform) const;

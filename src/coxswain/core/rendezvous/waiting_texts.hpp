@@ -31,10 +31,7 @@ class waiting_texts {
     return found->second;
   }
 
-  static void fields(auto& a, auto& s) {
-    a(1, s.texts_);
-    a(2, s.since_);
-  }
+  static void fields(auto& a, auto& s) { a.members(s.texts_, s.since_); }
 
  private:
   static constexpr duration kept_for = 100ms;

@@ -1,7 +1,7 @@
 #pragma once
 // The encoding of a snapshot: numbered fields, as in Protobuf's wire format, with groups instead of
 // messages with a length, so that it is written without a buffer. Not here: which fields there are
-// (the classes, fields_*).
+// (records, the classes, fields_*).
 
 #include "coxswain/base/boxed.hpp"
 #include "coxswain/base/error.hpp"
@@ -14,7 +14,7 @@
 #include "coxswain/core/kernel/deadlines.hpp"
 #include "coxswain/core/kernel/roster.hpp"
 #include "coxswain/core/kernel/shares.hpp"
-#include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/records.hpp"
 
 #include <boost/container/small_vector.hpp>
 #include <boost/container/vector.hpp>
@@ -41,21 +41,11 @@ namespace coxswain::core {
 // A tag is a field's number times eight plus one of these.
 enum class wire_type : std::uint8_t { number = 0, text = 2, begin = 3, end = 4 };
 
-// The last enumerator of an enumeration without gaps.
+// The last enumerator of an enumeration without gaps: of a message's as its record says.
 template <class Enum>
-inline constexpr Enum last_of = Enum::no_last_enumerator_is_stated;
+inline constexpr Enum last_of = enumeration_of<Enum>.last;
 template <>
 inline constexpr auto last_of<errc> = errc::unauthenticated;
-template <>
-inline constexpr auto last_of<task_state> = task_state::returning;
-template <>
-inline constexpr auto last_of<role> = role::relay;
-template <>
-inline constexpr auto last_of<severity> = severity::error;
-template <>
-inline constexpr auto last_of<event_kind> = event_kind::restarted;
-template <>
-inline constexpr auto last_of<reduction> = reduction::all_equal;
 template <>
 inline constexpr auto last_of<due> = due::lease;
 template <>
@@ -65,15 +55,9 @@ inline constexpr auto last_of<growth> = growth::never;
 template <>
 inline constexpr auto last_of<rank_order> = rank_order::member;
 template <>
-inline constexpr auto last_of<epoch_ends::cause> = epoch_ends::last_cause;
-template <>
 inline constexpr auto last_of<parting> = parting::returning;
 template <>
 inline constexpr auto last_of<share_kind> = share_kind::task;
-template <>
-inline constexpr auto last_of<snapshot::kind> = snapshot::kind::topology;
-template <>
-inline constexpr auto last_of<why_answer::kind> = why_answer::last_kind;
 
 // Numbers. Signed ones are written so that small ones are short, whatever their sign.
 template <std::unsigned_integral T>

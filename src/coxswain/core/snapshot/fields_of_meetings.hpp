@@ -13,8 +13,7 @@ namespace coxswain::core {
 // Those of all tasks are not listed.
 void task_set::fields(auto& a, auto& s) {
   std::uint32_t size = s.listed_.empty() ? s.size_ : 0;
-  a(1, size);
-  a(2, s.listed_);
+  a.members(size, s.listed_);
   if constexpr (is_loading<decltype(a)>) {
     s.size_ = s.listed_.empty() ? size : static_cast<std::uint32_t>(s.listed_.size());
     auto const& all = s.listed_;
@@ -28,40 +27,27 @@ void task_set::fields(auto& a, auto& s) {
 
 // The order of arrivals is that of the list; what is left of cancelled ones is not kept.
 void meeting::fields(auto& a, auto& s) {
+  auto const item = [&a](auto&& task, auto& one) {
+    a.item(3, [&] {
+      a.members(task, one.who, one.deadline, one.data, one.progress_every, one.progress_at);
+    });
+  };
   if constexpr (is_loading<decltype(a)>) {
     task_set_ptr expected;
     time_point opened;
-    a(1, expected);
-    a(2, opened);
+    a.members(expected, opened);
     if (expected) s.open(std::move(expected), opened);
     while (a.is_next(3)) {
-      a.item(3, [&] {
-        task_id task;
-        arrival one;
-        a(1, task);
-        a(2, one.who);
-        a(3, one.deadline);
-        a(4, one.data);
-        a(5, one.progress_every);
-        a(6, one.progress_at);
-        bool const is_new = s.is_open() && s.expected_->index_of(task) && !s.arrival_of(task);
-        a.check(is_new, "an arrival has no place");
-        s.arrive(task, std::move(one));
-      });
+      task_id task;
+      arrival one;
+      item(task, one);
+      bool const is_new = s.is_open() && s.expected_->index_of(task) && !s.arrival_of(task);
+      a.check(is_new, "an arrival has no place");
+      s.arrive(task, std::move(one));
     }
   } else if (s.is_open()) {
-    a(1, s.expected_);
-    a(2, s.opened_);
-    s.each([&](task_id task, arrival const& one) {
-      a.item(3, [&] {
-        a(1, task);
-        a(2, one.who);
-        a(3, one.deadline);
-        a(4, one.data);
-        a(5, one.progress_every);
-        a(6, one.progress_at);
-      });
-    });
+    a.members(s.expected_, s.opened_);
+    s.each(item);
   }
 }
 

@@ -20,9 +20,7 @@ namespace coxswain::core {
 
 // The slots stay as they are, since alarms refer to them.
 void deadlines::fields(auto& a, auto& s) {
-  a(1, s.sequence_);
-  a(2, s.free_);
-  a(3, s.heap_);
+  a.members(s.sequence_, s.free_, s.heap_);
   if constexpr (is_loading<decltype(a)>) {
     std::size_t const count = s.free_.size() + s.heap_.size();
     std::vector<bool> seen(count);
@@ -63,28 +61,20 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
 void open_requests::fields(auto& a, auto& s) {
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(1)) {
-      a.item(1, [&] {
-        request_id which;
-        parked what;
-        a(1, which);
-        a(2, what);
-        a.check(s.slots_.empty() || which > s.slots_.back().id, "open requests are not in order");
-        s.add(which, std::move(what));
-      });
+      std::pair<request_id, parked> one;
+      a(1, one);
+      bool const is_last = s.slots_.empty() || one.first > s.slots_.back().id;
+      a.check(is_last, "open requests are not in order");
+      s.add(one.first, std::move(one.second));
     }
   } else {
-    s.each([&](request_id which, parked const& what) {
-      a.item(1, [&] {
-        a(1, which);
-        a(2, what);
-      });
-    });
+    s.each(
+        [&a](request_id which, parked const& what) { a.item(1, [&] { a.members(which, what); }); });
   }
 }
 
 void lateness::fields(auto& a, auto& s) {
-  a(1, s.answered_);
-  a(2, s.max_);
+  a.members(s.answered_, s.max_);
   auto const known = std::min<std::uint64_t>(s.answered_, s.last_.size());
   std::vector<duration> last{s.last_.begin(), s.last_.begin() + static_cast<std::ptrdiff_t>(known)};
   a(3, last);
@@ -95,55 +85,36 @@ void lateness::fields(auto& a, auto& s) {
 }
 
 void roster::fields(auto& a, auto& s) {
-  a(1, s.version_);
-  auto size = static_cast<std::uint32_t>(s.tasks_.size());
-  a(3, size);  // not the job's in an elastic job
+  auto size = static_cast<std::uint32_t>(s.tasks_.size());  // not the job's in an elastic job
+  a.members(s.version_, size);
   if constexpr (is_loading<decltype(a)>) {
-    if (size == 0) size = a.num_tasks();  // before there were elastic jobs
     a.check(size <= a.num_tasks(), "there are more tasks than the job has");
     s.tasks_ = std::vector<task>(size);
   }
-  for (auto& one : s.tasks_) a(2, one);
-  if constexpr (is_loading<decltype(a)>) {
-    s.count_all();
-  }
+  for (auto& one : s.tasks_) a(3, one);
+  if constexpr (is_loading<decltype(a)>) s.count_all();
 }
 
 void sessions::fields(auto& a, auto& s) {
-  a(1, s.connections_made_);
-  a(2, s.connections_);
-  a(3, s.sessions_);
+  a.members(s.connections_made_, s.connections_, s.sessions_);
   if constexpr (is_loading<decltype(a)>) s.count_all();
 }
 
 void fields(auto& a, maybe_const<statistics> auto& x) {
-  a(1, x.rounds);
-  a(2, x.barrier_wait);
-  a(3, x.lateness);
-  a(4, x.heartbeats_expired);
-  a(5, x.graces_expired);
-  a(6, x.stalls);
-  a(7, x.stalled);
-  a(8, x.steps);
-  a(9, x.requests[unknown_operation.value]);
+  a.members(x.rounds, x.barrier_wait, x.lateness, x.heartbeats_expired, x.graces_expired, x.stalls,
+            x.stalled, x.steps, x.requests[unknown_operation.value], x.leases_expired,
+            x.leases_returned);
   // An older version knew fewer operations.
   for (std::size_t i = 0; i < unknown_operation.value; ++i) {
     if constexpr (is_loading<decltype(a)>) {
-      if (!a.is_next(10)) break;
+      if (!a.is_next(12)) break;
     }
-    a.item(10, [&] { a(1, x.requests[i]); });
+    a.item(12, [&] { a(1, x.requests[i]); });
   }
-  a(11, x.leases_expired);
-  a(12, x.leases_returned);
 }
 
 void event_log::run::fields(auto& a, auto& s) {
-  a(1, s.key);
-  a(2, s.first);
-  a(3, s.count);
-  a(4, s.first_at);
-  a(5, s.last_at);
-  a(6, s.lines);
+  a.members(s.key, s.first, s.count, s.first_at, s.last_at, s.lines);
   std::string tasks;  // one character each
   for (bool const is_in : s.tasks) tasks += is_in ? '1' : '0';
   a(7, tasks);
@@ -156,13 +127,10 @@ void event_log::save(auto& a) const {
   std::unordered_map<run const*, std::uint64_t> numbers;
   for (history const& of : histories_) {
     a.item(2, [&] {
-      a(1, of.bytes);
-      a(2, of.dropped);
+      a.members(of.bytes, of.dropped);
       for (auto const& [number, one] : of.lines) {
         a.item(3, [&, &number = number, &one = one] {
-          a(1, number);
-          a(2, one.at);
-          a(3, one.what);
+          a.members(number, one.at, one.what);
           auto const [at, is_new] = numbers.try_emplace(one.group.get(), numbers.size() + 1);
           if (!is_new) return a(4, at->second);
           auto const latest = runs_.find(one.group->key);
@@ -178,17 +146,13 @@ void event_log::load(auto& a) {
   std::vector<std::shared_ptr<run>> groups;
   for (history& of : histories_) {
     a.item(2, [&] {
-      a(1, of.bytes);
-      a(2, of.dropped);
+      a.members(of.bytes, of.dropped);
       while (a.is_next(3)) {
         a.item(3, [&] {
           std::uint64_t number{};
           std::uint64_t known{};
           line one{};
-          a(1, number);
-          a(2, one.at);
-          a(3, one.what);
-          a(4, known);
+          a.members(number, one.at, one.what, known);
           a.check(known <= groups.size(), "an event is like one that is not there");
           if (known == 0) {
             bool is_latest{};
@@ -218,23 +182,9 @@ void event_log::fields(auto& a, auto& s) {
 }
 
 void kernel::fields(auto& a, auto& s) {
-  a(1, s.observed_);
-  a(2, s.stalled_);
-  a(3, s.stall_told_);
-  a(4, s.deadlines);
-  a(5, s.sessions);
-  a(6, s.roster);
-  a(7, s.event_log);
-  a(8, s.tally);
-  a(9, s.lateness);
-  a(10, s.error);
-  a(11, s.stopping);
-  a(12, s.out);
-  a(13, s.unsent_bytes);
-  a(14, s.events);
-  a(15, s.term);
-  if constexpr (is_loading<decltype(a)>) s.term = std::max<std::uint64_t>(s.term, 1);  // an old one
-  a(16, s.refuses_storing);
+  a.members(s.observed_, s.stalled_, s.stall_told_, s.deadlines, s.sessions, s.roster, s.event_log,
+            s.tally, s.lateness, s.error, s.stopping, s.out, s.unsent_bytes, s.events, s.term,
+            s.refuses_storing);
   if constexpr (is_loading<decltype(a)>) s.resize_everyone();
 }
 

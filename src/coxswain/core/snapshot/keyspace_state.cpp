@@ -25,10 +25,7 @@ void change_log::fields(auto& a, auto& s) {
     for (auto& [key, value] : all) s.add(key, std::move(value));
   } else {
     s.each_after(s.last_ - s.size_, [&](key_change const& one) {
-      a.item(2, [&] {
-        a(1, one.key);
-        a(2, one.value);
-      });
+      a.item(2, [&] { a.members(one.key, one.value); });
       return true;
     });
   }
@@ -44,9 +41,7 @@ void kv_store::save(auto& a) const {
   }
   for (auto const& [key, one] : entries_) {
     a.item(4, [&, &name = key, &held = one] {
-      a(1, name);
-      a(2, held.value);
-      a(3, held.version);
+      a.members(name, held.value, held.version);
       if (held.has_ended()) {
         a(5, ended.at(held.ephemeral));
       } else {
@@ -114,37 +109,26 @@ void kv_store::fields(auto& a, auto& s) {
 }
 
 void fields(auto& a, maybe_const<joint_gets::get> auto& x) {
-  a(1, x.keys);
-  a(2, x.at);
-  a(3, x.waiter);
-  a(4, x.bytes);
-  a(5, x.looked);
-  a(6, x.is_woken);
-  a(7, x.without_values);
+  a.members(x.keys, x.at, x.waiter, x.bytes, x.looked, x.is_woken, x.without_values);
   a.check(x.at < x.keys.size(), "a get waits at no key");
 }
 
 void joint_gets::fields(auto& a, auto& s) {
-  a(1, s.last_);
-  a(2, s.gets_);
-  a(3, s.woken_);
+  a.members(s.last_, s.gets_, s.woken_);
   if constexpr (is_loading<decltype(a)>) {
     for (auto const& [_, one] : s.gets_) s.memory_->add(one.bytes);
   }
 }
 
 void key_watches::fields(auto& a, auto& s) {
-  a(1, s.number_);
-  a(2, s.by_directory_);
+  a.members(s.number_, s.by_directory_);
   if constexpr (is_loading<decltype(a)>) {
     for (auto const& [_, of_one] : s.by_directory_) s.waiting_ += of_one.size();
   }
 }
 
 void queues::fields(auto& a, auto& s) {
-  a(1, s.number_);
-  a(2, s.waiter_);
-  a(3, s.queues_);
+  a.members(s.number_, s.waiter_, s.queues_);
   if constexpr (is_loading<decltype(a)>) {
     for (auto const& [name, one] : s.queues_) {
       s.items_ += one.items.size();

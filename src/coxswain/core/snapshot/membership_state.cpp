@@ -9,10 +9,7 @@
 
 namespace coxswain::core {
 
-void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) {
-  a(1, x.step);
-  a(2, x.who);
-}
+void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) { a.members(x.step, x.who); }
 
 void enrolment::save(state_writer& to) const { fields(to, *this); }
 void enrolment::load(state_reader& from) {

@@ -8,15 +8,10 @@
 namespace coxswain::core {
 
 void fields(auto& a, maybe_const<watchers::watcher> auto& x) {
-  a(1, x.who);
-  a(2, x.seen);
-  a(3, x.at_least);
+  a.members(x.who, x.seen, x.at_least);
 }
 
-void fields(auto& a, maybe_const<stuck_call> auto& x) {
-  a(1, x.task);
-  a(2, x.call);
-}
+void fields(auto& a, maybe_const<stuck_call> auto& x) { a.members(x.task, x.call); }
 
 void event_watch_verbs::save(state_writer& to) const { fields(to, *this); }
 void event_watch_verbs::load(state_reader& from) { fields(from, *this); }

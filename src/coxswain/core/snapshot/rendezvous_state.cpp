@@ -15,22 +15,16 @@
 namespace coxswain::core {
 
 void fields(auto& a, maybe_const<round_kind> auto& x) {
-  a(1, x.gather);
-  a(2, x.reduce);
-  a(3, x.fail_when_lost);
+  a.members(x.gather, x.reduce, x.fail_when_lost);
 }
 
 void barriers::barrier::fields(auto& a, auto& s) {
-  a(1, s.id);
-  a(2, s.name);
-  a(3, s.round);
-  a(4, s.sequence);
-  a(5, s.number);
-  a(6, s.passed);
-  a(7, s.kind);
-  a(8, s.operand_bytes);
-  a(9, s.opener);
-  a(10, s.last_expected);
+  a.members(s.id, s.name, s.round, s.sequence, s.number, s.passed, s.kind, s.operand_bytes,
+            s.opener, s.last_expected);
+}
+
+void debt_fields(auto& a, auto& key, auto& of, auto& d) {
+  a.item(7, [&] { a.members(key, of, d.number, d.outcome, d.to, d.bytes); });
 }
 
 // Names are in the order in which they were first used.
@@ -40,24 +34,9 @@ void barriers::save(auto& a) const {
   std::sort(all.begin(), all.end(),
             [](barrier const* x, barrier const* y) { return y->id > x->id; });
   for (barrier const* const b : all) a(5, *b);
-  for (std::string const* const name : idle_) a.item(6, [&] { a(1, find(*name)->id); });
-  for (auto const& [key, d] : debts_) {
-    a.item(7, [&, &key = key, &d = d] {
-      a(1, key);
-      a(2, d.of->id);
-      a(3, d.number);
-      a(4, d.outcome);
-      a(5, d.to);
-      a(6, d.bytes);
-    });
-  }
-  for (claim const& c : claims_) {
-    a.item(8, [&] {
-      a(1, c.task);
-      a(2, c.barrier);
-      a(3, c.debt);
-    });
-  }
+  for (std::string const* const name : idle_) a(6, find(*name)->id);
+  for (auto const& [key, d] : debts_) debt_fields(a, key, d.of->id, d);
+  for (claim const& c : claims_) a(8, c);
 }
 
 void barriers::load(auto& a) {
@@ -73,43 +52,27 @@ void barriers::load(auto& a) {
     return at == by_id.end() ? nullptr : at->second;
   };
   while (a.is_next(6)) {
-    a.item(6, [&] {
-      std::uint64_t of{};
-      a(1, of);
-      a.check(restore_idle(barrier_of(of)), "an idle barrier is in use");
-    });
+    std::uint64_t of{};
+    a(6, of);
+    a.check(restore_idle(barrier_of(of)), "an idle barrier is in use");
   }
   while (a.is_next(7)) {
-    a.item(7, [&] {
-      debt_key key{};
-      std::uint64_t of{};
-      debt one;
-      a(1, key);
-      a(2, of);
-      a(3, one.number);
-      a(4, one.outcome);
-      a(5, one.to);
-      a(6, one.bytes);
-      one.of = barrier_of(of);
-      a.check(restore(key, std::move(one)), "an outcome is owed by no barrier");
-    });
+    debt_key key{};
+    std::uint64_t of{};
+    debt one;
+    debt_fields(a, key, of, one);
+    one.of = barrier_of(of);
+    a.check(restore(key, std::move(one)), "an outcome is owed by no barrier");
   }
   while (a.is_next(8)) {
-    a.item(8, [&] {
-      claim one{};
-      a(1, one.task);
-      a(2, one.barrier);
-      a(3, one.debt);
-      a.check(restore(one), "a task is owed no outcome");
-    });
+    claim one{};
+    a(8, one);
+    a.check(restore(one), "a task is owed no outcome");
   }
 }
 
 void barriers::fields(auto& a, auto& s) {
-  a(1, s.barriers_made_);
-  a(2, s.debts_made_);
-  a(3, s.sequence_);
-  a(4, s.first_remembered_);
+  a.members(s.barriers_made_, s.debts_made_, s.sequence_, s.first_remembered_);
   if constexpr (is_loading<decltype(a)>) {
     s.load(a);
   } else {
@@ -118,10 +81,7 @@ void barriers::fields(auto& a, auto& s) {
 }
 
 void fields(auto& a, maybe_const<alive_queries::query> auto& x) {
-  a(1, x.number);
-  a(2, x.members);
-  a(3, x.called);
-  a(4, x.looked_at);
+  a.members(x.number, x.members, x.called, x.looked_at);
 }
 
 void alive_queries::fields(auto& a, auto& s) {
@@ -138,11 +98,7 @@ void alive_queries::fields(auto& a, auto& s) {
 }
 
 void topology_exchanges::exchange::fields(auto& a, auto& s) {
-  a(1, s.waiting);
-  a(2, s.brought);
-  a(3, s.outcome);
-  a(4, s.topology_bytes);
-  a(5, s.meeting_bytes);
+  a.members(s.waiting, s.brought, s.outcome, s.topology_bytes, s.meeting_bytes);
 }
 
 void topology_exchanges::fields(auto& a, auto& s) {
@@ -153,10 +109,7 @@ void topology_exchanges::fields(auto& a, auto& s) {
 }
 
 void fields(auto& a, maybe_const<count_barriers::waiting> auto& x) {
-  a(1, x.count);
-  a(2, x.number);
-  a(3, x.opened);
-  a(4, x.arrived);
+  a.members(x.count, x.number, x.opened, x.arrived);
 }
 
 void barrier_verbs::save(state_writer& to) const { fields(to, *this); }

@@ -10,7 +10,6 @@
 #include "coxswain/core/snapshot/state_reader.hpp"
 #include "coxswain/core/snapshot/state_writer.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,7 +21,7 @@
 namespace coxswain::core {
 namespace {
 
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format = 2;
 
 struct head {
   std::uint32_t written_as{format};
@@ -42,21 +41,6 @@ void fields(auto& a, maybe_const<head> auto& x) {
   a(5, x.started);
   each_decisive_option(
       [&](std::uint32_t number, char const*, auto member) { a(10 + number, x.options.*member); });
-  if constexpr (is_loading<decltype(a)>) {
-    config const unknown_then;
-    if (x.behaves < 3) x.options.relay_grace = unknown_then.relay_grace;
-    if (x.behaves < 8) x.options.xla_reconnect_grace = unknown_then.xla_reconnect_grace;
-    if (x.behaves > 3) return;
-    x.options.last_call = unknown_then.last_call;
-    x.options.assign = unknown_then.assign;
-    x.options.come_back = unknown_then.come_back;
-    x.options.min_tasks = unknown_then.min_tasks;
-    x.options.grow = unknown_then.grow;
-    x.options.ranks = unknown_then.ranks;
-    x.options.epoch_timeout = unknown_then.epoch_timeout;
-    x.options.min_wait = unknown_then.min_wait;
-    x.options.epochs_max = unknown_then.epochs_max;
-  }
 }
 
 // Recomputed while loading, and compared with what was saved.
@@ -67,10 +51,7 @@ struct memory_use {
   friend bool operator==(memory_use const&, memory_use const&) = default;
 };
 
-void fields(auto& a, maybe_const<memory_use> auto& x) {
-  a(1, x.all);
-  a(2, x.by_session);
-}
+void fields(auto& a, maybe_const<memory_use> auto& x) { a.members(x.all, x.by_session); }
 
 memory_use memory_of(concerns const& all) {
   memory_use use;
@@ -78,15 +59,6 @@ memory_use memory_of(concerns const& all) {
   all.kernel.sessions.all().each(
       [&](session_id, session const& s) { use.by_session.push_back(s.memory.held); });
   return use;
-}
-
-// In the order in which snapshots came to have them.
-std::vector<concern*> saved_concerns(concerns const& all) {
-  auto in_order = all.all;
-  std::stable_partition(in_order.begin(), in_order.end(), [&](concern const* one) {
-    return one != &all.enrolment && one != &all.epochs;
-  });
-  return in_order;
 }
 
 void know_objects(concerns const& all, auto& a) { a.know(all.calls.plain_ok()); }
@@ -102,7 +74,7 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
     writer.know(k.everyone);
     writer(2, all.missing);
     std::uint32_t number = 10;
-    for (concern const* const one : saved_concerns(all)) {
+    for (concern const* const one : all.all) {
       writer.item(++number, [&] { one->save(writer); });
     }
     writer(1000, memory_of(all));
@@ -112,18 +84,16 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
 
 void load_all(concerns& all, state_reader& reader, std::uint32_t behaves) {
   bool const is_same_behaviour = behaves == behaviour;
-  bool const is_of_fixed_size = behaves < 4;  // then there were no elastic jobs
   auto const& options = all.kernel.options;
   reader.belong_to(all.kernel.memory, options.num_tasks,
                    options.volatile_above == 0 ? 0 : options.largest_value());
   know_objects(all, reader);
-  if (is_of_fixed_size) reader.know(all.kernel.everyone);
   reader.item(2, [&] {
     reader.item(1, [&] { core::load(all.kernel, reader); });
-    if (!is_of_fixed_size) reader.know(all.kernel.everyone);
+    reader.know(all.kernel.everyone);
     reader(2, all.missing);
     std::uint32_t number = 10;
-    for (concern* const one : saved_concerns(all)) {
+    for (concern* const one : all.all) {
       bool const is_there = is_same_behaviour || reader.is_next(number + 1);
       if (!is_there) break;  // the snapshot is older
       reader.item(++number, [&] { one->load(reader); });

@@ -59,6 +59,13 @@ class state_reader {
     }
   }
 
+  // The members of a struct, numbered from one.
+  template <class... All>
+  void members(All&... all) {
+    std::uint32_t number = 0;
+    ((*this)(++number, all), ...);
+  }
+
   // A field whose own fields are read by `describe()`.
   template <class Describe>
   void item(std::uint32_t number, Describe describe) {
@@ -112,19 +119,19 @@ class state_reader {
   void group(T& value) {
     if constexpr (requires { T::fields(*this, value); }) {
       T::fields(*this, value);
-    } else {
+    } else if constexpr (requires { fields(*this, value); }) {
       fields(*this, value);
+    } else {
+      each_member(value, [this](std::uint32_t number, auto& one) { (*this)(number, one); });
     }
   }
   template <class First, class Second>
   void group(std::pair<First, Second>& value) {
-    (*this)(1, const_cast<std::remove_const_t<First>&>(value.first));
-    (*this)(2, value.second);
+    members(const_cast<std::remove_const_t<First>&>(value.first), value.second);
   }
   template <class... All>
   void group(std::tuple<All...>& value) {
-    std::uint32_t number = 0;
-    std::apply([&](auto&... one) { ((*this)(++number, one), ...); }, value);
+    std::apply([this](auto&... one) { members(one...); }, value);
   }
   template <class... All>
   void group(std::variant<All...>& value) {

@@ -1,7 +1,7 @@
 #include "coxswain/core/snapshot/state_writer.hpp"
 
 #include "coxswain/base/little_endian.hpp"
-#include "coxswain/core/snapshot/fields_of_answers.hpp"
+#include "coxswain/core/snapshot/fields_of_sessions.hpp"
 
 #include <algorithm>
 

@@ -51,6 +51,13 @@ class state_writer {
     }
   }
 
+  // The members of a struct, numbered from one: new ones are appended.
+  template <class... All>
+  void members(All const&... all) {
+    std::uint32_t number = 0;
+    ((*this)(++number, all), ...);
+  }
+
   // A field whose own fields are written by `describe()`.
   template <class Describe>
   void item(std::uint32_t number, Describe describe) {
@@ -105,19 +112,19 @@ class state_writer {
   void group(T const& value) {
     if constexpr (requires { T::fields(*this, value); }) {
       T::fields(*this, value);
-    } else {
+    } else if constexpr (requires { fields(*this, value); }) {
       fields(*this, value);
+    } else {
+      each_member(value, [this](std::uint32_t number, auto const& one) { (*this)(number, one); });
     }
   }
   template <class First, class Second>
   void group(std::pair<First, Second> const& value) {
-    (*this)(1, value.first);
-    (*this)(2, value.second);
+    members(value.first, value.second);
   }
   template <class... All>
   void group(std::tuple<All...> const& value) {
-    std::uint32_t number = 0;
-    std::apply([&](auto const&... one) { ((*this)(++number, one), ...); }, value);
+    std::apply([this](auto const&... one) { members(one...); }, value);
   }
   template <class... All>
   void group(std::variant<All...> const& value) {
