@@ -1,20 +1,23 @@
 #include "coxswain/client/agent/request_limits.hpp"
 
 #include "coxswain/client/agent/agent_text.hpp"
+#include "coxswain/core/model/content_bytes.hpp"
 #include "coxswain/core/model/operations.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace coxswain::detail {
 namespace {
 
 // The size limit of a request on the wire, without its texts and participants.
 constexpr std::size_t head_bytes = 64;
+// That of an item of a list without its text.
+constexpr std::size_t item_bytes = 10;
 
 bool is_owned(core::request const& what) {
   auto const is_ephemeral = [](auto const& args) {
@@ -37,51 +40,28 @@ std::size_t normal_bytes(std::string_view key) {
 
 // Of keys, directories, queues and barriers.
 std::size_t longest_name(core::request const& what) {
-  auto const longest = [](auto const& args) -> std::size_t {
-    std::size_t bytes = 0;
-    if constexpr (requires { args.key; }) bytes = normal_bytes(args.key);
-    if constexpr (requires { args.directory; }) bytes = normal_bytes(args.directory);
-    if constexpr (requires { args.queue; }) bytes = normal_bytes(args.queue);
-    if constexpr (requires { args.name; }) bytes = args.name.size();
-    if constexpr (requires { args.platform; }) bytes = args.platform.size();
-    if constexpr (requires { args.keys; }) {
-      for (auto const& key : args.keys) bytes = std::max(bytes, normal_bytes(key));
+  std::size_t bytes = 0;
+  auto const compare = [&bytes]<class T>(T const& name) {
+    if constexpr (std::same_as<T, std::string>) {
+      bytes = std::max(bytes, normal_bytes(name));
+    } else {
+      for (auto const& one : name) bytes = std::max(bytes, normal_bytes(one));
     }
-    if constexpr (requires { args.entries; }) {
-      for (auto const& entry : args.entries) bytes = std::max(bytes, normal_bytes(entry.key));
-    }
-    return bytes;
   };
-  return std::visit(longest, what);
+  auto const longest = [&](auto const& args) {
+    if constexpr (requires { args.platform; }) bytes = args.platform.size();
+    core::each_member_of<core::as::name_t>(args, compare);
+  };
+  std::visit(longest, what);
+  return bytes;
 }
 
 std::size_t largest_value(core::request const& what) {
-  auto const largest = [](auto const& args) -> std::size_t {
-    std::size_t bytes = 0;
-    if constexpr (requires { args.value; }) bytes = args.value.size();
-    if constexpr (requires { args.entries; }) {
-      for (auto const& entry : args.entries) bytes = std::max(bytes, entry.value.size());
-    }
-    return bytes;
-  };
-  return std::visit(largest, what);
-}
-
-std::size_t bytes_of_all(std::vector<std::string> const& keys) {
   std::size_t bytes = 0;
-  for (auto const& key : keys) bytes += key.size() + 4;
+  auto const compare = [&bytes](auto const& value) { bytes = std::max(bytes, value.size()); };
+  std::visit([&](auto const& args) { core::each_member_of<core::as::value_t>(args, compare); },
+             what);
   return bytes;
-}
-
-std::size_t bytes_of_all(std::vector<core::put_all_args::entry> const& entries) {
-  std::size_t bytes = 0;
-  for (auto const& entry : entries) bytes += entry.key.size() + entry.value.size() + 16;
-  return bytes;
-}
-
-std::size_t bytes_of_expected(core::expected_value const& expected) {
-  auto const* const value = std::get_if<std::string>(&expected);
-  return value ? value->size() : 0;
 }
 
 status too_large(open_call const& call, std::string_view part, std::size_t bytes,
@@ -99,28 +79,10 @@ bool needs_task(core::request const& what) {
 }
 
 std::size_t bytes_of(core::request const& what) {
-  auto const count = [](auto const& args) -> std::size_t {
-    std::size_t bytes = head_bytes;
-    if constexpr (requires { args.key; }) bytes += args.key.size();
-    if constexpr (requires { args.value; }) bytes += args.value.size();
-    if constexpr (requires { args.name; }) bytes += args.name.size();
-    if constexpr (requires { args.secret.data(); }) bytes += args.secret.size();
-    if constexpr (requires { args.data; }) bytes += args.data.size();
-    if constexpr (requires { args.directory; }) bytes += args.directory.size();
-    if constexpr (requires { args.queue; }) bytes += args.queue.size();
-    if constexpr (requires { args.keys; }) bytes += bytes_of_all(args.keys);
-    if constexpr (requires { args.entries; }) bytes += bytes_of_all(args.entries);
-    if constexpr (requires { args.expected; }) bytes += bytes_of_expected(args.expected);
-    if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
-    if constexpr (requires { args.placement; }) {
-      bytes += args.member.size() + bytes_of_all(args.placement);
-    }
-    if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
-    if constexpr (requires { args.tasks; }) bytes += 5 * args.tasks.size();
-    if constexpr (requires { args.mine; }) bytes += args.platform.size() + bytes_of(args.mine);
-    return bytes;
+  auto const per_item = []<class Item>(Item const&) -> std::size_t {
+    return core::described<Item> ? sizeof(Item) : item_bytes;
   };
-  return std::visit(count, what);
+  return head_bytes + core::content_bytes(what, per_item);
 }
 
 void set_timeout(core::request& what, duration timeout) {

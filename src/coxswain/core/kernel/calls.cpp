@@ -2,6 +2,7 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
+#include "coxswain/core/kernel/counted_answer.hpp"
 
 #include <algorithm>
 
@@ -22,7 +23,9 @@ answer_ptr calls::share(status outcome) const {
   return make_answer({std::move(outcome), {}});
 }
 
-void calls::note_unsent(std::size_t bytes) const { concerns_.kernel.unsent_bytes += bytes; }
+void calls::note_unsent(answer const& what) const {
+  concerns_.kernel.unsent_bytes += bytes_of(what) - sizeof(what);
+}
 
 void calls::answer_now(call const& c, answer_ptr what, bool keep) {
   concerns_.kernel.tally.count_request(c.what, what->outcome.code());

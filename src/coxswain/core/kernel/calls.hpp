@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,9 @@ class calls {
   [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
   [[nodiscard]] answer_ptr share(Value value) const {
-    if constexpr (requires { bytes_of(value); }) note_unsent(bytes_of(value));
-    return make_ok_answer(std::move(value));
+    auto made = make_ok_answer(std::move(value));
+    if constexpr (!std::is_trivially_destructible_v<Value>) note_unsent(*made);
+    return made;
   }
 
   // `keep`: the call changed state, so its reply is kept until the client acknowledges it.
@@ -84,7 +86,7 @@ class calls {
 
  private:
   void park_until(call const& c, waiting_concern const& in, position where, duration timeout);
-  void note_unsent(std::size_t bytes) const;
+  void note_unsent(answer const& what) const;
   void leave_count_barriers(task_id id);
   void answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
                     status const& why);

@@ -8,15 +8,8 @@
 
 namespace coxswain::core {
 
-// The size of an answer's keys, tasks and texts, without the object itself and values.
-[[nodiscard]] std::size_t bytes_of(listing_answer const& what);
-[[nodiscard]] std::size_t bytes_of(key_changes_answer const& what);
-[[nodiscard]] std::size_t bytes_of(snapshot const& what);
-[[nodiscard]] std::size_t bytes_of(epoch_members_answer const& what);
-[[nodiscard]] std::size_t bytes_of(tasks_answer const& what);
-[[nodiscard]] std::size_t bytes_of(events_answer const& what);
-[[nodiscard]] std::size_t bytes_of(why_answer const& what);
-[[nodiscard]] std::size_t bytes_of(barrier_failure const& what);
+// The memory of an answer beside the values in it.
+[[nodiscard]] std::size_t bytes_of(answer const& what);
 
 // Adds or removes one holder of the answer and of the values in it. Each is counted once,
 // regardless of the number of holders.

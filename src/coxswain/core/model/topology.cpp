@@ -1,6 +1,7 @@
 #include "coxswain/core/model/topology.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/content_bytes.hpp"
 
 #include <algorithm>
 #include <map>
@@ -102,22 +103,6 @@ std::string difference(device const& before, device const& now) {
        change("compute capability", before.compute_capability, now.compute_capability)});
 }
 
-std::size_t bytes_of(device_attribute const& a) {
-  constexpr std::size_t number_bytes = 10;  // at most on the wire
-  std::size_t bytes = sizeof a + a.name.size();
-  if (auto const* const text = std::get_if<std::string>(&a.value)) bytes += text->size();
-  auto const* const numbers = std::get_if<std::vector<std::int64_t>>(&a.value);
-  return numbers ? bytes + number_bytes * numbers->size() : bytes;
-}
-
-std::size_t bytes_of(device const& d) {
-  std::size_t bytes = sizeof d + d.name.size() + d.vendor.size() + d.kind.size() +
-                      d.compute_capability.size() + d.fabric_uuid.size() + d.text.size() +
-                      d.debug_text.size();
-  for (auto const& a : d.attributes) bytes += bytes_of(a);
-  return bytes;
-}
-
 }  // namespace
 
 result<global_topology> build_topology(std::vector<local_topology> by_task) {
@@ -140,12 +125,7 @@ std::string difference(local_topology const& before, local_topology const& now) 
   return found;
 }
 
-std::size_t bytes_of(local_topology const& t) {
-  std::size_t bytes = sizeof t + t.boot_id.size();
-  for (auto const& node : t.network_nodes) bytes += sizeof node + node.size();
-  for (auto const& d : t.devices) bytes += bytes_of(d);
-  return bytes;
-}
+std::size_t bytes_of(local_topology const& t) { return sizeof t + memory_of_content(t); }
 
 gpu_topology gpu_topology_of(global_topology const& whole) {
   std::map<std::uint32_t, std::map<std::size_t, std::int32_t>> counts;  // by partition and task
