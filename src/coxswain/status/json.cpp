@@ -2,11 +2,14 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/records.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 namespace coxswain::status_page {
@@ -50,6 +53,40 @@ json::value object_of(job_error const& error) {
   return json::object{{"cause", object_of(error.cause)},
                       {"later", std::move(later)},
                       {"later_count", error.later_count}};
+}
+
+template <class T>
+json::object members_of(T const& what);
+
+// Lists are left out, and so is what has a form of its own here.
+template <class T>
+void add_member(json::object& to, std::string name, T const& what) {
+  if (name.ends_with("_us")) name.replace(name.size() - 2, 2, "ms");
+  if constexpr (std::same_as<T, std::string> || std::integral<T>) {
+    to[name] = what;
+  } else if constexpr (std::convertible_to<T, std::optional<duration>>) {
+    to[name] = milliseconds_of(what);
+  } else if constexpr (std::same_as<T, errc> || std::same_as<T, task_state>) {
+    to[name] = coxswain::name(what);
+  } else if constexpr (requires { name_of(what); }) {
+    to[name] = name_of(what);
+  } else if constexpr (requires { what.has_value(); }) {
+    to[name] = nullptr;
+    if (what) add_member(to, name, *what);
+  } else if constexpr (std::same_as<T, round_number> || std::same_as<T, task_id>) {
+    to[name] = what.value;
+  } else if constexpr (core::described<T> && !std::same_as<T, coxswain::status>) {
+    to[name] = members_of(what);
+  }
+}
+
+// Named as in the messages, with durations in milliseconds.
+template <class T>
+json::object members_of(T const& what) {
+  json::object all;
+  core::record_of<T>.for_each(
+      [&](auto const& row) { add_member(all, std::string{row.name}, row.of(what)); });
+  return all;
 }
 
 json::value object_of(missing_task const& m) {
@@ -166,35 +203,11 @@ json::value object_of(core::snapshot::task const& t) {
   };
 }
 
-json::value object_of(core::snapshot::barrier const& b) {
-  return json::object{
-      {"name", b.name},
-      {"kind", name_of(b.what)},
-      {"round", b.round.value},
-      {"arrived", b.arrived},
-      {"expected", b.expected},
-      {"missing", b.missing},
-      {"missing_cut", b.missing_cut},
-      {"age_ms", milliseconds_of(b.age)},
-      {"remaining_ms", milliseconds_of(b.remaining)},
-  };
-}
-
-json::value object_of(core::snapshot::finished_round const& r) {
-  json::value last;
-  if (r.last_task) last = r.last_task->value;
-  return json::object{
-      {"number", r.number},
-      {"name", r.name},
-      {"round", r.round.value},
-      {"at_ms", milliseconds_of(r.at)},
-      {"tasks", r.tasks},
-      {"outcome", name(r.outcome)},
-      {"spread_ms", milliseconds_of(r.spread)},
-      {"lag_ms", milliseconds_of(r.lag)},
-      {"last_task", last},
-  };
-}
+json::value object_of(core::snapshot::barrier const& b) { return members_of(b); }
+json::value object_of(core::snapshot::finished_round const& r) { return members_of(r); }
+json::value object_of(core::snapshot::spare const& s) { return members_of(s); }
+json::value object_of(core::snapshot::relay const& r) { return members_of(r); }
+json::value object_of(core::snapshot::lease const& l) { return members_of(l); }
 
 json::value object_of(core::snapshot::straggler const& s) {
   return json::object{
@@ -203,35 +216,6 @@ json::value object_of(core::snapshot::straggler const& s) {
       {"lag_ms_mean", milliseconds_of(s.lag_mean)},
       {"lag_ms_max", milliseconds_of(s.lag_max)},
       {"of", s.of},
-  };
-}
-
-json::value object_of(core::snapshot::spare const& s) {
-  return json::object{
-      {"member", s.member},   {"label", s.label},
-      {"peer", s.peer},       {"age_ms", milliseconds_of(s.age)},
-      {"suspect", s.suspect},
-  };
-}
-
-json::value object_of(core::snapshot::relay const& r) {
-  return json::object{
-      {"label", r.label},
-      {"peer", r.peer},
-      {"clients", r.clients},
-      {"clients_paused", r.clients_paused},
-      {"at_ms", milliseconds_of(r.at)},
-  };
-}
-
-json::value object_of(core::snapshot::lease const& l) {
-  return json::object{
-      {"queue", l.queue},
-      {"item", l.item},
-      {"redeliveries", l.redeliveries},
-      {"holder", l.holder},
-      {"at_ms", milliseconds_of(l.at)},
-      {"expires_ms", milliseconds_of(l.expires)},
   };
 }
 
@@ -274,46 +258,15 @@ json::value object_of(core::events_answer::entry const& e) {
 json::object summary_of(core::snapshot const& picture) {
   json::value why_failed;
   if (picture.error) why_failed = object_of(*picture.error);
-  json::object all{
-      {"job", picture.job},
-      {"num_tasks", picture.tasks.size()},
-      {"coordinator", hexadecimal(picture.coordinator)},
-      {"version", picture.version},
-      {"uptime_ms", milliseconds_of(picture.uptime)},
-      {"error", why_failed},
-      {"keys", picture.keys},
-      {"key_bytes", picture.key_bytes},
-      {"sessions", picture.sessions},
-      {"waiting_gets", picture.waiting_gets},
-      {"queued_items", picture.queued_items},
-      {"waiting_pops", picture.waiting_pops},
-      {"waiting_key_watches", picture.waiting_key_watches},
-      {"leased_items", picture.leased_items},
-      {"leases", array_of(picture.leases)},
-      {"locks_held", picture.locks_held},
-      {"waiting_locks", picture.waiting_locks},
-      {"spares_waiting", picture.spares_waiting},
-      {"relays_more", picture.more_relays},
-      {"stuck_tasks", picture.stuck_tasks},
-      {"memory_bytes", picture.memory_bytes},
-      {"memory_bytes_max", picture.memory_bytes_max},
-      {"deadlines_answered", picture.deadlines_answered},
-      {"lateness_p99_ms", milliseconds_of(picture.lateness_p99)},
-      {"lateness_max_ms", milliseconds_of(picture.lateness_max)},
-  };
-  if (picture.leader) {
-    all["leader"] = {{"address", picture.leader->address},
-                     {"term", picture.leader->term},
-                     {"lag_entries", picture.leader->lag_entries},
-                     {"lag_bytes", picture.leader->lag_bytes},
-                     {"lag_ms", milliseconds_of(picture.leader->lag)}};
-  }
-  if (picture.elastic) {
-    auto const& e = *picture.elastic;
-    all["elastic"] = {{"epoch", e.epoch},         {"tasks_min", e.tasks_min},
-                      {"tasks_max", e.tasks_max}, {"tasks_wanted", e.tasks_wanted},
-                      {"ending", e.ending},       {"over", e.over},
-                      {"ready", e.ready},         {"age_ms", milliseconds_of(e.age)}};
+  json::object all{{"num_tasks", picture.tasks.size()},
+                   {"coordinator", hexadecimal(picture.coordinator)},
+                   {"error", why_failed},
+                   {"leases", array_of(picture.leases)},
+                   {"relays_more", picture.more_relays}};
+  for (auto& [name, value] : members_of(picture)) {
+    bool const is_left_out = value.is_null() || name == "error" || name == "next_task" ||
+                             name == "more_barriers" || name == "more_relays";
+    if (!is_left_out) all.emplace(name, std::move(value));
   }
   return all;
 }
