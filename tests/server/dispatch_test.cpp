@@ -1039,6 +1039,27 @@ BOOST_AUTO_TEST_CASE(input_queued_behind_many_others_meets_its_deadline) {
   BOOST_TEST(w.next(other).what.outcome.ok());
 }
 
+BOOST_AUTO_TEST_CASE(a_version_1_client_gets_a_readable_refusal) {
+  world w;
+  auto const client = w.open();
+
+  // Hello{protocol_version: 1, label: "old:1"}
+  w.d().received(w.now, client, std::string{"\0\0\0\x0b\x22\x09\x08\x01\x2a\x05old:1", 15});
+  std::vector<connection_id> dirty;
+  w.d().deliver(dirty);
+
+  // Goodbye{code: FAILED_PRECONDITION, reason: ...}
+  std::string const reason =
+      "the client speaks protocol version 1, this coordinator version 2: run the same version of "
+      "Coxswain on both sides";
+  auto const with_length = [](std::string const& text) {
+    return static_cast<char>(text.size()) + text;
+  };
+  std::string const goodbye = "\x08\x09\x12" + with_length(reason);
+  BOOST_TEST(next_bytes(w.d().out(client)) ==
+             std::string(3, '\0') + with_length("\x6a" + with_length(goodbye)));
+}
+
 BOOST_FIXTURE_TEST_CASE(queued_input_is_dropped_with_its_connection, busy_world) {
   auto const within = busy(3 * quantum);
   auto const beyond = busy(3 * quantum);

@@ -12,10 +12,18 @@
 namespace coxswain::server {
 namespace {
 
-std::uint16_t of(core::answer what) {
-  return running_digest{}.add(
-      {connection_id{1}, request_id{2}, core::make_answer(std::move(what))});
+template <class... Added>
+running_digest::value after(Added const&... all) {
+  running_digest d;
+  (d.add(all), ...);
+  return d.take();
 }
+
+running_digest::value of(core::answer what) {
+  return after(core::outgoing{connection_id{1}, request_id{2}, core::make_answer(std::move(what))});
+}
+
+unsigned first_two(running_digest::value const& of) { return of[0] * 256U + of[1]; }
 
 core::answer failed(errc code, std::string text, std::string waits_for, std::uint32_t step) {
   barrier_failure failure{.round = round_number{3}, .missing = "1-4"};
@@ -46,8 +54,8 @@ BOOST_AUTO_TEST_CASE(the_digest_ignores_texts_values_versions_and_memory) {
   BOOST_TEST(of(picture(1, "1.0", 7)) == of(picture(2, "2.0", 7)));
   BOOST_TEST(of({{}, core::waiting{request_id{1}, "a"}}) ==
              of({{}, core::waiting{request_id{1}, "b"}}));
-  BOOST_TEST(running_digest{}.add(core::event{core::severity::info, "a"}) ==
-             running_digest{}.add(core::event{core::severity::info, "b"}));
+  BOOST_TEST(after(core::event{core::severity::info, "a"}) ==
+             after(core::event{core::severity::info, "b"}));
 }
 
 BOOST_AUTO_TEST_CASE(the_digest_covers_codes_numbers_names_and_kinds) {
@@ -72,7 +80,7 @@ BOOST_AUTO_TEST_CASE(the_digest_covers_codes_numbers_names_and_kinds) {
       {{}, core::listing_answer{{{"a key of many bytes", bytes{}, 1}}, 2, false}},
       {{}, core::listing_answer{{{"a key of many bites", bytes{}, 1}}, 2, false}},
   };
-  std::set<std::uint16_t> digests;
+  std::set<running_digest::value> digests;
   for (auto const& one : different) digests.insert(of(one));
   BOOST_TEST(digests.size() == std::size(different));
 }
@@ -87,20 +95,14 @@ BOOST_AUTO_TEST_CASE(the_digest_covers_the_subject_of_an_event) {
       {severity::error, "", event_kind::failed, task_id{1}},
       {severity::error, "", event_kind::failed, task_id{1}, "b"},
   };
-  std::set<std::uint16_t> digests;
-  for (auto const& one : different) digests.insert(running_digest{}.add(one));
+  std::set<running_digest::value> digests;
+  for (auto const& one : different) digests.insert(after(one));
   BOOST_TEST(digests.size() == std::size(different));
 }
 
 BOOST_AUTO_TEST_CASE(the_digest_covers_message_order_and_receivers) {
   auto const a = core::make_ok_answer(core::stored_answer{1});
   auto const b = core::make_ok_answer(core::stored_answer{2});
-  auto const after = [](auto... messages) {
-    running_digest d;
-    std::uint16_t last{};
-    ((last = d.add(messages)), ...);
-    return last;
-  };
   using message = core::outgoing;
   connection_id const c1{1};
   connection_id const c2{2};
@@ -114,11 +116,24 @@ BOOST_AUTO_TEST_CASE(the_digest_covers_message_order_and_receivers) {
   BOOST_TEST(after(message{c2, r, b}) != first);
 }
 
+BOOST_AUTO_TEST_CASE(the_digest_covers_what_was_before) {
+  auto const second_after = [](core::severity first) {
+    running_digest d;
+    d.add(core::event{first, ""});
+    static_cast<void>(d.take());
+    BOOST_TEST(d.empty());
+    d.add(core::event{core::severity::info, ""});
+    return d.take();
+  };
+  BOOST_TEST(second_after(core::severity::info) == second_after(core::severity::info));
+  BOOST_TEST(second_after(core::severity::info) != second_after(core::severity::error));
+}
+
 // Recordings outlive versions: these numbers change only with the format.
 BOOST_AUTO_TEST_CASE(the_digest_is_portable_and_stable) {
-  BOOST_TEST(of(value_of("value", 1)) == 30525u);
-  BOOST_TEST(of(failed(errc::aborted, "", "", 5)) == 43904u);
-  BOOST_TEST(of(picture(0, "", 7)) == 29297u);
+  BOOST_TEST(first_two(of(value_of("value", 1))) == 24281u);
+  BOOST_TEST(first_two(of(failed(errc::aborted, "", "", 5))) == 22854u);
+  BOOST_TEST(first_two(of(picture(0, "", 7))) == 4677u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

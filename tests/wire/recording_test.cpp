@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace coxswain::wire {
 namespace {
@@ -48,18 +47,8 @@ std::string by_protobuf(record const& what) {
   if (what.secret) made.set_secret(std::string{what.secret->begin(), what.secret->end()});
   made.set_number(what.number);
   made.set_code(static_cast<std::uint32_t>(what.code));
-  made.set_same_words(what.same_words);
   if (what.held) made.set_held(*what.held);
-  if (what.digest) made.set_digest(*what.digest);
   return item(made);
-}
-
-record event(std::string_view text) { return {1s, record_kind::event, {}, text, {}, 0, {}}; }
-
-record numbers_of_event(std::string_view numbers) {
-  auto made = event(numbers);
-  made.same_words = true;
-  return made;
 }
 
 v1::Record of_kind(int kind) {
@@ -130,54 +119,10 @@ BOOST_AUTO_TEST_CASE(a_record_is_encoded_as_by_protobuf) {
                           secret,
                           number,
                           errc::unauthenticated,
-                          true,
-                          static_cast<std::int64_t>(number),
-                          static_cast<std::uint16_t>(number)};
+                          static_cast<std::int64_t>(number)};
         BOOST_TEST((written(full) == by_protobuf(full)));
       }
     }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(an_event_sharing_words_with_the_last_is_read_whole) {
-  std::string bytes = head_alone();
-  append(bytes, event("task 9 of 10"));
-  append(bytes, record{1s, record_kind::advanced, {}, {}, {}, 0, {}});
-  append(bytes, numbers_of_event("\12\12"));
-  append(bytes, event("nothing"));
-  append(bytes, numbers_of_event(""));
-
-  recording_reader reader{bytes};
-  std::vector<std::string> texts;
-  while (auto const one = reader.next()) {
-    BOOST_TEST(!one->same_words);
-    if (one->kind == record_kind::event) texts.emplace_back(one->content);
-  }
-  BOOST_TEST((texts == std::vector{"task 9 of 10"s, "task 10 of 10"s, "nothing"s, "nothing"s}));
-}
-
-BOOST_AUTO_TEST_CASE(an_event_sharing_missing_words_is_refused) {
-  std::string first = head_alone();
-  append(first, numbers_of_event(""));
-  std::string too_few = head_alone();
-  append(too_few, event("task 9 of 10"));
-  append(too_few, numbers_of_event("\12"));
-  std::string too_many = head_alone();
-  append(too_many, event("task 9"));
-  append(too_many, numbers_of_event("\12\12"));
-
-  std::string too_long = head_alone();
-  std::string const long_text(shared_words_max + 1, 'x');
-  append(too_long, event(long_text));
-  append(too_long, numbers_of_event(""));
-
-  for (std::string const& bytes : {first, too_few, too_many, too_long}) {
-    recording_reader reader{bytes};
-    BOOST_TEST(violation([&] {
-                 while (reader.next()) continue;
-               }) ==
-               "INVALID_ARGUMENT: Not a readable recording: an event has other words "
-               "than it says.");
   }
 }
 
@@ -213,12 +158,12 @@ BOOST_AUTO_TEST_CASE(a_record_with_an_impossible_time_is_refused) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_version_is_refused_and_named) {
   v1::RecordingHead newer;
-  newer.set_version(4);
+  newer.set_version(5);
   std::string const bytes = item(newer.SerializeAsString());
 
   BOOST_TEST(violation([&] { recording_reader{bytes}; }) ==
-             "INVALID_ARGUMENT: Not a readable recording: its version is 4, and this "
-             "program knows version 3.");
+             "INVALID_ARGUMENT: Not a readable recording: its version is 5, and this "
+             "program knows version 4.");
 }
 
 BOOST_AUTO_TEST_CASE(input_without_a_header_is_refused) {

@@ -1,7 +1,6 @@
 #include "coxswain/wire/recording.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/base/text_numbers.hpp"
 #include "coxswain/wire/field_writer.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "coxswain/wire/record_reader.hpp"
@@ -41,7 +40,7 @@ void append(std::string& out, recording_head const& head) {
 }
 
 std::size_t bytes_max(record const& what) noexcept {
-  constexpr std::size_t numbers = 10;  // of the fields, and the sizes of two
+  constexpr std::size_t numbers = 8;  // of the fields, and the sizes of two
   return length_bytes + numbers * number_field_bytes_max + what.content.size() +
          sizeof(core::session_secret);
 }
@@ -78,25 +77,9 @@ std::optional<record> recording_reader::next() {
     if (!read_whole(*item, to)) throw malformed("a record is damaged.");
     if (to.kind > record_kind::vouched) continue;
     if (to.at < duration{} || to.at > at_max) throw malformed("a record is from no possible time.");
-    if (to.kind == record_kind::event) complete_text(to);
     return to;
   }
   return std::nullopt;
-}
-
-void recording_reader::complete_text(record& of) {
-  if (!of.same_words) {
-    std::string numbers;
-    take_numbers_out(of.content, words_.emplace(), numbers);
-    return;
-  }
-  auto numbers = of.content;
-  bool const is_known = words_ && words_->size() <= shared_words_max;
-  auto text = is_known ? put_numbers_in(*words_, numbers) : std::nullopt;
-  if (!text || !numbers.empty()) throw malformed("an event has other words than it says.");
-  text_ = *std::move(text);
-  of.content = text_;
-  of.same_words = false;
 }
 
 std::optional<std::string_view> recording_reader::take_item() {

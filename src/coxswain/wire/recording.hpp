@@ -18,8 +18,8 @@
 
 namespace coxswain::wire {
 
-// The format's version, which changes with the protocol: 3 has messages of protocol version 2.
-inline constexpr std::uint32_t recording_version = 3;
+// The format's version, which changes with the protocol: 4 has messages of protocol version 2.
+inline constexpr std::uint32_t recording_version = 4;
 
 struct recording_head {
   incarnation coordinator{};
@@ -68,16 +68,8 @@ struct record {
   std::optional<core::session_secret> secret;
   std::uint64_t number{};
   errc code{};
-  bool same_words{};                   // an event whose `content` is only the numbers of its text
   std::optional<std::int64_t> held{};  // the number of the key that a message increments
-  std::optional<std::uint16_t> digest{};  // of the events up to this one
 };
-
-// Events share texts without their numbers up to this length.
-constexpr std::size_t shared_words_max = 4096;
-
-// A record of the kind `sent` has the digests of at most this many messages.
-constexpr std::size_t messages_per_record_max = 256;
 
 // Append the head, or a record, with its length.
 void append(std::string& out, recording_head const& head);
@@ -105,8 +97,8 @@ class recording_reader {
   [[nodiscard]] recording_head const& head() const noexcept { return head_; }
 
   // The next record, valid until the following call; none at the end, or where the recording was
-  // cut off. The text of an event is complete. Throws coxswain::error: INVALID_ARGUMENT, the next
-  // record is malformed. Unknown kinds are skipped.
+  // cut off. Throws coxswain::error: INVALID_ARGUMENT, the next record is malformed. Unknown kinds
+  // are skipped.
   std::optional<record> next();
 
   // After the last record: whether the recording was cut off there.
@@ -115,11 +107,8 @@ class recording_reader {
  private:
   recording_reader() = default;
   std::optional<std::string_view> take_item();
-  void complete_text(record& of);
 
   std::string_view rest_;
-  std::optional<std::string> words_;  // of the last event
-  std::string text_;
   recording_head head_;
 };
 

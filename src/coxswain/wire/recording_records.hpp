@@ -35,8 +35,6 @@ inline constexpr auto record_of<wire::record> = part(
     field<1>("at_ns", &wire::record::at, as::nanoseconds), field<2>("kind", &wire::record::kind),
     field<3>("connection", &wire::record::connection), field<4>("content", &wire::record::content),
     field<5>("secret", &wire::record::secret), field<6>("number", &wire::record::number),
-    field<7>("code", &wire::record::code), field<8>("same_words", &wire::record::same_words),
-    field<9>("held", &wire::record::held, as::signed_number),
-    field<10>("digest", &wire::record::digest));
+    field<7>("code", &wire::record::code), field<9>("held", &wire::record::held, as::signed_number));
 
 }  // namespace coxswain::core

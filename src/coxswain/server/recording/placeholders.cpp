@@ -2,12 +2,11 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"
+#include "coxswain/core/model/records.hpp"
 #include "coxswain/server/entropy.hpp"
 
 #include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/list.hpp>
-
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -26,18 +25,9 @@ constexpr std::string_view held = "held";
 constexpr std::string_view not_held = "not held";
 
 // Visits the values of a request, but for the one that a CompareAndSet expects.
-template <class Visit>
-void visit_values(core::request& what, Visit visit) {
-  if (auto* const all = std::get_if<core::put_all_args>(&what)) {
-    for (auto& one : all->entries) visit(one.value);
-    return;
-  }
-  std::visit(
-      [&visit](auto& args) {
-        if constexpr (requires { args.value; }) visit(args.value);
-        if constexpr (requires { args.data; }) visit(args.data);
-      },
-      what);
+template <class Args, class Visit>
+void visit_values(Args& args, Visit const& visit) {
+  core::each_member_of<core::as::value_t>(args, visit);
 }
 
 std::string_view text_of(core::session_secret const& digest) {
@@ -90,79 +80,22 @@ error no_placeholder() {
 
 }  // namespace
 
-// OpenSSL's own HMAC would look up its algorithm for each text.
-digester::digester() : hash_{::EVP_MD_CTX_new()}, cipher_{::EVP_CIPHER_CTX_new()} {
-  if (!hash_ || ::EVP_DigestInit_ex(hash_.get(), ::EVP_sha256(), nullptr) != 1) {
-    throw error{{errc::internal, "OpenSSL has no SHA-256."}};
-  }
-  if (!cipher_ || ::EVP_EncryptInit_ex(cipher_.get(), ::EVP_aes_128_ecb(), nullptr,
-                                       draw_secret().data(), nullptr) != 1) {
-    throw error{{errc::internal, "OpenSSL has no AES-128."}};
-  }
-  auto const key = draw_secret();
-  inner_.fill(0x36);
-  outer_.fill(0x5c);
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    inner_[i] ^= key[i];
-    outer_[i] ^= key[i];
-  }
-}
+digester::digester() : hash_{text_of(draw_secret())} {}
 
-digester::~digester() = default;
-
-void digester::context_deleter::operator()(evp_md_ctx_st* context) const noexcept {
-  ::EVP_MD_CTX_free(context);
-}
-
-void digester::context_deleter::operator()(evp_cipher_ctx_st* context) const noexcept {
-  ::EVP_CIPHER_CTX_free(context);
-}
-
-// HMAC (RFC 2104) with SHA-256. A text as long as a secret is encrypted as one block of AES
-// instead: each accepted connection has a secret, and this takes a tenth of the time.
-core::session_secret digester::digest(std::string_view text) const {
-  core::session_secret made;
-  if (text.size() == made.size()) {
-    int size = 0;
-    ::EVP_EncryptUpdate(cipher_.get(), made.data(), &size,
-                        reinterpret_cast<unsigned char const*>(text.data()),
-                        static_cast<int>(text.size()));
-    return made;
-  }
-  auto const inner = hash(inner_, text);
-  auto const whole = hash(outer_, {reinterpret_cast<char const*>(inner.data()), inner.size()});
-  std::copy_n(whole.begin(), made.size(), made.begin());
-  return made;
-}
-
-digester::sha256 digester::hash(block const& first, std::string_view rest) const {
-  sha256 made{};
-  ::EVP_DigestInit_ex(hash_.get(), nullptr, nullptr);
-  ::EVP_DigestUpdate(hash_.get(), first.data(), first.size());
-  ::EVP_DigestUpdate(hash_.get(), rest.data(), rest.size());
-  ::EVP_DigestFinal_ex(hash_.get(), made.data(), nullptr);
-  return made;
-}
+core::session_secret digester::digest(std::string_view text) const { return hash_(text); }
 
 core::session_secret digester::digest(core::session_secret const& secret) const {
   return digest(text_of(secret));
 }
 
 bool needs_placeholders(core::request const& what) {
-  using always =
-      boost::mp11::mp_list<core::hello_args, core::resume_args, core::grant_args,
-                           core::put_all_args, core::compare_and_set_args, core::increment_args>;
+  using always = boost::mp11::mp_list<core::hello_args, core::resume_args, core::grant_args,
+                                      core::compare_and_set_args, core::increment_args>;
   return std::visit(
       []<class Args>(Args const& args) {
-        if constexpr (boost::mp11::mp_contains<always, Args>::value) {
-          return true;
-        } else if constexpr (requires { args.value; }) {
-          return !args.value.empty();
-        } else if constexpr (requires { args.data; }) {
-          return !args.data.empty();
-        } else {
-          return false;
-        }
+        bool is_needed = boost::mp11::mp_contains<always, Args>::value;
+        visit_values(args, [&](std::string const& value) { is_needed |= !value.empty(); });
+        return is_needed;
       },
       what);
 }
@@ -207,10 +140,11 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
     auto const has = receiver.value(put.key);
     texts_.replace(put.value, std::string{has->value.view() == put.value ? held : not_held});
   }
-  visit_values(message.what, [&](std::string& value) {
+  auto const redact = [&](std::string& value) {
     if (!value.empty() && !is_compared)
       texts_.replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
-  });
+  };
+  std::visit([&](auto& args) { visit_values(args, redact); }, message.what);
   if (auto* const secret = granted_in(message.what)) {
     texts_.replace(*secret, placeholder_for_grant(*secret, by));
   }
@@ -255,7 +189,8 @@ void restoration::restore(core::client_message& message, core::coordinator const
     }
   }
   auto bytes_left = receiver.options().frame_bytes_max();
-  visit_values(message.what, [&](std::string& value) { restore(value, bytes_left); });
+  auto const restore_one = [&](std::string& value) { restore(value, bytes_left); };
+  std::visit([&](auto& args) { visit_values(args, restore_one); }, message.what);
   auto const expected = expectation_in(message.what);
   if (!expected) return;
   auto const has = receiver.value(expected->key);

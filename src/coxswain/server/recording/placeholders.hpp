@@ -12,22 +12,18 @@
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/server/recording/hmac_sha256.hpp"
 
 #include <boost/container/small_vector.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-
-struct evp_md_ctx_st;      // OpenSSL's EVP_MD_CTX
-struct evp_cipher_ctx_st;  // OpenSSL's EVP_CIPHER_CTX
 
 namespace coxswain::server {
 
@@ -35,32 +31,15 @@ namespace coxswain::server {
 // force. Not thread-safe.
 class digester {
  public:
-  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL lacks SHA-256
-  // or AES.
+  // Throws coxswain::error: INTERNAL, the kernel gives no random numbers, or OpenSSL no HMAC.
   digester();
-  ~digester();
-  digester(digester const&) = delete;
-  digester& operator=(digester const&) = delete;
 
   // Equal for equal texts only.
   [[nodiscard]] core::session_secret digest(std::string_view text) const;
   [[nodiscard]] core::session_secret digest(core::session_secret const& secret) const;
 
  private:
-  using block = std::array<unsigned char, 64>;
-  using sha256 = std::array<unsigned char, 32>;
-
-  struct context_deleter {
-    void operator()(evp_md_ctx_st* context) const noexcept;
-    void operator()(evp_cipher_ctx_st* context) const noexcept;
-  };
-
-  [[nodiscard]] sha256 hash(block const& first, std::string_view rest) const;
-
-  std::unique_ptr<evp_md_ctx_st, context_deleter> hash_;
-  std::unique_ptr<evp_cipher_ctx_st, context_deleter> cipher_;
-  block inner_;  // the key, as HMAC has it
-  block outer_;
+  hmac_sha256 hash_;
 };
 
 // Whether a record of the request may differ from the received one: it has a value or a secret, or

@@ -1,7 +1,6 @@
 #include "coxswain/server/recording/recorder.hpp"
 
 #include "coxswain/base/memory_reserve.hpp"
-#include "coxswain/base/text_numbers.hpp"
 #include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/frame.hpp"
 
@@ -169,40 +168,27 @@ void recorder::write(time_point now, core::owner_input const& what) {
 
 void recorder::write_event(time_point now, core::event const& what) {
   if (!is_on()) return;
-  wire::record told;
-  told.at = now - start_;
-  told.kind = wire::record_kind::event;
-  told.content = what.text;
-  told.number = static_cast<std::uint64_t>(what.level);
-  told.digest = events_.add(what);
-  numbers_.clear();
-  take_numbers_out(what.text, words_, numbers_);
-  bool const is_short = words_.size() <= wire::shared_words_max;
-  if (is_short && !words_.empty() && words_ == kept_words_ && !begins_block(told)) {
-    told.content = numbers_;
-    told.same_words = true;
-  }
-  kept_words_.clear();  // until it is written
-  write(told);
-  kept_words_.swap(words_);
+  wire::record reported;
+  reported.at = now - start_;
+  reported.kind = wire::record_kind::event;
+  reported.content = what.text;
+  reported.number = static_cast<std::uint64_t>(what.level);
+  output_.add(what);
+  write(reported);
 }
 
-void recorder::write_digests(time_point now, std::vector<core::outgoing> const& messages) {
-  std::array<char, 2 * wire::messages_per_record_max> digests;  // memory may be used up
-  std::size_t used = 0;
-  for (auto const& one : messages) {
-    auto const digest = sent_.add(one);
-    digests[used++] = static_cast<char>(digest >> 8);
-    digests[used++] = static_cast<char>(digest);
-    if (used < digests.size() && &one != &messages.back()) continue;
-    wire::record sent;
-    sent.at = now - start_;
-    sent.kind = wire::record_kind::sent;
-    sent.content = {digests.data(), used};
-    write(sent);
-    used = 0;
+void recorder::write_digest(time_point now, std::vector<core::outgoing> const& messages) {
+  wire::record sent;
+  if (pass_on_) {
+    for (auto const& one : messages) output_.add(one);
+    sent.number = messages.size();
   }
-  sent_.forget();
+  if (output_.empty()) return;
+  sent.at = now - start_;
+  sent.kind = wire::record_kind::sent;
+  auto const digest = output_.take();
+  sent.content = {reinterpret_cast<char const*>(digest.data()), digest.size()};
+  write(sent);
 }
 
 void recorder::write_message(time_point now, connection_id from,
@@ -299,14 +285,8 @@ void recorder::write(wire::record const& what) {
   if (kept_bytes_max_ > 0) keep(what);
 }
 
-bool recorder::begins_block(wire::record const& what) const noexcept {
-  return kept_bytes_max_ > 0 && (kept_.empty() || !kept_.back().has_room_for(what));
-}
-
-// A block can be read without earlier ones.
 void recorder::keep(wire::record const& what) {
-  if (begins_block(what)) {
-    kept_words_.clear();
+  if (kept_.empty() || !kept_.back().has_room_for(what)) {
     try {
       memory_reserve::use const of_none{nullptr};
       kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));

@@ -42,10 +42,11 @@ class recorder {
   // Later messages are checked against the new credentials.
   void write(time_point now, core::owner_input const& what);
   void write_event(time_point now, core::event const& what);
-  // All messages that the core sends after the last recorded input. Only if the complete recording
-  // is wanted: otherwise a digest is not worth its cost.
+  // All messages that the core sends after the last recorded input: a digest of them and of the
+  // events before. Without the messages unless the complete recording is wanted: they are not worth
+  // its cost.
   void write_sent(time_point now, std::vector<core::outgoing> const& messages) {
-    if (pass_on_) write_digests(now, messages);
+    if (pass_on_ || !output_.empty()) write_digest(now, messages);
   }
 
   // `message` was decoded from `payload`, and `receiver` has not received it yet. The message is
@@ -79,7 +80,7 @@ class recorder {
     std::uint64_t records_{};
   };
 
-  void write_digests(time_point now, std::vector<core::outgoing> const& messages);
+  void write_digest(time_point now, std::vector<core::outgoing> const& messages);
   void write(wire::record const& what);
   void pass_on_head();
   void write_short(wire::record what, std::string_view value);
@@ -88,7 +89,6 @@ class recorder {
   void replace_token(text_replacement& in, core::client_message& message) const;
   void write_input(wire::record const& what);
   void keep(wire::record const& what);
-  [[nodiscard]] bool begins_block(wire::record const& what) const noexcept;
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
 
   std::size_t kept_bytes_max_;
@@ -102,11 +102,7 @@ class recorder {
   std::size_t kept_bytes_{};
   std::string buffer_;   // of the recording passed on
   std::string message_;  // with placeholders
-  running_digest sent_;
-  running_digest events_;
-  std::string words_;       // of an event
-  std::string numbers_;     // the same
-  std::string kept_words_;  // of the last event, if the block has it
+  running_digest output_;
 };
 
 }  // namespace coxswain::server

@@ -21,9 +21,11 @@ constexpr time_point beginning{1h};
 // How much output may precede its digest.
 constexpr std::size_t left_max = 1'000'000;
 
-std::uint16_t digest_in(std::string_view two_bytes) {
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(two_bytes[0]) << 8 |
-                                    static_cast<unsigned char>(two_bytes[1]));
+std::string text_of(core::outgoing const& message) {
+  auto const connection = "connection " + std::to_string(message.to.value);
+  if (message.in_reply_to == request_id{}) return "the push to " + connection;
+  return "the reply " + std::string{name(message.what->outcome.code())} + " to request " +
+         std::to_string(message.in_reply_to.value) + " of " + connection;
 }
 
 std::uint64_t version_of(core::coordinator const& of, std::string const& key) {
@@ -98,7 +100,7 @@ void replay::give(wire::record const& input) {
       if (difference_.empty()) difference_ = compare_event(input);
       return;
     case kind::sent:
-      if (difference_.empty()) difference_ = compare_messages(input.content);
+      if (difference_.empty()) difference_ = compare_output(input);
       return;
     case kind::message:
       if (!has_values_) {
@@ -132,12 +134,10 @@ void replay::take_outputs() {
   std::vector<core::outgoing> messages;
   core_.take_outgoing(messages);
   if (!difference_.empty()) return;
-  for (auto const& one : events_) events_left_.push_back({one.text, told_.add(one)});
-  if (!head().has_sent) return;
-  for (auto const& one : messages) {
-    messages_left_.push_back({one.to, one.in_reply_to, one.what->outcome.code(), sent_.add(one)});
+  events_left_.insert(events_left_.end(), events_.begin(), events_.end());
+  if (head().has_sent) {
+    messages_left_.insert(messages_left_.end(), messages.begin(), messages.end());
   }
-  sent_.forget();
   if (messages_left_.size() + events_left_.size() <= left_max) return;
   difference_ = "more than " + std::to_string(left_max) + " messages and events have no digest";
 }
@@ -150,31 +150,34 @@ void replay::reload() {
   core_ = *std::move(loaded);
 }
 
-std::string replay::compare_messages(std::string_view digests) {
-  bool const are_all = digests.size() < 2 * wire::messages_per_record_max;
-  for (; digests.size() >= 2; digests.remove_prefix(2)) {
-    if (messages_left_.empty()) {
-      return std::to_string(digests.size() / 2) + " recorded messages are not sent";
-    }
-    auto const& now = messages_left_.front();
-    if (now.digest != digest_in(digests)) return now.text() + " is not the recorded message";
-    messages_left_.pop_front();
-    ++compared_.messages;
+std::string replay::compare_output(wire::record const& then) {
+  auto const found = messages_left_.size();
+  if (found < then.number) {
+    return std::to_string(then.number - found) + " recorded messages are not sent";
   }
-  if (!are_all || messages_left_.empty()) return {};
-  return messages_left_.front().text() + " is not in the recording";
+  if (found > then.number) return text_of(messages_left_[then.number]) + " is not in the recording";
+  bool const is_alone = found == 1 && output_.empty();
+  auto const first = found > 0 ? text_of(messages_left_.front()) : "no message";
+  for (auto const& one : messages_left_) output_.add(one);
+  messages_left_.clear();
+  compared_.messages += found;
+  auto const digest = output_.take();
+  auto const* const begin = reinterpret_cast<char const*>(digest.data());
+  if (then.content == std::string_view{begin, digest.size()}) return {};
+  if (is_alone) return first + " is not the recorded message";
+  return "one of " + std::to_string(found) + " messages, from " + first +
+         " on, or an event before them is not the recorded one";
 }
 
 std::string replay::compare_event(wire::record const& then) {
   auto const recorded = "the recorded event '" + std::string{then.content} + "'";
-  if (!then.digest) return recorded + " has no digest: an older version wrote it";
   if (events_left_.empty()) return recorded + " is not reported";
   auto const now = std::move(events_left_.front());
   events_left_.pop_front();
-  if (now.digest != *then.digest) {
-    return "the event '" + now.text + "' has another kind, severity, task or barrier than " +
-           recorded;
+  if (static_cast<std::uint64_t>(now.level) != then.number) {
+    return "the event '" + now.text + "' has another severity than " + recorded;
   }
+  output_.add(now);
   ++compared_.events;
   return {};
 }
@@ -183,13 +186,6 @@ replay::counts replay::compared() const noexcept {
   auto made = compared_;
   made.not_compared = messages_left_.size() + events_left_.size();
   return made;
-}
-
-std::string replay::sent_message::text() const {
-  auto const connection = "connection " + std::to_string(to.value);
-  if (in_reply_to == request_id{}) return "the push to " + connection;
-  return "the reply " + std::string{name(code)} + " to request " +
-         std::to_string(in_reply_to.value) + " of " + connection;
 }
 
 }  // namespace coxswain::server

@@ -53,7 +53,7 @@ class replay {
   [[nodiscard]] std::string const& difference() const noexcept { return difference_; }
 
   // How many messages and events were the same as those recorded (only complete recordings have
-  // digests of messages, see recorder), and for how many there is no digest, because the
+  // messages in their digests, see recorder), and for how many there is no record, because the
   // coordinator was killed.
   struct counts {
     std::uint64_t messages{};
@@ -87,22 +87,8 @@ class replay {
   void give(wire::record const& input);
   void give_message(wire::record const& input);
   void take_outputs();
-  [[nodiscard]] std::string compare_messages(std::string_view digests);
+  [[nodiscard]] std::string compare_output(wire::record const& then);
   [[nodiscard]] std::string compare_event(wire::record const& then);
-
-  // Output of this core not yet compared with a record.
-  struct sent_message {
-    connection_id to{};
-    request_id in_reply_to{};
-    errc code{};
-    std::uint16_t digest{};
-
-    [[nodiscard]] std::string text() const;
-  };
-  struct told_event {
-    std::string text;
-    std::uint16_t digest{};
-  };
 
   wire::recording_reader reader_;
   wire::recording_head head_;
@@ -114,10 +100,10 @@ class replay {
       latest_;  // deadlines are checked with the time when a loop iteration began, before its input
   core::coordinator core_;
   restoration values_;
-  running_digest sent_;
-  running_digest told_;
-  std::deque<sent_message> messages_left_;
-  std::deque<told_event> events_left_;
+  running_digest output_;
+  // Not yet compared with a record.
+  std::deque<core::outgoing> messages_left_;
+  std::deque<core::event> events_left_;
   std::vector<core::event> events_;
   counts compared_;
   std::string difference_;
