@@ -112,8 +112,8 @@ def check_layers(source, _):
             yield line, "layers", "Asio is included through coxswain/net/asio*.hpp only"
         if name.startswith("boost/beast") and source.layer not in ("", "status"):
             yield line, "layers", "Beast is for status/ only"
-        if is_protobuf(name) and source.layer not in ("", "wire", "etcd"):
-            yield line, "layers", "Protobuf is for wire/ and etcd/ only"
+        if is_protobuf(name) and source.layer not in ("", "etcd"):
+            yield line, "layers", "Protobuf is for etcd/ only"
     if source.layer and allowed is None:
         yield 1, "layers", f"the layer {source.layer} is not known; add its arrows to tools/tidy.py"
 

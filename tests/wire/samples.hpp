@@ -1,5 +1,6 @@
 #pragma once
-// One message of every type, each field with a value that differs from its default.
+// Messages of every type: one with the default of each field, and several random ones, the same in
+// each run.
 
 #include "coxswain/wire/codec.hpp"
 

@@ -50,7 +50,7 @@ struct values_of_request {
 constexpr by_number<values_of_request, core::request> values{[]<class Args>() {
   return values_of_request{&bytes_of_values<Args>, value_field<Args>};
 }};
-constexpr auto const& readers = held_readers<core::request>;
+constexpr auto const& request_readers = held_readers<core::request>;
 
 template <class Sink>
 [[gnu::always_inline]] inline void write_head(Sink& to, core::client_message const& from) {
@@ -222,7 +222,7 @@ status decode_client(std::string_view payload, core::client_message& to, decoded
         break;
       case tag_of(client_field::epoch, wire_type::varint): to.epoch = fields.take_number(); break;
       default:
-        if (auto const read = readers.of(tag)) {
+        if (auto const read = request_readers.of(tag)) {
           if (has_request) state.is_plain = false;
           read(fields, to.what, !std::exchange(has_request, true), state);
         } else {

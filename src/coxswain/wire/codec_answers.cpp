@@ -21,7 +21,7 @@ constexpr int status = 2;
 // From this size on, the value of an answer is shared.
 constexpr std::size_t large_value_bytes = 1024;
 
-constexpr auto const& readers = held_readers<decltype(core::answer::value)>;
+constexpr auto const& answer_readers = held_readers<decltype(core::answer::value)>;
 
 // The value follows all other fields, in the tail.
 void append_large(std::string& out, bytes& tail, core::value_answer const& from) {
@@ -91,7 +91,7 @@ result<server_message> decode_server(std::string_view payload) {
       to.id = request_id{fields.take_number()};
     } else if (tag == tag_of(server_field::status, wire_type::content)) {
       read_message(fields, to.what.outcome, state);
-    } else if (auto const read = readers.of(tag)) {
+    } else if (auto const read = answer_readers.of(tag)) {
       read(fields, to.what.value, false, state);
     } else {
       static_cast<void>(fields.take_any(tag));
