@@ -37,10 +37,6 @@ ARROWS = {
     "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/", "status/"),
 }
 
-# The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "etcd", "host", "http2", "launch", "net", "relay", "server", "tcp_store",
-              "wire", "xla")
-
 # These get time and randomness as arguments and do no I/O: prefixes in src/coxswain/.
 PURE = ("base/", "core/", "http2/", "wire/", "xla/", "tcp_store/", "launch/",
         "client/agent/",
@@ -144,41 +140,6 @@ def check_installed(source, installed):
             yield line, "installed", f"an installed header shows no Protobuf: {name}"
         elif name.startswith("coxswain/") and name.removeprefix("coxswain/") not in installed:
             yield line, "installed", f"an installed header includes {name}: list it in HEADERS"
-
-
-@functools.cache
-def header(name):
-    """Our file named by an include; None if there is none."""
-    path = ROOT / "src" / name
-    return Source(f"src/{name}", path.read_text(encoding="utf-8")) if path.is_file() else None
-
-
-def closure(source):
-    """The file, and all our files that it includes, directly or not."""
-    found, open_ones = {source.path: source}, [source]
-    while open_ones:
-        for _, _, name in open_ones.pop().includes:
-            one = header(name)
-            if one and one.path not in found:
-                found[one.path] = one
-                open_ones.append(one)
-    return found.values()
-
-
-def check_reach(source, _):
-    """A file includes the declarations of the names that it uses of another layer. Sources compiled as
-    one share their includes, so CI does not detect missing ones."""
-    if not source.layer:
-        return
-    reached = None
-    for line, found in source.matches(rf"(?<![\w:])({'|'.join(NAMESPACES)})::\w+"):
-        layer, name = found.split("::")
-        if layer == source.layer:
-            continue
-        reached = reached or closure(source)
-        if not any(re.search(rf"\bnamespace coxswain::{layer}\b", one.code)
-                   and re.search(rf"\b{name}\b", one.code) for one in reached):
-            yield line, "reach", f"{found}: nothing that is included declares it"
 
 
 def python_imports(source):
@@ -450,7 +411,7 @@ def check_references(source, _):
 def check(source, installed):
     """All findings in one file, as (line, rule, message)."""
     rules = (check_words, check_web, check_python, check_circles, check_references) if not source.is_cpp else (
-        check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
+        check_layers, check_purity, check_installed, check_coroutines, check_includes,
         check_length, check_words, check_references)
     return sorted(finding for rule in rules for finding in rule(source, installed))
 
@@ -487,10 +448,6 @@ SNIPPETS = (
     ("", "src/coxswain/base/ids.hpp", '#include "coxswain/base/ids.hpp"'),
     ("installed", "src/coxswain/base/ids.hpp", '#include "coxswain/base/hidden.hpp"'),
     ("installed layers", "src/coxswain/base/ids.hpp", "#include <google/protobuf/arena.h>"),
-    ("", "src/coxswain/server/a.cpp",
-     '#include "coxswain/wire/frame.hpp"\n\nauto a = wire::length_bytes;'),
-    ("reach", "src/coxswain/server/a.cpp",
-     '#include "coxswain/server/options.hpp"\n\nauto a = wire::length_bytes;'),
     ("", "co", "auto p = x ? S{.a = 1, .b = 2} : S{1, 2}; co_await f(std::move(p));"),
     ("", "co", "co_await f([this, &x](int i) { return S{i, i ? 1 : 2}; }, task{3}, v[i]);"),
     ("", "co", "auto g = [p]() -> awaitable<void> { co_await h(); }; co_await g(); S s{1, 2};"),

@@ -113,7 +113,7 @@ elseif(how STREQUAL "find_package")
 elseif(how STREQUAL "build_tree")
   set(ENV{PATH} "${coxswain_build}/bin:$ENV{PATH}")
 else()
-  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source})
+  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source} -D COXSWAIN_UNITY=ON)
 endif()
 refuse_paths_of_this_machine(${work}/prefix)
 

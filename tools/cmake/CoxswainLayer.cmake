@@ -14,26 +14,10 @@ target_compile_options(coxswain_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   # At -O1 it inlines only one of the two functions by which Asio allocates a coroutine's frame.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>
+  # A source compiled with others hides their names, and its anonymous namespace is in no header.
+  $<$<BOOL:${COXSWAIN_UNITY}>:-Wno-shadow>
+  $<$<AND:$<BOOL:${COXSWAIN_UNITY}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
-
-# coxswain_precompile(HEADERS ... FOR TARGET...): with COXSWAIN_UNITY, the headers are parsed once for
-# all C++ sources of the targets, which must have the compiler flags and definitions of the first.
-# Without HEADERS, the others use the first one's. Not with a compiler launcher: by default, ccache
-# does not cache sources that include a precompiled header.
-function(coxswain_precompile)
-  cmake_parse_arguments(arg "" "" "HEADERS;FOR" ${ARGN})
-  if(NOT COXSWAIN_UNITY OR CMAKE_CXX_COMPILER_LAUNCHER)
-    return()
-  endif()
-  list(POP_FRONT arg_FOR first)
-  list(TRANSFORM arg_HEADERS REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
-  if(arg_HEADERS)
-    target_precompile_headers(${first} PRIVATE ${arg_HEADERS})
-  endif()
-  foreach(target IN LISTS arg_FOR)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  endforeach()
-endfunction()
 
 # coxswain_layer(NAME SOURCES ... HEADERS ... LINK ...): one static library per layer, named
 # coxswain_NAME with the alias coxswain::NAME. HEADERS are those that are installed and must stand

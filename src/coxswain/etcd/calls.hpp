@@ -7,6 +7,7 @@
 #include "coxswain/etcd/client.hpp"
 #include "etcd/rpc.pb.h"
 
+#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -105,6 +106,13 @@ inline mvccpb::KeyValue const* found(pb::TxnResponse const& in, int which) {
   if (which >= in.responses_size()) return nullptr;
   auto const& kvs = in.responses(which).response_range().kvs();
   return kvs.empty() ? nullptr : &kvs.Get(0);
+}
+
+// A value that is a number; 0: it is none.
+inline std::uint64_t number_in(std::string_view text) {
+  std::uint64_t number{};
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace coxswain::etcd

@@ -15,8 +15,6 @@ namespace {
 constexpr duration pause_short = 10ms;
 constexpr duration pause_long = 100ms;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 raw_reply failed(status why, meaning means, std::size_t member) {
   raw_reply made;
   made.why = std::move(why);

@@ -2,17 +2,10 @@
 
 #include "coxswain/etcd/calls.hpp"
 
-#include <charconv>
 #include <utility>
 
 namespace coxswain::etcd {
 namespace {
-
-std::uint64_t number_in(std::string_view text) {
-  std::uint64_t number{};
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 leader leader_in(mvccpb::KeyValue const& from) {
   leader made;

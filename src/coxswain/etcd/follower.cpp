@@ -3,7 +3,6 @@
 #include "coxswain/etcd/calls.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -11,7 +10,7 @@ namespace coxswain::etcd {
 namespace {
 
 // For reads, whose failure is reported.
-constexpr duration patience = 3s;
+constexpr duration read_timeout = 3s;
 
 // After a failure.
 constexpr duration pause = 100ms;
@@ -21,14 +20,6 @@ constexpr duration silence_max = 5s;
 
 // Each has at most value_bytes_max.
 constexpr std::int64_t entries_at_once = 8;
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
-std::uint64_t number_in(std::string_view text) {
-  std::uint64_t number{};
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 void read_on_success(pb::TxnRequest& in, std::string key) {
   in.add_success()->mutable_request_range()->set_key(std::move(key));
@@ -87,7 +78,7 @@ asio::awaitable<status> follower::read(std::shared_ptr<follower> self) {
   read_on_success(request, self->keys_.leader());
   read_on_success(request, self->keys_.epoch());
   read_on_success(request, self->keys_.latest_snapshot());
-  auto const reply = co_await transact(self->by_, std::move(request), clock_now() + patience);
+  auto const reply = co_await transact(self->by_, std::move(request), clock_now() + read_timeout);
   if (!reply.why.ok()) co_return reply.why;
   auto const value = [&](int which) {
     auto const* const one = found(reply.content, which);
@@ -122,7 +113,7 @@ asio::awaitable<status> follower::read_snapshot(std::shared_ptr<follower> self, 
     pb::RangeRequest request;
     request.set_key(self->keys_.snapshot_part(self->state_.number, i));
     request.set_revision(self->revision_);
-    auto const reply = co_await range(self->by_, std::move(request), clock_now() + patience);
+    auto const reply = co_await range(self->by_, std::move(request), clock_now() + read_timeout);
     if (is_compacted(reply.why)) co_return must_begin_again(reply.why.message());
     if (!reply.why.ok()) co_return reply.why;
     if (reply.content.kvs().empty()) {
@@ -140,7 +131,7 @@ asio::awaitable<status> follower::read_entries(std::shared_ptr<follower> self) {
     request.set_range_end(self->keys_.log_end());
     request.set_limit(entries_at_once);
     request.set_revision(self->revision_);
-    auto const reply = co_await range(self->by_, std::move(request), clock_now() + patience);
+    auto const reply = co_await range(self->by_, std::move(request), clock_now() + read_timeout);
     if (is_compacted(reply.why)) co_return must_begin_again(reply.why.message());
     if (!reply.why.ok() || self->to_ == nullptr) co_return reply.why;
     for (auto const& one : reply.content.kvs()) {
@@ -190,14 +181,14 @@ asio::awaitable<status> follower::watch(std::shared_ptr<follower> self) {
   }
   self->by_->leave(self->member_);
   // Authenticates, if need be.
-  auto const reply = co_await read_leader(self->by_, self->keys_, clock_now() + patience);
+  auto const reply = co_await read_leader(self->by_, self->keys_, clock_now() + read_timeout);
   co_return reply.why;
 }
 
 // Whether a silent watch has missed a change of the leader.
 asio::awaitable<bool> follower::is_silent(std::shared_ptr<follower> self) {
   auto const known = self->leader_.revision;
-  auto const reply = co_await read_leader(self->by_, self->keys_, clock_now() + patience);
+  auto const reply = co_await read_leader(self->by_, self->keys_, clock_now() + read_timeout);
   co_return !reply.why.ok() || (reply.who.revision != known && known == self->leader_.revision);
 }
 

@@ -16,9 +16,7 @@ constexpr std::size_t input_bytes = 64 * 1024;
 // A page of entries, and the events of a watch, can be large.
 constexpr std::size_t message_bytes_max = 256 * 1024 * 1024;
 
-status closed() { return {errc::cancelled, "the connection was closed"}; }
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
+status connection_closed() { return {errc::cancelled, "the connection was closed"}; }
 
 }  // namespace
 
@@ -87,7 +85,7 @@ void grpc_channel::close() {
 
 asio::awaitable<void> grpc_channel::run(std::shared_ptr<grpc_channel> self) {
   auto const failure = co_await net::transport::open(self->over_, self->to_, 0);
-  if (self->over_->is_dropped()) co_return self->fail(closed(), true);
+  if (self->over_->is_dropped()) co_return self->fail(connection_closed(), true);
   if (!failure.why.ok()) {
     self->over_->drop();
     co_return self->fail(failure.why, true);
@@ -113,7 +111,7 @@ asio::awaitable<status> grpc_channel::read(std::shared_ptr<grpc_channel> self) {
     }
     if (got.how == outcome::would_block) co_await net::transport::readable(self->over_);
   }
-  co_return closed();
+  co_return connection_closed();
 }
 
 void grpc_channel::take(std::string_view input) {

@@ -13,11 +13,9 @@ namespace {
 constexpr duration period = 1s;
 
 // After a stream has ended.
-constexpr duration pause = 50ms;
+constexpr duration pause_after_stream = 50ms;
 
 constexpr std::size_t streams_max = 2;
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
@@ -65,7 +63,7 @@ asio::awaitable<void> lease::keep(std::shared_ptr<lease> self) {
     if (!is_heard || has_ended) self->by_->leave(self->streams_.back().member);
     if (has_ended) self->streams_.pop_back();
     if (!is_heard) continue;
-    self->wakes_.expires_at(has_ended ? clock_now() + pause : asked + period);
+    self->wakes_.expires_at(has_ended ? clock_now() + pause_after_stream : asked + period);
     boost::system::error_code ignored;
     co_await self->wakes_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }

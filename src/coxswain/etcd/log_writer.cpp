@@ -11,16 +11,14 @@
 namespace coxswain::etcd {
 namespace {
 
-constexpr duration pause_short = 10ms;
-constexpr duration pause_long = 100ms;
+constexpr duration retry_pause = 10ms;
+constexpr duration round_pause = 100ms;
 
 // For each transaction but appends, which have no limit.
-constexpr duration patience = 30s;
+constexpr duration transaction_timeout = 30s;
 
 // Entries removed by one transaction: etcd does nothing else meanwhile.
 constexpr std::uint64_t removed_at_once_max = 1'000;
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 status deposed() { return {errc::aborted, "another coordinator leads the job now"}; }
 
@@ -42,7 +40,8 @@ asio::awaitable<status> log_writer::begin(std::shared_ptr<log_writer> self, std:
   remove_on_success(request, self->keys_.log_begin(), self->keys_.log_end());
   remove_on_success(request, self->keys_.snapshots_begin(), self->keys_.snapshots_end());
   put_on_success(request, self->keys_.head(), std::move(head));
-  auto const reply = co_await transact(self->by_, std::move(request), clock_now() + patience);
+  auto const reply =
+      co_await transact(self->by_, std::move(request), clock_now() + transaction_timeout);
   if (!reply.why.ok()) co_return reply.why;
   if (!reply.content.succeeded()) co_return deposed();
   self->first_ = 1;
@@ -74,7 +73,7 @@ asio::awaitable<void> log_writer::settle(std::shared_ptr<log_writer> self, std::
       if (reply.means.next == reaction::give_up) co_return self->fail(reply.why);
       self->trouble_ = reply.why;
       bool const is_round = ++failures % self->by_->members() == 0;
-      duration const rest = is_round ? pause_long : pause_short;
+      duration const rest = is_round ? round_pause : retry_pause;
       co_await pause(self, rest);
       continue;
     }
@@ -85,7 +84,7 @@ asio::awaitable<void> log_writer::settle(std::shared_ptr<log_writer> self, std::
     }
     // Only this leader writes, so it was an earlier try that was applied.
     if (found(reply.content, 1) != nullptr) co_return self->settled(number);
-    co_await pause(self, pause_short);  // the previous entry is not there yet
+    co_await pause(self, retry_pause);  // the previous entry is not there yet
   }
 }
 
@@ -144,7 +143,7 @@ asio::awaitable<status> log_writer::write_snapshot(std::shared_ptr<log_writer> s
   pb::CompactionRequest request;
   request.set_revision(before_last);
   auto const reply = co_await etcd::settle<pb::HeaderResponse>(
-      self->by_, "/etcdserverpb.KV/Compact", request, clock_now() + patience);
+      self->by_, "/etcdserverpb.KV/Compact", request, clock_now() + transaction_timeout);
   co_return is_compacted(reply.why) ? status{} : reply.why;
 }
 
@@ -153,7 +152,8 @@ asio::awaitable<status> log_writer::write(std::shared_ptr<log_writer> self, std:
   pb::TxnRequest request;
   require_created(request, self->keys_.leader(), self->revision_);
   put_on_success(request, std::move(key), std::move(value));
-  auto const reply = co_await transact(self->by_, std::move(request), clock_now() + patience);
+  auto const reply =
+      co_await transact(self->by_, std::move(request), clock_now() + transaction_timeout);
   if (!reply.why.ok()) co_return reply.why;
   if (!reply.content.succeeded()) co_return deposed();
   co_return status{};
@@ -164,7 +164,8 @@ asio::awaitable<status> log_writer::remove(std::shared_ptr<log_writer> self, std
   pb::TxnRequest request;
   require_created(request, self->keys_.leader(), self->revision_);
   remove_on_success(request, std::move(begin), std::move(end));
-  auto const reply = co_await transact(self->by_, std::move(request), clock_now() + patience);
+  auto const reply =
+      co_await transact(self->by_, std::move(request), clock_now() + transaction_timeout);
   if (!reply.why.ok()) co_return reply.why;
   if (!reply.content.succeeded()) co_return deposed();
   self->last_removal_ = reply.content.header().revision();

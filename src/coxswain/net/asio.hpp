@@ -2,6 +2,7 @@
 // Asio as used in this project: one name for the namespace, only the headers needed. No other file
 // in src/ includes Asio.
 
+#include "coxswain/base/time.hpp"
 #include "coxswain/net/asio_calls.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -23,3 +24,9 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
+
+namespace coxswain {
+
+inline time_point clock_now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace coxswain

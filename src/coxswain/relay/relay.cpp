@@ -28,8 +28,6 @@ constexpr std::size_t waiting_max = 4'096;
 // not come back.
 constexpr duration return_max = 2s;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 std::string goodbye(status const& why) {
   core::answer last;
   status told{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};

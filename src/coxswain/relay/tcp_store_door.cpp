@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t unasked_max = 16 * 1024;
 
 // A client with more unread replies is not read, and gets no further ones meanwhile.
-constexpr std::size_t unread_max = 64 * 1024;
+constexpr std::size_t client_unread_max = 64 * 1024;
 
 // Requests that wait for the coordinator, of one client, and of all as a part of the memory; beyond
 // them nothing is read.
-constexpr std::size_t open_max = 256 * 1024;
+constexpr std::size_t client_open_max = 256 * 1024;
 constexpr std::size_t part_for_open = 4;
 
 // When there was no memory for a request.
@@ -30,7 +30,9 @@ tcp_store_door::client::client(std::size_t bytes_max, memory_meter* memory, std:
       peer{std::move(who)},
       counted{memory} {}
 
-bool tcp_store_door::client::is_full() const noexcept { return out.size() - written > unread_max; }
+bool tcp_store_door::client::is_full() const noexcept {
+  return out.size() - written > client_unread_max;
+}
 
 tcp_store_door::tcp_store_door(switchboard& board, options o, core::hello_answer const& terms,
                                event_sink log, meter_ptr memory)
@@ -85,7 +87,7 @@ bool tcp_store_door::may_go_on(std::uint32_t number, client const& of) const {
   bool const is_full = links_.open_bytes() > memory_->limit() / part_for_open;
   was_full_ |= is_full;
   return !of.ends && !of.is_full() && !is_full &&
-         links_.open_bytes(connection_id{number}) <= open_max;
+         links_.open_bytes(connection_id{number}) <= client_open_max;
 }
 
 std::size_t tcp_store_door::room(std::uint32_t number) const {

@@ -20,8 +20,6 @@ constexpr std::size_t full_bytes = 1024 * 1024;
 constexpr std::size_t kept_capacity_max = 256 * 1024;
 constexpr duration peer_timeout_default = 100s;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 detail::agent_options for_agent(client_options const& from, std::vector<net::endpoint> const& to) {
   detail::agent_options made;
   for (auto const& one : to) made.addresses.push_back(one.text());

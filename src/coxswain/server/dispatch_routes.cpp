@@ -23,7 +23,7 @@ constexpr std::size_t trunk_queued_max = 256 * 1024;
 // The relay is granted more room on a route each time this many bytes of it have been taken.
 constexpr std::size_t unreported_max = wire::route_room_max / 2;
 
-constexpr std::size_t pieces_max = 16;
+constexpr std::size_t routed_pieces_max = 16;
 
 void append_content(std::string& out, std::uint32_t number, std::string_view content) {
   wire::append_content_head(out, number, content.size());
@@ -295,7 +295,7 @@ void dispatch::pump_routes(time_point now, line& on) {
 }
 
 void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
-  std::array<iovec, pieces_max> pieces;
+  std::array<iovec, routed_pieces_max> pieces;
   auto const filled = on.out.fill(pieces);
   std::size_t bytes = 0;
   for (auto const& one : filled) bytes += one.iov_len;

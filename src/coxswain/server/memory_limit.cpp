@@ -12,7 +12,7 @@
 namespace coxswain::server {
 namespace {
 
-std::optional<std::string> text_of(std::string const& path) {
+std::optional<std::string> content_of(std::string const& path) {
   std::ifstream file{path};
   if (!file) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>{file}, {}};
@@ -77,8 +77,8 @@ memory_limits limits_of_this_process() {
   if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
     found.address_space = space.rlim_cur;
   }
-  found.control_groups = text_of("/proc/self/cgroup").value_or("");
-  found.read = text_of;
+  found.control_groups = content_of("/proc/self/cgroup").value_or("");
+  found.read = content_of;
   return found;
 }
 

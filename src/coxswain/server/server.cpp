@@ -20,15 +20,13 @@ namespace coxswain::server {
 namespace {
 
 // How long the server rests after an unexpected error.
-constexpr duration rest = 100ms;
+constexpr duration rest_after_error = 100ms;
 
 // How long an input may wait for others before it is written.
 constexpr duration gathered_within = 10ms;
 
 // The member function of the same name hides it.
 using counts = statistics;
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 options checked(options o, shared_job const& job) {
   if (job.log) o.core.term = job.term;
@@ -233,7 +231,7 @@ time_point server::impl::iteration_begins() noexcept {
 // over.
 void server::impl::iteration_ends() noexcept {
   auto const self = shared_from_this();
-  std::optional<time_point> next = iteration_.now + rest;
+  std::optional<time_point> next = iteration_.now + rest_after_error;
   in_iteration_ = true;
   try {
     serve_iteration();

@@ -26,7 +26,7 @@ constexpr int drain_reads_max = 64;
 // Of a further request: enough to know that it begins.
 constexpr std::size_t first_bytes = 1024;
 
-std::string name_of(asio::ip::tcp::socket const& socket) {
+std::string peer_name(asio::ip::tcp::socket const& socket) {
   boost::system::error_code problem;
   auto const peer = socket.remote_endpoint(problem);
   return problem ? "an unknown peer" : peer.address().to_string();
@@ -57,7 +57,7 @@ http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context 
                                  page_context& context, watch_registry& registry, bool only_probes)
     : context_{context},
       registry_{registry},
-      peer_{name_of(socket)},
+      peer_{peer_name(socket)},
       stream_{std::move(socket), certificates},
       buffer_{context.given.header_bytes_max + context.given.body_bytes_max},
       limit_{stream_.get_executor(), [this] { stream_.cancel(); }},

@@ -51,13 +51,13 @@ ClientMetric::Histogram histogram_of(server::wait_counts const& from) {
 }
 
 // The families of metrics, in the order in which they are written.
-class page {
+class families {
  public:
   // Begins a family, to which `add` adds.
-  page& gauges(std::string name, std::string help) {
+  families& gauges(std::string name, std::string help) {
     return begin(std::move(name), std::move(help), MetricType::Gauge);
   }
-  page& counters(std::string name, std::string help) {
+  families& counters(std::string name, std::string help) {
     return begin(std::move(name), std::move(help), MetricType::Counter);
   }
   void add(labels which, double value) {
@@ -89,7 +89,7 @@ class page {
   }
 
  private:
-  page& begin(std::string name, std::string help, MetricType type) {
+  families& begin(std::string name, std::string help, MetricType type) {
     // Process metrics have the names that all exporters use.
     bool const is_common = name.starts_with("process_");
     families_.push_back({is_common ? name : "coxswain_" + name, std::move(help), type, {}});
@@ -99,12 +99,12 @@ class page {
   std::vector<MetricFamily> families_;
 };
 
-void add_version(page& to, std::string const& version) {
+void add_version(families& to, std::string const& version) {
   to.gauges("build_info", "Always 1; the version of the coordinator.");
   to.add({{"version", version}}, 1);
 }
 
-void add_tasks(page& to, core::snapshot const& job) {
+void add_tasks(families& to, core::snapshot const& job) {
   std::array<std::uint64_t, 6> by_state{};
   std::uint64_t suspect = 0;
   for (auto const& task : job.tasks) {
@@ -119,7 +119,7 @@ void add_tasks(page& to, core::snapshot const& job) {
   to.add({{"state", "suspect"}}, static_cast<double>(suspect));
 }
 
-void add_open_barriers(page& to, core::snapshot const& job) {
+void add_open_barriers(families& to, core::snapshot const& job) {
   using kind = core::snapshot::kind;
   to.gauges("open_barriers",
             "Open barriers by kind; unlisted: those beyond a thousand, of any kind.");
@@ -132,7 +132,7 @@ void add_open_barriers(page& to, core::snapshot const& job) {
 }
 
 // There are no labels of tasks: see `coxswain status` for individual ones.
-void add_trouble(page& to, core::snapshot const& job) {
+void add_trouble(families& to, core::snapshot const& job) {
   to.gauge("stuck_tasks", "Tasks that are blocked on each other.", job.stuck_tasks);
   to.gauge("tasks_without_progress",
            "Connected tasks without a further step for longer than the progress timeout.",
@@ -158,7 +158,7 @@ void add_trouble(page& to, core::snapshot const& job) {
            seconds(last.lag_mean));
 }
 
-void add_job(page& to, core::snapshot const& job) {
+void add_job(families& to, core::snapshot const& job) {
   add_tasks(to, job);
   add_trouble(to, job);
   to.gauge("job_failed", "1 if the job has failed.", job.error ? 1 : 0);
@@ -188,7 +188,7 @@ void add_job(page& to, core::snapshot const& job) {
 
 // Of each operation there is a series from the start, so that rates are known from the first
 // request on; the codes of failures appear when they happen.
-void add_requests(page& to, core::statistics const& from) {
+void add_requests(families& to, core::statistics const& from) {
   to.counters("requests_total", "Requests that were answered, by operation and code.");
   for (std::uint8_t op = 0; op < core::operations; ++op) {
     core::statistics::by_code const& counts = from.requests[op];
@@ -201,7 +201,7 @@ void add_requests(page& to, core::statistics const& from) {
   }
 }
 
-void add_jax(page& to, server::statistics const& from) {
+void add_jax(families& to, server::statistics const& from) {
   to.gauge("jax_connections", "Connections of unmodified JAX processes.", from.jax_connections);
   to.counters("jax_calls_total",
               "Calls of JAX processes that were answered, by method and result.");
@@ -212,7 +212,7 @@ void add_jax(page& to, server::statistics const& from) {
   }
 }
 
-void add_core(page& to, core::statistics const& from) {
+void add_core(families& to, core::statistics const& from) {
   add_requests(to, from);
   to.counters("barrier_rounds_total", "Rounds of barriers of tasks that have ended, by code.");
   for (std::uint32_t code = 0; code < from.rounds.size(); ++code) {
@@ -236,12 +236,12 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "returned"}}, static_cast<double>(from.leases_returned));
 }
 
-void add_role(page& to, bool leads, std::uint64_t term) {
+void add_role(families& to, bool leads, std::uint64_t term) {
   to.gauge("leader", "1 if this coordinator leads its job, 0 if it is a standby.", leads ? 1 : 0);
   to.gauge("term", "The number of the job's present leader.", term);
 }
 
-void add_journal(page& to, server::journal_statistics const& from) {
+void add_journal(families& to, server::journal_statistics const& from) {
   to.counter("journal_written_bytes_total", "Bytes written to the journal.", from.bytes_written);
   to.gauge("journal_bytes", "Size of the journal's files.", from.bytes_on_disk);
   to.gauge("journal_lacks_space", "1 if nothing more is stored because its disk is full.",
@@ -269,7 +269,7 @@ constexpr auto lag_entries_help =
 constexpr auto lag_seconds_help =
     "Age of the oldest input that etcd has not confirmed; time since a standby lacked no entry.";
 
-void add_leader(page& to, core::snapshot::leadership const& from) {
+void add_leader(families& to, core::snapshot::leadership const& from) {
   add_role(to, true, from.term);
   to.gauge("replication_lag_entries", lag_entries_help, from.lag_entries);
   to.gauge("replication_lag_bytes", "Bytes of inputs that etcd has not confirmed to the leader.",
@@ -278,7 +278,7 @@ void add_leader(page& to, core::snapshot::leadership const& from) {
 }
 
 // The core's memory by use. Memory not held by sessions is stored data.
-void add_memory(page& to, server::statistics const& from, core::snapshot const& job) {
+void add_memory(families& to, server::statistics const& from, core::snapshot const& job) {
   to.gauges(
       "memory_class_bytes",
       "Memory by class: stored values and their changes; waiting calls, unacknowledged replies "
@@ -295,7 +295,7 @@ void add_memory(page& to, server::statistics const& from, core::snapshot const& 
   to.add({{"class", "transit"}}, static_cast<double>(from.transit_bytes));
 }
 
-void add_connections(page& to, server::statistics const& from) {
+void add_connections(families& to, server::statistics const& from) {
   to.gauge("connections", "Connections that are open.", from.connections);
   to.gauge("connections_limit", "The limit of coxswain_connections.", from.connections_max);
   to.counter("connections_accepted_total", "Connections accepted.", from.connections_accepted);
@@ -322,7 +322,7 @@ void add_connections(page& to, server::statistics const& from) {
            from.queued_messages);
 }
 
-void add_loop(page& to, server::statistics const& from) {
+void add_loop(families& to, server::statistics const& from) {
   to.histogram("barrier_release_seconds",
                "From the end of a round of a barrier to its outcome handed to the kernel for all.",
                from.releases);
@@ -344,7 +344,7 @@ void add_loop(page& to, server::statistics const& from) {
              seconds(from.core.stalled));
 }
 
-void add_process(page& to, process_usage const& from) {
+void add_process(families& to, process_usage const& from) {
   to.counter("process_cpu_seconds_total", "User and system CPU time.", from.cpu_seconds);
   to.gauge("process_start_time_seconds", "Start of the process in seconds since 1970.",
            from.started_unix_s);
@@ -359,7 +359,7 @@ void add_process(page& to, process_usage const& from) {
 
 std::string metrics(server::statistics const& counted, core::snapshot const& job,
                     process_usage const& process) {
-  page all;
+  families all;
   add_version(all, job.version);
   all.gauges("start_time_seconds", "Start of the coordinator in seconds since 1970.");
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
@@ -376,7 +376,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
 }
 
 std::string metrics(server::standby_view const& of, process_usage const& process) {
-  page all;
+  families all;
   add_version(all, of.version);
   add_role(all, false, of.term);
   all.gauge("leader_known", "1 if a standby knows of a leader.", of.leader.empty() ? 0 : 1);

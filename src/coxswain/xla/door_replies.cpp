@@ -12,11 +12,6 @@ namespace {
 // How many outcomes of barriers are kept for repeated calls of a task.
 constexpr std::size_t done_max = 8;
 
-template <class T>
-T const* as(core::answer const& what) {
-  return std::get_if<T>(&what.value);
-}
-
 }  // namespace
 
 void door::sent(time_point now, core::outgoing const& what) {

@@ -12,11 +12,6 @@
 namespace coxswain::xla {
 namespace {
 
-template <class T>
-T const* as(core::answer const& what) {
-  return std::get_if<T>(&what.value);
-}
-
 // Of a task in a reply, besides its texts.
 constexpr std::size_t field_bytes = 48;
 

@@ -14,9 +14,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace coxswain::xla {
+
+// Null: the answer is another one.
+template <class T>
+T const* as(core::answer const& what) {
+  return std::get_if<T>(&what.value);
+}
 
 class reply_writer {
  public:

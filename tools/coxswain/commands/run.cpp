@@ -96,7 +96,7 @@ class local_run {
     if (page_) tell("status page at " + page_->url());
     if (page_ && given_.page.anyone_may_look && !logs_json_) {
       tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
-                       worker_token(core.credentials)));
+                       core::worker_token(core.credentials)));
     }
     report_privacy(given_);
     spdlog::info("at most {} open files", descriptor_limit());

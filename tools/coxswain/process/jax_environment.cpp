@@ -9,11 +9,6 @@ namespace {
 
 bool is_unix(std::string const& address) { return address.starts_with("unix:"); }
 
-bool is_set(char const* name) {
-  auto const* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
 // gRPC sends CONNECT through a proxy for TCP addresses, so a Unix socket is preferred where it was
 // made for JAX.
 std::string preferred(std::vector<std::string> const& listeners, bool prefers_unix) {
@@ -23,6 +18,11 @@ std::string preferred(std::vector<std::string> const& listeners, bool prefers_un
 }
 
 }  // namespace
+
+bool is_set(char const* name) {
+  auto const* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
 
 bool serves_jax(server::options const& of) {
   bool const is_open = of.core.credentials.empty() && of.tls.cert.empty();

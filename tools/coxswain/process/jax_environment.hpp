@@ -19,6 +19,9 @@ namespace coxswain::tools {
 
 using environment_variables = std::vector<std::pair<std::string, std::string>>;
 
+// Whether this process has the variable; an empty one counts as none.
+[[nodiscard]] bool is_set(char const* name);
+
 // Whether a coordinator serves JAX programs, which send no token and do not use TLS.
 [[nodiscard]] bool serves_jax(server::options const& of);
 

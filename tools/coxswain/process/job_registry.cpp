@@ -127,18 +127,11 @@ std::string reachable(std::string const& listener) {
   return parsed.text();
 }
 
-std::string worker_token(std::vector<core::credential> const& from) {
-  for (auto const& one : from) {
-    if (one.as == core::role::worker) return one.token;
-  }
-  return {};
-}
-
 registered_job described(server::options const& of, std::string const& listener, std::string page) {
   registered_job what;
   what.job = of.core.job;
   what.address = reachable(listener);
-  what.token = worker_token(of.core.credentials);
+  what.token = core::worker_token(of.core.credentials);
   what.tls = of.tls;
   for (auto* file : {&what.tls.ca, &what.tls.cert, &what.tls.key}) {
     *file = absolute(*file);

@@ -38,9 +38,6 @@ struct registered_job {
 // The address for processes of this machine: a wildcard cannot be connected to.
 [[nodiscard]] std::string reachable(std::string const& listener);
 
-// The token of a worker; empty: there is none.
-[[nodiscard]] std::string worker_token(std::vector<core::credential> const& from);
-
 // Registers a job for its lifetime. If that fails, the log has the reason.
 class job_registration {
  public:

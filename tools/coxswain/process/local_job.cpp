@@ -141,7 +141,7 @@ void local_job::start_relay(asio::io_context& io) {
   client_options upstream{reachable(at.own.front())};
   upstream.pass.reset();
   upstream.job = options_.server.core.job;
-  upstream.token = worker_token(options_.server.core.credentials);
+  upstream.token = core::worker_token(options_.server.core.credentials);
   upstream.tls = options_.server.tls;
   upstream.label = "coxswain run";
   relay::relay_options made{std::move(upstream)};
@@ -251,7 +251,7 @@ child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
       {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
       {"COXSWAIN_JOB", core.job},
       {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
-      {"COXSWAIN_TOKEN", worker_token(core.credentials)},
+      {"COXSWAIN_TOKEN", core::worker_token(core.credentials)},
       {"COXSWAIN_TOKEN_FILE", ""},
       {"COXSWAIN_TASK_SOCKET", ""},  // that of a task of another job
   });

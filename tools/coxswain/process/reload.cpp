@@ -60,7 +60,7 @@ std::optional<std::vector<core::credential>> reload(coordinator_options const& g
     status const done = coordinator.put_in(core::credentials_replaced{*now.credentials});
     if (!done.ok()) throw error{done};
     if (page != nullptr) page->replace_credentials(*now.credentials);
-    registered.replace_token(worker_token(*now.credentials));
+    registered.replace_token(core::worker_token(*now.credentials));
   }
   report(given, now);
   return std::move(now.credentials);

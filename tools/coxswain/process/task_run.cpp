@@ -72,7 +72,7 @@ void tell_unreported(status const& outcome) {
   print_error("coxswain task: its failure could not be reported: {}\n", outcome.text());
 }
 
-std::string text_of(failure const& one) {
+std::string failure_report(failure const& one) {
   if (!one.task) return one.why.text();
   return fmt::format("task {} failed: {}", one.task->value, one.why.text());
 }
@@ -267,7 +267,7 @@ asio::awaitable<void> task_run::end_with_job() {
   auto const why = co_await job_.failure();
   has_failed_ = true;
   if (!command_) co_return;
-  print_error("coxswain task: {}; ending '{}'\n", harmless_lines(text_of(why.cause)),
+  print_error("coxswain task: {}; ending '{}'\n", harmless_lines(failure_report(why.cause)),
               options_.command.front());
   // A command that has reported its failure may end by itself.
   if (why.cause.task == options_.client.task) co_await pause();

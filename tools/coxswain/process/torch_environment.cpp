@@ -5,16 +5,10 @@
 #include "coxswain/net/endpoint.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 namespace coxswain::tools {
 namespace {
-
-bool is_set(char const* name) {
-  auto const* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
 
 // By the user or a launcher, and not by a coxswain whose process this is.
 bool is_given(char const* name) { return is_set(name) && !is_set("COXSWAIN_TASK_ID"); }

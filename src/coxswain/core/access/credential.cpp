@@ -27,4 +27,11 @@ std::optional<std::size_t> credential_of(std::vector<credential> const& known,
   return found;
 }
 
+std::string worker_token(std::vector<credential> const& known) {
+  for (auto const& one : known) {
+    if (one.as == role::worker) return one.token;
+  }
+  return {};
+}
+
 }  // namespace coxswain::core

@@ -27,4 +27,7 @@ struct credential {
 [[nodiscard]] std::optional<std::size_t> credential_of(std::vector<credential> const& known,
                                                        std::string_view token) noexcept;
 
+// The first token with the role of a worker; empty: there is none.
+[[nodiscard]] std::string worker_token(std::vector<credential> const& known);
+
 }  // namespace coxswain::core

@@ -10,7 +10,7 @@ namespace coxswain::core {
 namespace {
 
 // Most watches share an answer made for another one: they cost only its bytes.
-constexpr std::size_t tasks_per_step = 4;
+constexpr std::size_t watching_tasks_per_step = 4;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
   if (args.after > version)
     return calls_.refuse(c, from_the_future("version", *args.after, version));
   // A waiting call also counts for its future reply.
-  kernel_.tally.steps += roster_.size() / tasks_per_step;
+  kernel_.tally.steps += roster_.size() / watching_tasks_per_step;
   if (args.after != version) return calls_.answer_now(c, tasks_now(), false);
   calls_.park(c, *this, {watchers_.wait({c.from, version})}, args.timeout);
 }

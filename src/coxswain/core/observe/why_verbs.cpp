@@ -26,7 +26,7 @@ constexpr std::size_t groups_told_max = 8;
 constexpr std::size_t waits_told_max = 1000;
 
 // Tasks that can be checked quickly: whether they are blocked, whether they are missing.
-constexpr std::size_t tasks_per_step = 16;
+constexpr std::size_t waiting_tasks_per_step = 16;
 
 // Gets and pops of clients without a task that are examined; the others are only counted.
 constexpr std::size_t outsiders_shown_max = waits_told_max / 2;
@@ -268,7 +268,7 @@ why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
     a.waits.push_back(wait_in(now, g, q));
   }
   if (concerns_.preemptions.agreement().is_open()) a.waits.push_back(wait_for_agreement(now, g));
-  steps += (g.size() + budget.taken() + roster_.size()) / tasks_per_step;
+  steps += (g.size() + budget.taken() + roster_.size()) / waiting_tasks_per_step;
   add_listed(now, g, a, steps);
   steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
@@ -378,7 +378,7 @@ void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
       if (looked < most && !p.task) look({id, open_id}, p);
     });
   });
-  steps += looked + visited / tasks_per_step;
+  steps += looked + visited / waiting_tasks_per_step;
   for (auto& [what, one] : groups) {
     if (to.waits.size() == waits_told_max) {
       ++to.more;

@@ -46,21 +46,13 @@ http2::limits limits_for(core::coordinator const& core) {
   return made;
 }
 
-// The token of a worker; empty if there is none.
-std::string worker_token(std::vector<core::credential> const& among) {
-  auto const found = std::find_if(among.begin(), among.end(), [](core::credential const& one) {
-    return one.as == core::role::worker;
-  });
-  return found == among.end() ? std::string{} : found->token;
-}
-
 // The door's part of the server's options.
 xla::door_options door_options_of(options const& o, time_point now) {
   xla::door_options made;
   made.job = o.core.job;
   made.host = o.xla.host;
   made.num_tasks = o.core.num_tasks;
-  made.token = worker_token(o.core.credentials);
+  made.token = core::worker_token(o.core.credentials);
   made.recoverable = o.core.recoverable;
   made.strict = o.xla.strict;
   made.alive_timeout = o.xla.alive_timeout;
@@ -282,7 +274,7 @@ void grpc_connections::look_at_window(time_point now, connection_id to, line& on
 }
 
 void grpc_connections::use(std::vector<core::credential> const& credentials) {
-  door_.use_token(worker_token(credentials));
+  door_.use_token(core::worker_token(credentials));
 }
 
 void grpc_connections::advance(time_point now) {

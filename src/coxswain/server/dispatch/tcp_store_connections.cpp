@@ -2,7 +2,6 @@
 
 #include "coxswain/server/dispatch/tcp_store_line.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -16,16 +15,9 @@ constexpr std::string_view greeting_begin = tcp_store::greeting.substr(0, wire::
 // A client with more unread replies is not read.
 constexpr std::size_t unread_max = 64 * 1024;
 
-constexpr auto no_token =
+constexpr auto token_required =
     "This coordinator requires a token, which torch's TCPStore cannot send. Start it with "
     "--xla-listen ADDRESS and connect there, or use coxswain.Store.";
-
-std::string worker_token(std::vector<core::credential> const& among) {
-  auto const found = std::find_if(among.begin(), among.end(), [](core::credential const& one) {
-    return one.as == core::role::worker;
-  });
-  return found == among.end() ? std::string{} : found->token;
-}
 
 }  // namespace
 
@@ -36,7 +28,7 @@ tcp_store_connections::tcp_store_connections(parts of, options const& o)
       memory_{of.memory},
       events_{of.events},
       job_{o.core.job},
-      token_{worker_token(o.core.credentials)} {}
+      token_{core::worker_token(o.core.credentials)} {}
 
 bool tcp_store_connections::are_met(line const& on) noexcept {
   return !on.greeted && on.decoder.meets(greeting_begin);
@@ -50,7 +42,7 @@ std::string tcp_store_connections::open(time_point now, connection_id from, line
   if (needs_token) {
     on.deaf = true;
     on.out.end_with({});
-    core_.malformed(now, from, no_token);
+    core_.malformed(now, from, token_required);
     return {};
   }
   auto const& core = core_.logic();
@@ -174,7 +166,7 @@ void tcp_store_connections::lost(time_point now, connection_id from) {
 }
 
 void tcp_store_connections::use(std::vector<core::credential> const& credentials) {
-  token_ = worker_token(credentials);
+  token_ = core::worker_token(credentials);
 }
 
 }  // namespace coxswain::server

@@ -26,7 +26,7 @@ constexpr std::size_t written_ahead_bytes = 8 * 1024;
 
 // A snapshot is wanted when the inputs since the last one are longer than this and than twice the
 // snapshot, or have as many entries.
-constexpr std::uint64_t log_bytes_max = 16 * 1024 * 1024;
+constexpr std::uint64_t log_bytes_in_etcd_max = 16 * 1024 * 1024;
 constexpr std::uint64_t log_entries_max = 10'000;
 
 // Where etcd's database fills up.
@@ -52,8 +52,6 @@ bool append_without_value(std::string& out, wire::record const& input, std::size
   wire::append(out, shortened);
   return true;
 }
-
-time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 duration wall_clock() { return std::chrono::system_clock::now().time_since_epoch(); }
 
@@ -196,7 +194,7 @@ void etcd_journal::fail(status why) {
 bool etcd_journal::wants_snapshot() const {
   if (snapshot_ || !failure_.ok()) return false;
   if (needs_space_ && entries_since_snapshot_ > log_entries_min) return true;
-  return bytes_since_snapshot_ > std::max(log_bytes_max, 2 * snapshot_bytes_) ||
+  return bytes_since_snapshot_ > std::max(log_bytes_in_etcd_max, 2 * snapshot_bytes_) ||
          entries_since_snapshot_ > log_entries_max;
 }
 

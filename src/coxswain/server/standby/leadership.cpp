@@ -15,8 +15,6 @@ constexpr duration ask_space_every = 10s;
 
 constexpr std::int64_t mebibyte = 1024 * 1024;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
 void leadership::watch() {

@@ -21,8 +21,6 @@ constexpr duration downtime_max = 1h;
 // Clocks drift by less in a few hours.
 constexpr duration shift_min = 1s;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 duration wall_clock() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 }  // namespace

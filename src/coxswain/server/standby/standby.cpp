@@ -40,8 +40,6 @@ constexpr duration between_connects = 100ms;
 constexpr duration between_failed_connects = 1s;
 constexpr duration silence_max = 3s;
 
-time_point clock_now() { return std::chrono::steady_clock::now(); }
-
 // The same for all processes that listen at this address, one after the other: of this boot of the
 // machine, and of this network namespace.
 std::uint32_t place_of(std::string const& address) {
