@@ -6,7 +6,6 @@
 #include <deque>
 #include <memory>
 #include <random>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -25,20 +24,6 @@ void expect(fifo<T, Inside> const& all, std::vector<T> const& expected) {
 }
 
 BOOST_AUTO_TEST_SUITE(fifo_test)
-
-BOOST_AUTO_TEST_CASE_TEMPLATE(elements_leave_in_insertion_order, inside, insides) {
-  fifo<std::string, inside::value> all;
-  BOOST_TEST(all.empty());
-  for (char const* const one : {"a", "b", "c"}) all.push_back(one);
-
-  BOOST_TEST(all.size() == 3u);
-  BOOST_TEST(all.front() == "a");
-  BOOST_TEST(all.back() == "c");
-  all.pop_front();
-
-  BOOST_TEST(all.front() == "b");
-  expect(all, {"b", "c"});
-}
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_popped_element_is_destroyed_at_once, inside, insides) {
   fifo<std::shared_ptr<int>, inside::value> all;

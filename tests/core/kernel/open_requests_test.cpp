@@ -42,29 +42,6 @@ BOOST_AUTO_TEST_CASE(a_request_can_be_taken_once) {
   BOOST_TEST(!all.take(request_id{5}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(ids_may_leave_gaps) {
-  open_requests all;
-  for (auto const id : {2u, 3u, 7u, 100u}) add(all, id);
-
-  for (auto const id : {0u, 1u, 4u, 99u, 101u}) BOOST_TEST(!all.take(request_id{id}).has_value());
-  BOOST_TEST(all.take(request_id{7}).value().number == 7u);
-  BOOST_TEST(open_in(all) == "2 3 100");
-  BOOST_TEST(all.size() == 3u);
-}
-
-BOOST_AUTO_TEST_CASE(a_resent_request_is_inserted_in_order) {
-  open_requests all;
-  for (auto const id : {2u, 4u, 6u, 8u, 9u}) add(all, id);
-  static_cast<void>(all.take(request_id{4}));
-
-  add(all, 4);  // where it was
-  add(all, 3);
-  add(all, 1);
-
-  BOOST_TEST(open_in(all) == "1 2 3 4 6 8 9");
-  BOOST_TEST(all.size() == 7u);
-}
-
 BOOST_AUTO_TEST_CASE(random_operations_match_a_map) {
   std::mt19937 random{17};
   for (int round = 0; round < 200; ++round) {

@@ -73,40 +73,6 @@ BOOST_AUTO_TEST_CASE(every_reply_is_counted_and_pushes_are_not) {
   BOOST_TEST(d.sent() == "1 2 0 0");
 }
 
-BOOST_AUTO_TEST_CASE(kept_replies_are_dropped_when_acknowledged) {
-  harness d;
-  for (std::uint64_t i = 1; i <= 4; ++i) d.reply(i, i != 2);
-  BOOST_TEST(d.s().kept.size() == 3u);
-
-  BOOST_TEST(d.all->acknowledge(d.s(), 2));
-  BOOST_TEST(d.s().kept.size() == 2u);
-  BOOST_TEST(d.all->acknowledge(d.s(), 1));
-  BOOST_TEST(d.s().kept.size() == 2u);
-  BOOST_TEST(d.all->acknowledge(d.s(), 4));
-
-  BOOST_TEST(d.s().kept.empty());
-  BOOST_TEST(d.memory->used() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(unsent_replies_cannot_be_acknowledged) {
-  harness d;
-  d.reply(1, true);
-
-  BOOST_TEST(!d.all->acknowledge(d.s(), 2));
-  BOOST_TEST(d.s().kept.size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(ids_increase_strictly_and_may_leave_gaps) {
-  harness d;
-
-  BOOST_TEST(!d.all->admit(d.s(), request_id{0}));
-  BOOST_TEST(d.all->admit(d.s(), request_id{1}));
-  BOOST_TEST(!d.all->admit(d.s(), request_id{1}));
-  BOOST_TEST(d.all->admit(d.s(), request_id{7}));
-  BOOST_TEST(!d.all->admit(d.s(), request_id{6}));
-  BOOST_TEST(d.all->admit(d.s(), request_id{8}));
-}
-
 BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
   harness d;
   d.all->park(d.s(), request_id{5}, at_key("k"));
@@ -119,56 +85,6 @@ BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
   BOOST_TEST(!d.all->unpark({d.id, request_id{5}}).has_value());
   BOOST_TEST(!d.all->unpark({session_id{99}, request_id{5}}).has_value());
   BOOST_TEST(d.memory->used() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(while_detached_only_kept_replies_survive) {
-  harness d;
-  d.s().attached = {};
-  d.reply(1, true);
-  d.reply(2, false);
-  d.all->push(d.s(), made());
-  BOOST_TEST(d.sent() == "");
-  BOOST_TEST(d.s().replies_sent == 0u);
-
-  BOOST_TEST(d.resume(0, {1, 2}) == "2");
-  d.all->send_kept(d.s());
-
-  BOOST_TEST(d.sent() == "1");
-  BOOST_TEST(d.s().replies_sent == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(a_resume_resends_kept_replies_in_order_and_continues_counting) {
-  harness d;
-  for (std::uint64_t i = 1; i <= 5; ++i) d.reply(i, true);
-  static_cast<void>(d.sent());
-
-  // The client received two replies, and cancelled call 4 itself.
-  BOOST_TEST(d.resume(2, {3, 5}) == "");
-  d.all->send_kept(d.s());
-
-  BOOST_TEST(d.sent() == "3 5");
-  BOOST_TEST(d.s().replies_sent == 4u);
-  BOOST_TEST(d.all->acknowledge(d.s(), 3));
-  BOOST_TEST(d.s().kept.size() == 1u);
-  BOOST_TEST((d.s().kept.front().request == request_id{5}));
-}
-
-BOOST_AUTO_TEST_CASE(only_requests_that_a_resume_names_unknown_may_be_resent) {
-  harness d;
-  for (std::uint64_t const i : {1u, 2u, 3u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
-  d.reply(1, true);
-  d.all->park(d.s(), request_id{2}, at_key("k"));
-  d.reply(3, false);
-
-  BOOST_TEST(d.resume(0, {1, 2, 3, 9}) == "3 9");
-
-  BOOST_TEST(!d.all->admit(d.s(), request_id{1}));
-  BOOST_TEST(!d.all->admit(d.s(), request_id{2}));
-  BOOST_TEST(d.all->admit(d.s(), request_id{3}));
-  BOOST_TEST(!d.all->admit(d.s(), request_id{3}));
-  BOOST_TEST(d.all->admit(d.s(), request_id{9}));
-  BOOST_TEST(!d.all->admit(d.s(), request_id{9}));
-  d.all->unpark({d.id, request_id{2}});
 }
 
 BOOST_AUTO_TEST_CASE(a_request_unknown_at_an_older_resume_is_invalid_after_a_newer_one) {

@@ -29,25 +29,6 @@ struct log {
 
 BOOST_AUTO_TEST_SUITE(change_log_test)
 
-BOOST_AUTO_TEST_CASE(the_changes_after_a_version_are_found) {
-  log l;
-  BOOST_TEST(l.after(0) == "");
-  for (auto const* const key : {"a", "b", "c"}) l.add(key);
-
-  BOOST_TEST(l.after(0) == "abc");
-  BOOST_TEST(l.after(1) == "bc");
-  BOOST_TEST(l.after(3) == "");
-}
-
-BOOST_AUTO_TEST_CASE(the_oldest_changes_are_dropped_above_the_count_limit) {
-  log l{{2, 1000}};
-  for (auto const* const key : {"a", "b", "c"}) l.add(key);
-
-  BOOST_TEST(l.after(0) == "forgotten");
-  BOOST_TEST(l.after(1) == "bc");
-  BOOST_TEST(l.changes.size() == 2u);
-}
-
 BOOST_AUTO_TEST_CASE(the_oldest_changes_are_dropped_above_the_byte_limit_except_the_last) {
   log l{{100, 10}};
   l.add("a", "1234");

@@ -35,44 +35,7 @@ event about(std::uint32_t task, std::string text, severity level = severity::err
   return e;
 }
 
-event_log log_of(int count, std::size_t events_max) {
-  event_log log{{events_max, 1'000'000, 16}, noon};
-  for (int i = 0; i < count; ++i) log.add(i * 1s, told(std::string(1, static_cast<char>('a' + i))));
-  return log;
-}
-
 BOOST_AUTO_TEST_SUITE(event_log_test)
-
-BOOST_AUTO_TEST_CASE(an_empty_log_returns_no_events) {
-  event_log const log{{10, 1000, 16}, noon};
-
-  BOOST_TEST(log.last() == 0u);
-  BOOST_TEST(text(log.since(std::nullopt, severity::info)) == "through 0 lost 0");
-  BOOST_TEST(text(log.since(0, severity::info)) == "through 0 lost 0");
-}
-
-BOOST_AUTO_TEST_CASE(events_are_numbered_from_one_and_keep_their_time) {
-  auto const log = log_of(3, 10);
-
-  BOOST_TEST(text(log.since(std::nullopt, severity::info)) == "1:a 2:b 3:c through 3 lost 0");
-  BOOST_TEST(text(log.since(2, severity::info)) == "3:c through 3 lost 0");
-  BOOST_TEST(text(log.since(3, severity::info)) == "through 3 lost 0");
-  auto const last = log.since(2, severity::info).entries.at(0);
-  BOOST_TEST((last.at == 2s));
-  BOOST_TEST(rfc3339(last.time) == "1970-01-01T13:00:02.000+01:00");
-  BOOST_TEST(last.first == 3u);
-  BOOST_TEST(last.count == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(the_last_events_are_kept) {
-  event_log log{{3, 1'000'000, 16}, noon};
-  for (int i = 1; i <= 10'000; ++i) log.add(i * 1s, told(unlike(i)));
-
-  BOOST_TEST(log.size() == 3u);
-  BOOST_TEST(text(log.since(9'000, severity::info)) ==
-             "9998:" + unlike(9998) + " 9999:" + unlike(9999) + " 10000:" + unlike(10'000) +
-                 " through 10000 lost 3");  // no more old events are kept
-}
 
 BOOST_AUTO_TEST_CASE(ten_thousand_similar_events_become_one_with_a_count) {
   event_log log{{100, 1'000'000, 16}, noon};
@@ -156,43 +119,6 @@ BOOST_AUTO_TEST_CASE(each_severity_and_the_job_failure_have_separate_capacity) {
   BOOST_TEST(log.lost(197, severity::error) == 0u);
   BOOST_TEST(log.lost(195, severity::error) == 1u);
   BOOST_TEST(log.lost(194, severity::info) == 2u);
-}
-
-BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_on_request) {
-  event_log log{{10, 1'000'000, 16}, noon};
-  log.add(0s, told("e", severity::error));
-  for (auto const* const t : {"w", "v", "u"}) log.add(0s, told(t, severity::warning));
-  for (auto const* const t : {"i", "j", "k"}) log.add(0s, told(t));
-
-  BOOST_TEST(text(log.since(std::nullopt, severity::info, 2)) ==
-             "1:e 3:v 4:u 6:j 7:k through 7 lost 0");
-  BOOST_TEST(text(log.since(std::nullopt, severity::warning, 1)) == "1:e 4:u through 7 lost 0");
-  BOOST_TEST(text(log.since(5, severity::info, 1)) == "6:j 7:k through 7 lost 0");
-}
-
-BOOST_AUTO_TEST_CASE(dropped_events_are_counted_as_lost) {
-  auto const log = log_of(5, 3);
-
-  BOOST_TEST(log.size() == 3u);
-  BOOST_TEST(text(log.since(std::nullopt, severity::info)) == "3:c 4:d 5:e through 5 lost 0");
-  BOOST_TEST(text(log.since(0, severity::info)) == "3:c 4:d 5:e through 5 lost 2");
-  BOOST_TEST(text(log.since(1, severity::info)) == "3:c 4:d 5:e through 5 lost 1");
-  BOOST_TEST(text(log.since(2, severity::info)) == "3:c 4:d 5:e through 5 lost 0");
-  BOOST_TEST(text(log.since(4, severity::info)) == "5:e through 5 lost 0");
-}
-
-BOOST_AUTO_TEST_CASE(less_severe_events_are_left_out) {
-  event_log log{{10, 1'000'000, 16}, noon};
-  log.add(1s, told("i", severity::info));
-  log.add(2s, told("w", severity::warning));
-  log.add(3s, told("e", severity::error));
-  log.add(4s, told("i"));
-
-  BOOST_TEST(text(log.since(0, severity::warning)) == "2:w 3:e through 4 lost 0");
-  BOOST_TEST(text(log.since(2, severity::error)) == "3:e through 4 lost 0");
-  BOOST_TEST(log.last(severity::info) == 4u);
-  BOOST_TEST(log.last(severity::warning) == 3u);
-  BOOST_TEST(log.last(severity::error) == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {

@@ -25,28 +25,6 @@ class fixture {
 
 BOOST_FIXTURE_TEST_SUITE(alive_queries_test, fixture)
 
-BOOST_AUTO_TEST_CASE(the_same_set_is_the_same_query_whoever_lists_it) {
-  auto& a = queries.call(set_of({task_id{0}, task_id{2}}), task_id{0}, ticket_of(1));
-  auto& b = queries.call(set_of({task_id{0}, task_id{2}}), task_id{2}, ticket_of(2));
-  auto& c = queries.call(set_of({task_id{0}, task_id{1}}), task_id{0}, ticket_of(3));
-  auto& d = queries.call(all_of(3), task_id{0}, ticket_of(4));
-
-  BOOST_TEST(&a == &b);
-  BOOST_TEST(&a != &c);
-  BOOST_TEST(&a != &d);
-  BOOST_TEST(queries.all().size() == 3u);
-  BOOST_TEST((alive_queries::callers(a) == std::vector{ticket_of(1), ticket_of(2)}));
-  BOOST_TEST(queries.callers().size() == 4u);
-}
-
-BOOST_AUTO_TEST_CASE(callers_come_in_task_order_and_each_as_often_as_it_called) {
-  queries.call(all_of(2), task_id{1}, ticket_of(1));
-  queries.call(all_of(2), task_id{0}, ticket_of(2));
-  auto& q = queries.call(all_of(2), task_id{0}, ticket_of(3));
-
-  BOOST_TEST((alive_queries::callers(q) == std::vector{ticket_of(2), ticket_of(3), ticket_of(1)}));
-}
-
 BOOST_AUTO_TEST_CASE(a_query_is_forgotten_with_its_last_call) {
   auto const number = queries.call(all_of(2), task_id{0}, ticket_of(1)).number;
   queries.call(all_of(2), task_id{0}, ticket_of(2));

@@ -44,97 +44,6 @@ struct harness {
 
 BOOST_AUTO_TEST_SUITE(barriers_test)
 
-BOOST_AUTO_TEST_CASE(rounds_of_a_name_are_numbered_from_one) {
-  harness h;
-
-  BOOST_TEST(h.pass("a").value == 1u);
-  BOOST_TEST(h.pass("a").value == 2u);
-  BOOST_TEST(h.pass("b").value == 1u);
-  BOOST_TEST(h.pass("a").value == 3u);
-}
-
-BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
-  harness h;
-  auto& b = h.all.at("a");
-  h.all.open(b, h.three, {}, start);
-  auto const sequence = b.sequence;
-  BOOST_TEST(h.all.open_round(sequence) == &b);
-
-  h.all.end(b, nullptr, {});
-
-  BOOST_TEST(h.all.open_round(sequence) == nullptr);
-  h.all.open(b, h.three, {}, start);
-  BOOST_TEST(b.sequence != sequence);
-  h.all.end(b, nullptr, {});
-}
-
-BOOST_AUTO_TEST_CASE(a_name_is_found_until_it_is_forgotten) {
-  harness h{100, 0};
-  auto& b = h.all.at("a");
-  h.all.open(b, h.three, {}, start);
-  BOOST_TEST(h.all.find("a") == &b);
-  BOOST_TEST(h.all.find("a") == &b);
-
-  h.all.end(b, nullptr, {});
-
-  BOOST_TEST(h.all.find("a") == nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
-  harness h;
-  for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, {}, start);
-  std::string order;
-
-  for (auto const& [_, b] : h.all.open_rounds()) order += b->name;
-
-  BOOST_TEST(order == "zam");
-}
-
-BOOST_AUTO_TEST_CASE(a_dissolved_round_has_never_been) {
-  harness h;
-  h.pass("a");
-  auto& b = h.all.at("a");
-  h.all.open(b, h.three, {}, start);
-  BOOST_TEST(b.number.value == 2u);
-
-  h.all.dissolve(b);
-
-  BOOST_TEST(b.number.value == 1u);
-  BOOST_TEST(h.all.open_rounds().empty());
-  BOOST_TEST(h.pass("a").value == 2u);
-}
-
-BOOST_AUTO_TEST_CASE(a_straggler_is_given_each_outcome_once_and_the_oldest_first) {
-  harness h;
-  h.fail("a", {1, 2}, "first");
-  h.fail("a", {1}, "second");
-  h.fail("b", {1}, "other");
-
-  BOOST_TEST(h.owed("a", 1) == "INTERNAL: first");
-  BOOST_TEST(h.owed("a", 1) == "INTERNAL: second");
-  BOOST_TEST(h.owed("a", 1) == "nothing");
-  BOOST_TEST(h.owed("a", 0) == "nothing");
-  BOOST_TEST(h.owed("a", 2) == "INTERNAL: first");
-  BOOST_TEST(h.owed("b", 1) == "INTERNAL: other");
-  BOOST_TEST(h.all.owed() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(beyond_the_bound_the_oldest_outcomes_are_forgotten_and_said_to_be) {
-  harness h{3};
-  for (auto const* const what : {"1", "2", "3", "4"}) h.fail("a", {1}, what);
-
-  {
-    auto const text = h.owed("a", 1);
-    BOOST_TEST(text.starts_with("ABORTED"));
-    BOOST_TEST(text.find("discarded") != text.npos);
-    BOOST_TEST(text.find("round 1") != text.npos);
-  }
-  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 2");
-  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 3");
-  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 4");
-  BOOST_TEST(h.owed("a", 1) == "nothing");
-}
-
 BOOST_AUTO_TEST_CASE(the_bound_counts_stragglers_and_a_round_is_forgotten_whole) {
   harness h{3};
   h.fail("a", {1, 2}, "first");
@@ -166,21 +75,6 @@ BOOST_AUTO_TEST_CASE(a_bound_of_zero_remembers_nothing) {
 
   BOOST_TEST(h.owed("a", 1) == "nothing");
   BOOST_TEST(h.all.owed() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(a_task_that_is_gone_is_owed_nothing_any_more) {
-  harness h;
-  h.fail("a", {1, 2});
-  h.fail("b", {1});
-  h.fail("c", {2});
-
-  h.all.forget_owed_to(task_id{1});
-
-  BOOST_TEST(h.all.owed() == 2u);
-  BOOST_TEST(h.owed("a", 1) == "nothing");
-  BOOST_TEST(h.owed("b", 1) == "nothing");
-  BOOST_TEST(h.owed("a", 2) == "INTERNAL: failed");
-  BOOST_TEST(h.owed("c", 2) == "INTERNAL: failed");
 }
 
 BOOST_AUTO_TEST_CASE(forgetting_everything_owed_leaves_idle_names) {
@@ -229,22 +123,6 @@ BOOST_AUTO_TEST_CASE(no_idle_name_is_remembered_when_the_bound_is_zero) {
   BOOST_TEST(h.owed("b", 1) == "INTERNAL: failed");
 
   BOOST_TEST(h.all.known() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_was_in_the_last) {
-  harness h;
-  auto const pair = task_set{std::vector<task_id>{task_id{0}, task_id{1}}};
-  auto& b = h.all.at("a");
-  BOOST_TEST(h.all.may_open(b, task_id{9}, pair).ok());
-  h.all.open(b, boost::make_local_shared<task_set const>(pair), {}, start);
-  h.all.end(b, nullptr, {});
-
-  BOOST_TEST(h.all.may_open(b, task_id{0}, pair).ok());
-  BOOST_TEST(h.all.may_open(b, task_id{0}, *h.three).ok());
-  status const refused = h.all.may_open(b, task_id{2}, *h.three);
-
-  BOOST_TEST(refused.code() == errc::invalid_argument);
-  BOOST_TEST(refused.message().find("task 2") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {

@@ -34,18 +34,6 @@ std::string text(std::vector<task_id> const& tasks) {
   return all;
 }
 
-std::string text(std::vector<ticket> const& tickets) {
-  std::string all;
-  for (auto const& t : tickets) all += (all.empty() ? "" : " ") + std::to_string(t.request.value);
-  return all;
-}
-
-std::string text(std::vector<bytes> const& data) {
-  std::string all;
-  for (auto const& d : data) all.append("[").append(d.view()).append("]");
-  return all;
-}
-
 BOOST_AUTO_TEST_SUITE(meeting_test)
 
 BOOST_AUTO_TEST_CASE(a_set_of_all_tasks_has_every_task_at_its_own_index) {
@@ -69,101 +57,6 @@ BOOST_AUTO_TEST_CASE(a_listed_set_finds_its_tasks_and_no_others) {
   BOOST_TEST((*set == *some({2, 5, 9})));
   BOOST_TEST((*set != *some({2, 5, 8})));
   BOOST_TEST((*set != *all(3)));
-}
-
-BOOST_AUTO_TEST_CASE(a_meeting_is_complete_when_everybody_has_arrived) {
-  meeting m;
-  BOOST_TEST(!m.is_open());
-  m.open(all(3), start);
-
-  m.arrive(task_id{1}, with_ticket(11));
-  m.arrive(task_id{0}, with_ticket(10));
-  BOOST_TEST(!m.complete());
-  BOOST_TEST(m.arrived() == 2u);
-  BOOST_TEST(text(m.missing()) == "2");
-  m.arrive(task_id{2}, with_ticket(12));
-
-  BOOST_TEST(m.complete());
-  BOOST_TEST(text(m.missing()) == "");
-  BOOST_TEST(text(m.in_order()) == "1 0 2");
-  BOOST_TEST(text(m.tickets()) == "11 10 12");
-  BOOST_TEST((m.opened() == start));
-}
-
-BOOST_AUTO_TEST_CASE(a_meeting_of_a_subset_knows_who_is_missing) {
-  meeting m;
-  m.open(some({4, 7, 9}), start);
-
-  m.arrive(task_id{7}, with_ticket(1));
-
-  BOOST_TEST(text(m.missing()) == "4 9");
-  BOOST_TEST(m.arrival_of(task_id{7}) != nullptr);
-  BOOST_TEST(m.arrival_of(task_id{4}) == nullptr);
-  BOOST_TEST(m.arrival_of(task_id{5}) == nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(a_second_arrival_takes_the_place_of_the_first_and_counts_once) {
-  meeting m;
-  m.open(all(3), start);
-  m.arrive(task_id{0}, with_ticket(1, 10s, "old"));
-  m.arrive(task_id{1}, with_ticket(2, 30s, "x"));
-
-  auto const older = m.arrive(task_id{0}, with_ticket(3, 20s, "newer"));
-
-  BOOST_TEST_REQUIRE(older.has_value());
-  BOOST_TEST((older->request == request_id{1}));
-  BOOST_TEST(m.arrived() == 2u);
-  BOOST_TEST(m.gathered_bytes() == 6u);
-  BOOST_TEST((m.deadline() == start + 20s));
-  BOOST_TEST(text(m.tickets()) == "2 3");
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_arrival_is_missing_again) {
-  meeting m;
-  m.open(all(3), start);
-  m.arrive(task_id{0}, with_ticket(1));
-  m.arrive(task_id{1}, with_ticket(2, 30s, "abc"));
-
-  m.cancel(task_id{1});
-  m.cancel(task_id{1});
-  m.cancel(task_id{2});
-  m.cancel(task_id{9});
-
-  BOOST_TEST(m.arrived() == 1u);
-  BOOST_TEST(m.gathered_bytes() == 0u);
-  BOOST_TEST(text(m.missing()) == "1 2");
-  m.arrive(task_id{1}, with_ticket(3));
-  BOOST_TEST(text(m.tickets()) == "1 3");
-}
-
-BOOST_AUTO_TEST_CASE(the_deadline_is_the_earliest_of_those_who_are_there) {
-  meeting m;
-  m.open(all(4), start);
-  BOOST_TEST((m.deadline() == time_point::max()));
-  m.arrive(task_id{0}, with_ticket(1, without_limit));
-  BOOST_TEST((m.deadline() == time_point::max()));
-  m.arrive(task_id{1}, with_ticket(2, 30s));
-  m.arrive(task_id{2}, with_ticket(3, 10s));
-  m.arrive(task_id{3}, with_ticket(4, 20s));
-  BOOST_TEST((m.deadline() == start + 10s));
-
-  m.cancel(task_id{2});
-  BOOST_TEST((m.deadline() == start + 20s));
-  m.cancel(task_id{1});
-  m.cancel(task_id{3});
-
-  BOOST_TEST((m.deadline() == time_point::max()));
-}
-
-BOOST_AUTO_TEST_CASE(data_is_gathered_in_task_order_whatever_the_order_of_arrival) {
-  meeting m;
-  m.open(some({3, 5, 8}), start);
-  m.arrive(task_id{8}, with_ticket(1, 30s, "eight"));
-  m.arrive(task_id{3}, with_ticket(2, 30s, ""));
-  m.arrive(task_id{5}, with_ticket(3, 30s, "five"));
-
-  BOOST_TEST(text(m.gathered()) == "[][five][eight]");
-  BOOST_TEST(m.gathered_bytes() == 9u);
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_meeting_has_forgotten_everything_and_may_open_again) {
