@@ -219,27 +219,6 @@ void server_is_refused(tls_pair& pair, std::string_view why_here, std::string_vi
   BOOST_TEST(pair.here.problem().code() == errc::unauthenticated);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_of_another_authority_is_refused, fixture) {
-  authority const other{"another authority"};
-  auto stranger = other.issue({"stranger"});
-  stranger.ca = trusted.file();
-  tls_pair pair{server, stranger};
-
-  client_is_refused(pair, "none of the authorities that this side knows has signed it",
-                    "none of the authorities that it knows has signed this side's certificate");
-  BOOST_TEST(says(pair.here.problem(), "CN = stranger"));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_server_of_another_authority_is_refused, fixture) {
-  authority const other{"another authority"};
-  auto stranger = other.issue({"stranger"});
-  stranger.ca = trusted.file();
-  tls_pair pair{stranger, client};
-
-  server_is_refused(pair, "none of the authorities that it knows has signed",
-                    "none of the authorities that this side knows has signed it");
-}
-
 // Its signature tells them apart.
 BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_not_trusted, fixture) {
   authority const other;
@@ -318,18 +297,6 @@ struct with_prefix : fixture {
   tls_options good_server{named("URI:spiffe://cluster/job/coordinator")};
 };
 
-BOOST_FIXTURE_TEST_CASE(with_a_prefix_a_uri_below_it_suffices_for_both, with_prefix) {
-  tls_pair pair{good_server, named("URI:spiffe://cluster/job/worker"), "10.0.0.1"};
-
-  BOOST_TEST(pair.shake_hands());
-}
-
-BOOST_FIXTURE_TEST_CASE(any_of_several_uris_can_match, with_prefix) {
-  tls_pair pair{good_server, named("URI:spiffe://other/x,URI:spiffe://cluster/job/worker")};
-
-  BOOST_TEST(pair.shake_hands());
-}
-
 BOOST_FIXTURE_TEST_CASE(another_uri_is_refused, with_prefix) {
   tls_pair elsewhere{good_server, named("URI:spiffe://cluster/jobs/worker")};
   tls_pair dns_only{good_server, named("DNS:localhost")};
@@ -352,37 +319,6 @@ BOOST_FIXTURE_TEST_CASE(a_dns_name_that_looks_like_the_uri_does_not_match, with_
   tls_pair pair{server, trusted.issue({"named", "DNS:localhost/"})};
 
   BOOST_TEST(!pair.shake_hands());
-}
-
-BOOST_FIXTURE_TEST_CASE(a_peer_without_tls_is_detected, fixture) {
-  tls_context by{tls_context::side::server, server};
-  for (auto const* const text : {"GET / HTTP/1.1\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\n\r\n",
-                                 "SSH-2.0-OpenSSH_9.2\r\n", "\0\0\1\0\x0a\x04hello hello"}) {
-    auto ends = unix_pair();
-    tls_stream here{plain(std::move(ends.first)), by};
-    socket_stream there{std::move(ends.second)};
-    write(there, {text, 16});
-
-    BOOST_TEST((here.handshake() == tls_stream::step::failed));
-    BOOST_TEST(here.problem().code() == errc::failed_precondition);
-    BOOST_TEST(says(here.problem(), "does not speak TLS"), here.problem());
-    BOOST_TEST((read_outcome(there) == outcome::would_block), "nothing was said before");
-  }
-}
-
-BOOST_FIXTURE_TEST_CASE(a_client_detects_a_server_without_tls, fixture) {
-  tls_context by{tls_context::side::client, client};
-  for (auto const text : {"HTTP/1.1 400 Bad Request\r\n"sv, "\0\0\0\x20protocol error...."sv}) {
-    auto ends = unix_pair();
-    tls_stream there{plain(std::move(ends.first)), by, "localhost"};
-    socket_stream here{std::move(ends.second)};
-    BOOST_TEST((there.handshake() == tls_stream::step::wants_read));
-    write(here, text);
-
-    BOOST_TEST((there.handshake() == tls_stream::step::failed));
-    BOOST_TEST(there.problem().code() == errc::failed_precondition);
-    BOOST_TEST(says(there.problem(), "does not speak TLS"), there.problem());
-  }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_leaves_during_a_handshake_can_reconnect, fixture) {

@@ -332,30 +332,6 @@ BOOST_AUTO_TEST_CASE(a_client_has_few_requests_open) {
   BOOST_TEST(j.door.room(one) > 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_error_ends_its_client_alone) {
-  job j;
-  auto const one = j.greeted();
-  auto const other = j.greeted();
-
-  j.send(one, "\x7f");
-  BOOST_TEST(j.door.ends(one));
-  BOOST_TEST(test::contains(j.log, "connection from 10.0.0.1:5 ended: TCPStore request 127"));
-  BOOST_TEST(j.said == "bye ");
-  j.door.close(one, core::loss::closed);
-  BOOST_TEST(j.board.size() == 1u);
-
-  j.send(other, get("/missing"));
-  BOOST_TEST(j.door.ends(other));
-  BOOST_TEST(test::contains(j.log, "get of a TCPStore client failed: no such key"));
-}
-
-BOOST_AUTO_TEST_CASE(other_bytes_than_its_greeting_are_refused) {
-  job j;
-  auto const one = j.door.open("10.0.0.1:5", core::session_secret{9});
-  j.send(one, std::string_view{"\0\0\0\5hello", 9});
-  BOOST_TEST(j.door.ends(one));
-}
-
 BOOST_AUTO_TEST_CASE(the_end_of_the_session_is_that_of_the_connection) {
   job j;
   auto const one = j.greeted();

@@ -71,42 +71,6 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_sends_a_million_reads_unread_does_not_affe
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_slow_reader_gets_all_replies_to_a_burst_of_requests) {
-  for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow-lists")}) {
-    harness h;
-    h.o.listen = {address};
-    h.o.queued_bytes_max = 3'000'000;
-    auto slow = h.greeted();
-    auto other = h.greeted();
-    fill(other, 16, 65'536);
-
-    slow.send(lists(100) + put_frame(101, "last", "v"));
-
-    for (std::uint64_t id = 1; id <= 101; ++id) {
-      h.until([&] { return slow.has_message() || (slow.read(100'000), slow.has_message()); });
-      auto const got = slow.next();
-      BOOST_TEST(got.id.value == id);
-      BOOST_TEST(got.what.outcome.ok());
-    }
-    BOOST_TEST(h.made->look().keys == 17u);
-  }
-}
-
-BOOST_FIXTURE_TEST_CASE(requests_of_a_client_that_disconnects_unread_are_all_processed, harness) {
-  o.listen = {unix_path("goes")};
-  o.queued_bytes_max = 1'000'000;
-  auto other = greeted();
-  fill(other, 16, 65'536);
-  {
-    auto idle = greeted();
-    idle.send(lists(200) + put_frame(201, "last", "v"));
-    BOOST_TEST(other.ask(try_get_frame(17, "nothing")).what.outcome.code() == errc::not_found);
-    BOOST_TEST(made->look().keys == 16u);
-  }
-
-  until([&] { return made->look().keys == 17u; });
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -146,17 +146,6 @@ BOOST_AUTO_TEST_CASE(a_join_after_a_refused_hello_has_no_effect) {
   BOOST_TEST((look.tasks.at(0).state == task_state::never_connected));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
-  auto const id = open();
-
-  auto const reply = ask(id, hello_frame());
-  BOOST_TEST(reply.id.value == 0u);
-  auto const& hello = *std::get<boxed<core::hello_answer>>(reply.what.value);
-  BOOST_TEST(hello.coordinator.value == 77u);
-  BOOST_TEST(hello.num_tasks == 2u);
-  d().check_invariants();
-}
-
 BOOST_AUTO_TEST_CASE(frames_may_arrive_in_any_pieces) {
   auto const input = hello_frame() + join_frame(1, 0) + barrier_frame(2, 0, "b");
   for (std::size_t piece = 1; piece <= input.size(); ++piece) {
@@ -317,25 +306,6 @@ BOOST_AUTO_TEST_CASE(malformed_input_ends_the_session_and_later_input_is_ignored
   w.d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(a_partial_frame_is_a_sign_of_life) {
-  world w{1};
-  w.o.core.heartbeat_timeout = 10s;
-  auto const id = w.greeted();
-  auto const large = put_frame(1, "k", std::string(1'000, 'v'));
-  for (std::size_t i = 0; i < 5; ++i) {
-    w.now += 9s;
-    for (auto at = w.now - 9s; at <= w.now; at += 50ms) w.d().advance(at);
-    w.d().received(w.now, id, large.substr(i, 1));
-  }
-  BOOST_TEST(w.silent(id));
-
-  w.now += 10s;
-  for (auto at = w.now - 10s; at < w.now; at += 50ms) w.d().advance(at);
-  BOOST_TEST(w.silent(id));
-  w.d().advance(w.now);
-  BOOST_TEST(contains(w.goodbye(id).why.message(), "no heartbeat from "));
-}
-
 BOOST_FIXTURE_TEST_CASE(input_and_output_of_a_lost_connection_are_dropped, world) {
   auto const id = greeted();
   d().received(now, id, try_get_frame(1, "k"));
@@ -350,71 +320,6 @@ BOOST_FIXTURE_TEST_CASE(input_and_output_of_a_lost_connection_are_dropped, world
   BOOST_TEST(!d().deliver(dirty));
   BOOST_TEST(dirty.empty());
   BOOST_TEST(d().connections() == 0u);
-}
-
-struct blocked_world : world {
-  blocked_world() : id{greeted()} {
-    d().received(now, id, try_get_frame(1, "k"));
-    std::vector<connection_id> dirty;
-    d().deliver(dirty);
-    d().write_blocked(now, id);
-  }
-
-  // Time passes as in a loop that never stalls.
-  void advance_to(time_point end) {
-    for (; now + 50ms < end; now += 50ms) d().advance(now);
-    now = end;
-    d().advance(now);
-  }
-  bool cut_off() {
-    std::vector<connection_id> dirty;
-    d().deliver(dirty);
-    return d().out(id).ends();
-  }
-
-  connection_id id;
-};
-
-BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_is_disconnected, blocked_world) {
-  advance_to(t0 + 10s);
-  d().write_blocked(now, id);  // still the same blockage
-
-  advance_to(t0 + 30s - 1ns);
-  BOOST_TEST(!cut_off());
-  advance_to(t0 + 30s);
-  BOOST_TEST(cut_off());
-}
-
-BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
-  advance_to(t0 + 29s);
-  d().still_reads(now, id);
-  advance_to(t0 + 58s);
-  d().wrote(now, id, 1);
-  d().write_blocked(now, id);
-
-  advance_to(t0 + 88s - 1ns);
-  BOOST_TEST(!cut_off());
-  advance_to(t0 + 88s);
-  BOOST_TEST(cut_off());
-}
-
-BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_is_not_disconnected, blocked_world) {
-  advance_to(t0 + 29s);
-  write(id);
-  d().still_reads(now, id);  // nothing is blocked any more
-
-  advance_to(t0 + 95s);
-  BOOST_TEST(!cut_off());
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_to_all, world) {
-  auto const a = greeted();
-  auto const b = open();
-
-  BOOST_TEST((d().put_in(now, core::stopped{"enough"}).ok()));
-
-  BOOST_TEST(contains(goodbye(a).why.message(), "enough"));
-  BOOST_TEST(contains(goodbye(b).why.message(), "enough"));
 }
 
 BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {

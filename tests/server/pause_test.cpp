@@ -89,25 +89,6 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything) {
   expect_all_replies();
 }
 
-BOOST_AUTO_TEST_CASE(a_slow_reader_does_not_fail_for_unread_input) {
-  for (auto now = t0 + 29s; now < t0 + 300s; now += 29s) {
-    --stream.unread;
-    run(now);
-    BOOST_TEST(logic.connections() == 1u);
-    BOOST_TEST(!out().ends());
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected) {
-  run(t0 + 30s - 1ns);
-  BOOST_TEST(!out().ends());
-  run(t0 + 30s);
-  BOOST_TEST(out().ends());
-
-  run(t0 + 32s);
-  BOOST_TEST(logic.connections() == 0u);
-}
-
 BOOST_AUTO_TEST_CASE(a_resumed_peer_must_show_a_sign_of_life) {
   run(t0 + 20s);
   unblock(stream, 1 << 20);

@@ -9,13 +9,11 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace coxswain::server {
 namespace {
@@ -43,15 +41,6 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_meet_at_a_barrier_over_every_socket_type, harn
   }
   BOOST_TEST(made->addresses().size() == 3u);
   BOOST_TEST(made->addresses()[2] == unix_path("kinds"));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_put_value_reaches_a_waiting_get, harness) {
-  auto writer = greeted();
-  auto reader = greeted();
-  reader.send(frame(core::get_args{"addr/0", 10s}, 1));
-  BOOST_TEST(writer.ask(put_frame(1, "addr/0", "10.0.0.1:1234")).what.outcome.ok());
-  auto const got = reader.next();
-  BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
 }
 
 BOOST_FIXTURE_TEST_CASE(inputs_that_nothing_follows_from_share_a_batch_of_the_journal, harness) {
@@ -105,47 +94,6 @@ BOOST_FIXTURE_TEST_CASE(a_call_in_a_long_iteration_does_not_expire_early, harnes
   BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, harness) {
-  o.core.hello_timeout = 5ms;
-  auto client = connect();
-
-  auto const goodbye = client.goodbye();
-
-  BOOST_TEST(goodbye.why.code() == errc::deadline_exceeded);
-  BOOST_TEST(contains(goodbye.why.message(), "no Hello within"));
-  client.expect_end();
-  client.close();
-  until([&] { return made->look().sessions == 0; });
-}
-
-BOOST_FIXTURE_TEST_CASE(malformed_input_gets_a_goodbye_and_fails_the_task, harness) {
-  auto good = greeted();
-  auto bad = greeted();
-  join(good, bad);
-
-  std::string garbage;
-  wire::append_length(garbage, 5);
-  bad.send(garbage + "\x0f\xff\xff\xff\xff and more");
-
-  auto const goodbye = bad.goodbye();
-  BOOST_TEST(goodbye.why.code() == errc::invalid_argument);
-  BOOST_TEST(!goodbye.may_resume);
-  bad.expect_end();
-  auto const told = good.next();
-  BOOST_TEST(std::holds_alternative<job_error>(told.what.value));
-  BOOST_TEST_REQUIRE(made->error().has_value());
-  BOOST_TEST((made->error()->cause.task == task_id{1}));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_length_above_the_limit_is_refused_before_the_payload, harness) {
-  auto client = connect();
-
-  client.send(std::string{"\xff\xff\xff\xff"});
-
-  BOOST_TEST(contains(client.goodbye().why.message(), "Does the peer speak the Coxswain protocol"));
-  client.expect_end();
-}
-
 BOOST_FIXTURE_TEST_CASE(an_http_request_gets_an_http_reply, harness) {
   auto client = connect();
 
@@ -192,18 +140,6 @@ BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
   h.until([&] { return h.made->look().tasks.at(0).suspect; });
 }
 
-BOOST_AUTO_TEST_CASE(frames_may_arrive_byte_by_byte) {
-  harness h{1};
-  auto client = h.connect();
-  for (char const byte : hello_frame() + join_frame(1, 0) + put_frame(2, "k", "v")) {
-    client.send({&byte, 1});
-  }
-
-  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(client.next().what.value));
-  BOOST_TEST(client.next().id.value == 1u);
-  BOOST_TEST(client.next().id.value == 2u);
-}
-
 BOOST_AUTO_TEST_CASE(large_values_reach_slow_readers_without_delaying_others) {
   for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow")}) {
     harness h;
@@ -226,19 +162,6 @@ BOOST_AUTO_TEST_CASE(large_values_reach_slow_readers_without_delaying_others) {
       BOOST_TEST((std::get<core::value_answer>(got.what.value).value.view() == value));
     }
   }
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, harness) {
-  o.core.stalled_reader_timeout = 50ms;
-  o.linger = 20ms;
-  auto stuck = greeted();
-  auto other = greeted();
-  BOOST_TEST(other.ask(put_frame(1, "big", std::string(20'000'000, 'v'))).what.outcome.ok());
-  stuck.send(try_get_frame(1, "big"));
-
-  until([&] { return made->look().sessions == 1; });
-
-  BOOST_TEST(other.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_client_above_the_connection_limit_gets_a_retryable_refusal, harness) {
@@ -281,63 +204,6 @@ BOOST_FIXTURE_TEST_CASE(without_descriptors_only_new_connections_wait, harness) 
 
   BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(second.next().what.value));
   BOOST_TEST(count("connections cannot be accepted for now") == 1);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_valid_token_admits_a_client, harness) {
-  o.core.credentials = {{core::role::worker, "sesame"}};
-  o.listen = {"0.0.0.0:0"};
-  serve();
-  auto const port = made->addresses()[0].substr(7);
-  raw_client stranger{io, "127.0.0.1" + port};
-  raw_client friendly{io, "127.0.0.1" + port};
-
-  stranger.send(hello_frame("wrong"));
-  friendly.greet("sesame");
-
-  BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_replaced_token_admits_new_clients, harness) {
-  o.core.credentials = {{core::role::worker, "sesame"}};
-  serve();
-  auto inside = connect();
-  inside.greet("sesame");
-
-  BOOST_TEST((made->put_in(core::credentials_replaced{{{core::role::worker, "poppy"}}}).ok()));
-
-  auto late = connect();
-  late.send(hello_frame("sesame"));
-  BOOST_TEST(late.goodbye().why.code() == errc::unauthenticated);
-  auto next = connect();
-  next.greet("poppy");
-  BOOST_TEST(inside.ask(put_frame(1, "k", "v")).what.outcome.ok());
-  BOOST_TEST((made->put_in(core::credentials_replaced{{}}).code() == errc::invalid_argument));
-  BOOST_TEST((made->put_in(core::credentials_replaced{{{core::role::worker, ""}}}).code() ==
-              errc::invalid_argument));
-}
-
-BOOST_FIXTURE_TEST_CASE(session_secrets_are_distinct, harness) {
-  auto a = connect();
-  auto b = connect();
-  auto const one = a.greet();
-  auto const two = b.greet();
-
-  BOOST_TEST((one.secret != two.secret));
-  BOOST_TEST((one.secret != core::session_secret{}));
-  BOOST_TEST(one.coordinator.value != 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_reported_task_end_reaches_all_tasks_at_once, harness) {
-  auto a = greeted();
-  auto b = greeted();
-  join(a, b);
-
-  BOOST_TEST((made->put_in(core::process_ended{task_id{1}, {errc::internal, "exit code 3"}}).ok()));
-
-  auto const told = a.next();
-  auto const& cause = std::get<job_error>(told.what.value).cause;
-  BOOST_TEST((cause.task == task_id{1}));
-  BOOST_TEST(contains(cause.why.message(), "exit code 3"));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_stop_sends_goodbye_and_ends_when_all_have_read_it, harness) {
@@ -417,31 +283,6 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_soon_after_an_unacknowledged_leave) {
   BOOST_TEST(client.ask(frame(core::leave_args{}, 2, task_id{0}, 1)).what.outcome.ok());
 
   h.until([&] { return h.job_done; });
-}
-
-BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_pass_a_barrier) {
-  constexpr std::uint32_t many = 500;
-  harness h{many};
-  h.o.listen = {unix_path("many")};
-  std::deque<raw_client> clients;
-  for (std::uint32_t i = 0; i < many; ++i) {
-    clients.push_back(h.connect());
-    clients.back().send(hello_frame() + join_frame(1, i));
-  }
-  for (std::uint32_t i = 0; i < many; ++i) {
-    BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(clients[i].next().what.value));
-    auto const joined = clients[i].next();
-    BOOST_TEST(joined.id.value == 1u);
-    BOOST_TEST(joined.what.outcome.ok());
-    clients[i].send(barrier_frame(2, i, "b"));
-  }
-
-  for (auto& client : clients) {
-    auto const released = client.next();
-    BOOST_TEST(released.id.value == 2u);
-    BOOST_TEST(released.what.outcome.ok());
-  }
-  BOOST_TEST(h.made->look().sessions == many);
 }
 
 BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {

@@ -9,7 +9,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <deque>
-#include <string>
 
 namespace coxswain::server {
 namespace {
@@ -87,21 +86,6 @@ BOOST_FIXTURE_TEST_CASE(the_oldest_silent_connection_yields_to_a_new_one_of_its_
   BOOST_TEST(
       logged("1 connection was closed before Hello to make room for newer ones, the last of "
              "127.0.0.1"));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_client_is_admitted_despite_many_silent_connections, small_harness) {
-  auto first = greeted();
-  for (int i = 0; i < 100; ++i) {
-    add_silent(1);
-    if (i % 10 != 0) continue;
-    auto client = greeted();
-    client.close();
-  }
-
-  BOOST_TEST(first.ask(put_frame(1, "k", "v")).what.outcome.ok());
-  until([&] { return made->statistics().connections <= 5; });
-  BOOST_TEST(refused() >= 96u);
-  BOOST_TEST(count("closed before Hello") == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_connection_with_an_unread_hello_is_not_evicted, small_harness) {

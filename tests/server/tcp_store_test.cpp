@@ -145,17 +145,6 @@ BOOST_AUTO_TEST_CASE(two_clients_meet_at_a_key) {
   BOOST_TEST(w.d.logic().value("torch/k")->value.view() == "v");
 }
 
-BOOST_AUTO_TEST_CASE(the_greeting_may_arrive_byte_by_byte) {
-  world w;
-  core::session_secret const secret{};
-  auto const id = w.d.open(w.now, "10.0.0.1:1", secret);
-  w.peers[id];
-  for (char const c : std::string{tcp_store::greeting} + "\x0d" + number(7, 4)) {
-    w.send(id, std::string(1, c));
-  }
-  BOOST_TEST(w.take(id) == number(7, 4));
-}
-
 BOOST_AUTO_TEST_CASE(silence_for_hours_does_not_end_a_client) {
   world w;
   auto const a = w.connect();

@@ -177,19 +177,6 @@ BOOST_AUTO_TEST_CASE(a_client_that_refuses_the_server_is_logged) {
   until([&] { return logged("none of the authorities that it knows has signed"); });
 }
 
-BOOST_AUTO_TEST_CASE(a_plaintext_peer_gets_a_goodbye_with_the_reason) {
-  auto plain = connect();
-  plain.send(hello_frame());
-
-  auto const goodbye = plain.goodbye();
-
-  BOOST_TEST(goodbye.why.code() == errc::failed_precondition);
-  BOOST_TEST(contains(goodbye.why.message(), "speaks only TLS"));
-  BOOST_TEST(!goodbye.may_resume);
-  plain.expect_end();
-  BOOST_TEST(logged("does not speak TLS"));
-}
-
 BOOST_AUTO_TEST_CASE(a_plain_http_request_gets_a_plain_http_reply) {
   for (std::string const method : {"GET", "POST", "HEAD", "PUT"}) {
     auto plain = connect();
@@ -207,25 +194,6 @@ BOOST_AUTO_TEST_CASE(a_plain_http_request_gets_a_plain_http_reply) {
     BOOST_TEST(contains(answer, "This is the port of a Coxswain coordinator"));
     BOOST_TEST(contains(answer, "--tls-ca"));
   }
-}
-
-BOOST_AUTO_TEST_CASE(tls_on_a_plaintext_listener_is_logged) {
-  o.tls = {};
-  auto client = dial(worker);
-
-  BOOST_TEST(!client.shake_hands());
-
-  BOOST_TEST(contains(client.refusal().message(), "does not speak TLS"));
-  until([&] { return logged("The peer speaks TLS; this port does not"); });
-}
-
-BOOST_AUTO_TEST_CASE(unix_sockets_do_not_use_tls) {
-  o.listen = {unix_path("tls"), "127.0.0.1:0"};
-
-  auto client = greeted(0);
-  auto other = tls_client{io, made->addresses().at(1), worker};
-
-  BOOST_TEST(other.greet());
 }
 
 BOOST_AUTO_TEST_CASE(an_endless_handshake_is_disconnected) {
@@ -347,18 +315,6 @@ BOOST_AUTO_TEST_CASE(a_server_can_be_destroyed_during_handshakes) {
   hesitant.expect_reset_or_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_new_certificate_is_used_without_a_restart) {
-  auto before = dial(worker);
-  BOOST_TEST_REQUIRE(before.greet());
-  static_cast<void>(trusted.issue({"successor", "DNS:elsewhere"}, &o.tls));
-
-  made->reload_certificates();
-
-  until([&] { return logged("new certificate in use: CN = successor"); });
-  BOOST_TEST(!dial(worker).shake_hands());
-  before.send(join_frame(1, 0));  // existing sessions stay
-}
-
 BOOST_AUTO_TEST_CASE(the_certificate_files_are_checked_periodically) {
   o.tls.reload_period = 10ms;
   BOOST_TEST(dial(worker).greet());
@@ -394,13 +350,6 @@ BOOST_AUTO_TEST_CASE(a_tls_listener_without_client_certificates_needs_a_token) {
   BOOST_CHECK_EXCEPTION((server{io, o}), error, [](error const& e) {
     return e.code() == errc::failed_precondition && contains(e.what(), "mutual TLS");
   });
-}
-
-BOOST_AUTO_TEST_CASE(an_incomplete_set_of_tls_files_is_refused) {
-  o.tls.key.clear();
-
-  BOOST_CHECK_EXCEPTION((server{io, o}), error,
-                        [](error const& e) { return e.code() == errc::invalid_argument; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
