@@ -17,7 +17,7 @@ namespace {
 namespace as = core::as;
 
 // The capacity that buffers keep.
-constexpr std::size_t buffer_bytes = 64 * 1024;
+constexpr std::size_t digest_buffer_bytes = 64 * 1024;
 
 template <class T, class... Ts>
 concept one_of = (std::same_as<T, Ts> || ...);
@@ -126,7 +126,7 @@ running_digest::value running_digest::take() {
   auto const digest = hash_(added_);
   for (std::string* const buffer : {&added_, &content_}) {
     buffer->clear();
-    if (buffer->capacity() > buffer_bytes) buffer->shrink_to_fit();
+    if (buffer->capacity() > digest_buffer_bytes) buffer->shrink_to_fit();
   }
   added_.assign(digest.begin(), digest.end());
   last_.reset();
