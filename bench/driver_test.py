@@ -25,11 +25,8 @@ class Figures(unittest.TestCase):
 
     def test_median_interval_lies_between_two_ranks(self):
         # Those of the tables for the sign test: 15 values give ranks 4 and 12 (96.5 %).
-        for n, low, high, coverage in ((15, 4, 12, 0.9648), (6, 1, 6, 0.96875), (3, 1, 3, 0.75),
-                                       (1, 1, 1, 0), (0, 0, 0, 0)):
-            found = median_interval(list(range(n, 0, -1)))
-            self.assertEqual((found.low, found.high), (low, high))
-            self.assertAlmostEqual(found.coverage, coverage, delta=0.001)
+        for n, low, high in ((15, 4, 12), (6, 1, 6), (3, 1, 3), (1, 1, 1)):
+            self.assertEqual(median_interval(list(range(n, 0, -1))), (low, high))
         self.assertEqual((median([3, 1, 2]), median([4, 1, 3, 2]), median([])), (2, 2.5, 0))
 
     def test_figures_have_three_digits_and_their_unit(self):
@@ -44,12 +41,6 @@ class Workloads(unittest.TestCase):
     def test_more_sessions_than_tasks_are_refused(self):
         with self.assertRaises(BenchError):
             workloads.barrier(argparse.Namespace(tasks=2, sessions=3))
-
-    def test_answers_before_their_deadline_are_a_failure(self):
-        text, _, is_good = workloads.conclude_deadlines(
-            {"ended": 3, "early": 1, "early_by_max_ns": 1, "own_lateness_p99_ns": 0, "own_lateness_max_ns": 0})
-        self.assertFalse(is_good)
-        self.assertIn("TOO EARLY: 1 of 3 barriers", text)
 
 
 class Tables(unittest.TestCase):

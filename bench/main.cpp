@@ -111,8 +111,6 @@ void run_load(json::object given) {
     if (!std::getline(std::cin, command)) return;
     if (command.starts_with("measure ")) {
       say(all->measure(std::stoull(command.substr(8))).to_json());
-    } else if (command == "conclude") {
-      say(all->conclude());
     } else {
       all->finish();
       say({{"finished", true}});  // the connections stay until the server has ended

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from driver import machine
-from driver.figures import Histogram, counted, figure_text, median, median_interval, ratio_of, rounded
+from driver.figures import Histogram, figure_text, median, median_interval, ratio_of, rounded
 from driver.machine import UNAVAILABLE, BenchError, cpu_time_of, memory_of, show
 from driver.processes import (
     OF_JOBS, OURS, RIVALS, XLA_SERVICE, Child, need_rival, start_rival, start_server)
@@ -28,8 +28,8 @@ class Stage:
     def __init__(self, program):
         if not os.access(program, os.X_OK):
             raise BenchError(f"there is no {program}: build it, or give --program", UNAVAILABLE)
-        self.program, self.cpus = program, machine.plan_cpus()
-        self.children, self.addresses = [], 0
+        self.program, self.children, self.addresses = program, [], 0
+        self.server_cpu, self.load_cpu = machine.plan_cpus()
 
     def __enter__(self):
         self._files = tempfile.TemporaryDirectory(prefix="coxswain-bench-", dir="/tmp")
@@ -89,7 +89,6 @@ class Sample:
     busy: int  # the load's own CPU time while the clock ran
     latencies: list
     server_cpu: int
-    load_cpu: int  # preparations included
     first_bytes: int  # of the server's process, before it served
     before: machine.Memory  # the server's
     after: machine.Memory
@@ -116,32 +115,26 @@ class Side:
         load = plan.load if kind in OF_JOBS else plan.baseline_load or plan.load
         self.load = stage.start(f"the load ({kind})", "load", {
             "workload": load, "kind": kind, "address": self.server.at, "connections": connections,
-            "tasks": tasks, **plan.options, **ours}, stage.cpus.load)
-        self._explained(lambda: self._connect(connections))
+            "tasks": tasks, **plan.options, **ours}, stage.load_cpu)
+        while "connected" not in (heard := self.load.receive()):
+            show(f"{kind}: {heard['connections']} of {connections} connections")
         self._await_rest()
         # None if tasks join in the samples.
         joins_first = tasks > 0 and load != "join"
         self.bytes_per_task = (memory_of(self.server.pid).now - before.now) / tasks if joins_first else None
 
-    def _connect(self, connections):
-        while "connected" not in (heard := self.load.receive()):
-            show(f"{self.kind}: {heard['connections']} of {connections} connections")
-
     def measure(self, steps):
         machine.forget_peak(self.server.pid)
-        before, begun = memory_of(self.server.pid), self._cpu_times()
-        found = self._explained(lambda: self.load.ask(f"measure {steps}"))
+        before, begun = memory_of(self.server.pid), cpu_time_of(self.server.pid)
+        found = self.load.ask(f"measure {steps}")
         self._await_rest()
-        server_cpu, load_cpu = (after - before for after, before in zip(self._cpu_times(), begun))
+        server_cpu = cpu_time_of(self.server.pid) - begun
         latencies = [Histogram(one) for one in found.pop("latencies")]
-        return Sample(**found, latencies=latencies, server_cpu=server_cpu, load_cpu=load_cpu,
-                      first_bytes=self.server.first_bytes, before=before, after=memory_of(self.server.pid))
+        return Sample(**found, latencies=latencies, server_cpu=server_cpu, first_bytes=self.server.first_bytes,
+                      before=before, after=memory_of(self.server.pid))
 
     def finish(self):
-        self._explained(lambda: self.load.ask("finish"))
-
-    def _cpu_times(self):
-        return cpu_time_of(self.server.pid), cpu_time_of(self.load.pid)
+        self.load.ask("finish")
 
     def _await_rest(self):
         """What a server does after its last answer is work, too: a coordinator gives memory back."""
@@ -151,13 +144,6 @@ class Side:
             if cpu_time_of(self.server.pid) == used:
                 return
 
-    def _explained(self, question):
-        """When the load fails, the server may know better why."""
-        try:
-            return question()
-        except BenchError as problem:
-            cause = self.server.last_words()
-            raise BenchError(f"{cause}; {problem}" if cause else str(problem), problem.code) from None
 
 
 def quotient(samples, above, below):
@@ -183,7 +169,6 @@ def figures_of(plan, samples, bytes_per_task):
         "operations": sum(s.operations for s in samples),
         "rate_per_s": quotient(samples, "operations", "elapsed") * 1e9,
         f"server_cpu_ns_per_{plan.unit}": quotient(samples, "server_cpu", "operations"),
-        f"load_cpu_ns_per_{plan.unit}": quotient(samples, "load_cpu", "operations"),
         "load_share": quotient(samples, "busy", "elapsed"),
         "server_bytes": median_of(samples, lambda s: s.after.now),
         "server_growth_bytes": median_of(samples, lambda s: max(0, max(s.after) - s.before.now)),
@@ -199,10 +184,10 @@ class Experiment:
         self.samples = {kind: [] for kind in self.kinds}
         self.bytes_per_task = dict.fromkeys(self.kinds)
         self.ratios = {"p50": [], "rate": [], "server_cpu": []}
-        self.running, self.shown = {}, ("", {}, True)
+        self.running = {}
 
     def run(self):
-        """The table, the JSON, and whether what was to be as expected, is."""
+        """The table and the JSON."""
         plan, given = self.plan, self.given
         if self.other in RIVALS:
             need_rival(self.other)
@@ -223,11 +208,9 @@ class Experiment:
             self._measure(steps)
             disturbance = self.stage.disturbance()
             self._measure_memory()
-            if plan.conclude:
-                self.shown = plan.conclude(self.running[self.ours].load.ask("conclude"))
             if self.running:
                 self.running[self.ours].finish()
-            return self._table(disturbance), {**origin, **self._json(disturbance)}, self.shown[2]
+            return self._table(disturbance), {**origin, **self._json(disturbance)}
 
     def _start(self, plan, kind):
         return Side(self.stage, plan, kind, self.given)
@@ -284,9 +267,7 @@ class Experiment:
         return figures_of(self.plan, self.samples[kind], self.bytes_per_task[kind])
 
     def _table(self, disturbance):
-        count = len(self.samples[self.ours])
-        text = (f"{self.plan.title}, {self.given.transport}, {counted(count, 'pair' if self.other else 'sample')}"
-                f"{' of interleaved samples' if self.other else ''}\n\n"
+        text = (f"{self.name}, {len(self.samples[self.ours])} {'pairs of samples' if self.other else 'samples'}\n\n"
                 f"{'':<34}" + "".join(f"{kind:>13}" for kind in reversed(self.kinds))
                 + ("   ratio  [95 % interval]" if self.other else "") + "\n")
         found = {kind: self._figures(kind) for kind in reversed(self.kinds)}
@@ -295,20 +276,19 @@ class Experiment:
         for key in found[self.ours]:
             text += f"{key:<34}" + "".join(f"{figure_text(key, of.get(key)):>13}" for of in found.values())
             if pairs := self.ratios.get(compared.get(key, "")):
-                text += "   {:.3f}  [{:.3f}, {:.3f}]".format(median(pairs), *median_interval(pairs)[:2])
+                text += "   {:.3f}  [{:.3f}, {:.3f}]".format(median(pairs), *median_interval(pairs))
             text += "\n"
-        text += "\n" + self.shown[0]
-        return text + disturbance.warning()
+        return text + "\n" + disturbance.warning()
 
     def _json(self, disturbance):
         given = {name: value for name, value in vars(self.given).items()
                  if isinstance(value, (int, float, str)) and name not in ("json", "workload")}
-        found = {"workload": self.name, **given, **self.shown[1]}
+        found = {"workload": self.name, **given}
         for name, pairs in self.ratios.items():
             if pairs:
-                sure = median_interval(pairs)
+                low, high = map(rounded, median_interval(pairs))
                 found |= {f"{name}_ratio": rounded(median(pairs)), f"{name}_ratio_pairs": list(map(rounded, pairs)),
-                          **{f"{name}_ratio_{end}": rounded(v) for end, v in sure._asdict().items()}}
+                          f"{name}_ratio_low": low, f"{name}_ratio_high": high}
         for kind in self.kinds:
             side = found["coxswain" if kind == self.ours else kind] = {}
             for key, value in self._figures(kind).items():

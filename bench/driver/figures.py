@@ -4,7 +4,6 @@ import collections
 import itertools
 import math
 import statistics
-from typing import NamedTuple
 
 
 class Histogram:
@@ -30,30 +29,19 @@ class Histogram:
         return self.max
 
 
-class Interval(NamedTuple):
-    low: float
-    high: float
-    coverage: float
-
-
 def median_interval(values, confidence=0.95):
     """The narrowest symmetrical interval between two order statistics that contains the true median
     with at least this probability, by the binomial distribution of ranks, whatever that of the values
-    is. Fewer than six values cannot give 95 %: then it is all of their range, and ``coverage`` says
-    what that is worth."""
-    n = len(values)
-    if n == 0:
-        return Interval(0, 0, 0)
-
+    is. Fewer than six values cannot give 95 %: then it is all of their range."""
     def coverage(cut):
         """Leaving out so many at each end misses if no more than these lie on one side."""
-        return max(0, 1 - 2 * sum(math.comb(n, k) for k in range(cut + 1)) / 2**n)
+        return 1 - 2 * sum(math.comb(len(values), k) for k in range(cut + 1)) / 2**len(values)
 
     cut = 0
-    while 2 * (cut + 1) < n and coverage(cut + 1) >= confidence:
+    while 2 * (cut + 1) < len(values) and coverage(cut + 1) >= confidence:
         cut += 1
     ordered = sorted(values)
-    return Interval(ordered[cut], ordered[n - 1 - cut], coverage(cut))
+    return ordered[cut], ordered[-1 - cut]
 
 
 def median(values):
@@ -85,10 +73,6 @@ def bytes_text(size):
     if abs(size) < 2**10:
         return f"{size:.0f} B"
     return three_figures(size / 2**10, "KiB") if abs(size) < 2**20 else three_figures(size / 2**20, "MiB")
-
-
-def counted(n, noun):
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def figure_text(key, value):

@@ -37,16 +37,10 @@ def need_descriptors(needed):
                          f"use fewer --tasks, or raise the limit as root ('ulimit -Hn {needed}')") from None
 
 
-class Cpus(NamedTuple):
-    """Where the two sides of a measurement run; None: there is only one CPU, and nothing is bound."""
-    server: int | None
-    load: int | None
-
-
 def plan_cpus():
-    """The first and the last CPU that this process may use."""
+    """Those of the servers and of the loads: the first and the last that this process may use, or none to bind to."""
     allowed = sorted(os.sched_getaffinity(0))
-    return Cpus(allowed[0], allowed[-1]) if len(allowed) > 1 else Cpus(None, None)
+    return (allowed[0], allowed[-1]) if len(allowed) > 1 else (None, None)
 
 
 def cpu_time_of(pid):

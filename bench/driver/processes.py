@@ -61,19 +61,7 @@ class Child:
     def ending(self):
         """How it ended; None while it runs."""
         code = self.process.poll()
-        if code is None:
-            return None
-        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-
-    def last_words(self):
-        """Why it ended, if it did or is about to."""
-        try:
-            self.process.wait(0.2)
-            return self.receive() and None if self.process.stdout else f"{self.name} {self.ending()}"
-        except subprocess.TimeoutExpired:
-            return None
-        except BenchError as problem:
-            return str(problem)
+        return None if code is None else f"has ended: {code} (a negative number is that of a signal)"
 
     def kill(self):
         self.process.kill()
@@ -86,7 +74,7 @@ class Child:
 def start_server(stage, kind, options):
     """A baseline or a coordinator, with its address and its bytes before it serves."""
     child = stage.start(f"the server process ({kind})", "coordinator" if kind in OURS else "baseline",
-                        options, stage.cpus.server)
+                        options, stage.server_cpu)
     child.receive()
     child.first_bytes = memory_of(child.pid).now
     child.at = child.ask("serve")["listening"]
@@ -128,10 +116,9 @@ def _command_of(kind, at, stage, tasks):
 
 
 def _can_connect(at):
-    family = socket.AF_UNIX if at.startswith("unix:") else socket.AF_INET
-    host, _, port = at.rpartition(":")
-    with socket.socket(family) as tried:
-        return tried.connect_ex(port if family == socket.AF_UNIX else (host, int(port))) == 0
+    is_unix = at.startswith("unix:")
+    with socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET) as tried:
+        return tried.connect_ex(at[5:] if is_unix else ("127.0.0.1", int(at.rpartition(":")[2]))) == 0
 
 
 def start_rival(stage, kind, at, tasks):
@@ -141,7 +128,7 @@ def start_rival(stage, kind, at, tasks):
     with log.open("w") as out:
         child = stage.keep(Child(f"the server process ({kind})",
                                  ["setpriv", "--pdeathsig", "KILL", *_command_of(kind, at, stage, tasks)],
-                                 stage.cpus.server, out))
+                                 stage.server_cpu, out))
     child.at, child.first_bytes = at, 0
     until = time.monotonic() + 20
     while not _can_connect(at):

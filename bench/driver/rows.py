@@ -121,9 +121,6 @@ ROWS = {name: (arguments, targets) for name, arguments, targets in [
      [p50(1.5, "kill to the last survivor, by a release to all")]),
     ("failure-grace", "failure --tasks 1024 --reconnect-grace 2 --rounds 5",
      [Target("kill to the last survivor, with a grace of 2 s", "coxswain.told_ns.max", 2050, "ms", 1e6)]),
-    ("deadlines", "deadlines --tasks 10000", [
-        Target("lateness of a barrier's deadline, p99", "coxswain.lateness_ns.p99", 5, "ms", 1e6),
-        Target("barriers told before their deadline", "early", 0, "")]),
     ("kv-spin", "kv --spin 1000 --baseline", polling("round trip of a get")),
     ("barrier-2-spin", "barrier --tasks 2 --spin 1000 --baseline",
      polling("barrier of 2, last arrival to last release")),
@@ -168,16 +165,12 @@ ROWS = {name: (arguments, targets) for name, arguments, targets in [
 ]}
 
 
-def is_busy(found):
-    return found["disturbed"]["is_too_much"]
-
-
 def row(name, target, found):
     """The table's row, and whether the target is met."""
     if found is None:
         return f"| {name} | {target.what} | {target.limit_text()} | not measured | | |", False
     value = target.value(found)
-    busy = " (busy machine)" if is_busy(found) else ""
+    busy = " (busy machine)" if found["disturbed"]["is_too_much"] else ""
     return (f"| {name} | {target.what} | {target.limit_text()} | {target.text(value)}{busy} "
             f"| {target.interval(found)} | {'yes' if target.is_met(value) else '**no**'} |"), target.is_met(value)
 

@@ -5,7 +5,6 @@ import argparse
 import dataclasses
 from collections.abc import Callable
 
-from driver.figures import bytes_text, counted, time_text
 from driver.machine import refuse
 from driver.processes import OF_JOBS
 
@@ -27,16 +26,12 @@ OPTIONS = {
     "waiters": (1_024, 1, MILLION, "Connections that wait, each with its own session"),
     "period": (10.0, 0.001, 100, "Seconds between two heartbeats of a session"),
     "reconnect-grace": (0.0, 0, 50, "Seconds that the coordinator spares a task whose connection is lost"),
-    "per-second": (2_000.0, 0.1, 100_000, "Barriers that begin in a second"),
-    "timeout-from": (0.05, 0.001, 60, "Each has any timeout, in whole milliseconds, from so many seconds"),
-    "timeout-to": (1.0, 0.001, 60, "... to so many"),
 }
 
 
 @dataclasses.dataclass
 class Plan:
     """A workload with its options."""
-    title: str
     load: str  # as coxswain-load names it
     latencies: tuple[str, ...]  # as the JSON names them; the first is compared
     unit: str  # CPU time is stated for each
@@ -52,7 +47,6 @@ class Plan:
     baseline_load: str | None = None  # if it is another one
     # The same work with fewer tasks, if memory for each task is to be measured by comparing both.
     smaller: Callable[[], "Plan"] | None = None
-    conclude: Callable[[dict], tuple] | None = None  # of what the load has seen: text, JSON, whether it is good
 
     def extent(self, kind):
         """How many connections a load opens at once, and for how many tasks."""
@@ -66,18 +60,17 @@ class Workload:
     help: str
     options: tuple[str, ...]
     plan: Callable[[argparse.Namespace], Plan]
-    beside: tuple[str, ...] = ("baseline", "redis", "xla")  # what can do this work as well
+    beside: tuple[str, ...] = ("redis", "xla")  # what can do this work as well as the baseline
 
 
-def number(kind, low, high):
+def number_between(low, high, kind):
     """The type of an option that is a number between two others."""
-    def parse(text):
+    def number(text):
         value = kind(text)
         if not low <= value <= high:
             raise argparse.ArgumentTypeError(f"{value} is not between {low:,} and {high:,}")
         return value
-    parse.__name__ = "number"
-    return parse
+    return number
 
 
 def add_option(parser, name, default, *rest):
@@ -87,46 +80,33 @@ def add_option(parser, name, default, *rest):
     elif isinstance(default, str):
         parser.add_argument(f"--{name}", choices=rest[0], default=default, help=f"{text} (default: {default})")
     else:
-        low, high, _ = rest
-        shown = f" (default: {default:g})" if default else ""
-        parser.add_argument(f"--{name}", type=number(int if default is None else type(default), low, high), default=default,
-                            required=default is None, metavar="N", help=text + shown)
+        kind = number_between(rest[0], rest[1], int if default is None else type(default))
+        text += f" (default: {default:g})" if default else ""
+        parser.add_argument(f"--{name}", type=kind, default=default, required=default is None, metavar="N", help=text)
 
 
 def clamp(value, low, high):
     return int(min(max(value, low), high))
 
 
-def nanoseconds(seconds):
-    return int(seconds * 1e9)
-
-
 def population(given):
-    """Of a plan in which all tasks join, and its words: "10,000 tasks in 100 sessions"."""
+    """Of a plan in which all tasks join."""
     sessions = given.sessions or given.tasks
     if sessions > given.tasks:
         refuse(f"{sessions} --sessions are more than {given.tasks} --tasks: each needs a task")
-    baseline_tasks = getattr(given, "baseline_tasks", 0) or given.tasks
-    text = counted(given.tasks, "task")
-    if sessions != given.tasks:
-        text += f" in {counted(sessions, 'session')}"
-    if baseline_tasks != given.tasks:
-        text += f" (the baseline: {baseline_tasks:,})"
-    return {"connections": sessions, "tasks": given.tasks, "baseline_tasks": baseline_tasks,
-            "job": {"num_tasks": given.tasks}}, text
+    return {"connections": sessions, "tasks": given.tasks, "job": {"num_tasks": given.tasks},
+            "baseline_tasks": getattr(given, "baseline_tasks", 0) or given.tasks}
 
 
-def barrier(given, title="barrier over", each=0, reduces=False):
-    who, text = population(given)
-    return Plan(f"{title} {text}", "barrier", ("release_ns", "round_ns"), "task", **who,
-                steps=clamp(20_480 // given.tasks, 5, 50), together=who["baseline_tasks"],
-                options={"bytes": each, "reduces": reduces})
+def barrier(given, each=0, reduces=False):
+    who = population(given)
+    return Plan("barrier", ("release_ns", "round_ns"), "task", **who, steps=clamp(20_480 // given.tasks, 5, 50),
+                together=who["baseline_tasks"], options={"bytes": each, "reduces": reduces})
 
 
 def barrier_data(given):
     each = 8 if given.reduce else max(given.bytes, 1)
-    title = ("sum of an integer of each of" if given.reduce else f"all-gather of {bytes_text(each)} from each of")
-    plan = barrier(given, title, each, given.reduce)
+    plan = barrier(given, each, given.reduce)
     # About 256 MiB of answers in a sample.
     of_a_round = each * given.tasks * (1 if given.reduce else given.tasks)
     plan.steps = clamp(min(20_480 // given.tasks, 256 * MIB // of_a_round), 3, 50)
@@ -134,25 +114,17 @@ def barrier_data(given):
 
 
 def join(given):
-    who, text = population(given)
-
     def smaller():
         return join(argparse.Namespace(tasks=max(1, given.tasks // 5), sessions=given.sessions // 5,
                                        baseline_tasks=given.baseline_tasks // 5))
 
-    return Plan(f"join of {text}", "join", ("storm_ns", "greeted_ns"), "task", **who, uses_up_servers=True,
+    return Plan("join", ("storm_ns", "greeted_ns"), "task", **population(given), uses_up_servers=True,
                 smaller=smaller)
 
 
 def kv(given):
-    under_way = given.bytes * given.outstanding * given.connections
-    if max(under_way, given.bytes * given.keys) > 2**30:
-        refuse(f"values of {given.bytes} B make {bytes_text(under_way)} under way at once and "
-               f"{bytes_text(given.bytes * given.keys)} stored, but 1 GiB is the limit of each")
     is_one = given.connections == 1 and given.outstanding == 1
-    title = (f"kv {given.operation} of {bytes_text(given.bytes)}, "
-             f"{counted(given.connections, 'connection')} with {given.outstanding:,} outstanding")
-    return Plan(title, "keys", ("latency_ns",), "operation", given.connections,
+    return Plan("keys", ("latency_ns",), "operation", given.connections,
                 steps=clamp(256 * MIB // max(given.bytes, 1), 16, 10_000 if is_one else 100_000),
                 options={"puts_of_ten": {"get": 0, "put": 10, "mixed": 1}[given.operation],
                          "outstanding": given.outstanding, "keys": given.keys, "bytes": given.bytes},
@@ -162,73 +134,38 @@ def kv(given):
 def fan_out(given):
     # About 512 MiB in a sample.
     of_a_round = max(given.bytes * given.waiters, 1)
-    return Plan(f"fan-out of {bytes_text(given.bytes)} to {counted(given.waiters, 'waiter')}", "fan-out",
-                ("value_ns", "round_ns"), "waiter", given.waiters + 1,
+    return Plan("fan-out", ("value_ns", "round_ns"), "waiter", given.waiters + 1,
                 steps=clamp(min(20_480 // given.waiters, 512 * MIB // of_a_round), 2, 50),
                 options={"bytes": given.bytes}, job={"num_tasks": 1}, together=given.waiters + 1)
 
 
 def heartbeat(given):
-    who, text = population(given)
-    return Plan(f"heartbeats of {text} every {given.period:g} s", "heartbeat", ("latency_ns",), "heartbeat",
-                **who, steps=max(10, int(who["connections"] / given.period)),  # those of a second
-                options={"period_ns": nanoseconds(given.period)})
+    who = population(given)
+    return Plan("heartbeat", ("latency_ns",), "heartbeat", **who,
+                steps=max(10, int(who["connections"] / given.period)),  # those of a second
+                options={"period_ns": int(given.period * 1e9)})
 
 
 def failure(given):
     if given.tasks < 2:
         refuse("--tasks 1: one process is killed, and another one is notified")
     # The baseline's figure is the release of a plain barrier: to notify all takes so long.
-    return Plan(f"failure of one of {counted(given.tasks, 'task')}, {given.reconnect_grace:g} s of grace",
-                "failure", ("told_ns",), "survivor", given.tasks, given.tasks, together=given.tasks,
-                job={"num_tasks": given.tasks, "reconnect_grace_ns": nanoseconds(given.reconnect_grace)},
+    return Plan("failure", ("told_ns",), "survivor", given.tasks, given.tasks, together=given.tasks,
+                job={"num_tasks": given.tasks, "reconnect_grace_ns": int(given.reconnect_grace * 1e9)},
                 options={"bytes": 0, "reduces": False}, baseline_load="barrier", fails=True,
                 uses_up_servers=True)
 
 
-def conclude_deadlines(seen):
-    ended = seen.pop("ended")
-    text = (f"answered too early: {seen['early']:,}; lateness as the coordinator knows it: p99 of the last 4,096 "
-            f"{time_text(seen['own_lateness_p99_ns'])}, max {time_text(seen['own_lateness_max_ns'])}\n")
-    if seen["early"]:
-        text += (f"TOO EARLY: {seen['early']:,} of {counted(ended, 'barrier')}, by up to "
-                 f"{time_text(seen['early_by_max_ns'])}.\n")
-    return text, seen, seen["early"] == 0
-
-
-def deadlines(given):
-    who, text = population(given)
-    if given.tasks < 2:
-        refuse("--tasks 1: one task waits for another, so there must be two")
-    if given.timeout_from > given.timeout_to:
-        refuse(f"--timeout-from {given.timeout_from:g} is above --timeout-to {given.timeout_to:g}")
-    title = (f"deadlines of {given.timeout_from:g} s to {given.timeout_to:g} s, {given.per_second:g} barriers a "
-             f"second, among {text}")
-    return Plan(title, "deadlines", ("lateness_ns",), "barrier", **who,
-                steps=max(10, int(given.per_second)),  # those of a second
-                options={"gap_ns": nanoseconds(1 / given.per_second),
-                         "timeout_from_ms": round(given.timeout_from * 1e3),
-                         "timeout_to_ms": round(given.timeout_to * 1e3)},
-                fails=True, conclude=conclude_deadlines)
-
-
 POPULATION = ("tasks", "sessions", "baseline-tasks")
 WORKLOADS = {
-    "barrier": Workload("All tasks arrive, all are released: the time from the last arrival sent to the last "
-                        "release received", POPULATION, barrier),
+    "barrier": Workload("All tasks arrive, and all are released", POPULATION, barrier),
     "barrier-data": Workload("Barriers to which each task brings bytes, and gets those of all, or a reduction's result",
-                             (*POPULATION, "bytes", "reduce"), barrier_data, ("baseline", "redis")),
-    "join": Workload("A whole job begins: all connect, say hello and join, until all know that it has started",
-                     POPULATION, join, ("baseline", "xla")),
+                             (*POPULATION, "bytes", "reduce"), barrier_data, ("redis",)),
+    "join": Workload("A job begins: all connect, say hello and join", POPULATION, join, ("xla",)),
     "kv": Workload("Keys are read or written, each answer followed by the next request",
                    ("operation", "connections", "outstanding", "keys", "bytes"), kv),
-    "fan-out": Workload("Many wait for a key, one puts it: the time until the last one has the value",
-                        ("waiters", "bytes"), fan_out),
-    "heartbeat": Workload("A job that is idle: the sessions' heartbeats, one after another at an even pace",
-                          (*POPULATION, "period"), heartbeat),
-    "failure": Workload("One process of a job is killed: the time until the last survivor has been notified, beside "
-                        "the release of a barrier", ("tasks", "reconnect-grace"), failure, ("baseline",)),
-    "deadlines": Workload("Barriers that cannot complete: how long after its deadline each one times out. Fails if one "
-                          "times out early",
-                          ("tasks", "sessions", "per-second", "timeout-from", "timeout-to"), deadlines, ()),
+    "fan-out": Workload("Many wait for a key, and one puts it", ("waiters", "bytes"), fan_out),
+    "heartbeat": Workload("An idle job: heartbeats at an even pace", (*POPULATION, "period"), heartbeat),
+    "failure": Workload("A process of a job is killed: the time until the last survivor has been notified",
+                        ("tasks", "reconnect-grace"), failure, ()),
 }

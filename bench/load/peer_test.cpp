@@ -96,17 +96,6 @@ BOOST_AUTO_TEST_CASE(an_answer_to_another_request_is_noticed) {
   BOOST_CHECK_THROW(ours->settle(), bench_error);
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_its_reason) {
-  auto const ours = joined_peer();
-  ours->expect({release(1)});
-  core::answer refused;
-  refused.outcome = {errc::resource_exhausted, "the cup is full"};
-
-  BOOST_CHECK_EXCEPTION((void)judge(*ours, payload(2, refused)), bench_error, [](auto const& e) {
-    return std::string_view{e.what()}.find("the cup is full") != std::string_view::npos;
-  });
-}
-
 BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_or_size_is_noticed) {
   auto const ours = joined_peer();
   ours->expect({release(1)});
@@ -114,18 +103,6 @@ BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_or_size_is_noticed) {
   BOOST_CHECK_THROW((void)judge(*ours, payload(2, join_answer())), bench_error);
   BOOST_CHECK_THROW((void)judge(*ours, payload(2, release(1, 1000))), bench_error);
   BOOST_CHECK_THROW((void)judge(*ours, "nonsense"), bench_error);
-}
-
-BOOST_AUTO_TEST_CASE(pushes_are_told_from_answers) {
-  auto const ours = joined_peer();
-  core::answer const probe{{}, core::probe{}};
-  core::answer const progress{{}, core::barrier_progress{}};
-  core::answer const bye{{}, core::goodbye{{errc::unavailable, "closing time"}, false}};
-
-  BOOST_TEST((judge(*ours, payload(0, core::answer{})) == verdict::beat));
-  BOOST_TEST((judge(*ours, payload(0, probe)) == verdict::respond));
-  BOOST_TEST((judge(*ours, payload(0, progress)) == verdict::push));
-  BOOST_CHECK_THROW((void)judge(*ours, payload(0, bye)), bench_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,3 @@
-#include "workloads/deadline_watch.hpp"
-
-#include "bench_error.hpp"
 #include "load/tally.hpp"
 
 #include <boost/json/array.hpp>
@@ -8,12 +5,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstdint>
-#include <limits>
 
 namespace coxswain::bench {
 namespace {
-
-constexpr time_point t0{1'000s};
 
 BOOST_AUTO_TEST_SUITE(histograms)
 
@@ -59,23 +53,6 @@ BOOST_AUTO_TEST_CASE(a_tally_is_written_with_its_latencies) {
       {"latencies",
        {{{"max", 0}, {"times", boost::json::array{}}}, {{"max", 5}, {"times", {5.0, 1U}}}}}};
   BOOST_TEST(boost::json::serialize(found.to_json()) == boost::json::serialize(expected));
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(deadline_watches)
-
-BOOST_AUTO_TEST_CASE(an_answer_is_early_before_its_deadline_and_not_at_it) {
-  deadline_watch w;
-  for (auto const late : {-1ns, 0ns, 1ns}) {
-    w.begins({7, request_id{2}}, t0 + 50ms);
-
-    BOOST_TEST((w.ends({7, request_id{2}}, t0 + 50ms + late) == late));
-  }
-
-  BOOST_TEST(w.ended() == 3u);
-  BOOST_TEST(w.early() == 1u);
-  BOOST_TEST((w.early_by_max() == 1ns));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

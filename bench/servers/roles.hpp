@@ -14,7 +14,7 @@ void say(boost::json::object const& what);
 // Prints its address.
 void run_coordinator(boost::json::object const& given);
 
-// Connects; then its commands are "measure STEPS", "conclude" and "finish".
+// Connects; then its commands are "measure STEPS" and "finish".
 void run_load(boost::json::object given);
 
 }  // namespace coxswain::bench

@@ -63,9 +63,6 @@ class load {
   virtual void beat() {}
   [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
 
-  // After the last sample: further results.
-  virtual boost::json::object conclude() { return {}; }
-
   // Leaves the job cleanly, unless the server ends with its only sample.
   virtual void finish() {}
 };
@@ -80,7 +77,6 @@ class load {
 [[nodiscard]] std::unique_ptr<load> make_fan_out(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_heartbeat(load_plan const& plan);
 [[nodiscard]] std::unique_ptr<load> make_failure(load_plan const& plan);
-[[nodiscard]] std::unique_ptr<load> make_deadlines(load_plan const& plan);
 
 // The peer for the plan's server. For Redis, also how it is used.
 [[nodiscard]] std::unique_ptr<peer> make_peer(load_plan const& plan, redis_plan const& redis = {});

@@ -58,7 +58,7 @@ asio::awaitable<void> run(std::string address, server::server& coordinator, int&
   while (answered < barriers) co_await a.try_get("a breath");
   core::snapshot const s = co_await a.inspect();
   BOOST_TEST(s.deadlines_answered == static_cast<std::uint64_t>(barriers));
-  // Other load of the machine counts, too; `coxswain-bench deadlines` measures the actual lateness.
+  // Other load of the machine counts, too.
   BOOST_TEST((s.lateness_p99 <= 1s));
   coordinator.stop("done");
 }
