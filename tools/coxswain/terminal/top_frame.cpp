@@ -25,7 +25,8 @@ namespace {
 constexpr duration long_wait = 10s;
 
 constexpr std::size_t tasks_in_table_max = 64;
-constexpr std::size_t stragglers_shown = 8;
+constexpr std::size_t stragglers_shown = 5;
+constexpr std::size_t events_lines_least = 5;
 constexpr std::size_t processes_named_max = 3;
 
 using lines = std::vector<styled_line>;
@@ -258,7 +259,9 @@ std::vector<styled_line> top_frame(job_view const& view, screen_size size) {
     given[i] = least <= left || i == 0 ? std::min(least, left) : 0;
     left -= given[i];
   }
-  std::size_t const least_events = view.events.empty() || left < 2 ? 0 : 2;
+  auto const least_events = view.events.empty() || left < 2
+                                ? 0
+                                : std::min({left, events_lines_least, view.events.size() + 1});
   left -= least_events;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (given[i] < sections[i].least) continue;

@@ -12,9 +12,6 @@ namespace coxswain::tools {
 [[nodiscard]] std::string status_text(core::snapshot const& picture);
 [[nodiscard]] std::string tasks_text(std::vector<core::snapshot::task> const& tasks);
 
-// A table of the relays; there must be at least one.
-[[nodiscard]] std::string relays_text(core::snapshot const& picture);
-
 // One line without an end: who leads, and how far etcd is behind.
 [[nodiscard]] std::string leader_text(core::snapshot::leadership const& of);
 
