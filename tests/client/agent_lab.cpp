@@ -1,6 +1,7 @@
 #include "tests/client/agent_lab.hpp"
 
 #include "coxswain/client/agent/agent_text.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -22,29 +23,17 @@ struct name_of_request {
   std::string operator()(core::bye_args const& a) const {
     return a.abandoned ? "bye abandoned" : "bye";
   }
-  std::string operator()(core::cancel_args const& a) const {
-    return "cancel " + std::to_string(a.request.value);
-  }
-  std::string operator()(core::ask_waiting_args const& a) const {
-    return "ask_waiting " + std::to_string(a.request.value);
-  }
-  std::string operator()(core::join_args const& a) const {
-    return "join " + detail::text_of(a.timeout) + (a.with_hello ? " with hello" : "");
-  }
-  std::string operator()(core::leave_args const& a) const {
-    return "leave " + detail::text_of(a.timeout);
-  }
-  std::string operator()(core::barrier_args const& a) const {
-    return "barrier " + a.name + " " + detail::text_of(a.timeout);
-  }
-  std::string operator()(core::get_args const& a) const {
-    return "get " + a.key + " " + detail::text_of(a.timeout);
-  }
-  std::string operator()(core::put_args const& a) const { return "put " + a.key; }
-  std::string operator()(core::increment_args const& a) const { return "increment " + a.key; }
-  template <class Other>
-  std::string operator()(Other const& other) const {
-    return detail::text_of(core::request{other});
+  // "get k 9 s", "join 5 s with hello".
+  template <class Args>
+  std::string operator()(Args const& a) const {
+    std::string text{core::row_of(a).name};
+    if constexpr (requires { a.key; }) text += " " + a.key;
+    if constexpr (requires { a.name; }) text += " " + a.name;
+    if constexpr (requires { a.queue; }) text += " " + a.queue;
+    if constexpr (requires { a.request.value; }) text += " " + std::to_string(a.request.value);
+    if constexpr (requires { a.timeout; }) text += " " + detail::text_of(a.timeout);
+    if constexpr (requires { a.with_hello; }) text += a.with_hello ? " with hello" : "";
+    return text;
   }
 };
 

@@ -539,7 +539,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_reported_and_answered_with_a_call_for_the_t
   BOOST_TEST(lab.say(t0, {{}, core::freeze_request{3}}).out() == "freeze 3");
   lab.a.call(t0, core::frozen_args{3, 7}, without_limit);
 
-  BOOST_TEST(lab.out() == "#1 agreement on a step");
+  BOOST_TEST(lab.out() == "#1 frozen");
   BOOST_TEST((lab.messages().at(0).task == task_id{1}));
 }
 

@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_pop_is_reported_without_a_warning) {
   lab.say(t0 + 2s, waits_for(1, "queue 'q' has no item"));
 
   BOOST_TEST(lab.out() ==
-             "#1 pop of queue 'q' | ask_waiting 1 | waiting: pop of queue 'q' has waited for 2 s: "
+             "#1 pop q no limit | ask_waiting 1 | waiting: pop of queue 'q' has waited for 2 s: "
              "queue 'q' has no item (idle)");
 }
 

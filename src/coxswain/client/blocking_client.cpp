@@ -51,139 +51,47 @@ void blocking_client::close() noexcept {
 
 detail::client_calls const& blocking_client::calls() const { return worker_->calls(); }
 
-template <class Call>
-auto blocking_client::run(Call what) {
+template <class T>
+T blocking_client::run(detail::call<T> what) const {
   return worker_->run(std::move(what));
 }
 
-bool blocking_client::join(join_options const& options) { return run(calls().join(options)); }
-
-void blocking_client::reset(call_options const& options) { return run(calls().reset(options)); }
-
-round_number blocking_client::barrier(std::string_view name, barrier_options const& options) {
-  return run(calls().barrier(name, options));
+template <class T>
+T blocking_client::run(asio::awaitable<T> what) const {
+  return worker_->run(std::move(what));
 }
 
-std::vector<std::string> blocking_client::all_gather(std::string_view name, std::string_view data,
-                                                     barrier_options const& options) {
-  return run(calls().all_gather(name, data, options));
-}
-
-std::int64_t blocking_client::reduce_whole(std::string_view name,
-                                           std::optional<std::int64_t> operand, reduction how,
-                                           barrier_options const& options) {
-  return run(calls().reduce(name, operand, how, options));
-}
-
-double blocking_client::reduce(std::string_view name, double operand, reduction how,
-                               barrier_options const& options) {
-  return run(calls().reduce(name, operand, how, options));
-}
-
-std::string blocking_client::reduce_bits(std::string_view name, std::string_view operand,
-                                         bitwise how, barrier_options const& options) {
-  return run(calls().reduce_bits(name, operand, how, options));
-}
-
-round_number blocking_client::all_equal(std::string_view name, std::string_view data,
-                                        barrier_options const& options) {
-  return run(calls().all_equal(name, data, options));
-}
-
-void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round,
-                                     call_options const& options) {
-  return run(calls().cancel_barrier(name, round, options));
-}
-
-round_number blocking_client::count_barrier(std::string_view name, std::uint32_t count,
-                                            call_options const& options) {
-  return run(calls().count_barrier(name, count, options));
-}
-
-std::vector<process> blocking_client::alive_tasks(task_list tasks, call_options const& options) {
-  return run(calls().alive_tasks(std::move(tasks), options));
-}
-
-tasks_result blocking_client::watch_tasks(std::optional<std::uint64_t> after,
-                                          watch_options const& options) {
-  return run(calls().watch_tasks(after, options));
-}
-
-events_result blocking_client::watch_events(std::optional<std::uint64_t> after,
-                                            events_options const& options) {
-  return run(calls().watch_events(after, options));
-}
-
-std::uint64_t blocking_client::put(std::string_view key, std::string_view value,
-                                   put_options const& options) {
-  return run(calls().put(key, value, options));
-}
-
-std::uint64_t blocking_client::put_all(std::vector<std::pair<std::string, std::string>> entries,
-                                       put_options const& options) {
-  return run(calls().put_all(std::move(entries), options));
-}
-
-swap_result blocking_client::compare_and_set(std::string_view key, std::string_view value,
-                                             expectation expected, key_lifetime lifetime,
-                                             call_options const& options) {
-  return run(calls().compare_and_set(key, value, std::move(expected), lifetime, options));
-}
-
-std::uint64_t blocking_client::append(std::string_view key, std::string_view more,
-                                      call_options const& options) {
-  return run(calls().append(key, more, options));
-}
-
-std::string blocking_client::get(std::string_view key, call_options const& options) {
-  return run(calls().get(key, options));
-}
-
-std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys,
-                                                call_options const& options) {
-  return run(calls().get_all(std::move(keys), options));
-}
-
-std::optional<std::string> blocking_client::try_get(std::string_view key,
-                                                    call_options const& options) {
-  return run(calls().try_get(key, options));
-}
-
-std::vector<key_value> blocking_client::list(std::string_view directory,
-                                             call_options const& options) {
-  return run(calls().list(directory, options));
-}
-
-bool blocking_client::remove(std::string_view key, call_options const& options) {
-  return run(calls().remove(key, options));
-}
-
-std::uint64_t blocking_client::remove_tree(std::string_view directory, remove_mode mode,
-                                           call_options const& options) {
-  return run(calls().remove_tree(directory, mode, options));
-}
-
-std::int64_t blocking_client::increment(std::string_view key, std::int64_t by,
-                                        call_options const& options) {
-  return run(calls().increment(key, by, options));
-}
-
-std::uint64_t blocking_client::count(std::string_view directory, call_options const& options) {
-  return run(calls().count(directory, options));
-}
-
-std::uint64_t blocking_client::push(std::string_view queue, std::string_view value,
-                                    call_options const& options) {
-  return run(calls().push(queue, value, options));
-}
-
-std::uint64_t blocking_client::queue_length(std::string_view queue, call_options const& options) {
-  return run(calls().queue_length(queue, options));
-}
-
-queue_item blocking_client::pop(std::string_view queue, call_options const& options) {
-  return run(calls().pop(queue, options));
-}
+template void blocking_client::run(detail::call<void>) const;
+template bool blocking_client::run(detail::call<bool>) const;
+template double blocking_client::run(detail::call<double>) const;
+template std::int64_t blocking_client::run(detail::call<std::int64_t>) const;
+template std::uint64_t blocking_client::run(detail::call<std::uint64_t>) const;
+template std::string blocking_client::run(detail::call<std::string>) const;
+template std::vector<std::string> blocking_client::run(
+    detail::call<std::vector<std::string>>) const;
+template round_number blocking_client::run(detail::call<round_number>) const;
+template std::vector<process> blocking_client::run(detail::call<std::vector<process>>) const;
+template tasks_result blocking_client::run(detail::call<tasks_result>) const;
+template events_result blocking_client::run(detail::call<events_result>) const;
+template swap_result blocking_client::run(detail::call<swap_result>) const;
+template std::vector<key_value> blocking_client::run(detail::call<std::vector<key_value>>) const;
+template std::optional<std::string> blocking_client::run(
+    detail::call<std::optional<std::string>>) const;
+template std::optional<std::uint64_t> blocking_client::run(
+    detail::call<std::optional<std::uint64_t>>) const;
+template queue_item blocking_client::run(detail::call<queue_item>) const;
+template coxswain::epoch blocking_client::run(detail::call<coxswain::epoch>) const;
+template std::optional<epoch_end> blocking_client::run(
+    detail::call<std::optional<epoch_end>>) const;
+template global_topology blocking_client::run(detail::call<global_topology>) const;
+template why_result blocking_client::run(detail::call<why_result>) const;
+template void blocking_client::run(asio::awaitable<void>) const;
+template bool blocking_client::run(asio::awaitable<bool>) const;
+template std::uint64_t blocking_client::run(asio::awaitable<std::uint64_t>) const;
+template coxswain::epoch_members blocking_client::run(
+    asio::awaitable<coxswain::epoch_members>) const;
+template job_status blocking_client::run(asio::awaitable<job_status>) const;
+template std::vector<key_value> blocking_client::run(asio::awaitable<std::vector<key_value>>) const;
 
 blocking_item blocking_client::take(std::string_view queue, take_options const& options) {
   return {*worker_, run(calls().take(queue, options))};
@@ -234,65 +142,6 @@ blocking_lock& blocking_lock::operator=(blocking_lock&& other) noexcept {
 void blocking_lock::unlock(call_options const& options) {
   of_->refuse_here();
   of_->run(lock_.unlocking(options));
-}
-
-std::uint64_t blocking_client::lock(std::string_view name, call_options const& options) {
-  return run(calls().lock(name, options));
-}
-
-std::optional<std::uint64_t> blocking_client::try_lock(std::string_view name,
-                                                       call_options const& options) {
-  return run(calls().try_lock(name, options));
-}
-
-void blocking_client::unlock(std::string_view name, std::uint64_t token,
-                             call_options const& options) {
-  run(calls().unlock(name, token, options));
-}
-
-void blocking_client::report_error(errc code, std::string_view message,
-                                   call_options const& options) {
-  return run(calls().report_error(code, message, options));
-}
-
-void blocking_client::leave(leave_options const& options) { return run(calls().leave(options)); }
-
-coxswain::epoch blocking_client::next_epoch(epoch_options const& options) {
-  return run(calls().next_epoch(options));
-}
-
-std::optional<epoch_end> blocking_client::epoch_wanted() { return run(calls().epoch_wanted()); }
-
-coxswain::epoch_members blocking_client::epoch_members(call_options const& options) {
-  return run(calls().epoch_members(options));
-}
-
-void blocking_client::resize(std::uint32_t num_tasks, call_options const& options) {
-  run(calls().resize(num_tasks, options));
-}
-
-job_status blocking_client::inspect(call_options const& options) {
-  return run(calls().inspect(options));
-}
-
-why_result blocking_client::why(call_options const& options) { return run(calls().why(options)); }
-
-void blocking_client::report_progress(std::uint64_t step, call_options const& options) {
-  return run(calls().report_progress(step, options));
-}
-
-void blocking_client::preempt(time_limit in, std::optional<task_id> who,
-                              call_options const& options) {
-  return run(calls().preempt(in, who, options));
-}
-
-bool blocking_client::reached_sync_point(std::uint64_t step) {
-  return run(calls().reached_sync_point(step));
-}
-
-global_topology blocking_client::exchange_topology(std::string_view platform, local_topology mine,
-                                                   call_options const& options) {
-  return run(calls().exchange_topology(platform, std::move(mine), options));
 }
 
 blocking_key_watch blocking_client::watch(std::string_view directory,

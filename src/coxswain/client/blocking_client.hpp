@@ -103,72 +103,142 @@ class blocking_client {
   blocking_client(blocking_client&& other) noexcept;
   blocking_client& operator=(blocking_client&& other) noexcept;
 
-  bool join(join_options const& options = {});
-  void reset(call_options const& options = {});
-  round_number barrier(std::string_view name, barrier_options const& options = {});
+  bool join(join_options const& options = {}) { return run(calls().join(options)); }
+  void reset(call_options const& options = {}) { return run(calls().reset(options)); }
+  round_number barrier(std::string_view name, barrier_options const& options = {}) {
+    return run(calls().barrier(name, options));
+  }
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
-                                      barrier_options const& options = {});
+                                      barrier_options const& options = {}) {
+    return run(calls().all_gather(name, data, options));
+  }
   template <std::integral Whole>
   std::int64_t reduce(std::string_view name, Whole operand, reduction how,
                       barrier_options const& options = {}) {
     return reduce_whole(name, detail::operand_of(operand), how, options);
   }
   double reduce(std::string_view name, double operand, reduction how,
-                barrier_options const& options = {});
+                barrier_options const& options = {}) {
+    return run(calls().reduce(name, operand, how, options));
+  }
   std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
-                          barrier_options const& options = {});
+                          barrier_options const& options = {}) {
+    return run(calls().reduce_bits(name, operand, how, options));
+  }
   round_number all_equal(std::string_view name, std::string_view data,
-                         barrier_options const& options = {});
+                         barrier_options const& options = {}) {
+    return run(calls().all_equal(name, data, options));
+  }
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {},
-                      call_options const& options = {});
+                      call_options const& options = {}) {
+    return run(calls().cancel_barrier(name, round, options));
+  }
   round_number count_barrier(std::string_view name, std::uint32_t count,
-                             call_options const& options = {});
-  std::vector<process> alive_tasks(task_list tasks = {}, call_options const& options = {});
+                             call_options const& options = {}) {
+    return run(calls().count_barrier(name, count, options));
+  }
+  std::vector<process> alive_tasks(task_list tasks = {}, call_options const& options = {}) {
+    return run(calls().alive_tasks(std::move(tasks), options));
+  }
   tasks_result watch_tasks(std::optional<std::uint64_t> after = {},
-                           watch_options const& options = {});
+                           watch_options const& options = {}) {
+    return run(calls().watch_tasks(after, options));
+  }
   events_result watch_events(std::optional<std::uint64_t> after = {},
-                             events_options const& options = {});
-  std::uint64_t put(std::string_view key, std::string_view value, put_options const& options = {});
+                             events_options const& options = {}) {
+    return run(calls().watch_events(after, options));
+  }
+  std::uint64_t put(std::string_view key, std::string_view value, put_options const& options = {}) {
+    return run(calls().put(key, value, options));
+  }
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
-                        put_options const& options = {});
+                        put_options const& options = {}) {
+    return run(calls().put_all(std::move(entries), options));
+  }
   swap_result compare_and_set(std::string_view key, std::string_view value, expectation expected,
                               key_lifetime lifetime = key_lifetime::persistent,
-                              call_options const& options = {});
+                              call_options const& options = {}) {
+    return run(calls().compare_and_set(key, value, std::move(expected), lifetime, options));
+  }
   std::uint64_t append(std::string_view key, std::string_view more,
-                       call_options const& options = {});
-  std::string get(std::string_view key, call_options const& options = {});
-  std::vector<key_value> get_all(std::vector<std::string> keys, call_options const& options = {});
-  std::optional<std::string> try_get(std::string_view key, call_options const& options = {});
-  std::vector<key_value> list(std::string_view directory, call_options const& options = {});
-  bool remove(std::string_view key, call_options const& options = {});
+                       call_options const& options = {}) {
+    return run(calls().append(key, more, options));
+  }
+  std::string get(std::string_view key, call_options const& options = {}) {
+    return run(calls().get(key, options));
+  }
+  std::vector<key_value> get_all(std::vector<std::string> keys, call_options const& options = {}) {
+    return run(calls().get_all(std::move(keys), options));
+  }
+  std::optional<std::string> try_get(std::string_view key, call_options const& options = {}) {
+    return run(calls().try_get(key, options));
+  }
+  std::vector<key_value> list(std::string_view directory, call_options const& options = {}) {
+    return run(calls().list(directory, options));
+  }
+  bool remove(std::string_view key, call_options const& options = {}) {
+    return run(calls().remove(key, options));
+  }
   std::uint64_t remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree,
-                            call_options const& options = {});
+                            call_options const& options = {}) {
+    return run(calls().remove_tree(directory, mode, options));
+  }
   std::int64_t increment(std::string_view key, std::int64_t by = 1,
-                         call_options const& options = {});
-  std::uint64_t count(std::string_view directory = {}, call_options const& options = {});
+                         call_options const& options = {}) {
+    return run(calls().increment(key, by, options));
+  }
+  std::uint64_t count(std::string_view directory = {}, call_options const& options = {}) {
+    return run(calls().count(directory, options));
+  }
   std::uint64_t push(std::string_view queue, std::string_view value,
-                     call_options const& options = {});
-  std::uint64_t queue_length(std::string_view queue, call_options const& options = {});
-  queue_item pop(std::string_view queue, call_options const& options = {});
+                     call_options const& options = {}) {
+    return run(calls().push(queue, value, options));
+  }
+  std::uint64_t queue_length(std::string_view queue, call_options const& options = {}) {
+    return run(calls().queue_length(queue, options));
+  }
+  queue_item pop(std::string_view queue, call_options const& options = {}) {
+    return run(calls().pop(queue, options));
+  }
   blocking_item take(std::string_view queue, take_options const& options = {});
-  std::uint64_t lock(std::string_view name, call_options const& options = {});
+  std::uint64_t lock(std::string_view name, call_options const& options = {}) {
+    return run(calls().lock(name, options));
+  }
   blocking_lock locked(std::string_view name, call_options const& options = {});
-  std::optional<std::uint64_t> try_lock(std::string_view name, call_options const& options = {});
-  void unlock(std::string_view name, std::uint64_t token, call_options const& options = {});
-  void report_error(errc code, std::string_view message, call_options const& options = {});
-  void leave(leave_options const& options = {});
-  coxswain::epoch next_epoch(epoch_options const& options = {});
-  std::optional<epoch_end> epoch_wanted();
-  coxswain::epoch_members epoch_members(call_options const& options = {});
-  void resize(std::uint32_t num_tasks, call_options const& options = {});
-  job_status inspect(call_options const& options = {});
-  why_result why(call_options const& options = {});
-  void report_progress(std::uint64_t step, call_options const& options = {});
+  std::optional<std::uint64_t> try_lock(std::string_view name, call_options const& options = {}) {
+    return run(calls().try_lock(name, options));
+  }
+  void unlock(std::string_view name, std::uint64_t token, call_options const& options = {}) {
+    return run(calls().unlock(name, token, options));
+  }
+  void report_error(errc code, std::string_view message, call_options const& options = {}) {
+    return run(calls().report_error(code, message, options));
+  }
+  void leave(leave_options const& options = {}) { return run(calls().leave(options)); }
+  coxswain::epoch next_epoch(epoch_options const& options = {}) {
+    return run(calls().next_epoch(options));
+  }
+  std::optional<epoch_end> epoch_wanted() { return run(calls().epoch_wanted()); }
+  coxswain::epoch_members epoch_members(call_options const& options = {}) {
+    return run(calls().epoch_members(options));
+  }
+  void resize(std::uint32_t num_tasks, call_options const& options = {}) {
+    return run(calls().resize(num_tasks, options));
+  }
+  job_status inspect(call_options const& options = {}) { return run(calls().inspect(options)); }
+  why_result why(call_options const& options = {}) { return run(calls().why(options)); }
+  void report_progress(std::uint64_t step, call_options const& options = {}) {
+    return run(calls().report_progress(step, options));
+  }
   void preempt(time_limit in = {}, std::optional<task_id> who = {},
-               call_options const& options = {});
-  bool reached_sync_point(std::uint64_t step);
+               call_options const& options = {}) {
+    return run(calls().preempt(in, who, options));
+  }
+  bool reached_sync_point(std::uint64_t step) { return run(calls().reached_sync_point(step)); }
   global_topology exchange_topology(std::string_view platform, local_topology mine,
-                                    call_options const& options = {});
+                                    call_options const& options = {}) {
+    return run(calls().exchange_topology(platform, std::move(mine), options));
+  }
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {},
                            call_options const& options = {});
 
@@ -190,10 +260,15 @@ class blocking_client {
 
   explicit blocking_client(std::unique_ptr<detail::client_worker> worker);
   [[nodiscard]] detail::client_calls const& calls() const;
-  template <class Call>
-  auto run(Call what);
+  // Starts it on the client's thread, and waits for it.
+  template <class T>
+  T run(detail::call<T> what) const;
+  template <class T>
+  T run(asio::awaitable<T> what) const;
   std::int64_t reduce_whole(std::string_view name, std::optional<std::int64_t> operand,
-                            reduction how, barrier_options const& options);
+                            reduction how, barrier_options const& options) {
+    return run(calls().reduce(name, operand, how, options));
+  }
 
   std::unique_ptr<detail::client_worker> worker_;
 };

@@ -2,11 +2,16 @@
 
 #include "coxswain/base/little_endian.hpp"
 #include "coxswain/client/asking.hpp"
+#include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
 #include <array>
+#include <concepts>
+#include <functional>
 #include <iterator>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace coxswain::detail {
 namespace {
@@ -46,6 +51,61 @@ class refused final : public operation<T> {
   status why_;
 };
 
+// What callers are given for the member of an answer that its row names.
+
+template <class T>
+T given(T& value) {
+  return std::move(value);
+}
+template <std::same_as<std::string> T>
+T given(bytes& value) {
+  return T{value.view()};
+}
+template <std::same_as<bool> T>
+T given(std::uint64_t& count) {
+  return count > 0;
+}
+template <std::same_as<std::vector<key_value>> T>
+T given(std::vector<core::listing_answer::entry>& entries) {
+  T all;
+  for (auto& one : entries) {
+    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
+  }
+  return all;
+}
+template <std::same_as<std::vector<process>> T>
+T given(std::vector<core::alive_answer::task>& tasks) {
+  T all;
+  for (auto const& one : tasks) all.push_back({one.id, one.self});
+  return all;
+}
+
+template <class Args>
+using row = std::remove_cvref_t<decltype(core::operation_of<Args>)>;
+
+template <class T, class Args>
+concept gives = requires(typename row<Args>::answer& a) {
+  given<T>(std::invoke(core::operation_of<Args>.result, a));
+};
+
+template <class T, class Args>
+T result_of_row(core::answer& a) {
+  return given<T>(
+      std::invoke(core::operation_of<Args>.result, value_of<typename row<Args>::answer>(a)));
+}
+
+template <class T>
+struct reader_of {
+  using type = T (*)(core::answer&);
+
+  template <class Args>
+  type operator()(Args const&) const {
+    if constexpr (std::is_void_v<T>) return nothing;
+    if constexpr (gives<T, Args>) return result_of_row<T, Args>;
+    return nullptr;
+  }
+};
+
 // Results of answers.
 
 round_number round_of(core::answer& a) { return value_of<core::barrier_answer>(a).round; }
@@ -70,12 +130,6 @@ Number reduced_number(core::answer& a) {
 }
 
 bool stops(core::answer& a) { return std::holds_alternative<core::sync_point>(a.value); }
-
-std::vector<process> those_alive(core::answer& a) {
-  std::vector<process> all;
-  for (auto const& one : value_of<core::alive_answer>(a).tasks) all.push_back({one.id, one.self});
-  return all;
-}
 
 template <class Value>
 Value whole(core::answer& a) {
@@ -131,6 +185,26 @@ asio::awaitable<epoch_members> all_members(connection_ptr at, duration timeout) 
 }
 
 }  // namespace
+
+template <class T>
+call<T> client_calls::ask(core::request what, call_options const& options) const {
+  auto const read = std::visit(reader_of<T>{}, what);
+  return asking(at_, question{std::move(what), options.timeout}, read);
+}
+
+template call<void> client_calls::ask(core::request, call_options const&) const;
+template call<bool> client_calls::ask(core::request, call_options const&) const;
+template call<std::int64_t> client_calls::ask(core::request, call_options const&) const;
+template call<std::uint64_t> client_calls::ask(core::request, call_options const&) const;
+template call<std::string> client_calls::ask(core::request, call_options const&) const;
+template call<round_number> client_calls::ask(core::request, call_options const&) const;
+template call<std::vector<key_value>> client_calls::ask(core::request, call_options const&) const;
+template call<std::vector<process>> client_calls::ask(core::request, call_options const&) const;
+template call<tasks_result> client_calls::ask(core::request, call_options const&) const;
+template call<events_result> client_calls::ask(core::request, call_options const&) const;
+template call<global_topology> client_calls::ask(core::request, call_options const&) const;
+template call<epoch> client_calls::ask(core::request, call_options const&) const;
+template call<why_result> client_calls::ask(core::request, call_options const&) const;
 
 call<void> client_calls::reset(call_options const& options) const {
   need_session(at_);
@@ -193,28 +267,10 @@ call<round_number> client_calls::all_equal(std::string_view name, std::string_vi
   return asking(at_, at_barrier(std::move(args), options), round_of);
 }
 
-call<void> client_calls::cancel_barrier(std::string_view name, std::optional<round_number> round,
-                                        call_options const& options) const {
-  core::cancel_barrier_args args{std::string{name}, round};
-  return asking(at_, question{std::move(args), options.timeout}, nothing);
-}
-
-call<round_number> client_calls::count_barrier(std::string_view name, std::uint32_t count,
-                                               call_options const& options) const {
-  core::count_barrier_args args{std::string{name}, count, options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, round_of);
-}
-
 // --- The job ---------------------------------------------------------------------------------
 
 call<job_error> client_calls::failure() const {
   return asking(at_, question{question::kind::failure}, whole<job_error>);
-}
-
-call<void> client_calls::report_error(errc code, std::string_view message,
-                                      call_options const& options) const {
-  core::report_error_args args{status{code, std::string{message}}};
-  return asking(at_, question{std::move(args), options.timeout}, nothing);
 }
 
 call<void> client_calls::preempt(time_limit in, std::optional<task_id> who,
@@ -233,19 +289,6 @@ call<bool> client_calls::reached_sync_point(std::uint64_t step) const {
   return asking(at_, question{step}, stops);
 }
 
-call<global_topology> client_calls::exchange_topology(std::string_view platform,
-                                                      local_topology mine,
-                                                      call_options const& options) const {
-  core::exchange_topology_args args{std::string{platform}, std::move(mine), options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, whole<global_topology>);
-}
-
-call<epoch> client_calls::next_epoch(epoch_options const& options) const {
-  core::next_epoch_args args;
-  args.shrink_only = options.shrink_only;
-  return asking(at_, question{args, options.timeout}, whole<epoch>);
-}
-
 call<std::optional<epoch_end>> client_calls::epoch_wanted() const {
   return asking(at_, question{question::kind::ending}, ending_of);
 }
@@ -255,41 +298,10 @@ asio::awaitable<coxswain::epoch_members> client_calls::epoch_members(
   return all_members(at_, options.timeout);
 }
 
-call<void> client_calls::resize(std::uint32_t num_tasks, call_options const& options) const {
-  return asking(at_, question{core::resize_args{num_tasks}, options.timeout}, nothing);
-}
-
 asio::awaitable<job_status> client_calls::inspect(call_options const& options) const {
   return inspect_all(at_, options.timeout);
 }
 
-call<why_result> client_calls::why(call_options const& options) const {
-  return asking(at_, question{core::why_args{}, options.timeout}, whole<why_result>);
-}
-
-call<void> client_calls::report_progress(std::uint64_t step, call_options const& options) const {
-  core::report_progress_args args{step};
-  return asking(at_, question{args, options.timeout}, nothing);
-}
-
 // --- Watching --------------------------------------------------------------------------------
-
-call<std::vector<process>> client_calls::alive_tasks(task_list tasks,
-                                                     call_options const& options) const {
-  core::alive_args args{std::move(tasks).ids(), options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, those_alive);
-}
-
-call<tasks_result> client_calls::watch_tasks(std::optional<std::uint64_t> after,
-                                             watch_options const& options) const {
-  core::watch_tasks_args args{after, options.timeout};
-  return asking(at_, question{args, options.timeout}, whole<tasks_result>);
-}
-
-call<events_result> client_calls::watch_events(std::optional<std::uint64_t> after,
-                                               events_options const& options) const {
-  core::watch_events_args args{after, options.at_least, options.timeout, options.last};
-  return asking(at_, question{args, options.timeout}, whole<events_result>);
-}
 
 }  // namespace coxswain::detail

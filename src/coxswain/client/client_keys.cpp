@@ -23,24 +23,13 @@ std::optional<std::string> text_if_any(core::answer& a) {
   return text(a);
 }
 
-std::vector<key_value> entries(core::answer& a) {
-  std::vector<key_value> all;
-  for (auto& one : value_of<core::listing_answer>(a).entries) {
-    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
-  }
-  return all;
-}
-
 core::expected_value sent(std::variant<std::monostate, std::uint64_t, std::string> expected) {
   if (auto const* const version = std::get_if<std::uint64_t>(&expected)) return *version;
   if (auto* const value = std::get_if<std::string>(&expected)) return std::move(*value);
   return core::absent_value{};
 }
 
-std::int64_t counter(core::answer& a) { return value_of<core::counter_answer>(a).value; }
 std::uint64_t version(core::answer& a) { return value_of<core::stored_answer>(a).version; }
-bool was_there(core::answer& a) { return value_of<core::removed_answer>(a).count > 0; }
-std::uint64_t counted(core::answer& a) { return value_of<core::count_answer>(a).count; }
 
 queue_item item(core::answer& a) {
   auto const& taken = value_of<core::value_answer>(a);
@@ -101,7 +90,7 @@ call<std::uint64_t> client_calls::put(std::string_view key, std::string_view val
   args.value = value;
   args.overwrite = options.mode == put_mode::overwrite;
   args.ephemeral = options.lifetime == key_lifetime::ephemeral;
-  return asking(at_, question{std::move(args), options.timeout}, version);
+  return ask<std::uint64_t>(std::move(args), options);
 }
 
 call<std::uint64_t> client_calls::put_all(std::vector<std::pair<std::string, std::string>> entries,
@@ -110,7 +99,7 @@ call<std::uint64_t> client_calls::put_all(std::vector<std::pair<std::string, std
   args.entries.reserve(entries.size());
   for (auto& [key, value] : entries) args.entries.push_back({std::move(key), std::move(value)});
   args.overwrite = options.mode == put_mode::overwrite;
-  return asking(at_, question{std::move(args), options.timeout}, version);
+  return ask<std::uint64_t>(std::move(args), options);
 }
 
 call<swap_result> client_calls::compare_and_set(std::string_view key, std::string_view value,
@@ -122,17 +111,6 @@ call<swap_result> client_calls::compare_and_set(std::string_view key, std::strin
   args.expected = sent(std::move(expected.what_));
   args.ephemeral = lifetime == key_lifetime::ephemeral;
   return asking(at_, question{std::move(args), options.timeout}, swapped, true);
-}
-
-call<std::uint64_t> client_calls::append(std::string_view key, std::string_view more,
-                                         call_options const& options) const {
-  core::append_args args{std::string{key}, std::string{more}};
-  return asking(at_, question{std::move(args), options.timeout}, version);
-}
-
-call<std::string> client_calls::get(std::string_view key, call_options const& options) const {
-  core::get_args args{std::string{key}, options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, text);
 }
 
 call<std::optional<std::string>> client_calls::try_get(std::string_view key,
@@ -147,46 +125,11 @@ asio::awaitable<std::vector<key_value>> client_calls::list(std::string_view dire
   return listed(list_whole(at_, std::string{directory}, options.timeout));
 }
 
-call<bool> client_calls::remove(std::string_view key, call_options const& options) const {
-  core::remove_args args{std::string{key}};
-  return asking(at_, question{std::move(args), options.timeout}, was_there);
-}
-
 asio::awaitable<std::uint64_t> client_calls::remove_tree(std::string_view directory,
                                                          remove_mode mode,
                                                          call_options const& options) const {
   need_session(at_);
   return remove_pages(at_, std::string{directory}, mode == remove_mode::all, options.timeout);
-}
-
-call<std::int64_t> client_calls::increment(std::string_view key, std::int64_t by,
-                                           call_options const& options) const {
-  core::increment_args args{std::string{key}, by};
-  return asking(at_, question{std::move(args), options.timeout}, counter);
-}
-
-call<std::vector<key_value>> client_calls::get_all(std::vector<std::string> keys,
-                                                   call_options const& options) const {
-  core::get_all_args args{std::move(keys), options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, entries);
-}
-
-call<std::uint64_t> client_calls::count(std::string_view directory,
-                                        call_options const& options) const {
-  core::count_keys_args args{std::string{directory}};
-  return asking(at_, question{std::move(args), options.timeout}, counted);
-}
-
-call<std::uint64_t> client_calls::push(std::string_view queue, std::string_view value,
-                                       call_options const& options) const {
-  core::push_args args{std::string{queue}, std::string{value}};
-  return asking(at_, question{std::move(args), options.timeout}, counted);
-}
-
-call<std::uint64_t> client_calls::queue_length(std::string_view queue,
-                                               call_options const& options) const {
-  core::count_keys_args args{std::string{queue}, true};
-  return asking(at_, question{std::move(args), options.timeout}, counted);
 }
 
 call<queue_item> client_calls::pop(std::string_view queue, call_options const& options) const {
@@ -198,27 +141,6 @@ call<taken_item> client_calls::take(std::string_view queue, take_options const& 
   core::take_args args{std::string{queue}, options.timeout, options.lease};
   auto read = [at = std::weak_ptr{at_}](core::answer& a) { return taken_item{at, item(a)}; };
   return asking_with<taken_item>(at_, question{std::move(args), options.timeout}, std::move(read));
-}
-
-call<void> client_calls::finish(queue_item const& item, call_options const& options) const {
-  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::finish};
-  return asking(at_, question{args, options.timeout}, nothing);
-}
-
-call<void> client_calls::release(queue_item const& item, call_options const& options) const {
-  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::release};
-  return asking(at_, question{args, options.timeout}, nothing);
-}
-
-call<void> client_calls::extend(queue_item const& item, time_limit lease,
-                                call_options const& options) const {
-  core::update_lease_args args{item.number, item.redeliveries, core::lease_change::extend, lease};
-  return asking(at_, question{args, options.timeout}, nothing);
-}
-
-call<std::uint64_t> client_calls::lock(std::string_view name, call_options const& options) const {
-  core::lock_args args{std::string{name}, options.timeout};
-  return asking(at_, question{std::move(args), options.timeout}, version);
 }
 
 call<held_lock> client_calls::locked(std::string_view name, call_options const& options) const {
@@ -233,12 +155,6 @@ call<std::optional<std::uint64_t>> client_calls::try_lock(std::string_view name,
                                                           call_options const& options) const {
   core::try_lock_args args{std::string{name}};
   return asking(at_, question{std::move(args), options.timeout}, version_if_any, true);
-}
-
-call<void> client_calls::unlock(std::string_view name, std::uint64_t token,
-                                call_options const& options) const {
-  core::unlock_args args{std::string{name}, token};
-  return asking(at_, question{std::move(args), options.timeout}, nothing);
 }
 
 asio::awaitable<key_watch> client_calls::watch(std::string_view directory,

@@ -10,7 +10,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/behaviour.hpp"
-#include "coxswain/core/observe/statistics.hpp"
+#include "coxswain/core/model/operations.hpp"
 #include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/recording/settings.hpp"
 #include "coxswain/wire/codec.hpp"
@@ -247,9 +247,8 @@ void count(contents& into, wire::record const& input) {
     return;
   }
   auto const message = wire::decode_client(input.content);
-  core::operation const what{message ? static_cast<std::uint8_t>(message->what.index())
-                                     : core::unknown_operation.value};
-  ++into.requests[std::string{name(what)}];
+  auto const what = message ? core::row_of(message->what).name : "unknown";
+  ++into.requests[std::string{what}];
 }
 
 contents contents_of(server::journal_files const& found, bool each_batch) {

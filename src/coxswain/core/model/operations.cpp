@@ -11,6 +11,7 @@ namespace {
 
 template <class Args>
 constexpr operation_row named() {
+  static_assert(operation_of<Args>.doc.ends_with('.'));
   operation_row row = operation_of<Args>;
   if constexpr (std::is_same_v<Args, std::monostate>) {
     row.name = row.words;
