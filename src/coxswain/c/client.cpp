@@ -1,26 +1,32 @@
 // The client of coxswain.h, on top of blocking_client.
 
-#include "coxswain/c/borders.hpp"
+#include "coxswain/c/abi.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
+#include <variant>
 
 using namespace coxswain;
 using namespace coxswain::c;
 
-struct coxswain_bytes {
-  std::string value;
+struct coxswain_string_list : list_of<coxswain_string, std::vector<std::string>> {
+  using list_of::list_of;
 };
 
-struct coxswain_process_list {
-  std::vector<coxswain_process> processes;
+struct coxswain_process_list : list_of<coxswain_process, std::monostate> {
+  using list_of::list_of;
 };
 
-struct coxswain_epoch_member_list {
-  coxswain::epoch_members all;
-  std::vector<coxswain_epoch_member> members;  // views of `all`
+struct coxswain_epoch_member_list : list_of<coxswain_epoch_member, coxswain::epoch_members> {
+  using list_of::list_of;
+};
+
+struct coxswain_wait_list : list_of<coxswain_wait, why_result> {
+  using list_of::list_of;
 };
 
 namespace {
@@ -88,6 +94,43 @@ client_options options_of(coxswain_client_options const* given) {
 
 }  // namespace
 
+namespace coxswain::c {
+
+coxswain_string_list* for_c(std::vector<std::string> all) {
+  auto list = std::make_unique<coxswain_string_list>(std::move(all));
+  for (auto const& one : list->owner) list->elements.push_back(string_of(one));
+  return list.release();
+}
+
+coxswain_wait_list* for_c(why_result all) {
+  using std::chrono::milliseconds;
+  auto list = std::make_unique<coxswain_wait_list>(std::move(all));
+  for (auto const& w : list->owner.waits) {
+    auto const age = std::chrono::duration_cast<milliseconds>(w.age).count();
+    auto const missing = w.missing ? string_of(w.missing->missing) : coxswain_string{};
+    list->elements.push_back({static_cast<std::int32_t>(w.what), w.stuck, w.others,
+                              string_of(w.name), string_of(w.waiting), missing, age});
+  }
+  return list.release();
+}
+
+coxswain_process_list* for_c(std::vector<process> all) {
+  auto list = std::make_unique<coxswain_process_list>(std::monostate{});
+  for (auto const& one : all) list->elements.push_back({one.task.value, one.incarnation.value});
+  return list.release();
+}
+
+coxswain_epoch_member_list* for_c(epoch_members all) {
+  auto list = std::make_unique<coxswain_epoch_member_list>(std::move(all));
+  for (auto const& one : list->owner.members) {
+    list->elements.push_back({string_of(one.name), string_of(one.label), string_of(one.peer),
+                              one.self.value, one.survivor});
+  }
+  return list.release();
+}
+
+}  // namespace coxswain::c
+
 coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
                                          coxswain_client** client) {
   return outcome_of([&] {
@@ -133,10 +176,7 @@ uint64_t coxswain_client_incarnation(coxswain_client const* client) {
 }
 
 coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout_ms, bool* already_started) {
-  return outcome_of([&] {
-    bool const had_started = job_of(client).join(timeout_of(timeout_ms));
-    if (already_started) *already_started = had_started;
-  });
+  return give(already_started, [&] { return job_of(client).join(timeout_of(timeout_ms)); });
 }
 
 coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms) {
@@ -155,10 +195,41 @@ coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
 coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
                                   uint32_t const* participants, size_t participant_count,
                                   uint64_t* round) {
-  return outcome_of([&] {
+  return give(round, [&] {
     auto const members = tasks_of(participants, participant_count);
-    auto const passed = job_of(client).barrier(view_of(name), {timeout_of(timeout_ms), members});
-    if (round) *round = passed.value;
+    return job_of(client).barrier(view_of(name), {timeout_of(timeout_ms), members});
+  });
+}
+
+coxswain_status* coxswain_all_gather(coxswain_client* client, coxswain_string name,
+                                     coxswain_string data, int64_t timeout_ms,
+                                     uint32_t const* participants, size_t participant_count,
+                                     coxswain_string_list** gathered) {
+  return give(gathered, "where the data goes", [&] {
+    auto const members = tasks_of(participants, participant_count);
+    return job_of(client).all_gather(view_of(name), view_of(data),
+                                     {timeout_of(timeout_ms), members});
+  });
+}
+
+coxswain_string const* coxswain_string_list_data(coxswain_string_list const* list) {
+  return data_of(list);
+}
+size_t coxswain_string_list_size(coxswain_string_list const* list) { return size_of(list); }
+void coxswain_string_list_destroy(coxswain_string_list* list) { delete list; }
+
+coxswain_status* coxswain_cancel_barrier(coxswain_client* client, coxswain_string name,
+                                         uint64_t round) {
+  return outcome_of([&] {
+    auto const which = round > 0 ? std::optional{round_number{round}} : std::nullopt;
+    job_of(client).cancel_barrier(view_of(name), which);
+  });
+}
+
+coxswain_status* coxswain_count_barrier(coxswain_client* client, coxswain_string name,
+                                        uint32_t count, int64_t timeout_ms, uint64_t* round) {
+  return give(round, [&] {
+    return job_of(client).count_barrier(view_of(name), count, timeout_of(timeout_ms));
   });
 }
 
@@ -169,49 +240,34 @@ coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes) {
 
 void coxswain_bytes_destroy(coxswain_bytes* bytes) { delete bytes; }
 
-coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
-                              bool overwrite) {
+coxswain_status* coxswain_preempt(coxswain_client* client, int64_t in_ms, uint32_t const* task) {
   return outcome_of([&] {
-    auto const mode = overwrite ? put_mode::overwrite : put_mode::create;
-    job_of(client).put(view_of(key), view_of(value), mode);
+    auto const who = task ? std::optional{task_id{*task}} : std::nullopt;
+    job_of(client).preempt(timeout_of(in_ms), who);
   });
 }
 
-coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout_ms,
-                              coxswain_bytes** value) {
-  return outcome_of([&] {
-    need(value, "where the value goes");
-    auto found = job_of(client).get(view_of(key), timeout_of(timeout_ms));
-    *value = new coxswain_bytes{std::move(found)};
-  });
+coxswain_status* coxswain_reached_sync_point(coxswain_client* client, uint64_t step, bool* stops) {
+  return give(stops, "where the answer goes",
+              [&] { return job_of(client).reached_sync_point(step); });
 }
 
-coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
-                                  coxswain_bytes** value) {
-  return outcome_of([&] {
-    need(value, "where the value goes");
-    auto found = job_of(client).try_get(view_of(key));
-    if (!found) {
-      throw error{status{errc::not_found, "key '" + std::string{view_of(key)} + "' has no value"}};
-    }
-    *value = new coxswain_bytes{std::move(*found)};
-  });
+coxswain_status* coxswain_report_progress(coxswain_client* client, uint64_t step) {
+  return outcome_of([&] { job_of(client).report_progress(step); });
 }
 
-coxswain_status* coxswain_remove(coxswain_client* client, coxswain_string key, bool* removed) {
-  return outcome_of([&] {
-    bool const was_there = job_of(client).remove(view_of(key));
-    if (removed) *removed = was_there;
-  });
+coxswain_wait const* coxswain_wait_list_data(coxswain_wait_list const* list) {
+  return data_of(list);
+}
+size_t coxswain_wait_list_size(coxswain_wait_list const* list) { return size_of(list); }
+void coxswain_wait_list_destroy(coxswain_wait_list* list) { delete list; }
+
+coxswain_string coxswain_wait_list_deadlock(coxswain_wait_list const* list) {
+  return list ? string_of(list->owner.stuck) : coxswain_string{};
 }
 
-coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string directory, bool all,
-                                      uint64_t* removed) {
-  return outcome_of([&] {
-    auto const mode = all ? coxswain::remove_mode::all : coxswain::remove_mode::tree;
-    auto const count = job_of(client).remove_tree(view_of(directory), mode);
-    if (removed) *removed = count;
-  });
+coxswain_status* coxswain_why(coxswain_client* client, coxswain_wait_list** waits) {
+  return give(waits, "where the list goes", [&] { return job_of(client).why(); });
 }
 
 coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms,
@@ -236,35 +292,25 @@ coxswain_status* coxswain_next_epoch(coxswain_client* client, int64_t timeout_ms
 }
 
 coxswain_status* coxswain_epoch_wanted(coxswain_client* client, bool* wanted) {
-  return outcome_of([&] {
-    need(wanted, "where the answer goes");
-    *wanted = job_of(client).epoch_wanted().has_value();
-  });
+  return give(wanted, "where the answer goes",
+              [&] { return job_of(client).epoch_wanted().has_value(); });
 }
 
 coxswain_epoch_member const* coxswain_epoch_member_list_data(
     coxswain_epoch_member_list const* list) {
-  return list ? list->members.data() : nullptr;
+  return data_of(list);
 }
-
 size_t coxswain_epoch_member_list_size(coxswain_epoch_member_list const* list) {
-  return list ? list->members.size() : 0;
+  return size_of(list);
 }
-
 void coxswain_epoch_member_list_destroy(coxswain_epoch_member_list* list) { delete list; }
 
 coxswain_status* coxswain_epoch_members(coxswain_client* client,
                                         coxswain_epoch_member_list** members, uint64_t* epoch) {
-  return outcome_of([&] {
-    need(members, "where the list goes");
-    auto list = std::make_unique<coxswain_epoch_member_list>();
-    list->all = job_of(client).epoch_members();
-    for (auto const& one : list->all.members) {
-      list->members.push_back({string_of(one.name), string_of(one.label), string_of(one.peer),
-                               one.self.value, one.survivor});
-    }
-    if (epoch) *epoch = list->all.epoch;
-    *members = list.release();
+  return give(members, "where the list goes", [&] {
+    auto all = job_of(client).epoch_members();
+    if (epoch) *epoch = all.epoch;
+    return all;
   });
 }
 
@@ -273,25 +319,15 @@ coxswain_status* coxswain_resize(coxswain_client* client, uint32_t num_tasks) {
 }
 
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {
-  return list ? list->processes.data() : nullptr;
+  return data_of(list);
 }
-
-size_t coxswain_process_list_size(coxswain_process_list const* list) {
-  return list ? list->processes.size() : 0;
-}
-
+size_t coxswain_process_list_size(coxswain_process_list const* list) { return size_of(list); }
 void coxswain_process_list_destroy(coxswain_process_list* list) { delete list; }
 
 coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
                                       size_t task_count, int64_t timeout_ms,
                                       coxswain_process_list** alive) {
-  return outcome_of([&] {
-    need(alive, "where the list goes");
-    auto const asked = tasks_of(tasks, task_count);
-    auto list = std::make_unique<coxswain_process_list>();
-    for (auto const& one : job_of(client).alive_tasks(asked, timeout_of(timeout_ms))) {
-      list->processes.push_back({one.task.value, one.incarnation.value});
-    }
-    *alive = list.release();
+  return give(alive, "where the list goes", [&] {
+    return job_of(client).alive_tasks(tasks_of(tasks, task_count), timeout_of(timeout_ms));
   });
 }

@@ -1,8 +1,9 @@
 #ifndef COXSWAIN_H
 #define COXSWAIN_H
 // PUBLIC. Coxswain behind a C ABI, for runtimes that sit behind plugin boundaries: a process's
-// membership in a job, its barriers, keys, locks and queues, and a monitor of all processes that
-// reports lost ones. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
+// membership in a job, its barriers, keys, locks and queues (keys.h), and a monitor of all
+// processes that reports lost ones. C11. Not here: what the calls mean in full (client.hpp), the
+// coordinator.
 //
 //   coxswain_client* job = NULL;
 //   coxswain_status* problem = coxswain_client_connect_and_join(
@@ -29,13 +30,17 @@
 // Growth: a struct passed by pointer begins with its size, as its user was compiled. Fields are
 // only ever added at the end, and zero means that the field is not set; a field unknown to the
 // other side counts as zero. Enumerators are added, never renumbered. Array elements
-// (coxswain_string, coxswain_process, coxswain_process_info, coxswain_epoch_member) never change.
+// (coxswain_string, coxswain_process, coxswain_process_info, coxswain_epoch_member,
+// coxswain_key_value, coxswain_wait) and coxswain_expectation never change.
 //
 // Threads: every function may be called from any thread and, unless it says otherwise, by several
 // at once with the same object. A call blocks its thread, and no other.
 //
 // Fork: in a child each call fails with FAILED_PRECONDITION; destroying a client and stopping a
 // monitor do nothing there, and destroying an item or a held lock gives nothing back.
+
+#include "coxswain/c/keys.h"
+#include "coxswain/c/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,55 +50,7 @@
 extern "C" {
 #endif
 
-// Text or bytes owned elsewhere. `data` may be NULL if `size` is 0.
-typedef struct coxswain_string {
-  char const* data;
-  size_t size;
-} coxswain_string;
-
-// Outcomes.
-
-// The canonical codes, numbered as in gRPC.
-enum {
-  COXSWAIN_OK = 0,
-  COXSWAIN_CANCELLED = 1,
-  COXSWAIN_UNKNOWN = 2,
-  COXSWAIN_INVALID_ARGUMENT = 3,
-  COXSWAIN_DEADLINE_EXCEEDED = 4,
-  COXSWAIN_NOT_FOUND = 5,
-  COXSWAIN_ALREADY_EXISTS = 6,
-  COXSWAIN_PERMISSION_DENIED = 7,
-  COXSWAIN_RESOURCE_EXHAUSTED = 8,
-  COXSWAIN_FAILED_PRECONDITION = 9,
-  COXSWAIN_ABORTED = 10,
-  COXSWAIN_OUT_OF_RANGE = 11,
-  COXSWAIN_UNIMPLEMENTED = 12,
-  COXSWAIN_INTERNAL = 13,
-  COXSWAIN_UNAVAILABLE = 14,
-  COXSWAIN_DATA_LOSS = 15,
-  COXSWAIN_UNAUTHENTICATED = 16
-};
-
-// An error; NULL means OK. Immutable, so threads may share it.
-typedef struct coxswain_status coxswain_status;
-
-// The canonical number; of NULL: COXSWAIN_OK.
-int32_t coxswain_status_code(coxswain_status const* status);
-
-// For people, beginning with the code's name: "DEADLINE_EXCEEDED: Barrier timed out. ...". Lives as
-// long as the status, and a NUL follows it. Of NULL: "OK".
-coxswain_string coxswain_status_message(coxswain_status const* status);
-
-// Frees it. It must not be used afterwards. May be NULL.
-void coxswain_status_destroy(coxswain_status* status);
-
 // The client.
-
-#define COXSWAIN_TIMEOUT_DEFAULT_MS INT64_C(300000)
-#define COXSWAIN_NO_TIMEOUT INT64_C(-1)  // waits for ever, as any negative timeout does
-
-// A session with the coordinator, and its thread.
-typedef struct coxswain_client coxswain_client;
 
 enum {
   COXSWAIN_RECOVERABLE_DEFAULT = 0,  // as the coordinator's option says
@@ -197,7 +154,7 @@ coxswain_status* coxswain_leave_to_return(coxswain_client* client);
 coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
                                        coxswain_string message);
 
-// Barriers and keys.
+// Barriers.
 
 // Waits until all `participants` have called, the caller among them; with `participant_count` 0:
 // all tasks of the job. `round`, unless NULL: the number of the round. INTERNAL (a participant
@@ -207,113 +164,90 @@ coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name,
                                   uint32_t const* participants, size_t participant_count,
                                   uint64_t* round);
 
-// Result bytes. Immutable, so threads may share them.
-typedef struct coxswain_bytes coxswain_bytes;
+// A result list of texts or bytes. Immutable, so threads may share it.
+typedef struct coxswain_string_list coxswain_string_list;
 
-// Valid as long as the bytes. Of NULL: empty.
-coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes);
+// Valid as long as the list. Of NULL: empty.
+coxswain_string const* coxswain_string_list_data(coxswain_string_list const* list);
+size_t coxswain_string_list_size(coxswain_string_list const* list);
 
-// Frees them. They must not be used afterwards. May be NULL.
-void coxswain_bytes_destroy(coxswain_bytes* bytes);
+// Frees it. It must not be used afterwards. May be NULL.
+void coxswain_string_list_destroy(coxswain_string_list* list);
 
-// Stores a value and wakes calls that wait for the key. ALREADY_EXISTS: it has a value, and
-// `overwrite` is false; not if an earlier process of the same recoverable task has put the same.
-coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
-                              bool overwrite);
+// A barrier that gathers the `data` of all participants, in task order. Errors of coxswain_barrier;
+// RESOURCE_EXHAUSTED: all the data together exceeds the coordinator's limit.
+coxswain_status* coxswain_all_gather(coxswain_client* client, coxswain_string name,
+                                     coxswain_string data, int64_t timeout_ms,
+                                     uint32_t const* participants, size_t participant_count,
+                                     coxswain_string_list** gathered);
 
-// Waits until the key has a value. CANCELLED: the job failed, or the coordinator stops.
-coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout_ms,
-                              coxswain_bytes** value);
+// Ends the open round of a barrier for all callers with CANCELLED; with a `round` other than 0,
+// only that one. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.
+coxswain_status* coxswain_cancel_barrier(coxswain_client* client, coxswain_string name,
+                                         uint64_t round);
 
-// The key's value now. NOT_FOUND: it has none.
-coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
-                                  coxswain_bytes** value);
+// Waits until `count` such calls are open, of tasks or observers; its names are separate from those
+// of coxswain_barrier. `round`, unless NULL: the number of the round. INVALID_ARGUMENT: others wait
+// with a different count.
+coxswain_status* coxswain_count_barrier(coxswain_client* client, coxswain_string name,
+                                        uint32_t count, int64_t timeout_ms, uint64_t* round);
 
-// Removes the key and nothing below it. `removed`, unless NULL: whether it was there.
-coxswain_status* coxswain_remove(coxswain_client* client, coxswain_string key, bool* removed);
+// Steps.
 
-// Removes everything below a directory, and the key equal to it. `removed`, unless NULL: how many
-// keys were there. INVALID_ARGUMENT: the directory is the root ("" or "/"), and `all` is false.
-coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string directory, bool all,
-                                      uint64_t* removed);
+// Announces that a task will be preempted in `in_ms`: all tasks then agree on a step at which they
+// stop together. `task` may be NULL: this one. FAILED_PRECONDITION: the task has already gone, or
+// the job has failed. INVALID_ARGUMENT: no such task, or an observer named none.
+coxswain_status* coxswain_preempt(coxswain_client* client, int64_t in_ms, uint32_t const* task);
 
-// Waits until a lock is free and takes it for this client's session; `token` gets a number above
-// those of all earlier locks. The session keeps it until `coxswain_unlock`, or until it ends.
-// DEADLINE_EXCEEDED: the text names the holder. CANCELLED: as `coxswain_get`.
-coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
-                               uint64_t* token);
+// Every task must call it at each step it reaches, in rising order. `stops` is true once for each
+// agreement after coxswain_preempt: at the first step at or past the agreed one, where all tasks
+// save their state. Waits only during an agreement.
+coxswain_status* coxswain_reached_sync_point(coxswain_client* client, uint64_t step, bool* stops);
 
-// The same without waiting. ALREADY_EXISTS: the lock is held.
-coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name, uint64_t* token);
+// Reports the step that this task has reached, for status, top and the page.
+coxswain_status* coxswain_report_progress(coxswain_client* client, uint64_t step);
 
-// FAILED_PRECONDITION: the lock is not held with this token. PERMISSION_DENIED: another session
-// holds it.
-coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token);
+enum {
+  COXSWAIN_WAIT_BARRIER = 0,
+  COXSWAIN_WAIT_COUNT_BARRIER = 1,
+  COXSWAIN_WAIT_JOIN = 2,
+  COXSWAIN_WAIT_LEAVE = 3,
+  COXSWAIN_WAIT_TOPOLOGY = 4,
+  COXSWAIN_WAIT_ALIVE = 5,
+  COXSWAIN_WAIT_PREEMPTION = 6,
+  COXSWAIN_WAIT_GET = 7,
+  COXSWAIN_WAIT_GET_ALL = 8,
+  COXSWAIN_WAIT_POP = 9,
+  COXSWAIN_WAIT_LOCK = 10
+};
 
-// A lock that is held, as an owning handle; for one thread at a time. It may outlive its client,
-// with whose session the lock is free anyway.
-typedef struct coxswain_held_lock coxswain_held_lock;
+// Calls that wait for the same. The texts live as long as the list.
+typedef struct coxswain_wait {
+  int32_t what;
+  bool is_deadlocked;
+  uint32_t others;          // callers outside the job
+  coxswain_string name;     // of the barrier, platform, key, queue or lock
+  coxswain_string waiting;  // the tasks that wait, such as "0,2-5"
+  coxswain_string missing;  // what they wait for; empty: no particular task
+  int64_t age_ms;           // of the oldest call
+} coxswain_wait;
 
-// As coxswain_lock, with a handle. If the connection is lost meanwhile, the call keeps its place.
-coxswain_status* coxswain_locked(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
-                                 coxswain_held_lock** lock);
+// A result list of waits. Immutable, so threads may share it.
+typedef struct coxswain_wait_list coxswain_wait_list;
 
-// The fencing token. Of NULL: 0.
-uint64_t coxswain_held_lock_token(coxswain_held_lock const* lock);
+// Valid as long as the list. Of NULL: empty.
+coxswain_wait const* coxswain_wait_list_data(coxswain_wait_list const* list);
+size_t coxswain_wait_list_size(coxswain_wait_list const* list);
 
-// Unlocks, and waits for the outcome; the handle holds nothing then, whatever the outcome is.
-// FAILED_PRECONDITION: it held nothing, or the session has lost the lock.
-coxswain_status* coxswain_held_lock_unlock(coxswain_held_lock* lock);
+// The deadlocked tasks, which wait for each other or for something that no task is left to do, and
+// why; empty: none.
+coxswain_string coxswain_wait_list_deadlock(coxswain_wait_list const* list);
 
-// Frees it. Unlocks a lock that is still held, without waiting for the outcome. May be NULL.
-void coxswain_held_lock_destroy(coxswain_held_lock* lock);
+// Frees it. It must not be used afterwards. May be NULL.
+void coxswain_wait_list_destroy(coxswain_wait_list* list);
 
-// Queues.
-
-// Adds an item, which may be any bytes, at the end of a queue. `length`, unless NULL: how many
-// items wait after it; 0 if a waiting call got it. RESOURCE_EXHAUSTED: the coordinator's memory.
-coxswain_status* coxswain_push(coxswain_client* client, coxswain_string queue,
-                               coxswain_string value, uint64_t* length);
-
-#define COXSWAIN_LEASE_DEFAULT_MS INT64_C(60000)
-
-// An item that was taken from a queue, as an owning handle; for one thread at a time. It may
-// outlive its client, with whose session the item has returned to its queue anyway.
-typedef struct coxswain_item coxswain_item;
-
-// Takes the first item of a queue under a lease; waits while there is none. The item is gone once
-// it is finished. It returns to its place in the queue if it is released, its handle is destroyed,
-// or the lease expires, and at once if the session or the process ends: no item is lost, but one
-// can be processed twice. `lease_ms` is positive; negative: until the session ends. The lease
-// begins when the coordinator gives the item; a lost connection that resumes neither ends nor
-// extends it. If the client is closed while this waits, an item on its way returns, too.
-// INVALID_ARGUMENT: `lease_ms` is 0. DEADLINE_EXCEEDED: no item in time; the text names who holds
-// leased ones. CANCELLED: as coxswain_get.
-coxswain_status* coxswain_take(coxswain_client* client, coxswain_string queue, int64_t timeout_ms,
-                               int64_t lease_ms, coxswain_item** item);
-
-// Valid as long as the handle, also when it holds nothing. Of NULL: empty.
-coxswain_string coxswain_item_value(coxswain_item const* item);
-
-// Increases with every push to any queue. Of NULL: 0.
-uint64_t coxswain_item_number(coxswain_item const* item);
-
-// How often the item was taken before and came back. Of NULL: 0.
-uint32_t coxswain_item_redeliveries(coxswain_item const* item);
-
-// The item is done, and gone. The handle holds nothing then, whatever the outcome is.
-// FAILED_PRECONDITION: it held nothing, or the lease was over, so another may have got the item.
-coxswain_status* coxswain_finish(coxswain_item* item);
-
-// Hands the item back: it returns to its place in the queue. Otherwise as coxswain_finish.
-coxswain_status* coxswain_release(coxswain_item* item);
-
-// The lease expires this much later than now; negative: when the session ends. INVALID_ARGUMENT:
-// `lease_ms` is 0. FAILED_PRECONDITION: the handle holds nothing, or the lease is over.
-coxswain_status* coxswain_extend(coxswain_item* item, int64_t lease_ms);
-
-// Frees it. Hands back an item that is still held, without waiting for the outcome. May be NULL.
-void coxswain_item_destroy(coxswain_item* item);
+// Every waiting call, grouped by what it waits for; any client may ask.
+coxswain_status* coxswain_why(coxswain_client* client, coxswain_wait_list** waits);
 
 // Elastic jobs.
 

@@ -1,6 +1,6 @@
 // The monitor of coxswain.h, on top of blocking_process_monitor.
 
-#include "coxswain/c/borders.hpp"
+#include "coxswain/c/abi.hpp"
 #include "coxswain/client/blocking_process_monitor.hpp"
 
 #include <utility>

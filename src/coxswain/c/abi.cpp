@@ -1,4 +1,4 @@
-#include "coxswain/c/borders.hpp"
+#include "coxswain/c/abi.hpp"
 
 namespace coxswain::c {
 namespace {
