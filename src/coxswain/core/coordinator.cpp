@@ -105,7 +105,7 @@ status put_in(concerns& all, time_point now, stopped&& what) {
   k.observe(now);
   if (std::exchange(k.stopping, true)) return {};
   k.log(severity::info, event_kind::stopping, "stopping: " + what.reason);
-  status const why{errc::aborted, "the coordinator is stopping: " + what.reason};
+  status const why = fail<&reasons::is_stopping>(what.reason);
   for (concern* const one : all.all) one->stopping(now, why);
   return {};
 }

@@ -1,6 +1,7 @@
 // The core's request for each method.
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 #include "coxswain/xla/codec.hpp"
 #include "coxswain/xla/door.hpp"
 #include "coxswain/xla/topology_key.hpp"
@@ -59,7 +60,8 @@ void door::register_task(arrived_call const& a) {
   task_name const& who = *a.asked.task;
   bool const is_ours = who.job.empty() || who.job == jobs_default_name || who.job == options_.job;
   if (!is_ours) {
-    return a.refuse(by_service({errc::invalid_argument, core::another_job(who.job, options_.job)}));
+    return a.refuse(by_service(
+        core::fail_as<&core::reasons::other_job>(errc::invalid_argument, who.job, options_.job)));
   }
   if (a.asked.self == incarnation{}) {
     return a.refuse(by_service({errc::invalid_argument, "RegisterTask: the incarnation is zero"}));

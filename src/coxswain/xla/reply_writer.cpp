@@ -1,6 +1,7 @@
 #include "coxswain/xla/reply_writer.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 #include "coxswain/xla/codec.hpp"
 
 #include <algorithm>
@@ -130,8 +131,7 @@ outcome reply_writer::failed(open_call const& one, status const& why) const {
       if (why.code() != errc::internal) break;
       return by_service({errc::internal, shutdown_text(why)});
     case method::barrier: {
-      bool const differs = why.code() == errc::invalid_argument &&
-                           text.find(core::differs_from_waiting) != text.npos;
+      bool const differs = core::states(why, &core::reasons::differs_from_waiting);
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
       status const said = differs ? status{why.code(), conflict + text} : why;

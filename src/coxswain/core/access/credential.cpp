@@ -1,6 +1,7 @@
 #include "coxswain/core/access/credential.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <unordered_set>
 
@@ -9,10 +10,8 @@ namespace coxswain::core {
 status check(std::vector<credential> const& all) {
   std::unordered_set<std::string_view> seen;
   for (auto const& one : all) {
-    if (one.token.empty()) return {errc::invalid_argument, "A token is empty."};
-    if (!seen.insert(one.token).second) {
-      return {errc::invalid_argument, "The same token is given twice."};
-    }
+    if (one.token.empty()) return fail<&reasons::empty_token>();
+    if (!seen.insert(one.token).second) return fail<&reasons::duplicate_token>();
   }
   return {};
 }

@@ -1,7 +1,6 @@
 #include "coxswain/core/access/request_router.hpp"
 
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
@@ -121,8 +120,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   call c{now, {by, message.id}, s, std::nullopt, operation_at(message)};
   if (is<std::monostate>(message)) {
     c.what = unknown_operation;
-    return calls_.refuse(c, {errc::unimplemented, "this coordinator, version " + options_.version +
-                                                      ", does not know this kind of request"});
+    return calls_.refuse<&reasons::unknown_kind>(c, options_.version, "kind of request");
   }
   sessions_.classify(s);
   if (status why = admissible(s, row); !why.ok()) return calls_.refuse(c, std::move(why));
@@ -148,8 +146,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
   auto const* const join = std::get_if<join_args>(&message.what);
   if (join && join->any && !s.guest_of) return std::optional<task_id>{};
   auto const replaced = [&](task_id id) {
-    return status{errc::aborted,
-                  kernel_.who(id) + " is held by another session, which replaced this one"};
+    return fail<&reasons::held_by_another_session>(kernel_.who(id));
   };
   if (s.tasks.empty() && std::holds_alternative<report_error_args>(message.what)) {
     if (auto const task = concerns_.failures.supervised_by(by)) return task;
@@ -165,11 +162,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
     return std::nullopt;
   }
   task_id const id = *message.task;
-  if (!roster_.has(id)) {
-    return status{errc::invalid_argument, "there is no task " + std::to_string(id.value) +
-                                              "; the job has tasks 0 to " +
-                                              std::to_string(roster_.size() - 1)};
-  }
+  if (!roster_.has(id)) return fail<&reasons::no_such_task>(id, roster_.size() - 1);
   if (joins && !s.guest_of) return id;
   task const& t = roster_.at(id);
   if (t.is_connected() && t.held_by == by) return id;
@@ -180,16 +173,13 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
   if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) return replaced(id);
   if (kernel_.error) return kernel_.job_failed(errc::failed_precondition);
   if (t.state == task_state::failed) {
-    return status{errc::failed_precondition,
-                  kernel_.has_failed(id) + (options_.elastic ? "; join again" : "")};
+    return options_.elastic ? fail<&reasons::failed_join_again>(kernel_.has_failed(id))
+                            : status{errc::failed_precondition, kernel_.has_failed(id)};
   }
-  std::string const text = "task " + std::to_string(id.value);
-  if (t.state == task_state::left || t.state == task_state::returning) {
-    return status{errc::failed_precondition, text + " has left; it may join again"};
-  }
-  return status{errc::failed_precondition, text + (t.state == task_state::joining && t.held_by == by
-                                                       ? " is still joining"
-                                                       : " was not joined by this session")};
+  if (t.state == task_state::left || t.state == task_state::returning)
+    return fail<&reasons::may_join_again>(id);
+  bool const joins_here = t.state == task_state::joining && t.held_by == by;
+  return joins_here ? fail<&reasons::still_joining>(id) : fail<&reasons::joined_elsewhere>(id);
 }
 
 status request_router::admissible(session const& s, operation_row const& row) const {
@@ -198,13 +188,10 @@ status request_router::admissible(session const& s, operation_row const& row) co
       options_.open_requests_max_of(s.given) +
       options_.open_requests_max_per_task * (s.tasks.size() + (s.guest_of ? 1 : 0));
   if (s.open.size() + s.kept.size() >= limit) {
-    return {errc::resource_exhausted,
-            "this session has " + std::to_string(limit) +
-                " requests open or unacknowledged, its limit (" +
-                (s.given == role::reader ? "open_requests_max_per_reader"
-                                         : "open_requests_max, and open_requests_max_per_task for "
-                                           "each of its tasks") +
-                "); wait for replies first"};
+    return fail<&reasons::too_many_requests>(
+        limit, s.given == role::reader
+                   ? "open_requests_max_per_reader"
+                   : "open_requests_max, and open_requests_max_per_task for each of its tasks");
   }
   if (row.is_stored() && !kernel_.refuses_storing.empty()) return kernel_.room_to_store();
   bool const needs_memory = row.is(trait::needs_memory);

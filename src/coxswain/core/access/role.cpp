@@ -1,6 +1,6 @@
 #include "coxswain/core/access/role.hpp"
 
-#include <string>
+#include "coxswain/core/model/reasons.hpp"
 
 namespace coxswain::core {
 
@@ -17,9 +17,7 @@ std::string_view name(role r) noexcept {
 status permission(role mine, role needed, std::string_view verb) {
   bool const permits = mine == role::relay ? needed == role::reader : mine >= needed;
   if (permits) return {};
-  return {errc::permission_denied, "role '" + std::string{name(mine)} + "' may not " +
-                                       std::string{verb} + "; that needs a token of role '" +
-                                       std::string{name(needed)} + "'"};
+  return fail<&reasons::role_is_too_low>(name(mine), verb, name(needed));
 }
 
 std::optional<role> role_named(std::string_view text) noexcept {

@@ -51,7 +51,7 @@ void calls::answer_all(std::vector<ticket> const& tickets, answer_ptr const& wha
 void calls::answer_superseded(ticket older) {
   operation const what = at(unpark(older).value()).traits().request;
   concerns_.kernel.tally.count_request(what, errc::cancelled);
-  status const why{errc::cancelled, "replaced by a newer request of the same task"};
+  status const why = fail<&reasons::superseded>();
   concerns_.kernel.sessions.reply(older, share(why), true);
 }
 
@@ -146,8 +146,9 @@ void calls::end_waits_except(task_id id, waiting_concern const& in, status const
 
 void calls::end_own_waits(task_id id) {
   leave_count_barriers(id);
-  answer_waits(id, [this](parked const& p) { return at(p).traits().ends_with_task; },
-               {errc::cancelled, concerns_.kernel.who(id) + " is no longer in the job"});
+  answer_waits(
+      id, [this](parked const& p) { return at(p).traits().ends_with_task; },
+      fail<&reasons::no_longer_in_job>(concerns_.kernel.who(id)));
 }
 
 // They are the session's, with a task or without one (semantics D17).

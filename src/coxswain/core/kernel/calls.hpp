@@ -7,6 +7,7 @@
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/open_requests.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <array>
 #include <concepts>
@@ -41,6 +42,10 @@ class calls {
   // `keep`: the call changed state, so its reply is kept until the client acknowledges it.
   void answer_now(call const& c, answer_ptr what, bool keep);
   void refuse(call const& c, status why) { answer_now(c, share(std::move(why)), false); }
+  template <auto Why, class... Arguments>
+  void refuse(call const& c, Arguments const&... arguments) {
+    refuse(c, fail<Why>(arguments...));
+  }
   void answer_parked(ticket who, answer_ptr what);
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
   // The same task repeats a waiting call: the newer call replaces the older one.

@@ -1,6 +1,7 @@
 #include "coxswain/core/kernel/kernel.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -128,9 +129,7 @@ status kernel::room_to_wait(session const& s, std::size_t bytes) const {
   return memory->fits(bytes + memory->owned_max() / part_for_tasks) ? status{} : out_of_memory();
 }
 
-status kernel::out_of_memory() const {
-  return {errc::resource_exhausted, "the coordinator's memory is used up: " + usage_text(*memory)};
-}
+status kernel::out_of_memory() const { return fail<&reasons::memory_used_up>(usage_text(*memory)); }
 
 status kernel::room_to_store() const {
   return refuses_storing.empty() ? status{} : status{errc::resource_exhausted, refuses_storing};
@@ -185,11 +184,9 @@ std::optional<time_point> kernel::last_heard(task const& t) const {
 status kernel::absence(task_id id) const {
   task const& t = roster.at(id);
   if (t.state == task_state::failed) return {errc::internal, has_failed(id)};
-  if (t.state == task_state::returning) {
-    return {errc::internal, who(id) + " has left and is expected back"};
-  }
-  if (!t.recoverable) return {errc::internal, who(id) + " has left"};
-  return {errc::failed_precondition, "task " + std::to_string(id.value) + " has finished"};
+  if (t.state == task_state::returning) return fail<&reasons::task_returns>(who(id));
+  if (!t.recoverable) return fail<&reasons::task_has_left>(who(id));
+  return fail<&reasons::task_has_finished>(id);
 }
 
 std::string kernel::has_failed(task_id id) const {
@@ -200,20 +197,18 @@ std::string kernel::has_failed(task_id id) const {
 std::string kernel::has_failed(task_id id, std::string_view why) const {
   task const& t = roster.at(id);
   bool const is_named = t.is_jax && why.find(who(id)) != why.npos;
-  return (is_named ? "task " + std::to_string(id.value) : who(id)) + " failed: " + std::string{why};
+  return text_of<&reasons::task_failed>(is_named ? argument{id}.text : who(id), why);
 }
 
 status kernel::job_failed(errc code) const {
   failure const& cause = error->cause;
-  std::string const text = "the job has failed: ";
   std::string const why = shortened(cause.why.text(), cause_bytes_max);
-  return {code, text + (cause.task ? has_failed(*cause.task, why) : why)};
+  return fail_as<&reasons::job_has_failed>(code, cause.task ? has_failed(*cause.task, why) : why);
 }
 
 status kernel::not_joined() const {
   if (error) return job_failed(errc::failed_precondition);
-  return {errc::failed_precondition,
-          "join first: this session has not joined (or as several tasks: the call must name one)"};
+  return fail<&reasons::not_joined>();
 }
 
 void kernel::resize_everyone() {

@@ -54,13 +54,7 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
 }
 
 std::string quoted(std::string_view name) {
-  constexpr std::size_t longest = 200;
-  return std::string{"'"}.append(shortened(name, longest)).append(1, '\'');
-}
-
-std::string another_job(std::string_view wanted, std::string_view served) {
-  return "the client wants job " + quoted(wanted) + "; this coordinator serves job " +
-         quoted(served);
+  return std::string{"'"}.append(shortened(name, quoted_bytes_max)).append(1, '\'');
 }
 
 task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {

@@ -5,6 +5,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,14 +19,10 @@ namespace coxswain::core {
 // The text; if longer than `bytes_max`, it is cut between two characters and ends in "...".
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t bytes_max);
 
-// The name in single quotes, cut after 200 bytes.
+constexpr std::size_t quoted_bytes_max = 200;
+
+// The name in single quotes, cut after `quoted_bytes_max`.
 [[nodiscard]] std::string quoted(std::string_view name);
-
-// The error for a client that names a job other than the one served.
-[[nodiscard]] std::string another_job(std::string_view wanted, std::string_view served);
-
-// In the error of a barrier whose callers differ; the door for JAX translates that error.
-inline constexpr std::string_view differs_from_waiting = " differs from the waiting tasks: ";
 
 struct task_ranges {
   std::string text;     // "3,17-24,900"

@@ -21,20 +21,17 @@ status mismatch(std::string const& key, kv_store::entry const* held,
                 expected_value const& expected) {
   if (std::holds_alternative<absent_value>(expected)) return held ? key_exists(key) : status{};
   if (!held) return no_such_key(key);
-  std::string const name = "key " + shortened(key, 800);
-  std::string const now = "; it is at version " + std::to_string(held->version);
+  std::string const name = shortened(key, 800);
   if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
     if (*version == held->version) return {};
-    return {errc::failed_precondition,
-            name + " is not at version " + std::to_string(*version) + now};
+    return fail<&reasons::other_version>(name, *version, held->version);
   }
   if (std::get<std::string>(expected) == held->value.view()) return {};
-  return {errc::failed_precondition, name + " has another value" + now};
+  return fail<&reasons::other_value>(name, held->version);
 }
 
-std::string volatile_text(std::string const& key) {
-  return "the value of key " + shortened(key, 800) +
-         " is volatile: it can be read, replaced and removed, but nothing may depend on it";
+status is_volatile_value(std::string const& key) {
+  return fail<&reasons::value_is_volatile>(shortened(key, 800));
 }
 
 }  // namespace
@@ -62,9 +59,7 @@ void key_verbs::cancel_reads(status const& why) {
 void key_verbs::cancel(ticket, parked const& p) { keys_.cancel(p.name.get(), p.number); }
 
 answer_ptr key_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      status{errc::deadline_exceeded,
-             "key " + quoted(p.name.get()) + " got no value within " + in_words(now - p.since)});
+  return calls_.share(fail<&reasons::no_value_in_time>(p.name.get(), now - p.since));
 }
 
 std::string key_verbs::missing_text(time_point, ticket, parked const& p) {
@@ -105,9 +100,7 @@ void key_verbs::check_invariants() const {
 
 status key_verbs::checked_key(std::string& key, std::string_view what) const {
   status why = normalise_key(key, options_.key_bytes_max);
-  if (why.ok() && key.empty()) {
-    return {errc::invalid_argument, "the " + std::string{what} + " is empty"};
-  }
+  if (why.ok() && key.empty()) return fail<&reasons::empty_name>(what);
   return why;
 }
 
@@ -115,17 +108,11 @@ status key_verbs::checked_value(std::size_t bytes, bool may_be_volatile) const {
   std::size_t const lasting = options_.largest_lasting_value();
   std::size_t const most = may_be_volatile ? options_.largest_value() : lasting;
   if (bytes <= most) return {};
-  if (bytes <= options_.largest_value()) {
-    return {errc::resource_exhausted, "the value is " + std::to_string(bytes) +
-                                          " bytes long; the limit for all but volatile "
-                                          "values, which only a put stores, is " +
-                                          std::to_string(most)};
-  }
+  if (bytes <= options_.largest_value())
+    return fail<&reasons::lasting_value_is_too_long>(bytes, most);
   bool const is_given = most == options_.value_bytes_max;
-  return {errc::resource_exhausted,
-          "the value is " + std::to_string(bytes) + " bytes long; the limit " +
-              (is_given ? "value_bytes_max" : "for values, a fifth of memory_bytes_max,") + " is " +
-              std::to_string(most)};
+  return is_given ? fail<&reasons::too_long>("value", bytes, "value_bytes_max", most)
+                  : fail<&reasons::value_exceeds_memory>(bytes, most);
 }
 
 status key_verbs::checked_count(session const& by, std::size_t keys) const {
@@ -134,9 +121,8 @@ status key_verbs::checked_count(session const& by, std::size_t keys) const {
                         ? std::min(options_.keys_per_reader_call_max, options_.keys_per_call_max)
                         : options_.keys_per_call_max;
   if (keys <= most) return {};
-  std::string const limit = is_reader ? "keys_per_reader_call_max" : "keys_per_call_max";
-  return {errc::resource_exhausted, "the call names " + std::to_string(keys) + " keys; the limit " +
-                                        limit + " is " + std::to_string(most)};
+  std::string_view const limit = is_reader ? "keys_per_reader_call_max" : "keys_per_call_max";
+  return fail<&reasons::too_many_keys>(keys, limit, most);
 }
 
 void key_verbs::handle(call const& c, put_args& args) {
@@ -185,10 +171,8 @@ void key_verbs::handle(call const& c, append_args& args) {
 }
 
 void key_verbs::handle(call const& c, compare_and_set_args& args) {
-  if (std::holds_alternative<std::monostate>(args.expected)) {
-    return calls_.refuse(
-        c, {errc::invalid_argument, "compare_and_set needs an expected version, value or absence"});
-  }
+  if (std::holds_alternative<std::monostate>(args.expected))
+    return calls_.refuse<&reasons::nothing_expected>(c);
   if (args.ephemeral && !c.task) return calls_.refuse(c, kernel_.not_joined());
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
@@ -196,10 +180,8 @@ void key_verbs::handle(call const& c, compare_and_set_args& args) {
     return calls_.refuse(c, std::move(why));
   auto const* const held = keys_.find(args.key);
   bool const expects_value = std::holds_alternative<std::string>(args.expected);
-  if (expects_value && is_volatile(held)) {
-    return calls_.answer_now(
-        c, calls_.share(status{errc::failed_precondition, volatile_text(args.key)}), true);
-  }
+  if (expects_value && is_volatile(held))
+    return calls_.answer_now(c, calls_.share(is_volatile_value(args.key)), true);
   if (status why = mismatch(args.key, held, args.expected); !why.ok()) {
     answer refusal{std::move(why), {}};
     if (held && !is_volatile(held)) refusal.value = value_answer{held->value, held->version};
@@ -230,9 +212,7 @@ void key_verbs::handle(call const& c, put_all_args& args) {
     if (status why = checked_key(key); !why.ok()) return calls_.refuse(c, std::move(why));
     if (status why = checked_value(value.size()); !why.ok())
       return calls_.refuse(c, std::move(why));
-    if (!seen.insert(key).second) {
-      return calls_.refuse(c, {errc::invalid_argument, "duplicate key " + quoted(key)});
-    }
+    if (!seen.insert(key).second) return calls_.refuse<&reasons::duplicate_key>(c, key);
     remove_if_ended(key);
     bytes += value.size();
     beside += kv_store::cost_of(key);
@@ -271,11 +251,7 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
   if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
-  if (args.directory.empty() && !args.all) {
-    return calls_.refuse(c,
-                         {errc::invalid_argument,
-                          "removing the root removes every key, which needs confirmation (all)"});
-  }
+  if (args.directory.empty() && !args.all) return calls_.refuse<&reasons::removes_every_key>(c);
   concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
   std::uint64_t const before = keys_.version();
   auto removed = keys_.remove_tree(args.directory, args.after, options_.page_entries_max);
@@ -287,10 +263,8 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
 void key_verbs::handle(call const& c, increment_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
-  if (is_volatile(keys_.find(args.key))) {
-    return calls_.answer_now(
-        c, calls_.share(status{errc::failed_precondition, volatile_text(args.key)}), true);
-  }
+  if (is_volatile(keys_.find(args.key)))
+    return calls_.answer_now(c, calls_.share(is_volatile_value(args.key)), true);
   auto const sum = keys_.increment(args.key, args.by);
   if (!sum) return calls_.answer_now(c, calls_.share(sum.error()), true);
   calls_.answer_now(c, calls_.share(counter_answer{sum->value, sum->version}), true);
@@ -370,15 +344,10 @@ void key_verbs::handle(call const& c, try_get_args& args) {
 }
 
 status key_verbs::checked_listing(std::size_t encoded, std::size_t keys) const {
-  if (encoded > options_.frame_bytes_max()) {
-    return {errc::resource_exhausted,
-            std::to_string(options_.frame_bytes_max()) + " bytes, the limit frame_bytes_max"};
-  }
+  if (encoded > options_.frame_bytes_max())
+    return fail<&reasons::exceeds_frame>(options_.frame_bytes_max());
   std::size_t const most = memory_.limit() / 8;
-  if (encoded + keys <= most) return {};
-  return {errc::resource_exhausted, std::to_string(most) +
-                                        " bytes, an eighth of memory_bytes_max, the limit of one "
-                                        "reply"};
+  return encoded + keys <= most ? status{} : fail<&reasons::exceeds_reply>(most);
 }
 
 void key_verbs::handle(call const& c, list_args& args) {
@@ -413,11 +382,8 @@ void key_verbs::handle(call const& c, list_args& args) {
   };
   keys_.scan(args.directory.empty() ? "" : args.directory + '/', args.after, add);
   kernel_.tally.steps += page.entries.size() + encoded / listed_bytes_per_step;
-  if (!refusal.ok()) {
-    return calls_.refuse(
-        c, {refusal.code(), "the value of a key below " + quoted(args.directory) + " exceeds " +
-                                refusal.message() + "; get it by itself"});
-  }
+  if (!refusal.ok())
+    return calls_.refuse<&reasons::value_exceeds>(c, args.directory, refusal.message());
   page.version = keys_.version();
   calls_.answer_now(c, calls_.share(std::move(page)), false);
 }

@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/keyspace/change_batch.hpp"
 
 #include <algorithm>
@@ -90,9 +89,7 @@ void key_watch_verbs::tell(std::uint64_t since) {
 
 answer_ptr key_watch_verbs::forgotten() const {
   std::uint64_t const present = concerns_.keys.store().version();
-  status why{errc::out_of_range,
-             "some changes since that version are no longer kept; the keys are at version " +
-                 std::to_string(present) + ": list them and watch from there"};
+  status why = fail<&reasons::changes_are_lost>(present);
   return make_answer({std::move(why), key_changes_answer{{}, present}});
 }
 

@@ -1,6 +1,7 @@
 #include "coxswain/core/keyspace/kv_store.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +19,8 @@ constexpr std::size_t owner_overhead = 96;
 // Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
 bool is_plain(std::string_view key) noexcept {
   return !key.empty() && key.front() != '/' && key.back() != '/' && key.find("//") == key.npos &&
-         std::all_of(key.begin(), key.end(), [](char c) { return static_cast<signed char>(c) > 0; });
+         std::all_of(key.begin(), key.end(),
+                     [](char c) { return static_cast<signed char>(c) > 0; });
 }
 
 // The names without their common beginning and end have at most two characters each, not only
@@ -47,31 +49,24 @@ bool is_misspelling(std::string_view a, std::string_view b) {
 
 status normalise_key(std::string& key, std::size_t bytes_max) {
   if (key.size() <= bytes_max && is_plain(key)) return {};
-  if (key.find('\0') != key.npos) {
-    return {errc::invalid_argument, "the key contains a NUL byte"};
-  }
-  if (!is_utf8(key)) return {errc::invalid_argument, "the key is not UTF-8"};
+  if (key.find('\0') != key.npos) return fail<&reasons::key_has_nul>();
+  if (!is_utf8(key)) return fail<&reasons::key_is_not_utf8>();
   std::string path;
   path.reserve(key.size());
   for (char const c : key) {
     if (c != '/' || (!path.empty() && path.back() != '/')) path.push_back(c);
   }
   if (path.ends_with('/')) path.pop_back();
-  if (path.size() > bytes_max) {
-    return {errc::resource_exhausted, "the key is " + std::to_string(path.size()) +
-                                          " bytes long; the limit key_bytes_max is " +
-                                          std::to_string(bytes_max)};
-  }
+  if (path.size() > bytes_max)
+    return fail<&reasons::too_long>("key", path.size(), "key_bytes_max", bytes_max);
   key = std::move(path);
   return {};
 }
 
-status key_exists(std::string_view key) {
-  return {errc::already_exists, "key " + shortened(key, 900) + " already exists"};
-}
+status key_exists(std::string_view key) { return fail<&reasons::key_exists>(shortened(key, 900)); }
 
 status no_such_key(std::string_view key) {
-  return {errc::not_found, "key " + shortened(key, 900) + " not found"};
+  return fail<&reasons::no_such_key>(shortened(key, 900));
 }
 
 kv_store::~kv_store() {
@@ -119,9 +114,7 @@ status kv_store::make_room(std::size_t value_bytes, std::size_t beside) {
   bool const may_fit = fits_without(changes_.cost());
   while (!memory_->fits(more)) {
     if (may_fit && changes_.forget_oldest()) continue;
-    return {errc::resource_exhausted, "no room for a value of " + std::to_string(value_bytes) +
-                                          " bytes: " + usage_text(*memory_) +
-                                          "; remove keys, or raise the limit"};
+    return fail<&reasons::no_room_for_value>(value_bytes, usage_text(*memory_));
   }
   return {};
 }
@@ -136,17 +129,12 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
   if (held) {
     std::string_view const text = held->value.view();
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), old);
-    if (problem != std::errc{} || end != text.data() + text.size()) {
-      return status{errc::failed_precondition,
-                    "the value of key " + quoted(key) + " is not a decimal 64-bit integer"};
-    }
+    if (problem != std::errc{} || end != text.data() + text.size())
+      return fail<&reasons::value_is_no_integer>(key);
   }
   std::int64_t total = 0;
-  if (__builtin_add_overflow(old, by, &total)) {
-    return status{errc::out_of_range, "key " + quoted(key) + " is " + std::to_string(old) +
-                                          "; adding " + std::to_string(by) +
-                                          " overflows a 64-bit integer"};
-  }
+  if (__builtin_add_overflow(old, by, &total))
+    return fail<&reasons::counter_overflows>(key, old, by);
   auto const stored = set(key, std::to_string(total), held ? held->owner() : std::nullopt);
   if (!stored) return stored.error();
   return sum{total, stored->version};
@@ -249,8 +237,7 @@ std::uint64_t kv_store::count(std::string const& directory) const {
 status kv_store::checked_version(std::uint64_t version) const {
   std::uint64_t const present = this->version();
   if (version <= present) return {};
-  return {errc::invalid_argument, "there is no version " + std::to_string(version) +
-                                      " yet: the keys are at version " + std::to_string(present)};
+  return fail<&reasons::no_such_version>(version, present);
 }
 
 kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {

@@ -49,9 +49,7 @@ void locks::put_back(std::vector<undelivered> grants) {
 }
 
 answer_ptr locks::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      status{errc::deadline_exceeded,
-             "not locked within " + in_words(now - p.since) + ": " + held_text(p.name.get())});
+  return calls_.share(fail<&reasons::not_locked_in_time>(now - p.since, held_text(p.name.get())));
 }
 
 std::string locks::missing_text(time_point, ticket, parked const& p) {
@@ -134,20 +132,11 @@ void locks::handle(call const& c, unlock_args& args) {
     return calls_.refuse(c, std::move(why));
   }
   auto const at = held_.find(args.name);
-  if (at == held_.end()) {
-    return calls_.refuse(
-        c, {errc::failed_precondition, "lock " + quoted(args.name) + " is not held; token " +
-                                           std::to_string(args.token) + " is no longer valid"});
-  }
-  if (at->second.token != args.token) {
-    return calls_.refuse(
-        c, {errc::failed_precondition,
-            held_text(args.name) + "; token " + std::to_string(args.token) + " is not valid"});
-  }
-  if (at->second.owner != c.from.session) {
-    return calls_.refuse(
-        c, {errc::permission_denied, held_text(args.name) + ", and only its owner may unlock it"});
-  }
+  if (at == held_.end()) return calls_.refuse<&reasons::lock_is_free>(c, args.name, args.token);
+  if (at->second.token != args.token)
+    return calls_.refuse<&reasons::other_token>(c, held_text(args.name), args.token);
+  if (at->second.owner != c.from.session)
+    return calls_.refuse<&reasons::not_the_owner>(c, held_text(args.name));
   release(at);
   calls_.answer_now(c, calls_.share(status{}), true);
 }
@@ -187,9 +176,8 @@ std::string locks::held_text(std::string const& name) const {
   lock const& one = held_.at(name);
   session const& owner = *sessions_.find(one.owner);
   bool const is_lost = owner.attached == connection_id{};
-  return "lock " + quoted(name) + " is held by " + kernel_.whose(owner) +
-         (is_lost ? ", whose connection is lost," : "") + " with token " +
-         std::to_string(one.token);
+  return text_of<&reasons::lock_is_held>(name, kernel_.whose(owner),
+                                         is_lost ? ", whose connection is lost," : "", one.token);
 }
 
 }  // namespace coxswain::core

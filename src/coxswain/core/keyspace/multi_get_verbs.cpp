@@ -44,8 +44,7 @@ void multi_get_verbs::cancel(ticket who, parked const& p) {
 answer_ptr multi_get_verbs::overdue(time_point now, parked const& p) {
   kernel_.tally.steps += joint_gets::looks_per_text / looks_per_step;
   return calls_.share(
-      status{errc::deadline_exceeded, "not all keys got values within " + in_words(now - p.since) +
-                                          "; missing: " + missing_text(joint_gets_.at(p.number))});
+      fail<&reasons::no_values_in_time>(now - p.since, missing_text(joint_gets_.at(p.number))));
 }
 
 std::string multi_get_verbs::missing_text(time_point, ticket, parked const& p) {
@@ -137,11 +136,8 @@ answer_ptr multi_get_verbs::listing(std::vector<std::string> const& keys,
     auto const& held = *concerns_.keys.store().find(key);
     encoded += key.size() + held.value.size() + 32;
     copied += key.size() + sizeof(listing_answer::entry);
-    if (status const why = concerns_.keys.checked_listing(encoded, copied); !why.ok()) {
-      return calls_.share(status{why.code(), "the values of the " + std::to_string(keys.size()) +
-                                                 " keys exceed " + why.message() +
-                                                 "; get fewer at a time"});
-    }
+    if (status const why = concerns_.keys.checked_listing(encoded, copied); !why.ok())
+      return calls_.share(fail<&reasons::values_exceed>(keys.size(), why.message()));
     found.entries.push_back({key, held.value, held.version});
   }
   return calls_.share(std::move(found));

@@ -36,9 +36,8 @@ void queue_verbs::stopping(time_point now, status const& why) {
 void queue_verbs::cancel(ticket, parked const& p) { queues_.cancel(p.name.get(), p.number); }
 
 answer_ptr queue_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(status{
-      errc::deadline_exceeded,
-      goal_text(p) + " got no item within " + in_words(now - p.since) + leased_text(p.name.get())});
+  return calls_.share(
+      fail<&reasons::no_item_in_time>(p.name.get(), now - p.since, leased_text(p.name.get())));
 }
 
 std::string queue_verbs::missing_text(time_point, ticket, parked const& p) {
@@ -153,9 +152,7 @@ void queue_verbs::handle(call const& c, pop_args& args) {
 }
 
 void queue_verbs::handle(call const& c, take_args& args) {
-  if (args.lease <= 0s) {
-    return calls_.refuse(c, {errc::invalid_argument, "a lease must be longer than 0 s"});
-  }
+  if (args.lease <= 0s) return calls_.refuse<&reasons::lease_is_too_short>(c);
   take(c, args.queue, args.timeout, args.lease);
 }
 
@@ -188,34 +185,27 @@ void queue_verbs::handle(call const& c, update_lease_args& args) {
       return_item(args.item);
       break;
     case lease_change::extend:
-      if (args.lease <= 0s) {
-        return calls_.refuse(c, {errc::invalid_argument, "a lease must be longer than 0 s"});
-      }
+      if (args.lease <= 0s) return calls_.refuse<&reasons::lease_is_too_short>(c);
       one->time = args.lease;
       one->since = kernel_.alive_since(c.now);
       arm(args.item, *one);
       break;
     case lease_change::unknown:
-      return calls_.refuse(
-          c, {errc::invalid_argument, "this coordinator, version " + options_.version +
-                                          ", does not know this change of a lease"});
+      return calls_.refuse(c, fail_as<&reasons::unknown_kind>(
+                                  errc::invalid_argument, options_.version, "change of a lease"));
   }
   calls_.answer_now(c, calls_.share(status{}), true);
 }
 
 leases::lease* queue_verbs::held(call const& c, update_lease_args const& args) {
-  std::string const what = "item " + std::to_string(args.item);
   leases::lease* const one = leases_.find(args.item);
   if (!one) {
-    calls_.refuse(c, {errc::failed_precondition,
-                      what + " is not leased: its lease has expired, or it is finished"});
+    calls_.refuse<&reasons::item_is_not_leased>(c, args.item);
     return nullptr;
   }
   if (one->owner == c.from.session && one->redeliveries == args.redeliveries) return one;
-  calls_.refuse(c, {errc::failed_precondition,
-                    what + " of queue " + quoted(one->queue) + " is leased to " +
-                        kernel_.whose(*sessions_.find(one->owner)) + ", redelivery " +
-                        std::to_string(one->redeliveries) + ": this lease of it is over"});
+  calls_.refuse<&reasons::lease_is_over>(
+      c, args.item, one->queue, kernel_.whose(*sessions_.find(one->owner)), one->redeliveries);
   return nullptr;
 }
 

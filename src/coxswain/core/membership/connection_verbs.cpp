@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -70,8 +69,7 @@ void connection_verbs::hello_due(time_point now, connection_id id) {
   connection& c = *sessions_.find(id);
   time_point const expiry = kernel_.credited(c.opened, options_.hello_timeout);
   if (expiry > now) return deadlines_.arm(c.hello, {expiry, due::hello, id.value});
-  say_goodbye(id, {errc::deadline_exceeded, "no Hello within " + in_words(options_.hello_timeout)},
-              false);
+  say_goodbye(id, fail<&reasons::no_hello>(options_.hello_timeout), false);
 }
 
 // While the loop was stalled, the peer's reading was not checked.
@@ -81,9 +79,7 @@ void connection_verbs::stalled_reader_due(time_point now, connection_id id) {
   if (expiry > now) {
     return deadlines_.arm(c.stalled_reader, {expiry, due::stalled_reader, id.value});
   }
-  status const why{errc::unavailable, "the client read nothing for " +
-                                          in_words(options_.stalled_reader_timeout) +
-                                          " while replies were waiting"};
+  status const why = fail<&reasons::client_reads_nothing>(options_.stalled_reader_timeout);
   session_id const cut_off = c.session;
   say_goodbye(id, why, false);
   if (cut_off != session_id{}) end_session(now, cut_off, why);
@@ -121,34 +117,23 @@ void connection_verbs::check_expiry(time_point now, session_id id) {
     return deadlines_.arm(s.expiry, {again, due::session, id.value});
   }
   ++(s.grace ? kernel_.tally.graces_expired : kernel_.tally.heartbeats_expired);
-  status const why{errc::unavailable, expiry_text(now, s)};
+  status const why = expired(now, s);
   if (s.attached != connection_id{}) say_goodbye(s.attached, why, false);
   end_session(now, id, why);
 }
 
-std::string connection_verbs::expiry_text(time_point now, session const& s) const {
-  if (!s.grace) {
-    return "no heartbeat from " + kernel_.whose(s) + " for " + in_words(now - s.heard.since) +
-           " (timeout " + in_words(options_.heartbeat_timeout) + ")";
-  }
+status connection_verbs::expired(time_point now, session const& s) const {
+  std::string const who = kernel_.whose(s);
+  if (!s.grace)
+    return fail<&reasons::no_heartbeat>(who, now - s.heard.since, options_.heartbeat_timeout);
   std::string const at = kernel_.moment(now, s.grace->since);
-  if (s.has_said_bye) {
-    return "the client of " + kernel_.whose(s) + " was destroyed at " + at +
-           " without leaving; its process is still running";
-  }
-  if (s.is_restored) {
-    return "the coordinator was restarted at " + at + ", and " + kernel_.whose(s) +
-           " has not resumed its session within " + in_words(options_.restart_grace);
-  }
-  if (s.lost_its_trunk) {
-    return kernel_.relay_of(s) + " was lost at " + at +
-           ", and the session was not resumed within " + in_words(options_.relay_grace);
-  }
-  if (never_resumes(s)) {
-    return "the connection of " + kernel_.whose(s) + " was closed at " + at +
-           " and not resumed: its process has probably ended";
-  }
-  return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and not resumed";
+  if (s.has_said_bye) return fail<&reasons::client_was_destroyed_at>(who, at);
+  if (s.is_restored)
+    return fail<&reasons::not_resumed_after_restart>(at, who, options_.restart_grace);
+  if (s.lost_its_trunk)
+    return fail<&reasons::relay_was_lost>(kernel_.relay_of(s), at, options_.relay_grace);
+  if (never_resumes(s)) return fail<&reasons::connection_was_closed>(who, at);
+  return fail<&reasons::connection_was_lost>(who, at);
 }
 
 connection_id connection_verbs::connected(time_point now, std::string peer, session_secret secret) {
@@ -159,11 +144,11 @@ connection_id connection_verbs::connected(time_point now, std::string peer, sess
   c.opened = kernel_.alive_since(now);
   connection_id const id = sessions_.add_connection(std::move(c));
   if (kernel_.stopping) {
-    say_goodbye(id, {errc::unavailable, "the coordinator is stopping"}, false);
+    say_goodbye(id, fail<&reasons::is_about_to_stop>(), false);
     return id;
   }
   if (concerns_.restarts.is_suspended()) {
-    say_goodbye(id, {errc::unavailable, "the coordinator is about to be restarted"}, true);
+    say_goodbye(id, fail<&reasons::is_about_to_restart>(), true);
     return id;
   }
   time_point const expiry = deadline_after(now, options_.hello_timeout);
@@ -192,7 +177,7 @@ void connection_verbs::malformed(time_point now, connection_id from, std::string
   session_id const by = c->session;
   kernel_.log(severity::warning, event_kind::refused,
               "connection from " + c->peer + " ended: " + why);
-  status const cause{errc::invalid_argument, "protocol error: " + std::move(why)};
+  status const cause = fail<&reasons::protocol_error>(why);
   say_goodbye(from, cause, false);
   if (by != session_id{}) end_session(now, by, cause);
 }
@@ -208,11 +193,8 @@ void connection_verbs::lost(time_point now, connection_id from, loss how) {
   session* const s = sessions_.find(id);
   if (!s) return;
   s->attached = {};
-  if (how == loss::exited && !learns_end(*s)) {
-    return end_session(
-        now, id,
-        {errc::unavailable, "the process of " + kernel_.whose(*s) + " ended without leaving"});
-  }
+  if (how == loss::exited && !learns_end(*s))
+    return end_session(now, id, fail<&reasons::process_ended_without_leaving>(kernel_.whose(*s)));
   if (how != loss::unreachable) s->grace = kernel_.alive_since(now);
   s->lost_its_trunk = how == loss::trunk_closed;
   suspect(now, id, s->lost_its_trunk ? "its relay was lost" : "its connection was lost");
@@ -397,10 +379,9 @@ bool connection_verbs::drained() const {
 
 void connection_verbs::bye(time_point now, session_id by, bye_args const& args) {
   session& s = *sessions_.find(by);
-  status const why{errc::unavailable,
-                   "the client of " + kernel_.whose(s) +
-                       (args.abandoned ? " was destroyed" : " ended its session") +
-                       " without leaving"};
+  status const why = args.abandoned
+                         ? fail<&reasons::client_was_destroyed>(kernel_.whose(s))
+                         : fail<&reasons::session_ended_without_leaving>(kernel_.whose(s));
   // Once the job has failed, going is no failure of its own.
   if (error_) {
     for (task_id const task : task_list{s.tasks}) concerns_.leaves.depart(now, task);

@@ -59,7 +59,7 @@ class connection_verbs final : public concern {
   [[nodiscard]] bool learns_end(session const& s) const;
   [[nodiscard]] bool never_resumes(session const& s) const;
   [[nodiscard]] time_point expiry_of(session const& s) const;
-  [[nodiscard]] std::string expiry_text(time_point now, session const& s) const;
+  [[nodiscard]] status expired(time_point now, session const& s) const;
   void check_session(session_id id, session const& s) const;
 };
 

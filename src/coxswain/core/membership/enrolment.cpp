@@ -90,15 +90,12 @@ void enrolment::put_back(std::vector<undelivered> numbers) {
     if (is_held && std::to_string(t.held_by.value) != one.name) continue;
     not_received_.insert(id);
     if (!is_held) continue;
-    concerns_.failures.fail_task(kernel_.observed(), id,
-                                 {errc::cancelled, "its Join was cancelled"});
+    concerns_.failures.fail_task(kernel_.observed(), id, fail<&reasons::join_was_cancelled>());
   }
 }
 
 answer_ptr enrolment::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      status{errc::deadline_exceeded,
-             "no number was assigned within " + in_words(now - p.since) + ": " + waiting_text()});
+  return calls_.share(fail<&reasons::no_number_in_time>(now - p.since, waiting_text()));
 }
 
 std::string enrolment::missing_text(time_point, ticket, parked const&) { return waiting_text(); }
@@ -140,19 +137,14 @@ void enrolment::check_invariants() const {
 }
 
 status enrolment::admissible(call const& c, join_args const& args) const {
-  if (c.by.guest_of) {
-    return {errc::invalid_argument, "a guest acts for the task of its host: join as that task"};
-  }
+  if (c.by.guest_of) return fail<&reasons::guest_cannot_enrol>();
   if (args.member.size() > options_.label_bytes_max) {
-    return {errc::invalid_argument, "the member's name is " + std::to_string(args.member.size()) +
-                                        " bytes long; the limit label_bytes_max is " +
-                                        std::to_string(options_.label_bytes_max)};
+    return fail_as<&reasons::too_long>(errc::invalid_argument, "member's name", args.member.size(),
+                                       "label_bytes_max", options_.label_bytes_max);
   }
   if (args.placement.size() > placement_parts_max ||
       bytes_of(args.placement) > options_.label_bytes_max) {
-    return {errc::invalid_argument,
-            "a placement has at most " + std::to_string(placement_parts_max) + " parts with " +
-                std::to_string(options_.label_bytes_max) + " bytes together (label_bytes_max)"};
+    return fail<&reasons::placement_is_too_large>(placement_parts_max, options_.label_bytes_max);
   }
   return {};
 }
@@ -169,14 +161,10 @@ void enrolment::enrol(call const& c, join_args& args) {
   if (is_known && (!options_.elastic || roster_.at(at->second).is_connected())) {
     return concerns_.joins.join({c.now, c.from, c.by, at->second, c.what}, args);
   }
-  if (job_is_over()) return calls_.refuse(c, {errc::cancelled, "the job is over"});
+  if (job_is_over()) return calls_.refuse<&reasons::job_is_over>(c);
   replace_older(args);
-  if (waiting_.size() >= std::size_t{vacant()} + options_.spares) {
-    return calls_.refuse(c, {errc::resource_exhausted,
-                             "all tasks have a process, and the job has as many spares as it may "
-                             "have: " +
-                                 std::to_string(options_.spares)});
-  }
+  if (waiting_.size() >= std::size_t{vacant()} + options_.spares)
+    return calls_.refuse<&reasons::too_many_spares>(c, options_.spares);
   if (status why = kernel_.room_to_wait(c.by, kernel::memory_per_request); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
@@ -194,12 +182,9 @@ void enrolment::replace_older(join_args const& by) {
   if (at == names_.end()) return;
   applicant const& older = waiting_.at(at->second);
   bool const is_newer = older.asked.self != by.self;
-  calls_.answer_parked(
-      ticket{older.who},
-      calls_.share(
-          is_newer ? status{errc::already_exists,
-                            "a newer incarnation of member " + quoted(by.member) + " is joining"}
-                   : status{errc::cancelled, "replaced by a newer request of the same member"}));
+  calls_.answer_parked(ticket{older.who},
+                       calls_.share(is_newer ? fail<&reasons::newer_member_joins>(by.member)
+                                             : fail<&reasons::member_superseded>()));
 }
 
 void enrolment::forget_member(task_id id) {
@@ -300,7 +285,7 @@ void enrolment::follow_up(time_point now) {
   bool const is_new = std::exchange(seen_, roster_.version()) != roster_.version();
   if (!std::exchange(look_again_, false) && !is_new) return;
   if (job_is_over()) {
-    end_all(calls_.share(status{errc::cancelled, "the job is over"}));
+    end_all(calls_.share(fail<&reasons::job_is_over>()));
   } else if (options_.elastic) {
     concerns_.epochs.look_again();
   } else if (is_before_start()) {

@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/membership/epochs.hpp"
 
 #include <algorithm>
@@ -71,9 +70,7 @@ void epochs::leave_behind(time_point now) {
   leaves_behind_ = true;
   for (task_id const id : unready()) {
     if (kernel_.is_suspect(roster_.at(id))) continue;
-    concerns_.failures.fail_task(now, id,
-                                 {errc::aborted, "left behind: it did not call next_epoch within " +
-                                                     in_words(options_.epoch_timeout)});
+    concerns_.failures.fail_task(now, id, fail<&reasons::left_behind>(options_.epoch_timeout));
   }
   leaves_behind_ = false;
 }
@@ -135,15 +132,14 @@ void epochs::form(time_point now) {
 }
 
 void epochs::fail_short(time_point now) {
-  std::string text = "fewer than " + std::to_string(options_.min_tasks) +
-                     " tasks (min_tasks) for " + in_words(options_.min_wait) + ": " +
-                     std::to_string(roster_.count(task_state::connected)) + " of the " +
-                     std::to_string(roster_.size()) + " of epoch " + std::to_string(number_) +
-                     " are left";
-  for (std::string const& one : losses_) text += "; " + one;
-  if (losses_left_out_ > 0) text += "; and " + std::to_string(losses_left_out_) + " more";
-  text += applicants_text(now);
-  concerns_.failures.fail_job(now, {std::nullopt, {errc::unavailable, std::move(text)}});
+  std::string losses;
+  for (std::string const& one : losses_) losses += "; " + one;
+  if (losses_left_out_ > 0) losses += "; and " + std::to_string(losses_left_out_) + " more";
+  losses += applicants_text(now);
+  concerns_.failures.fail_job(
+      now, {std::nullopt, fail<&reasons::too_few_tasks>(options_.min_tasks, options_.min_wait,
+                                                        roster_.count(task_state::connected),
+                                                        roster_.size(), number_, losses)});
 }
 
 // Members keep their numbers where they can, and task 0 is one of them.
@@ -228,10 +224,7 @@ epochs::plan epochs::planned(applicants joining) const {
 void epochs::begin(time_point now, applicants joining) {
   if (options_.epochs_max != 0 && number_ >= options_.epochs_max) {
     return concerns_.failures.fail_job(
-        now, {std::nullopt,
-              {errc::resource_exhausted,
-               "the job has had " + std::to_string(number_) +
-                   " epochs, the limit epochs_max; the last one is over: " + ending_}});
+        now, {std::nullopt, fail<&reasons::too_many_epochs>(number_, ending_)});
   }
   plan const next = planned(std::move(joining));
   if (number_ > 0) end_calls();
@@ -279,16 +272,14 @@ void epochs::begin(time_point now, applicants joining) {
 // Those that are not in the next epoch leave.
 void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readiness> const& ready) {
   for (task_id const id : next.leaving) {
-    std::string const text =
-        preempted_.contains(id) && id.value < target_
-            ? kernel_.who(id) + " has left: a spare takes its place before it is preempted"
-            : kernel_.who(id) + " has left: the job is resized to " + std::to_string(target_) +
-                  (target_ == 1 ? " task" : " tasks");
+    status why = preempted_.contains(id) && id.value < target_
+                     ? fail<&reasons::left_for_spare>(kernel_.who(id))
+                     : fail<&reasons::left_by_resize>(kernel_.who(id), target_text());
     session_id const holder = roster_.at(id).held_by;
     concerns_.leaves.depart(now, id);
     kernel_.tally.count_request(operation_id<next_epoch_args>, errc::cancelled);
     // The body, an epoch without tasks, tells it from a call that was replaced.
-    auto const what = make_answer({status{errc::cancelled, text}, epoch_answer{}});
+    auto const what = make_answer({std::move(why), epoch_answer{}});
     ticket const who = ready.at(id).who;
     sessions_.reply(who, what, true, true);
     if (holder != who.session) sessions_.push(*sessions_.find(holder), what);

@@ -22,8 +22,6 @@ constexpr std::size_t loss_bytes_max = 256;
 // How many processes that wait to join are named.
 constexpr std::size_t applicants_named_max = 16;
 
-status const not_elastic{errc::failed_precondition, "this job is not elastic"};
-
 template <class... Args>
 bool is_any_of(request const& what) {
   return (std::holds_alternative<Args>(what) || ...);
@@ -71,9 +69,7 @@ void epochs::cancel(ticket, parked const& p) {
 
 answer_ptr epochs::overdue(time_point now, parked const& p) {
   auto const missing = unready();
-  status why{errc::deadline_exceeded, "epoch " + std::to_string(number_ + 1) +
-                                          " has not begun within " + in_words(now - p.since) +
-                                          ": " + waiting_text(now)};
+  status why = fail<&reasons::no_epoch_in_time>(number_ + 1, now - p.since, waiting_text(now));
   if (missing.empty()) return calls_.share(std::move(why));
   return make_answer({std::move(why), concerns_.missing.describe(now, missing, roster_.size())});
 }
@@ -169,21 +165,19 @@ std::string epochs::why_not_yet(time_point now, std::uint64_t applicant) const {
          in_words(std::chrono::ceil<std::chrono::seconds>(until - now));
 }
 
-std::string epochs::over_text() const {
-  return "epoch " + std::to_string(number_) + " is over: " + ending_ + "; call next_epoch";
+std::string epochs::target_text() const {
+  return std::to_string(target_) + (target_ == 1 ? " task" : " tasks");
 }
 
-status epochs::no_member() const {
-  return {errc::aborted,
-          "this session is no member of epoch " + std::to_string(number_) + ": join again"};
-}
+status epochs::over() const { return fail<&reasons::epoch_is_over>(number_, ending_); }
+
+status epochs::no_member() const { return fail<&reasons::not_in_epoch>(number_); }
 
 status epochs::checked(client_message const& message) const {
   bool const is_present = message.epoch == 0 || message.epoch == number_;
   if (is_present || chooses_epoch(message.what)) return {};
-  if (!options_.elastic) return not_elastic;
-  return {errc::aborted, "epoch " + std::to_string(message.epoch) + " is over: epoch " +
-                             std::to_string(number_) + " has begun; call next_epoch"};
+  if (!options_.elastic) return fail<&reasons::not_elastic>();
+  return fail<&reasons::epoch_is_past>(message.epoch, number_);
 }
 
 result<std::optional<task_id>> epochs::acting(client_message const& message, session const& by,
@@ -194,13 +188,13 @@ result<std::optional<task_id>> epochs::acting(client_message const& message, ses
     return no_member();
   }
   if (!as) return as;
-  if (is_over_ && ends_with_epoch(message.what)) return status{errc::aborted, over_text()};
+  if (is_over_ && ends_with_epoch(message.what)) return over();
   if (ready_.empty()) return as;
   auto const needed = needed_by(message.what);
   if (!needed) return as;
-  if (needed->empty()) return status{errc::aborted, unavailable_text(ready_.begin()->first)};
+  if (needed->empty()) return waits_for_epoch(ready_.begin()->first);
   for (task_id const id : *needed) {
-    if (ready_.contains(id)) return status{errc::aborted, unavailable_text(id)};
+    if (ready_.contains(id)) return waits_for_epoch(id);
   }
   return as;
 }
@@ -212,17 +206,13 @@ epoch_answer epochs::told(task_id id) const {
 }
 
 void epochs::handle(call const& c, next_epoch_args& args) {
-  if (!options_.elastic) return calls_.refuse(c, not_elastic);
+  if (!options_.elastic) return calls_.refuse<&reasons::not_elastic>(c);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
   if (!c.task) {
     if (args.after == 0) return calls_.refuse(c, kernel_.not_joined());
     return calls_.refuse(c, no_member());
   }
-  if (args.after > number_) {
-    return calls_.refuse(
-        c, {errc::invalid_argument, "there is no epoch " + std::to_string(args.after) +
-                                        " yet: this is epoch " + std::to_string(number_)});
-  }
+  if (args.after > number_) return calls_.refuse<&reasons::no_such_epoch>(c, args.after, number_);
   // A guest need not know an epoch.
   if (args.after < number_ && (args.after != 0 || !c.by.guest_of)) {
     return calls_.answer_now(c, calls_.share(told(*c.task)), true);
@@ -237,13 +227,13 @@ void epochs::handle(call const& c, next_epoch_args& args) {
   if (!is_over_) end_calls_that_need(c.now, *c.task);
 }
 
-std::string epochs::unavailable_text(task_id id) const {
-  return kernel_.who(id) + " waits for epoch " + std::to_string(number_ + 1) + "; call next_epoch";
+status epochs::waits_for_epoch(task_id id) const {
+  return fail<&reasons::member_waits_for_epoch>(kernel_.who(id), number_ + 1);
 }
 
 // They would wait until the next epoch, which waits for their callers.
 void epochs::end_calls_that_need(time_point now, task_id id) {
-  status const why{errc::aborted, unavailable_text(id)};
+  status const why = waits_for_epoch(id);
   concerns_.barriers.fail_rounds_awaiting(now, id, why);
   concerns_.alive.end_queries_awaiting(id, why);
   concerns_.topologies.fail_open_exchanges(why);
@@ -252,10 +242,8 @@ void epochs::end_calls_that_need(time_point now, task_id id) {
 
 // The roster may have become smaller since the page before; the reader sees another epoch.
 void epochs::handle(call const& c, epoch_members_args& args) {
-  if (!options_.elastic) return calls_.refuse(c, not_elastic);
-  if (number_ == 0) {
-    return calls_.refuse(c, {errc::failed_precondition, "no epoch has begun"});
-  }
+  if (!options_.elastic) return calls_.refuse<&reasons::not_elastic>(c);
+  if (number_ == 0) return calls_.refuse<&reasons::no_epoch_has_begun>(c);
   std::uint32_t const first = std::min(args.first_task.value, roster_.size());
   auto const end = static_cast<std::uint32_t>(
       std::min<std::size_t>(roster_.size(), first + options_.page_entries_max));
@@ -274,19 +262,16 @@ void epochs::handle(call const& c, epoch_members_args& args) {
 }
 
 void epochs::handle(call const& c, resize_args& args) {
-  if (!options_.elastic) return calls_.refuse(c, not_elastic);
+  if (!options_.elastic) return calls_.refuse<&reasons::not_elastic>(c);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   if (args.num_tasks < options_.min_tasks || args.num_tasks > options_.num_tasks) {
-    return calls_.refuse(
-        c, {errc::invalid_argument, "this job may have " + std::to_string(options_.min_tasks) +
-                                        " to " + std::to_string(options_.num_tasks) +
-                                        " tasks, not " + std::to_string(args.num_tasks)});
+    return calls_.refuse<&reasons::size_is_out_of_range>(c, options_.min_tasks, options_.num_tasks,
+                                                         args.num_tasks);
   }
   target_ = args.num_tasks;
   look_again_ = true;
   calls_.answer_now(c, calls_.share(status{}), true);
-  std::string const text = kernel_.whose(c.by) + " asks for " + std::to_string(target_) +
-                           (target_ == 1 ? " task" : " tasks");
+  std::string const text = kernel_.whose(c.by) + " asks for " + target_text();
   kernel_.log(severity::info, event_kind::other, text);
   if (number_ > 0 && target_ < roster_.size()) wish(epoch_ends::cause::asked, text);
 }
@@ -355,7 +340,7 @@ void epochs::end_over(epoch_ends::cause why, std::string text) {
 
 // Of all members, except those that wait for the next epoch.
 void epochs::end_calls() {
-  status const why{errc::aborted, over_text()};
+  status const why = over();
   concerns_.barriers.end_epoch(kernel_.observed(), why);
   concerns_.topologies.job_failed(kernel_.observed(), why, nullptr);
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {

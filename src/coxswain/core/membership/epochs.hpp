@@ -93,7 +93,8 @@ class epochs final : public blocking_concern, public timed_concern {
     std::uint32_t joined{};
   };
 
-  [[nodiscard]] std::string over_text() const;
+  [[nodiscard]] std::string target_text() const;
+  [[nodiscard]] status over() const;
   [[nodiscard]] status no_member() const;
   void end_over(epoch_ends::cause why, std::string text);
   void wish(epoch_ends::cause why, std::string text);
@@ -101,7 +102,7 @@ class epochs final : public blocking_concern, public timed_concern {
   [[nodiscard]] answer_ptr ending() const;
   void end_calls();
   void end_calls_that_need(time_point now, task_id id);
-  [[nodiscard]] std::string unavailable_text(task_id id) const;
+  [[nodiscard]] status waits_for_epoch(task_id id) const;
   void take_departures();
   void notice_wishes(time_point now);
   void leave_behind(time_point now);

@@ -18,8 +18,7 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
   if (c.by.tasks.empty() && supervised_by(c.from.session) == c.task) {
     return process_ended(c, *c.task, args);
   }
-  if (args.what.ok())
-    return calls_.refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
+  if (args.what.ok()) return calls_.refuse<&reasons::error_has_no_code>(c);
   if (c.by.guest_of) roster_.set_parted(*c.task, parting::none);
   fail_task(c.now, *c.task,
             {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)}, true);
@@ -28,25 +27,17 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
 
 // Any session may ask, since no session holds a failed task.
 void failure_verbs::handle(call const& c, reset_args& args) {
-  if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Reset must name its task"});
+  if (!c.task) return calls_.refuse<&reasons::reset_names_no_task>(c);
   if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
   if (options_.elastic) {
-    return calls_.refuse(
-        c, {errc::failed_precondition,
-            c.by.guest_of ? "an elastic job has no reset: end this command, and start its "
-                            "task again"
-                          : "an elastic job has no reset: join again"});
+    return calls_.refuse(c, c.by.guest_of ? fail<&reasons::elastic_guest_has_no_reset>()
+                                          : fail<&reasons::elastic_job_has_no_reset>());
   }
   task& t = roster_.at(*c.task);
-  if (t.state != task_state::failed) {
-    return calls_.refuse(
-        c, {errc::failed_precondition, kernel_.who(*c.task) + " has not failed: its state is \"" +
-                                           std::string{name(t.state)} + "\""});
-  }
-  if (t.self != args.self && !c.by.guest_of) {
-    return calls_.refuse(c, {errc::aborted, "another incarnation of " + kernel_.who(*c.task) +
-                                                " has failed; join without a reset"});
-  }
+  if (t.state != task_state::failed)
+    return calls_.refuse<&reasons::task_has_not_failed>(c, kernel_.who(*c.task), name(t.state));
+  if (t.self != args.self && !c.by.guest_of)
+    return calls_.refuse<&reasons::other_incarnation_failed>(c, kernel_.who(*c.task));
   roster_.set_state(*c.task, task_state::never_connected);
   t.last->failure = {};
   concerns_.enrolment.vacated(c.now, *c.task);
@@ -76,8 +67,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   }
   if (!why.ok()) return fail_task(now, id, std::move(why));
   if (!t.is_connected()) return;
-  calls_.end_waits(id, concerns_.leaves,
-                   {errc::cancelled, "the process of " + kernel_.who(id) + " has ended"});
+  calls_.end_waits(id, concerns_.leaves, fail<&reasons::process_has_ended>(kernel_.who(id)));
   concerns_.leaves.depart(now, id, t.parted == parting::returning);
   concerns_.leaves.release_if_complete(now);
 }
@@ -129,10 +119,8 @@ void failure_verbs::session_ended(time_point, session_id id, status const&) {
 void failure_verbs::process_ended(call const& c, task_id task, report_error_args& args) {
   auto const known = supervisions_.find(task);
   bool const is_present = known != supervisions_.end() && known->second.by == c.from.session;
-  if (is_present && known->second.of == incarnation{}) {
-    return calls_.refuse(c, {errc::not_found, "the process of task " + std::to_string(task.value) +
-                                                  " has never joined"});
-  }
+  if (is_present && known->second.of == incarnation{})
+    return calls_.refuse<&reasons::process_has_not_joined>(c, task);
   if (is_present) {
     session_id const holder = roster_.at(task).held_by;
     task_ended(c.now, task,
@@ -146,7 +134,7 @@ void failure_verbs::process_ended(call const& c, task_id task, report_error_args
 void failure_verbs::end_session_of_process(time_point now, session_id id) {
   session const* const s = sessions_.find(id);
   if (!s || !s->tasks.empty()) return;
-  status const why{errc::unavailable, "the process has ended"};
+  status const why = fail<&reasons::supervised_process_has_ended>();
   if (s->attached != connection_id{}) concerns_.connections.say_goodbye(s->attached, why, false);
   concerns_.connections.end_session(now, id, why);
 }

@@ -67,22 +67,15 @@ std::size_t guest_verbs::count_leaving() const {
 
 void guest_verbs::handle(call const& c, grant_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
-  if (c.by.guest_of) {
-    return calls_.refuse(
-        c, {errc::failed_precondition, "only the session that joined as " + kernel_.who(*c.task) +
-                                           " can let other programs act for it"});
-  }
+  if (c.by.guest_of) return calls_.refuse<&reasons::not_the_holder>(c, kernel_.who(*c.task));
   std::size_t const size = args.secret.size();
   if (size != 0 && (size < grant_secret_bytes_min || size > grant_secret_bytes_max)) {
-    return calls_.refuse(
-        c, {errc::invalid_argument,
-            "the secret of a grant must have " + std::to_string(grant_secret_bytes_min) + " to " +
-                std::to_string(grant_secret_bytes_max) + " bytes, not " + std::to_string(size)});
+    return calls_.refuse<&reasons::secret_has_other_size>(c, grant_secret_bytes_min,
+                                                          grant_secret_bytes_max, size);
   }
   host const by{c.from.session, *c.task};
   if (auto const* const before = find(grants_, by)) {
-    dismiss(c.now, before->guests,
-            {errc::failed_precondition, "the command of " + kernel_.who(by.task) + " has ended"});
+    dismiss(c.now, before->guests, fail<&reasons::command_has_ended>(kernel_.who(by.task)));
     grants_.erase(by);
   }
   if (size != 0) {
@@ -104,15 +97,9 @@ result<host> guest_verbs::host_of(guest_args const& args) const {
     // The member had this number when its command was started.
     if (options_.elastic && host_of(other.task) == other) return other;
     if (other.task != args.task) continue;
-    return status{
-        errc::failed_precondition,
-        kernel_.who(args.task) +
-            " is held by another session, which replaced the one this program acts through"};
+    return fail_as<&reasons::host_was_replaced>(errc::failed_precondition, kernel_.who(args.task));
   }
-  return status{errc::unauthenticated,
-                "the client's secret does not let it act for task " +
-                    std::to_string(args.task.value) +
-                    ": it is wrong, or the command that it was made for has ended"};
+  return fail<&reasons::secret_is_invalid>(args.task);
 }
 
 std::optional<host> guest_verbs::host_of(task_id id) const {
@@ -131,17 +118,9 @@ grant* guest_verbs::grant_of(session const& s) {
 result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
                                                          client_message const& message) const {
   task_id const id = s.guest_of->of.task;
-  if (message.task && *message.task != id && !options_.elastic) {
-    return status{errc::failed_precondition, "this session acts for task " +
-                                                 std::to_string(id.value) + ", not for task " +
-                                                 std::to_string(message.task->value)};
-  }
-  if (host_of(id) != s.guest_of->of) {
-    return status{
-        errc::aborted,
-        kernel_.who(id) +
-            " is held by another session, which replaced the one this program acts through"};
-  }
+  if (message.task && *message.task != id && !options_.elastic)
+    return fail<&reasons::acts_for_another>(id, *message.task);
+  if (host_of(id) != s.guest_of->of) return fail<&reasons::host_was_replaced>(kernel_.who(id));
   if (status left = has_left_its_guests(id); message.task && !left.ok()) return left;
   bool const joins = row_of(message.what).is(trait::takes_task);
   if (roster_.at(id).is_connected() || (joins && message.task)) return std::optional{id};
@@ -152,13 +131,12 @@ result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
 status guest_verbs::has_left_its_guests(task_id id) const {
   task_state const now = roster_.at(id).state;
   if (error_ || (now != task_state::left && now != task_state::returning)) return {};
-  return {errc::failed_precondition,
-          kernel_.who(id) + " has left the job, so its programs can no longer act for it"};
+  return fail<&reasons::host_has_left>(kernel_.who(id));
 }
 
 void guest_verbs::session_ended(time_point now, session_id holder, status const& why) {
   if (grants_.empty()) return;
-  status const ended{why.code(), "the session of its task has ended: " + why.message()};
+  status const ended = fail_as<&reasons::session_of_host_ended>(why.code(), why.message());
   auto at = grants_.lower_bound(host{holder, {}});
   while (at != grants_.end() && at->first.holder == holder) {
     status const left = has_left_its_guests(at->first.task);
@@ -189,7 +167,7 @@ void guest_verbs::renumber(time_point now, std::map<task_id, task_id> const& mov
     for (session_id const id : g.guests) sessions_.find(id)->guest_of->of = renamed;
     grants_.emplace(renamed, std::move(g));
   }
-  dismiss(now, std::move(gone), {errc::aborted, "its task is not in the new epoch"});
+  dismiss(now, std::move(gone), fail<&reasons::host_is_not_in_epoch>());
 }
 
 // The task itself leaves when its holder does. But others need not wait for it to leave, unless it
@@ -219,11 +197,7 @@ void guest_verbs::take_leaving_guests(task_id id, std::vector<ticket>& into) {
 
 // A guest asks at each step, so that the steps of several programs count as those of one task.
 void guest_verbs::reach_sync_point(call const& c, frozen_args const& args) {
-  if (args.agreement != 0) {
-    return calls_.refuse(
-        c, {errc::invalid_argument,
-            "a program that acts for a task cannot agree on a step: the session of the task does"});
-  }
+  if (args.agreement != 0) return calls_.refuse<&reasons::guest_cannot_agree>(c);
   grant& g = *grant_of(c.by);
   if (auto const stops = g.reached(args.step)) {
     return calls_.answer_now(c, sync_answer(args.step, *stops), true);

@@ -25,54 +25,35 @@ void handshake_verbs::stopping(time_point now, status const&) {
 }
 
 status handshake_verbs::refusal(hello_args const& args) const {
-  if (args.version != protocol_version) {
-    return {errc::failed_precondition,
-            "the client speaks protocol version " + std::to_string(args.version) +
-                ", this coordinator version " + std::to_string(protocol_version) +
-                ": run the same version of Coxswain on both sides"};
-  }
+  if (args.version != protocol_version)
+    return fail<&reasons::other_protocol>(args.version, protocol_version);
   if (args.acts_for) {
     if (auto const by = concerns_.guests.host_of(*args.acts_for); !by) return by.error();
   } else if (!role_of(args)) {
-    return {errc::unauthenticated,
-            args.token.empty() ? "this coordinator requires a token, and the client sent none"
-                               : "the token is not valid for this coordinator"};
+    return args.token.empty() ? fail<&reasons::token_is_missing>()
+                              : fail<&reasons::token_is_invalid>();
   }
-  if (role_of(args) == role::relay && !args.relay) {
-    return {errc::permission_denied,
-            "the token is that of a relay: use the job's token, or start coxswain relay"};
-  }
-  if (args.relay && !args.acts_for && *role_of(args) < role::worker) {
-    return {errc::permission_denied, "a relay needs a token with the role relay or worker"};
-  }
+  if (role_of(args) == role::relay && !args.relay) return fail<&reasons::token_is_of_relay>();
+  if (args.relay && !args.acts_for && *role_of(args) < role::worker)
+    return fail<&reasons::relay_needs_other_token>();
   if (args.supervises) {
     status why = permission(*role_of(args), role::worker, "supervise a task's process");
     if (!why.ok()) return why;
   }
-  if (args.supervises && !roster_.has(*args.supervises)) {
-    return {errc::invalid_argument, "there is no task " + std::to_string(args.supervises->value) +
-                                        "; the job has tasks 0 to " +
-                                        std::to_string(roster_.size() - 1)};
-  }
-  if (!args.job.empty() && args.job != options_.job) {
-    return {errc::failed_precondition, another_job(args.job, options_.job)};
-  }
+  if (args.supervises && !roster_.has(*args.supervises))
+    return fail<&reasons::no_such_task>(*args.supervises, roster_.size() - 1);
+  if (!args.job.empty() && args.job != options_.job)
+    return fail<&reasons::other_job>(args.job, options_.job);
   if (args.attempt && options_.attempt && *args.attempt != *options_.attempt) {
     bool const is_older = *args.attempt < *options_.attempt;
-    return {is_older ? errc::failed_precondition : errc::unavailable,
-            "the client belongs to attempt " + std::to_string(*args.attempt) +
-                ", this coordinator to attempt " + std::to_string(*options_.attempt) +
-                (is_older ? "" : "; an old coordinator is still running")};
+    return is_older ? fail<&reasons::client_of_older_attempt>(*args.attempt, *options_.attempt)
+                    : fail<&reasons::client_of_newer_attempt>(*args.attempt, *options_.attempt);
   }
-  if (args.num_tasks && *args.num_tasks != options_.num_tasks) {
-    return {errc::failed_precondition, "the client expects " + std::to_string(*args.num_tasks) +
-                                           " tasks, but the job has " +
-                                           std::to_string(options_.num_tasks)};
-  }
+  if (args.num_tasks && *args.num_tasks != options_.num_tasks)
+    return fail<&reasons::other_number_of_tasks>(*args.num_tasks, options_.num_tasks);
   if (args.label.size() > options_.label_bytes_max) {
-    return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
-                                        " bytes long; the limit label_bytes_max is " +
-                                        std::to_string(options_.label_bytes_max)};
+    return fail_as<&reasons::too_long>(errc::invalid_argument, "label", args.label.size(),
+                                       "label_bytes_max", options_.label_bytes_max);
   }
   return {};
 }
@@ -186,9 +167,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
     bool const restarted = args.coordinator != kernel_.self;
     return concerns_.connections.say_goodbye(
         from,
-        {errc::aborted,
-         restarted ? "session ended: the coordinator was restarted; its keys and barriers are gone"
-                   : "session ended: this coordinator has no such session"},
+        restarted ? fail<&reasons::coordinator_was_restarted>() : fail<&reasons::no_such_session>(),
         false, restarted);
   }
   if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through ||
@@ -197,8 +176,8 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
     // stale, and following it would undo later changes. Those behind a relay are numbered late, by
     // their routes.
     kernel_.tally.count_request(operation_id<resume_args>, errc::aborted);
-    return concerns_.connections.say_goodbye(
-        from, {errc::aborted, "the session was resumed on a newer connection"}, true);
+    return concerns_.connections.say_goodbye(from, fail<&reasons::resumed_on_newer_connection>(),
+                                             true);
   }
   bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
                          args.open.end() &&
@@ -208,13 +187,11 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
     std::string const why =
         "a Resume must list open requests in rising order, and acknowledge only replies that were "
         "sent";
-    if (s->attached != connection_id{}) {
-      concerns_.connections.say_goodbye(s->attached,
-                                        {errc::invalid_argument, "protocol error: " + why}, false);
-    }
+    if (s->attached != connection_id{})
+      concerns_.connections.say_goodbye(s->attached, fail<&reasons::protocol_error>(why), false);
     concerns_.connections.malformed(now, from, why);
     return concerns_.connections.end_session(now, args.session,
-                                             {errc::invalid_argument, "protocol error: " + why});
+                                             fail<&reasons::protocol_error>(why));
   }
   carry_on(now, from, answered_through, args);
 }
@@ -223,11 +200,10 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
 void handshake_verbs::was_replaced(connection_id from, std::uint64_t term) {
   newer_term_ = std::max(newer_term_, term);
   kernel_.tally.count_request(operation_id<resume_args>, errc::unavailable);
-  std::string const terms = "this coordinator has term " + std::to_string(kernel_.term) +
-                            ", and another one has term " + std::to_string(term);
+  status const why = fail<&reasons::other_term>(kernel_.term, term);
   kernel_.log(severity::warning, event_kind::refused,
-              "connection from " + sessions_.find(from)->peer + " refused: " + terms);
-  concerns_.connections.say_goodbye(from, {errc::unavailable, terms}, true);
+              "connection from " + sessions_.find(from)->peer + " refused: " + why.message());
+  concerns_.connections.say_goodbye(from, why, true);
 }
 
 // The session continues on this connection.
@@ -235,8 +211,8 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
                                resume_args const& args) {
   session& s = *sessions_.find(args.session);
   if (s.attached != connection_id{}) {
-    concerns_.connections.say_goodbye(
-        s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
+    concerns_.connections.say_goodbye(s.attached, fail<&reasons::resumed_by_another_connection>(),
+                                      true);
   }
   kernel_.tally.count_request(operation_id<resume_args>, errc::ok);
   concerns_.why.plan_review();

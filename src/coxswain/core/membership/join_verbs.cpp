@@ -54,9 +54,7 @@ void join_verbs::cancel(ticket who, parked const& p) {
 
 // Only a challenger has a deadline of its own.
 answer_ptr join_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      status{errc::deadline_exceeded, held_text(*p.task) + ", which was still being probed after " +
-                                          in_words(now - p.since) + "; join again"});
+  return calls_.share(fail<&reasons::probe_timed_out>(held_text(*p.task), now - p.since));
 }
 
 std::string join_verbs::missing_text(time_point now, ticket who, parked const& p) {
@@ -111,21 +109,15 @@ std::size_t join_verbs::armed() const {
 }
 
 void join_verbs::handle(call const& c, join_args& args) {
-  if (!c.task && !args.any) {
-    return calls_.refuse(c, {errc::invalid_argument, "a Join must name its task"});
-  }
+  if (!c.task && !args.any) return calls_.refuse<&reasons::join_names_no_task>(c);
   bool const names_job = sessions_.find(c.from.session)->names_job;
-  if (!names_job && options_.job != job_default) {
-    return calls_.refuse(c, {errc::failed_precondition, another_job(job_default, options_.job)});
-  }
+  if (!names_job && options_.job != job_default)
+    return calls_.refuse<&reasons::other_job>(c, job_default, options_.job);
   if (args.any) return concerns_.enrolment.enrol(c, args);
   bool const is_guest = c.by.guest_of && roster_.at(*c.task).is_connected();
   if (options_.elastic && !is_guest) {
-    return calls_.refuse(
-        c, {errc::failed_precondition,
-            c.by.guest_of ? kernel_.who(*c.task) +
-                                " is no member any more: end this command, and start its task again"
-                          : "this job is elastic: it assigns the numbers of its tasks"});
+    return calls_.refuse(c, c.by.guest_of ? fail<&reasons::host_is_no_member>(kernel_.who(*c.task))
+                                          : fail<&reasons::job_assigns_numbers>());
   }
   join(c, args);
 }
@@ -134,12 +126,8 @@ void join_verbs::join(call const& c, join_args& args) {
   args.timeout = std::min<duration>(args.timeout, options_.join_timeout_max);
   task& t = roster_.at(*c.task);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
-  if (is_ending_for(*c.task)) {
-    return calls_.refuse(c, {errc::aborted,
-                             "all tasks have left, and this coordinator is ending with the process "
-                             "of task " +
-                                 std::to_string(*options_.hosted_by_task) + "; join the next one"});
-  }
+  if (is_ending_for(*c.task))
+    return calls_.refuse<&reasons::coordinator_is_ending>(c, task_id{*options_.hosted_by_task});
   if (c.by.guest_of) {
     if (t.is_connected()) {
       c.by.guest_of->is_member = true;
@@ -150,21 +138,12 @@ void join_verbs::join(call const& c, join_args& args) {
     args.recoverable = t.recoverable;
     args.take_over = false;
   }
-  if (args.take_over && !is_recoverable(args)) {
-    return calls_.refuse(
-        c, {errc::invalid_argument, "only a recoverable task may take over; " +
-                                        kernel_.who(*c.task) + " does not join as recoverable"});
-  }
-  if (args.with_hello && is_known(t, args.self)) {
-    return calls_.refuse(
-        c, {errc::cancelled, "this process has joined as task " + std::to_string(c.task->value) +
-                                 " in another session"});
-  }
-  if (t.state == task_state::failed && t.self == args.self) {
-    return calls_.refuse(
-        c, {errc::aborted,
-            kernel_.has_failed(*c.task) + "; to join again, reset it or restart its process"});
-  }
+  if (args.take_over && !is_recoverable(args))
+    return calls_.refuse<&reasons::take_over_needs_recoverable>(c, kernel_.who(*c.task));
+  if (args.with_hello && is_known(t, args.self))
+    return calls_.refuse<&reasons::joined_in_another_session>(c, *c.task);
+  if (t.state == task_state::failed && t.self == args.self)
+    return calls_.refuse<&reasons::failed_before>(c, kernel_.has_failed(*c.task));
   if (t.is_connected()) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
@@ -178,12 +157,9 @@ void join_verbs::join(call const& c, join_args& args) {
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
-    calls_.answer_parked(
-        older, calls_.share(is_newer ? status{errc::already_exists,
-                                              "a newer incarnation of task " +
-                                                  std::to_string(c.task->value) + " is joining"}
-                                     : status{errc::cancelled,
-                                              "replaced by a newer request of the same task"}));
+    calls_.answer_parked(older,
+                         calls_.share(is_newer ? fail<&reasons::newer_incarnation_joins>(*c.task)
+                                               : fail<&reasons::superseded>()));
   }
   enter(c, args);
 }
@@ -220,8 +196,7 @@ void join_verbs::hold(call const& c, join_args const& args) {
 
 // A JAX program asks nothing that would be refused: it waits for an error.
 void join_verbs::end_replaced(time_point now, session_id id, task_id task) {
-  status const why{errc::aborted,
-                   "task " + std::to_string(task.value) + " was replaced by a new incarnation"};
+  status const why = fail<&reasons::replaced_by_incarnation>(task);
   session const& s = *sessions_.find(id);
   if (s.attached != connection_id{}) concerns_.connections.say_goodbye(s.attached, why, false);
   concerns_.connections.end_session(now, id, why);
@@ -230,9 +205,7 @@ void join_verbs::end_replaced(time_point now, session_id id, task_id task) {
 // Another session acts for the task from now on. The old one's calls for it end here, so that they
 // cannot be taken back in its name later.
 void join_verbs::move_holder(call const& c, join_args const& args) {
-  calls_.end_waits(*c.task,
-                   {errc::aborted,
-                    kernel_.who(*c.task) + " is held by another session, which replaced this one"});
+  calls_.end_waits(*c.task, fail<&reasons::held_by_another_session>(kernel_.who(*c.task)));
   holder_lives(*c.task);
   forget_holder(*c.task);
   hold(c, args);
@@ -330,24 +303,19 @@ void join_verbs::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   kernel_.log_task(severity::warning, event_kind::challenged, *c.task,
                    {" is challenged by another incarnation, from ", c.by.from.peer()});
-  if (args.take_over && !t.recoverable) {
-    return calls_.refuse(c, {errc::invalid_argument,
-                             kernel_.who(*c.task) + " did not join as a recoverable task, so it "
-                                                    "cannot be taken over"});
-  }
+  if (args.take_over && !t.recoverable)
+    return calls_.refuse<&reasons::cannot_be_taken_over>(c, kernel_.who(*c.task));
   calls_.park(c, *this, {}, args.timeout);
   if (!t.challenge) t.challenge = std::make_unique<core::challenge>();
   t.challenge->by.push_back({c.from, args});
-  std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
-  if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
+  if (args.take_over) return replace(c.now, *c.task, fail<&reasons::taken_over>(args.self.value));
   session& holder = *sessions_.find(t.held_by);
   if (kernel_.is_suspect(t)) {
     return replace(
         c.now, *c.task,
-        {errc::aborted, newcomer + " joined while " +
-                            (holder.lost_its_trunk ? kernel_.relay_of(holder)
-                                                   : "the connection of " + kernel_.who(*c.task)) +
-                            " was lost"});
+        fail<&reasons::joined_while_lost>(
+            args.self.value, holder.lost_its_trunk ? kernel_.relay_of(holder)
+                                                   : "the connection of " + kernel_.who(*c.task)));
   }
   if (t.is_probed()) return;
   t.challenge->probed = kernel_.alive_since(c.now);
@@ -368,18 +336,14 @@ void join_verbs::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   if (t.challenge->holder_heard) {
     if (!kernel_.is_suspect(t)) return holder_lives(id);
-    return replace(now, id,
-                   {errc::unavailable, "the connection of " + kernel_.who(id) +
-                                           " was lost when another incarnation asked to join"});
+    return replace(now, id, fail<&reasons::lost_when_challenged>(kernel_.who(id)));
   }
   time_point const verdict = kernel_.credited(t.challenge->probed, probe_time());
   if (verdict > now) return arm_probe(verdict, id);
   if (kernel_.is_paused(*sessions_.find(t.held_by))) {
     return arm_probe(deadline_after(now, probe_time()), id);
   }
-  replace(now, id,
-          {errc::unavailable,
-           "no heartbeat from " + kernel_.who(id) + " when another incarnation asked to join"});
+  replace(now, id, fail<&reasons::silent_when_challenged>(kernel_.who(id)));
 }
 
 // The holder was not read since then.
@@ -392,9 +356,8 @@ void join_verbs::postpone_probe(time_point now, liveness const& since, task_id i
 
 // The holder has failed, and if it is recoverable its challenger takes the place.
 void join_verbs::replace(time_point now, task_id id, status why) {
-  if (roster_.at(id).recoverable) {
-    calls_.end_waits(id, {errc::aborted, kernel_.who(id) + " was replaced by a new incarnation"});
-  }
+  if (roster_.at(id).recoverable)
+    calls_.end_waits(id, fail<&reasons::replaced_by_incarnation>(kernel_.who(id)));
   concerns_.failures.fail_task(now, id, std::move(why));
 }
 
@@ -404,9 +367,7 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
   if (!t.challenge) return;
   challenger newest = t.challenge->by.back();
   newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
-  end_challenge(
-      id, calls_.share(status{errc::already_exists, "a newer incarnation of task " +
-                                                        std::to_string(id.value) + " is joining"}));
+  end_challenge(id, calls_.share(fail<&reasons::newer_incarnation_joins>(id)));
   session& by = *sessions_.find(newest.who.session);
   if (options_.elastic) {
     return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
@@ -422,10 +383,8 @@ void join_verbs::holder_was_heard(time_point now, task_id id) {
 }
 
 void join_verbs::holder_lives(task_id id) {
-  end_challenge(id, calls_.share(status{
-                        errc::aborted, kernel_.who(id) + " is alive in another incarnation, from " +
-                                           kernel_.from_of(roster_.at(id)).peer() +
-                                           "; two processes have the same task id"}));
+  end_challenge(id, calls_.share(fail<&reasons::holder_is_alive>(
+                        kernel_.who(id), kernel_.from_of(roster_.at(id)).peer())));
 }
 
 // Answers all newcomers of the task.

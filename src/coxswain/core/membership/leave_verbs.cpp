@@ -88,17 +88,10 @@ std::size_t leave_verbs::armed() const { return leave_alarms_.armed(); }
 void leave_verbs::handle(call const& c, leave_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   task const& t = roster_.at(*c.task);
-  if (args.returning && options_.elastic) {
-    return calls_.refuse(c, {errc::invalid_argument,
-                             "a task of an elastic job cannot leave to return: leave, and join "
-                             "again"});
-  }
-  if (args.returning && !t.recoverable) {
-    return calls_.refuse(
-        c, {errc::invalid_argument,
-            kernel_.who(*c.task) + " did not join as a recoverable task, so it cannot leave to "
-                                   "return: join with recoverable set, or leave for good"});
-  }
+  if (args.returning && options_.elastic)
+    return calls_.refuse<&reasons::elastic_task_cannot_return>(c);
+  if (args.returning && !t.recoverable)
+    return calls_.refuse<&reasons::return_needs_recoverable>(c, kernel_.who(*c.task));
   args.timeout = std::min<duration>(args.timeout, options_.leave_timeout_max);
   bool const alone = error_ || args.returning || !leaves_together() || args.timeout <= 0s;
   if (alone || t.parted != parting::none) return leave_alone(c, args.returning);
@@ -141,8 +134,7 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
   if (c.by.guest_of) {
     concerns_.guests.part(c.by, returning);
   } else {
-    calls_.end_waits(*c.task, *this,
-                     {errc::cancelled, "replaced by a newer request of the same task"});
+    calls_.end_waits(*c.task, *this, fail<&reasons::superseded>());
     depart(c.now, *c.task, returning || roster_.at(*c.task).parted == parting::returning);
   }
   auto const reply =
@@ -210,17 +202,15 @@ void leave_verbs::end_open(status const& why) {
 
 void leave_verbs::depart(time_point now, task_id id, bool returning) {
   calls_.end_own_waits(id);
-  calls_.end_waits(id, concerns_.alive,
-                   {errc::cancelled, kernel_.who(id) + " is no longer in the job"});
-  calls_.end_waits(id, concerns_.epochs,
-                   {errc::cancelled, kernel_.who(id) + " is no longer in the job"});
-  concerns_.joins.end_challenge(
-      id, calls_.share(status{errc::aborted, kernel_.who(id) + " has just left; join again"}));
+  calls_.end_waits(id, concerns_.alive, fail<&reasons::no_longer_in_job>(kernel_.who(id)));
+  calls_.end_waits(id, concerns_.epochs, fail<&reasons::no_longer_in_job>(kernel_.who(id)));
+  concerns_.joins.end_challenge(id, calls_.share(fail<&reasons::has_just_left>(kernel_.who(id))));
   bool const returns = returning && !error_;
   if (returns) {
-    calls_.end_waits(id, {errc::cancelled, kernel_.who(id) + " has left and is expected back"});
+    calls_.end_waits(id, fail_as<&reasons::task_returns>(errc::cancelled, kernel_.who(id)));
   } else if (options_.elastic) {  // else its rounds fail below
-    calls_.end_waits_except(id, *this, {errc::cancelled, kernel_.who(id) + " has left"});
+    calls_.end_waits_except(id, *this,
+                            fail_as<&reasons::task_has_left>(errc::cancelled, kernel_.who(id)));
   }
   concerns_.joins.forget_holder(id);
   roster_.set_state(id, returns ? task_state::returning : task_state::left);
@@ -256,10 +246,7 @@ void leave_verbs::return_due(time_point now, task_id id) {
     return deadlines_.arm(t.last->return_due, {earliest, due::task_return, id.value});
   }
   roster_.set_state(id, task_state::failed);
-  t.last->failure = {errc::deadline_exceeded,
-                     kernel_.who(id) +
-                         " left to return, but did not join again within the return timeout of " +
-                         in_words(options_.return_timeout)};
+  t.last->failure = fail<&reasons::did_not_return>(kernel_.who(id), options_.return_timeout);
   kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", t.error().text()});
   concerns_.failures.go_on_without(now, id);
 }

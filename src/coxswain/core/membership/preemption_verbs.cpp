@@ -59,15 +59,11 @@ status preemption_verbs::preempt(time_point now, task_id id, duration in) {
 
 status preemption_verbs::post_preemption(time_point now, task_id id, duration in) {
   if (error_) return kernel_.job_failed(errc::failed_precondition);
-  if (!roster_.has(id)) {
-    return {errc::invalid_argument, "there is no task " + std::to_string(id.value) +
-                                        "; the job has tasks 0 to " +
-                                        std::to_string(roster_.size() - 1)};
-  }
+  if (!roster_.has(id)) return fail<&reasons::no_such_task>(id, roster_.size() - 1);
   task const& t = roster_.at(id);
   if (t.state == task_state::failed || t.state == task_state::left ||
       t.state == task_state::returning) {
-    return {errc::failed_precondition, kernel_.who(id) + " has already left or failed"};
+    return fail<&reasons::has_left_or_failed>(kernel_.who(id));
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
   concerns_.epochs.preempted(id);
@@ -111,11 +107,8 @@ void preemption_verbs::tell_agreement(time_point now, session& s) {
 void preemption_verbs::handle(call const& c, frozen_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (c.by.guest_of) return concerns_.guests.reach_sync_point(c, args);
-  if (!preemption_.is_open() || args.agreement != preemption_.number()) {
-    return calls_.refuse(c,
-                         {errc::failed_precondition,
-                          "agreement " + std::to_string(args.agreement) + " on a step has ended"});
-  }
+  if (!preemption_.is_open() || args.agreement != preemption_.number())
+    return calls_.refuse<&reasons::agreement_has_ended>(c, args.agreement);
   if (args.abstains) {
     preemption_.abstained(*c.task);
     calls_.answer_now(c, calls_.share(status{}), true);
@@ -148,9 +141,7 @@ void preemption_verbs::review_agreement() {
   }
   auto const step = preemption_.step();
   if (!step) {
-    status const why{
-        errc::out_of_range,
-        "no agreement on a step before a preemption: a task has reached the highest step number"};
+    status const why = fail<&reasons::no_higher_step>();
     kernel_.log(severity::error, event_kind::preemption, why.message());
     return end_agreement(why);
   }
@@ -177,12 +168,9 @@ void preemption_verbs::end_agreement(status why) {
 void preemption_verbs::preemption_due(time_point now) {
   if (!preemption_.is_open()) return plan_agreement(now);
   auto const silent = awaited_for_agreement();
-  status const why{errc::deadline_exceeded,
-                   "no agreement on a step before a preemption within " +
-                       in_words(options_.preemption_timeout) + ": " +
-                       std::to_string(silent.size()) + " of " +
-                       std::to_string(roster_.count(task_state::connected)) +
-                       " tasks did not report their step: " + ranges(silent).text};
+  status const why = fail<&reasons::no_agreement_in_time>(
+      options_.preemption_timeout, silent.size(), roster_.count(task_state::connected),
+      ranges(silent).text);
   kernel_.log(severity::error, event_kind::preemption, why.message());
   end_agreement(why);
 }

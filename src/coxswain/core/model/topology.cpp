@@ -2,6 +2,7 @@
 
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/model/content_bytes.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,9 +18,7 @@ status check_partition_indices(std::vector<local_topology> const& tasks) {
     (tasks[i].partition_index ? with : without).push_back(task_id{i});
   }
   if (with.empty() || without.empty()) return {};
-  return {errc::invalid_argument,
-          "either all tasks or none must have a partition index; with one: " + ranges(with).text +
-              "; without: " + ranges(without).text};
+  return fail<&reasons::partly_partitioned>(ranges(with).text, ranges(without).text);
 }
 
 // NVML reports zeros, before the clique's number, for a device in no fabric.

@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -53,7 +52,7 @@ void event_watch_verbs::follow_up() {
 
 void event_watch_verbs::handle(call const& c, watch_events_args& args) {
   std::uint64_t const last = kernel_.event_log.last();
-  if (args.after > last) return calls_.refuse(c, from_the_future("event", *args.after, last));
+  if (args.after > last) return calls_.refuse<&reasons::not_yet>(c, "event", *args.after, last);
   bool const waits = args.after && kernel_.event_log.last(args.at_least) <= *args.after &&
                      kernel_.event_log.lost(*args.after, args.at_least) == 0;
   if (!waits) {

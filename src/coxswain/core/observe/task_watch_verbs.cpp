@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 
 #include <utility>
 
@@ -50,7 +49,7 @@ void task_watch_verbs::tell_all() {
 void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
   std::uint64_t const version = roster_.version();
   if (args.after > version)
-    return calls_.refuse(c, from_the_future("version", *args.after, version));
+    return calls_.refuse<&reasons::not_yet>(c, "version", *args.after, version);
   // A waiting call also counts for its future reply.
   kernel_.tally.steps += roster_.size() / watching_tasks_per_step;
   if (args.after != version) return calls_.answer_now(c, tasks_now(), false);

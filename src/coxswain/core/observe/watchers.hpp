@@ -47,12 +47,4 @@ class watchers {
   watcher_number last_{};
 };
 
-// INVALID_ARGUMENT: the requested number is in the future.
-[[nodiscard]] inline status from_the_future(std::string const& what, std::uint64_t asked,
-                                            std::uint64_t is) {
-  return {errc::invalid_argument,
-          what + " " + std::to_string(asked) + " does not exist yet: this coordinator is at " +
-              std::to_string(is) + "; numbers from another coordinator are not valid here"};
-}
-
 }  // namespace coxswain::core

@@ -2,7 +2,6 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/observe/picture_budget.hpp"
 #include "coxswain/core/observe/wait_graph.hpp"
 
@@ -37,8 +36,7 @@ void alive_verbs::cancel(ticket who, parked const& p) { queries_.cancel(p.number
 answer_ptr alive_verbs::overdue(time_point now, parked const& p) {
   auto const& q = queries_.all().at(p.number);
   barrier_failure f = concerns_.missing.describe_shared(now, awaited(q), q.members->size());
-  status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
-                                          ": " + concerns_.missing.text(now, f)};
+  status why = fail<&reasons::alive_query_timed_out>(now - p.since, concerns_.missing.text(now, f));
   return make_answer({std::move(why), std::move(f)});
 }
 
@@ -86,12 +84,8 @@ void alive_verbs::handle(call const& c, alive_args& args) {
   kernel_.tally.steps += args.tasks.size() / query_tasks_per_step;
   auto const members = concerns_.barriers.participants(*c.task, args.tasks, std::nullopt);
   if (!members) return calls_.refuse(c, members.error());
-  if (!queries_.has_room(*members)) {
-    return calls_.refuse(c,
-                         {errc::resource_exhausted,
-                          "no room for an alive query among " + std::to_string((*members)->size()) +
-                              " tasks: memory_bytes_max is " + std::to_string(memory_.limit())});
-  }
+  if (!queries_.has_room(*members))
+    return calls_.refuse<&reasons::no_room_for_alive_query>(c, (*members)->size(), memory_.limit());
   auto& q = queries_.call(*members, *c.task, c.from);
   calls_.park(c, *this, {q.number}, args.timeout);
   answer_if_complete(q);

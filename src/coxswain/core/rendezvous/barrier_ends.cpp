@@ -23,7 +23,7 @@ void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
     auto one = reduced(b.kind.reduce, b.round);
     if (!one) {
       status const& why = one.error();
-      return fail_round(now, b, {why.code(), failed_text(b, why.message())});
+      return fail_round(now, b, round_failed(b, why.code(), why.message()));
     }
     a.data.emplace_back(*std::move(one), kernel_.memory);
   }
@@ -80,7 +80,7 @@ void barrier_verbs::forget_opening(barriers::barrier const& b) {
 void barrier_verbs::fail_all_rounds(time_point now, status const& why) {
   while (!barriers_.open_rounds().empty()) {
     barriers::barrier& b = *barriers_.open_rounds().begin()->second;
-    fail_round_owing(now, b, {why.code(), failed_text(b, why.message())}, {});
+    fail_round_owing(now, b, round_failed(b, why.code(), why.message()), {});
   }
 }
 
@@ -94,7 +94,7 @@ void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
     if (fails && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
-    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
+    fail_round(now, *b, round_failed(*b, why.code(), why.message()));
   }
 }
 

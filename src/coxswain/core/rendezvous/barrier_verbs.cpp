@@ -41,7 +41,7 @@ void barrier_verbs::fail_rounds_awaiting(time_point now, task_id id, status cons
     if (b->round.expected().index_of(id) && !b->round.arrival_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
-    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
+    fail_round(now, *b, round_failed(*b, why.code(), why.message()));
   }
 }
 
@@ -115,15 +115,13 @@ std::size_t barrier_verbs::armed() const {
 }
 
 status barrier_verbs::checked_name(std::string_view name) const {
-  if (name.empty()) return {errc::invalid_argument, "a barrier needs a name"};
+  if (name.empty()) return fail<&reasons::barrier_has_no_name>();
   if (name.size() > options_.key_bytes_max) {
-    return {errc::resource_exhausted, "the barrier's name is " + std::to_string(name.size()) +
-                                          " bytes long; the limit key_bytes_max is " +
-                                          std::to_string(options_.key_bytes_max)};
+    return fail<&reasons::too_long>("barrier's name", name.size(), "key_bytes_max",
+                                    options_.key_bytes_max);
   }
-  if (name.find('\0') != name.npos || !is_utf8(name)) {
-    return {errc::invalid_argument, "the barrier's name contains a NUL byte or is not UTF-8"};
-  }
+  if (name.find('\0') != name.npos || !is_utf8(name))
+    return fail<&reasons::barrier_name_is_malformed>();
   return {};
 }
 
@@ -173,34 +171,27 @@ bool barrier_verbs::may_only_open(std::string_view name) const {
 
 status barrier_verbs::checked_kind(barrier_args const& args) const {
   if (args.reduce != reduction::none) {
-    if (args.gather) return {errc::invalid_argument, "a barrier cannot both gather and reduce"};
+    if (args.gather) return fail<&reasons::gathers_and_reduces>();
     return checked_operand(args.reduce, args.data);
   }
   if (args.gather) return concerns_.keys.checked_value(args.data.size());
   if (args.data.empty()) return {};
-  return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
+  return fail<&reasons::data_is_unused>();
 }
 
 result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<task_id>& tasks,
                                                  std::optional<std::string_view> barrier) const {
   if (tasks.empty()) return kernel_.everyone;
-  auto const refusal = [&](std::string const& text) {
-    return status{errc::invalid_argument,
-                  (barrier ? "barrier " + quoted(*barrier) : "alive query") + ": " + text};
-  };
+  auto const meeting = [&] { return barrier ? "barrier " + quoted(*barrier) : "alive query"; };
   // They are usually sorted already, and every call can name all tasks.
   if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
     std::sort(tasks.begin(), tasks.end());
     tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
   }
-  if (!roster_.has(tasks.back())) {
-    return refusal("there is no task " + std::to_string(tasks.back().value) +
-                   "; the job has tasks 0 to " + std::to_string(roster_.size() - 1));
-  }
-  if (!std::binary_search(tasks.begin(), tasks.end(), caller)) {
-    return refusal("task " + std::to_string(caller.value) +
-                   " is not among the participants it names");
-  }
+  if (!roster_.has(tasks.back()))
+    return fail<&reasons::no_such_participant>(meeting(), tasks.back(), roster_.size() - 1);
+  if (!std::binary_search(tasks.begin(), tasks.end(), caller))
+    return fail<&reasons::caller_is_no_participant>(meeting(), caller);
   if (tasks.size() == roster_.size()) return kernel_.everyone;
   return boost::make_local_shared<task_set const>(std::move(tasks));
 }
@@ -208,13 +199,8 @@ result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<tas
 // Only the core knows them: there can be several doors. An open round keeps its participants.
 result<task_set_ptr> barrier_verbs::jax_tasks(task_id caller, barriers::barrier const* b,
                                               barrier_args const& args) const {
-  if (!args.participants.empty() || !roster_.at(caller).is_jax) {
-    return status{errc::invalid_argument,
-                  "barrier " + quoted(args.name) + ": " +
-                      (args.participants.empty()
-                           ? "task " + std::to_string(caller.value) + " is not a JAX program's"
-                           : "its participants are the tasks of JAX programs, and it lists some")};
-  }
+  if (!args.participants.empty()) return fail<&reasons::jax_barrier_lists_tasks>(args.name);
+  if (!roster_.at(caller).is_jax) return fail<&reasons::not_a_jax_task>(args.name, caller);
   if (b && b->round.is_open() && b->round.expected().index_of(caller)) {
     return b->round.expected_set();
   }
@@ -242,8 +228,7 @@ status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
     bool const is_lost = state == task_state::failed || state == task_state::returning;
     if (state != task_state::left && !(fails_when_lost && is_lost)) continue;
     status const why = kernel_.absence(id);
-    return {why.code(),
-            "barrier " + quoted(args.name) + " cannot be reached: " + std::string{why.message()}};
+    return fail_as<&reasons::barrier_is_unreachable>(why.code(), args.name, why.message());
   }
   return {};
 }
@@ -260,11 +245,8 @@ void barrier_verbs::open_round(call const& c, barriers::barrier& b, task_set_ptr
 
 void barrier_verbs::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
   if (is_bitwise(args.reduce) && args.data.size() != b.operand_bytes) {
-    return calls_.refuse(
-        c,
-        {errc::invalid_argument,
-         round_text(b) + ": operands must have " + std::to_string(b.operand_bytes) +
-             " bytes, like the first caller's; this one has " + std::to_string(args.data.size())});
+    return calls_.refuse<&reasons::operand_has_other_size>(c, round_text(b), b.operand_bytes,
+                                                           args.data.size());
   }
   if (status why = check_data(c, b, args.data.size()); !why.ok()) {
     // The outcome of a round is kept until it was received; this one may be its outcome.
@@ -292,19 +274,14 @@ status barrier_verbs::check_data(call const& c, barriers::barrier& b, std::size_
   std::size_t const gathered =
       b.round.gathered_bytes() + size - (replaced ? replaced->data.size() : 0);
   if (gathered > options_.gather_bytes_max) {
-    status const why{errc::resource_exhausted, round_text(b) + ": with the data of task " +
-                                                   std::to_string(c.task->value) + " there are " +
-                                                   std::to_string(gathered) +
-                                                   " bytes; the limit gather_bytes_max is " +
-                                                   std::to_string(options_.gather_bytes_max)};
+    status const why =
+        fail<&reasons::too_much_data>(round_text(b), *c.task, gathered, options_.gather_bytes_max);
     fail_round(c.now, b, why, c.task);
     return why;
   }
   // Data leaves the same reserve as values, so that barriers without data still work.
   if (size == 0 || memory_.fits(size + memory_.owned_max() / 16)) return {};
-  status const why{errc::resource_exhausted, round_text(b) + ": no room for " +
-                                                 std::to_string(size) +
-                                                 " bytes of data: " + usage_text(memory_)};
+  status const why = fail<&reasons::no_room_for_data>(round_text(b), size, usage_text(memory_));
   if (b.round.arrived() == 0) dissolve_round(b);
   return why;
 }
@@ -330,20 +307,12 @@ status barrier_verbs::cancel(time_point now, cancel_barrier_args const& what, st
                              std::optional<task_id> task) {
   if (status why = checked_name(what.name); !why.ok()) return why;
   barriers::barrier* const b = barriers_.find(what.name);
-  if (!b || !b->round.is_open()) {
-    return {errc::failed_precondition,
-            "barrier " + quoted(what.name) + " has no open round to cancel"};
-  }
-  if (what.round && *what.round != b->number) {
-    return {errc::failed_precondition, "the open round of barrier " + quoted(what.name) + " is " +
-                                           std::to_string(b->number.value) + ", not " +
-                                           std::to_string(what.round->value)};
-  }
-  if (task && !b->round.expected().index_of(*task)) {
-    return {errc::permission_denied, "task " + std::to_string(task->value) +
-                                         " does not take part in barrier " + quoted(what.name)};
-  }
-  fail_round(now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
+  if (!b || !b->round.is_open()) return fail<&reasons::no_open_round>(what.name);
+  if (what.round && *what.round != b->number)
+    return fail<&reasons::other_round_is_open>(what.name, b->number.value, what.round->value);
+  if (task && !b->round.expected().index_of(*task))
+    return fail<&reasons::not_in_barrier>(*task, what.name);
+  fail_round(now, *b, round_failed(*b, errc::cancelled, "cancelled by " + by));
   return {};
 }
 
@@ -392,10 +361,9 @@ void barrier_verbs::push_progress(time_point now, barriers::barrier& b) {
   if (next != time_point::max()) arm_progress(b, std::max(next, now + progress_every_min));
 }
 
-std::string barrier_verbs::failed_text(barriers::barrier const& b,
-                                       std::string const& reason) const {
-  return round_text(b) + " failed: " + reason + "; " + std::to_string(b.round.arrived()) + " of " +
-         std::to_string(b.round.expected().size()) + " tasks had arrived";
+status barrier_verbs::round_failed(barriers::barrier const& b, errc code, std::string const& why) {
+  return fail_as<&reasons::round_failed>(code, round_text(b), why, b.round.arrived(),
+                                         b.round.expected().size());
 }
 
 barrier_history barrier_verbs::history(time_point now, std::string_view name) const {

@@ -92,8 +92,8 @@ class barrier_verbs final : public blocking_concern {
   void forget_opening(barriers::barrier const& b);
   void note_round(time_point now, barriers::barrier const& b, errc outcome,
                   std::vector<ticket> const& in_order);
-  [[nodiscard]] std::string failed_text(barriers::barrier const& b,
-                                        std::string const& reason) const;
+  [[nodiscard]] static status round_failed(barriers::barrier const& b, errc code,
+                                           std::string const& why);
 
   barriers barriers_;
   std::map<barriers::round_sequence, alarms> round_alarms_;

@@ -1,7 +1,7 @@
 #include "coxswain/core/rendezvous/barriers.hpp"
 
 #include "coxswain/core/kernel/counted_answer.hpp"
-#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -116,12 +116,7 @@ answer_ptr barriers::take_owed(barrier& b, task_id task) {
   answer_ptr outcome = owed.outcome;
   if (!outcome) {
     outcome = make_answer(
-        {status{errc::aborted,
-                "the outcome of round " + std::to_string(owed.number.value) + " of barrier " +
-                    quoted(b.name) + " was discarded: undelivered outcomes exceeded " +
-                    std::to_string(owed_max_) +
-                    " (owed_outcomes_max) or an eighth of the core's memory; call again"},
-         {}});
+        {fail<&reasons::outcome_is_discarded>(owed.number.value, b.name, owed_max_), {}});
   }
   fulfil(at);
   return outcome;
@@ -130,10 +125,7 @@ answer_ptr barriers::take_owed(barrier& b, task_id task) {
 status barriers::may_open(barrier const& b, task_id caller, task_set const& expected) const {
   if (!b.last_expected || *b.last_expected == expected) return {};
   if (b.last_expected->index_of(caller)) return {};
-  return {errc::invalid_argument,
-          "barrier " + quoted(b.name) + " was last used, in round " +
-              std::to_string(b.number.value) + ", by participants without task " +
-              std::to_string(caller.value) + "; use a different name for a different set of tasks"};
+  return fail<&reasons::other_participants>(b.name, b.number.value, caller);
 }
 
 void barriers::open(barrier& b, task_set_ptr expected, round_kind kind, time_point now) {

@@ -25,11 +25,8 @@ void count_barrier_verbs::cancel(ticket, parked const& p) {
 
 answer_ptr count_barrier_verbs::overdue(time_point now, parked const& p) {
   auto const& w = count_barriers_.all().at(p.name.get());
-  return calls_.share(
-      status{errc::deadline_exceeded, "Barrier timed out. Count barrier " + quoted(p.name.get()) +
-                                          " timed out after " + in_words(now - p.since) + ": " +
-                                          std::to_string(w.arrived.size()) + " of " +
-                                          std::to_string(w.count) + " had arrived"});
+  return calls_.share(fail<&reasons::count_barrier_timed_out>(p.name.get(), now - p.since,
+                                                              w.arrived.size(), w.count));
 }
 
 std::string count_barrier_verbs::missing_text(time_point, ticket, parked const& p) {

@@ -1,13 +1,13 @@
 #include "coxswain/core/rendezvous/count_barriers.hpp"
 
-#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 namespace coxswain::core {
 
 result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
                                                               std::string const& name,
                                                               std::uint32_t count, ticket who) {
-  if (count == 0) return status{errc::invalid_argument, "a barrier's count must be at least 1"};
+  if (count == 0) return fail<&reasons::count_is_zero>();
   auto const [at, is_first] = by_name_.try_emplace(name);
   waiting& w = at->second;
   if (is_first) {
@@ -21,9 +21,7 @@ result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
     }
     ++w.number.value;
   } else if (w.count != count) {
-    return status{errc::invalid_argument, "callers already wait at barrier " + quoted(name) +
-                                              " with count " + std::to_string(w.count) + ", not " +
-                                              std::to_string(count)};
+    return fail<&reasons::other_count>(name, w.count, count);
   }
   w.arrived.emplace(++arrival_, who);
   return arrival_;

@@ -149,10 +149,8 @@ std::string missing_tasks::text(time_point now, barrier_failure const& f) const 
 
 std::string missing_tasks::timed_out(time_point now, meeting const& m, std::string const& what,
                                      barrier_failure const& f) const {
-  std::string const cause = "Barrier timed out. " + what + " timed out after " +
-                            in_words(now - m.opened()) + ": " + text(now, f);
-  return cause + "; " + std::to_string(f.arrived) + "/" + std::to_string(f.expected) +
-         " had arrived, task " + std::to_string(m.in_order().front().value) + " first";
+  return text_of<&reasons::meeting_timed_out>(what, now - m.opened(), text(now, f), f.arrived,
+                                              f.expected, m.in_order().front());
 }
 
 }  // namespace coxswain::core

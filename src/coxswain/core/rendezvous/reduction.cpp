@@ -1,6 +1,7 @@
 #include "coxswain/core/rendezvous/reduction.hpp"
 
 #include "coxswain/base/little_endian.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,8 +31,7 @@ result<std::string> integer_sum(std::vector<std::int64_t> const& numbers) {
   for (std::int64_t const n : numbers) sum += n;
   if (sum < std::numeric_limits<std::int64_t>::min() ||
       sum > std::numeric_limits<std::int64_t>::max()) {
-    return status{errc::out_of_range, "the sum of the " + std::to_string(numbers.size()) +
-                                          " numbers does not fit 64 bits"};
+    return fail<&reasons::sum_overflows>(numbers.size());
   }
   return to_little_endian(static_cast<std::int64_t>(sum));
 }
@@ -70,9 +70,7 @@ result<std::string> common(std::vector<bytes> const& operands, task_set const& f
                                   [&](bytes const& one) { return one != operands.front(); });
   if (other == operands.end()) return std::string{operands.front().view()};
   auto const index = static_cast<std::uint32_t>(other - operands.begin());
-  return status{errc::failed_precondition, "task " + std::to_string(from.at(0).value) +
-                                               " and task " + std::to_string(from.at(index).value) +
-                                               " passed different data"};
+  return fail<&reasons::data_differs>(from.at(0), from.at(index));
 }
 
 }  // namespace
@@ -97,8 +95,7 @@ std::string_view words_of(reduction how) noexcept {
 status checked_operand(reduction how, std::string_view operand) {
   switch (how) {
     case reduction::none:
-    case reduction::unknown:
-      return {errc::invalid_argument, "this coordinator does not support this kind of reduction"};
+    case reduction::unknown: return fail<&reasons::unknown_reduction>();
     case reduction::bit_and:
     case reduction::bit_or:
     case reduction::all_equal: return {};
@@ -110,8 +107,7 @@ status checked_operand(reduction how, std::string_view operand) {
     case reduction::max_double: break;
   }
   if (operand.size() == number_bytes) return {};
-  return {errc::invalid_argument,
-          "a number has 8 bytes; the data given has " + std::to_string(operand.size())};
+  return fail<&reasons::operand_is_no_number>(operand.size());
 }
 
 result<std::string> reduced(reduction how, meeting const& round) {

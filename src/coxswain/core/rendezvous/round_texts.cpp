@@ -1,6 +1,7 @@
 #include "coxswain/core/rendezvous/round_texts.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/reasons.hpp"
 #include "coxswain/core/rendezvous/reduction.hpp"
 
 #include <cstddef>
@@ -54,9 +55,8 @@ std::string round_text(barriers::barrier const& b) {
 
 status mismatch(barriers::barrier const& b, task_id caller, round_kind const& kind,
                 task_set const& named) {
-  return {errc::invalid_argument, round_text(b) + ": task " + std::to_string(caller.value) +
-                                      std::string{differs_from_waiting} +
-                                      difference(kind, named, b.kind, b.round.expected())};
+  return fail<&reasons::differs_from_waiting>(round_text(b), caller,
+                                              difference(kind, named, b.kind, b.round.expected()));
 }
 
 }  // namespace coxswain::core

@@ -16,12 +16,6 @@ std::string exchange_text(std::string_view platform) {
   return "topology exchange " + quoted(platform);
 }
 
-status exhausted(std::string_view platform, std::string const& what, std::string_view limit,
-                 std::size_t limit_value) {
-  return {errc::resource_exhausted, exchange_text(platform) + ": " + what + "; the limit " +
-                                        std::string{limit} + " is " + std::to_string(limit_value)};
-}
-
 }  // namespace
 
 topology_verbs::topology_verbs(concerns& all)
@@ -39,10 +33,10 @@ void topology_verbs::cancel(ticket, parked const& p) { exchanges_.cancel(p.name.
 answer_ptr topology_verbs::overdue(time_point now, parked const& p) {
   meeting const& m = exchanges_.find(p.name.get())->waiting;
   barrier_failure f = concerns_.missing.describe_shared(now, m, {});
-  std::string text = exchange_text(p.name.get()) + " timed out for " + kernel_.who(*p.task) +
-                     " after " + in_words(now - p.since) + ": " + concerns_.missing.text(now, f);
-  kernel_.log(severity::warning, event_kind::topology, text);
-  return make_answer({status{errc::deadline_exceeded, std::move(text)}, std::move(f)});
+  status why = fail<&reasons::exchange_timed_out>(p.name.get(), kernel_.who(*p.task), now - p.since,
+                                                  concerns_.missing.text(now, f));
+  kernel_.log(severity::warning, event_kind::topology, why.message());
+  return make_answer({std::move(why), std::move(f)});
 }
 
 std::string topology_verbs::missing_text(time_point now, ticket, parked const& p) {
@@ -103,9 +97,8 @@ void topology_verbs::handle(call const& c, exchange_topology_args& args) {
   local_topology const* const before = exchanges_.brought_by(args.platform, *c.task);
   if (before) {
     if (std::string const what = difference(*before, args.mine); !what.empty()) {
-      return calls_.refuse(
-          c, {errc::internal, exchange_text(args.platform) + ": " + kernel_.who(*c.task) +
-                                  " passed a different topology before: " + what});
+      return calls_.refuse<&reasons::topology_has_changed>(c, args.platform, kernel_.who(*c.task),
+                                                           what);
     }
   }
   auto const* const known = exchanges_.find(args.platform);
@@ -119,18 +112,12 @@ void topology_verbs::handle(call const& c, exchange_topology_args& args) {
 
 status topology_verbs::checked_topology(exchange_topology_args const& args) const {
   std::string const& platform = args.platform;
-  if (platform.empty() || platform.find('\0') != platform.npos || !is_utf8(platform)) {
-    return {errc::invalid_argument,
-            "a platform needs a name in UTF-8 without NUL bytes to exchange topologies"};
-  }
-  if (platform.size() > options_.key_bytes_max) {
-    return exhausted(platform, "the name has " + std::to_string(platform.size()) + " bytes",
-                     "key_bytes_max", options_.key_bytes_max);
-  }
-  if (args.mine.devices.size() > topology_devices_max) {
-    return exhausted(platform, "too many devices in one task", "topology_devices_max",
-                     topology_devices_max);
-  }
+  if (platform.empty() || platform.find('\0') != platform.npos || !is_utf8(platform))
+    return fail<&reasons::platform_is_malformed>();
+  if (platform.size() > options_.key_bytes_max)
+    return fail<&reasons::platform_is_too_long>(platform, platform.size(), options_.key_bytes_max);
+  if (args.mine.devices.size() > topology_devices_max)
+    return fail<&reasons::too_many_devices>(platform, topology_devices_max);
   return {};
 }
 
@@ -139,27 +126,19 @@ status topology_verbs::all_may_come(std::string_view platform) const {
   std::uint32_t gone = 0;
   while (roster_.at(task_id{gone}).state != task_state::left) ++gone;
   status const why = kernel_.absence(task_id{gone});
-  return {why.code(), exchange_text(platform) + " cannot be completed: " + why.message()};
+  return fail_as<&reasons::exchange_is_incompletable>(why.code(), platform, why.message());
 }
 
 status topology_verbs::room_for_topology(exchange_topology_args const& args) const {
-  if (!exchanges_.find(args.platform) &&
-      exchanges_.all().size() >= options_.topology_platforms_max) {
-    return exhausted(args.platform, "too many platforms", "topology_platforms_max",
-                     options_.topology_platforms_max);
-  }
+  if (!exchanges_.find(args.platform) && exchanges_.all().size() >= options_.topology_platforms_max)
+    return fail<&reasons::too_many_platforms>(args.platform, options_.topology_platforms_max);
   std::size_t const more = bytes_of(args.mine);
   std::size_t const all = exchanges_.bytes_brought(args.platform) + more;
   // All of it has to fit into one answer.
-  if (all > options_.frame_bytes_max()) {
-    return exhausted(args.platform, "with this topology it has " + std::to_string(all) + " bytes",
-                     "frame_bytes_max", options_.frame_bytes_max());
-  }
+  if (all > options_.frame_bytes_max())
+    return fail<&reasons::topologies_are_too_large>(args.platform, all, options_.frame_bytes_max());
   if (memory_.fits(more + memory_.owned_max() / 16)) return {};
-  return exhausted(args.platform,
-                   "no room for a topology of " + std::to_string(more) +
-                       " bytes: " + std::to_string(memory_.used()) + " bytes are in use",
-                   "memory_bytes_max", memory_.limit());
+  return fail<&reasons::no_room_for_topology>(args.platform, more, memory_.used(), memory_.limit());
 }
 
 void topology_verbs::join_exchange(call const& c, exchange_topology_args& args) {
@@ -179,8 +158,8 @@ void topology_verbs::join_exchange(call const& c, exchange_topology_args& args) 
 void topology_verbs::complete_exchange(std::string const& platform) {
   auto whole = build_topology(exchanges_.take_brought(platform));
   if (!whole) {
-    status const why{whole.error().code(),
-                     exchange_text(platform) + ": " + whole.error().message()};
+    status const why = fail_as<&reasons::topologies_contradict>(whole.error().code(), platform,
+                                                                whole.error().message());
     kernel_.log(severity::error, event_kind::topology, why.message());
     return calls_.answer_all(exchanges_.forget(platform), calls_.share(why));
   }
@@ -196,10 +175,8 @@ void topology_verbs::fail_open_exchanges(status const& why) {
   }
   for (auto const& platform : open) {
     meeting const& m = exchanges_.find(platform)->waiting;
-    status const told{why.code(), exchange_text(platform) + " failed: " + why.message() + "; " +
-                                      std::to_string(m.arrived()) + " of " +
-                                      std::to_string(m.expected().size()) +
-                                      " tasks had contributed"};
+    status const told = fail_as<&reasons::exchange_failed>(why.code(), platform, why.message(),
+                                                           m.arrived(), m.expected().size());
     calls_.answer_all(exchanges_.forget(platform), calls_.share(told));
   }
 }
