@@ -1,6 +1,7 @@
 #include "coxswain/core/model/operations.hpp"
 
 #include "coxswain/core/access/credential.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -94,9 +95,9 @@ BOOST_AUTO_TEST_CASE(tokens_must_not_be_empty_or_repeated) {
   using all = std::vector<credential>;
   BOOST_TEST(check(all{}).ok());
   BOOST_TEST(check(all{{role::worker, "a"}, {role::worker, "b"}}).ok());
-  BOOST_TEST(check(all{{role::worker, ""}}).message() == "A token is empty.");
-  BOOST_TEST(check(all{{role::worker, "a"}, {role::reader, "a"}}).message() ==
-             "The same token is given twice.");
+  BOOST_TEST(states(check(all{{role::worker, ""}}), &reasons::empty_token));
+  BOOST_TEST(
+      states(check(all{{role::worker, "a"}, {role::reader, "a"}}), &reasons::duplicate_token));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

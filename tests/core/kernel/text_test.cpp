@@ -1,5 +1,7 @@
 #include "coxswain/core/kernel/text.hpp"
 
+#include "coxswain/core/model/reasons.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <numeric>
@@ -131,6 +133,18 @@ BOOST_AUTO_TEST_CASE(overlong_truncated_surrogate_and_too_large_sequences_are_in
 BOOST_AUTO_TEST_CASE(bytes_are_written_in_hexadecimal_digits) {
   BOOST_TEST(hexadecimal(std::string_view{"\0\x7f\xff", 3}) == "007fff");
   BOOST_TEST(hexadecimal("").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_reason_is_recognized_whatever_its_arguments_and_what_surrounds_it) {
+  status const why = fail<&reasons::lock_is_free>(std::string(300, 'a'), 7);
+
+  BOOST_TEST(why.code() == errc::failed_precondition);
+  BOOST_TEST(why.message() ==
+             "lock " + quoted(std::string(300, 'a')) + " is not held; token 7 is no longer valid");
+  BOOST_TEST(states(why, &reasons::lock_is_free));
+  BOOST_TEST(states("it failed: " + why.text() + ".", &reasons::lock_is_free));
+  BOOST_TEST(!states(why, &reasons::other_token));
+  BOOST_TEST(!states(status{errc::aborted, why.message()}, &reasons::lock_is_free));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

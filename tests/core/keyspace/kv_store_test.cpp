@@ -1,4 +1,5 @@
 #include "coxswain/core/keyspace/kv_store.hpp"
+#include "coxswain/core/model/reasons.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -81,9 +82,7 @@ BOOST_AUTO_TEST_CASE(a_key_above_the_limit_is_refused_and_the_limit_named) {
   std::string key(101, 'k');
   status const refused = normalise_key(key, 100);
 
-  BOOST_TEST(refused.code() == errc::resource_exhausted);
-  BOOST_TEST(refused.message().find("key_bytes_max is 100") != std::string::npos);
-  BOOST_TEST(refused.message().find("101") != std::string::npos);
+  BOOST_TEST(refused == fail<&reasons::too_long>("key", 101, "key_bytes_max", 100));
 }
 
 BOOST_AUTO_TEST_CASE(get_existing_key_and_get_missing_key) {
@@ -374,8 +373,7 @@ BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_names_the_limit_and_changes_not
 
   auto const refused = s.keys.put("b", std::string(100'000, 'y'), false);
 
-  BOOST_TEST(refused.error().code() == errc::resource_exhausted);
-  BOOST_TEST(refused.error().message().find("memory_bytes_max is 1000000") != std::string::npos);
+  BOOST_TEST(states(refused.error(), &reasons::no_room_for_value));
   BOOST_TEST(s.put("old", std::string(100'000, 'y'), true) == "RESOURCE_EXHAUSTED");
   BOOST_TEST(s.value("old") == "1");
   BOOST_TEST(s.memory->used() == used);

@@ -1,5 +1,7 @@
 #include "tests/sim/everything/injected_bugs.hpp"
 
+#include "coxswain/core/model/reasons.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -278,7 +280,7 @@ void stopping_guest(bug_injector& by, std::size_t process, server_messages& sent
 }
 void unaware_guest(bug_injector& by, std::size_t process, server_messages& sent) {
   std::string const& why = sent.front().what.outcome.message();
-  bool const is_replaced = why.find("which replaced the one this program acts") != why.npos;
+  bool const is_replaced = states(why, &core::reasons::host_was_replaced);
   if (by.is_guest(process) && is_replaced) sent.front().what = {};
 }
 void unexplained_end(bug_injector& by, std::size_t process, server_messages& sent) {

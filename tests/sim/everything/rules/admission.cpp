@@ -1,6 +1,7 @@
 // Which waiting processes become members of the next epoch (D43.5), and which machines have to wait
 // after losses (D43.10, where they are called hosts).
 
+#include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -95,7 +96,7 @@ class admission_judge {
       if (number_in(what.text, "epoch ", " begins: ")) return;
       bool const is_loss = what.kind == core::event_kind::failed && what.task &&
                            what.task->value < all.members.size() &&
-                           what.text.find("left behind: ") == std::string::npos;
+                           !states(what.text, &core::reasons::left_behind);
       if (!is_loss) continue;
       incarnation const self = all.members[what.task->value].self;
       auto const lost = std::find_if(h_.processes.begin(), h_.processes.end(),

@@ -2,6 +2,8 @@
 
 #include "tests/sim/everything/rules/rules.hpp"
 
+#include "coxswain/core/model/reasons.hpp"
+
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -98,32 +100,30 @@ bool may_end_with(history const& h, call_record const& c) {
     return is_ended_by_leave(h, c.process, *c.answered);
   }
   // A replaced session is refused, whoever acts for the task now (semantics D3).
-  auto const& text = c.got.outcome.message();
-  if (code == aborted && text.find("which replaced this one") != std::string::npos) return true;
-  if (code == aborted &&
-      text.find("replaced the one this program acts through") != std::string::npos) {
-    return h.is_guest(c.process);
-  }
-  if (code == failed_precondition && (text.find("its programs can no longer act") != text.npos ||
-                                      text.find("is no member any more") != text.npos)) {
+  status const& why = c.got.outcome;
+  if (states(why, &core::reasons::held_by_another_session)) return true;
+  if (states(why, &core::reasons::host_was_replaced) ||
+      states(why, &core::reasons::host_has_left) ||
+      states(why, &core::reasons::host_is_no_member)) {
     return h.is_guest(c.process);
   }
   // Its member has failed (semantics D12.2).
   if (code == internal && c.asks<core::next_epoch_args>()) return h.is_guest(c.process);
   // Fencing (semantics D43).
-  bool const is_fenced =
-      text.find("; call next_epoch") != text.npos || text.find(": join again") != text.npos;
-  if (h.options.elastic && code == aborted && is_fenced) return true;
+  bool const is_fenced = states(why, &core::reasons::epoch_is_over) ||
+                         states(why, &core::reasons::epoch_is_past) ||
+                         states(why, &core::reasons::member_waits_for_epoch) ||
+                         states(why, &core::reasons::not_in_epoch);
+  if (h.options.elastic && is_fenced) return true;
   // The end of the epoch ends the calls that needed a member which left (semantics D43.2).
-  bool const is_absence = code == failed_precondition && text.find("has finished") != text.npos;
-  if (h.options.elastic && is_absence) return false;
+  if (h.options.elastic && states(why, &core::reasons::task_has_finished)) return false;
   // The task is not in this epoch, or its caller is not.
   bool const names_task = c.asks<core::preempt_args>() || c.asks<core::reset_args>();
   if (h.options.elastic && code == invalid_argument && names_task) return true;
   // The client's own error when the coordinator is unreachable.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
-  if (!h.limits_are_small && text.find("discarded") != std::string::npos) return false;
+  if (!h.limits_are_small && states(why, &core::reasons::outcome_is_discarded)) return false;
   return std::visit(
       [&](auto const& args) {
         codes const all = allowed(args);
@@ -166,9 +166,7 @@ void check_time(history const& h, call_record const& c, violations& found) {
 
 // A session with few open requests does not exceed the limit.
 void check_limit(history const& h, call_record const& c, violations& found) {
-  if (c.got.outcome.message().find("requests open or unacknowledged") == std::string::npos) {
-    return;
-  }
+  if (!states(c.got.outcome, &core::reasons::too_many_requests)) return;
   auto const beside = std::count_if(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
     return other.process == c.process && other.made <= *c.answered && other.over() >= c.made - 1s;
   });
@@ -206,7 +204,7 @@ void check_completion(history const& h, violations& found) {
     std::string const name = "process " + std::to_string(i);
     if (p.completed_twice > 0) found.push_back(name + " was answered what it did not ask");
     std::string const why = p.why_ended.text();
-    if (why.find("protocol error") != why.npos || why.find("invalid message") != why.npos) {
+    if (states(why, &core::reasons::protocol_error) || why.find("invalid message") != why.npos) {
       found.push_back(name + ": " + why);
     }
   }

@@ -1,5 +1,6 @@
 // The epochs of an elastic job follow each other as promised, and only their members act (D43).
 
+#include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/arrivals.hpp"
 #include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/key_story.hpp"
@@ -79,7 +80,7 @@ class epoch_judge {
   }
 
   void check_left_behind(std::uint64_t present, event_record const& e) {
-    if (e.what.what.text.find("left behind: ") == std::string::npos ||
+    if (!states(e.what.what.text, &core::reasons::left_behind) ||
         e.what.what.kind != core::event_kind::failed) {
       return;
     }
@@ -341,7 +342,7 @@ class epoch_judge {
       if (!is_over && !epochs_.may_have_begun(c.epoch + 1, *c.answered)) {
         report_violation("its epoch is not over", c);
       }
-    } else if (why.find(" waits for epoch ") != why.npos) {
+    } else if (states(why, &core::reasons::member_waits_for_epoch)) {
       bool const waits = std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& by) {
         return h_.ends_epoch(by, c.epoch) && by.made <= *c.answered;
       });
@@ -376,8 +377,9 @@ class epoch_judge {
   void check_failure() {
     if (!h_.failure) return;
     text why = h_.failure->cause.why.message();
-    bool const is_expected = why.find("(min_tasks)") != why.npos ||
-                             (why.find("epochs_max") != why.npos && h_.options.epochs_max > 0);
+    bool const is_expected =
+        states(why, &core::reasons::too_few_tasks) ||
+        (states(why, &core::reasons::too_many_epochs) && h_.options.epochs_max > 0);
     if (!is_expected) found_.push_back("the job has failed: " + why);
   }
 

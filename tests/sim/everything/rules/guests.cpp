@@ -1,5 +1,6 @@
 // Guests act for the tasks of their hosts exactly while granted.
 
+#include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/epoch_stories.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -58,10 +59,11 @@ void check_reason(history const& h, std::size_t guest, violations& found) {
                         g.troubles.front().to < *g.ended;
   if (!was_well || g.why_ended.code() == errc::unavailable || h.limits_are_small) return;
   std::string const& why = g.why_ended.message();
-  for (auto const* const reason : {"the command of ", "the session of its task has ended",
-                                   "has left the job", "its task is not in the new epoch"}) {
-    if (why.find(reason) != why.npos) return;
-  }
+  if (states(why, &core::reasons::command_has_ended) ||
+      states(why, &core::reasons::session_of_host_ended) ||
+      states(why, &core::reasons::host_has_left) ||
+      states(why, &core::reasons::host_is_not_in_epoch))
+    return;
   found.push_back(name_of(guest) + " ended without a reason: " + g.why_ended.text());
 }
 

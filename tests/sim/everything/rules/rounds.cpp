@@ -1,5 +1,6 @@
 // A round is released only when all have arrived, with the same result for all.
 
+#include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/arrivals.hpp"
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -186,11 +187,11 @@ void check_clean_exits(history const& h, violations& found) {
     auto const* const args = c.asks<core::barrier_args>();
     if (!args || !c.answered) continue;
     auto const& outcome = c.got.outcome;
-    bool const names_return = outcome.message().find("expected back") != std::string::npos;
-    if (names_return && outcome.code() == errc::internal && !minds_losses(h, c)) {
+    bool const names_return = states(outcome, &core::reasons::task_returns);
+    if (names_return && !minds_losses(h, c)) {
       found.push_back("does not wait for the return: " + h.text(c));
     }
-    bool const names_finished = outcome.message().find("has finished") != std::string::npos;
+    bool const names_finished = states(outcome.message(), &core::reasons::task_has_finished);
     if (names_finished && outcome.code() != errc::failed_precondition) {
       found.push_back("a finished task makes another failure: " + h.text(c));
     }
