@@ -116,29 +116,13 @@ void append_fields(std::string& out, Write write) {
   to.finish();
 }
 
-// Frequent messages are short, and written without counting their bytes first: the fields of one,
-// and before these its head.
+// Frequent messages are short, and written without counting their bytes first: the head of one is
+// put before its fields.
 inline constexpr std::size_t short_bytes_max = 512;
 
 template <class Object>
 [[gnu::always_inline]] inline bool is_short(Object const& what) noexcept {
   return bytes_bound(what) <= short_bytes_max;
-}
-
-template <class Object, class WriteHead, class WriteEnd>
-void append_short(std::string& out, Object const& what, WriteHead write_head, WriteEnd write_end) {
-  constexpr std::size_t head_bytes_max = length_bytes + 4 * number_field_bytes_max;
-  std::array<char, head_bytes_max + short_bytes_max + number_field_bytes_max> room;
-  field_writer fields{room.data() + head_bytes_max};
-  write_fields(fields, what);
-  auto const bytes = fields.written().size();
-  write_end(fields);
-  std::array<char, head_bytes_max> first;
-  field_writer head{first.data()};
-  write_head(head, bytes, fields.written().size());
-  auto const begin = head_bytes_max - head.written().size();
-  std::copy(head.written().begin(), head.written().end(), room.data() + begin);
-  out.append(room.data() + begin, head.written().size() + fields.written().size());
 }
 
 [[nodiscard]] inline status invalid(std::size_t bytes, std::string_view message) {

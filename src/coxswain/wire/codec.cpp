@@ -67,22 +67,24 @@ template <class Sink>
 }
 
 template <int Number, class Args>
-void append_short_request(std::string& out, core::client_message const& message, Args const& what) {
-  append_short(
-      out, what,
-      [&](field_writer& head, std::size_t bytes, std::size_t bytes_to_end) {
-        std::array<char, length_bytes> const unknown{};
-        head.put({unknown.data(), unknown.size()});
-        write_head(head, message);
-        if (Number > client_field::epoch) write_epoch(head, message);
-        head.put_head(Number, bytes);
-        auto const written = head.written();
-        auto const prefix = length_prefix(written.size() - length_bytes + bytes_to_end);
-        field_writer{head.begin()}.put({prefix.data(), prefix.size()});
-      },
-      [&](field_writer& end) {
-        if (Number < client_field::epoch) write_epoch(end, message);
-      });
+void append_short(std::string& out, core::client_message const& message, Args const& what) {
+  constexpr std::size_t head_bytes_max = length_bytes + 4 * number_field_bytes_max;
+  std::array<char, head_bytes_max + short_bytes_max + number_field_bytes_max> room;
+  field_writer fields{room.data() + head_bytes_max};
+  write_fields(fields, what);
+  auto const bytes = fields.written().size();
+  if (Number < client_field::epoch) write_epoch(fields, message);
+  std::array<char, head_bytes_max> first;
+  field_writer head{first.data() + length_bytes};
+  write_head(head, message);
+  if (Number > client_field::epoch) write_epoch(head, message);
+  head.put_head(Number, bytes);
+  auto const head_bytes = head.written().size();
+  auto const prefix = length_prefix(head_bytes + fields.written().size());
+  std::copy(prefix.begin(), prefix.end(), first.begin());
+  char* const begin = fields.begin() - head_bytes - length_bytes;
+  std::copy_n(first.begin(), length_bytes + head_bytes, begin);
+  out.append(begin, length_bytes + head_bytes + fields.written().size());
 }
 
 template <class Args>
@@ -93,7 +95,7 @@ void append_request(std::string& out, core::client_message const& message, Args 
     return 0;
   }();
   if constexpr (is_request) {
-    if (is_short(what)) return append_short_request<number>(out, message, what);
+    if (is_short(what)) return append_short<number>(out, message, what);
   }
   auto const write = [&](auto& to) {
     write_head(to, message);
@@ -109,8 +111,7 @@ void append_request(std::string& out, core::client_message const& message, Args 
   to.finish();
 }
 
-status check_size(std::string_view payload) {
-  if (payload.size() <= request_bytes_max) return {};
+status check_large(std::string_view payload) {
   if (payload.size() > message_bytes_max) return invalid(payload.size(), "ClientMessage");
   auto const bytes = bytes_beside_values(payload);
   if (bytes <= request_bytes_max) return {};
@@ -201,7 +202,9 @@ bool append_with_value(std::string& out, std::string_view payload, std::string_v
 }
 
 status decode_client(std::string_view payload, core::client_message& to, decoded_payload& from) {
-  if (status wrong = check_size(payload); !wrong.ok()) return wrong;
+  if (payload.size() > request_bytes_max) {
+    if (status wrong = check_large(payload); !wrong.ok()) return wrong;
+  }
   to.id = {};
   to.answered_through = 0;
   to.task.reset();

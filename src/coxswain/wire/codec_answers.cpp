@@ -48,10 +48,13 @@ void append_body(std::string& out, bytes& tail, Value const& what) {
   if (!is_short(what)) {
     return append_fields(out, [&](auto& to) { write_present<number, as::plain_t>(to, what); });
   }
-  append_short(
-      out, what,
-      [](field_writer& head, std::size_t bytes, std::size_t) { head.put_head(number, bytes); },
-      [](field_writer&) {});
+  std::array<char, number_field_bytes_max + short_bytes_max> room;
+  field_writer fields{room.data() + number_field_bytes_max};
+  write_fields(fields, what);
+  auto const bytes = fields.written().size();
+  char* const begin = fields.begin() - (number < 16 ? 1 : 2) - varint_bytes(bytes);
+  field_writer{begin}.put_head(number, bytes);
+  out.append(begin, static_cast<std::size_t>(fields.begin() - begin) + bytes);
 }
 
 }  // namespace
