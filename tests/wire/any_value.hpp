@@ -84,7 +84,7 @@ class value_generator {
     to = static_cast<Enum>(rng_.upto(static_cast<std::uint64_t>(core::enumeration_of<Enum>.last)));
   }
   void set(as::plain_t, core::absent_value&) {}
-  void set(as::plain_t, core::session_secret& to) {
+  void set(as::secret_t, core::session_secret& to) {
     for (auto& byte : to) byte = static_cast<std::uint8_t>(rng_.upto(255));
   }
 
@@ -92,7 +92,9 @@ class value_generator {
   void set(as::name_t, std::string& to) { to = any_bytes(); }
   void set(as::value_t, std::string& to) { to = any_value(); }
   void set(as::value_t, bytes& to) { to = bytes{any_value()}; }
+  void set(as::secret_t, std::string& to) { to = any_bytes(); }
   void set(as::text_t, std::string& to) { to = any_text(); }
+  void set(as::token_t, std::string& to) { to = any_text(); }
   void set(as::plain_t, status& to) { to = any_status(); }
   void set(as::status_code_t, status& to) { to = any_status(); }
   void set(as::status_message_t, status&) {}

@@ -109,7 +109,7 @@ constexpr proto::type type_in_proto() {
   if constexpr (random_number<T>) return proto::fixed64;
   if constexpr (std::same_as<T, float>) return proto::float_;
   if constexpr (std::same_as<T, bool> || std::same_as<T, core::absent_value>) return proto::bool_;
-  if constexpr (std::same_as<Meaning, as::text_t> || std::same_as<Meaning, as::status_message_t>)
+  if constexpr (is_text<Meaning> || std::same_as<Meaning, as::status_message_t>)
     return proto::string;
   if constexpr (coded_as_content<T>) return proto::bytes_;
   if constexpr (std::same_as<Meaning, as::signed_number_t>)

@@ -39,6 +39,9 @@ inline constexpr bool is_alternative = false;
 template <class T, class Meaning>
 inline constexpr bool is_alternative<as::alternative_t<T, Meaning>> = true;
 template <class Meaning>
+inline constexpr bool is_text =
+    std::is_same_v<Meaning, as::text_t> || std::is_same_v<Meaning, as::token_t>;
+template <class Meaning>
 inline constexpr bool is_value = std::is_same_v<Meaning, as::value_t>;
 template <class T>
 inline constexpr bool is_value<as::alternative_t<T, as::value_t>> = true;

@@ -42,12 +42,15 @@ template <class Meaning>
 [[gnu::always_inline]] inline void read_content(field_reader& from, std::string& to,
                                                 reading& state) {
   auto const content = from.take_content();
-  if constexpr (std::same_as<Meaning, as::text_t>) {
+  if constexpr (is_text<Meaning>) {
     if (!core::is_utf8(content)) from.fail();
   }
   if constexpr (std::same_as<Meaning, as::value_t>) state.value = content;
-  if (!to.empty()) state.is_plain = false;
-  to.assign(content.data(), content.size());
+  if (!to.empty()) {
+    state.is_plain = false;
+    to.clear();
+  }
+  to.append(content);
 }
 template <class Meaning>
 [[gnu::always_inline]] inline void read_content(field_reader& from, bytes& to, reading&) {
@@ -130,7 +133,7 @@ template <int Number, class Meaning, class T>
     return true;
   } else {
     if (tag != tag_of(Number, type_of<Meaning, T>())) return false;
-    if constexpr (std::same_as<T, std::string> && !std::same_as<Meaning, as::text_t>) {
+    if constexpr (std::same_as<T, std::string> && !is_text<Meaning>) {
       to.emplace_back(from.take_content());
     } else if (to.size() < count_max<Meaning>) {
       auto& element = to.emplace_back();

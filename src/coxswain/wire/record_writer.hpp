@@ -67,7 +67,7 @@ template <int Number, class Meaning, class Sink, class T>
   } else if constexpr (coded_as_content<T>) {
     auto const content = content_of(from);
     to.put_head(Number, content.size());
-    if constexpr (std::same_as<Meaning, as::text_t>) {
+    if constexpr (is_text<Meaning>) {
       put_text(to, content);
     } else {
       to.put(content);

@@ -26,6 +26,9 @@ struct text_t {};
 struct name_t {};
 // Bytes of the user, which may be as large as a frame.
 struct value_t {};
+// Not to be recorded or shown: bytes, and text.
+struct secret_t {};
+struct token_t {};
 // A number that is short whatever its sign (sint32, sint64).
 struct signed_number_t {};
 // The longest wait, in milliseconds: rounded up, so that no deadline comes early; negative is
@@ -61,6 +64,8 @@ inline constexpr plain_t plain;
 inline constexpr text_t text;
 inline constexpr name_t name;
 inline constexpr value_t value;
+inline constexpr secret_t secret;
+inline constexpr token_t token;
 inline constexpr signed_number_t signed_number;
 inline constexpr timeout_t timeout;
 inline constexpr wide_timeout_t wide_timeout;

@@ -116,14 +116,14 @@ inline constexpr auto record_of<local_topology> =
 
 template <>
 inline constexpr auto record_of<guest_args> =
-    part(field<1>("task", &guest_args::task), field<2>("secret", &guest_args::secret));
+    part(field<1>("task", &guest_args::task), field<2>("secret", &guest_args::secret, as::secret));
 
 template <>
 inline constexpr auto record_of<hello_args> =
     message<4>("hello", field<1>("protocol_version", &hello_args::version),
            field<2>("job", &hello_args::job, as::text),
            field<3>("attempt", &hello_args::attempt),
-           field<4>("token", &hello_args::token, as::text),
+           field<4>("token", &hello_args::token, as::token),
            field<5>("label", &hello_args::label, as::text),
            field<7>("acts_for", &hello_args::acts_for),
            field<8>("relay", &hello_args::relay),
@@ -133,7 +133,7 @@ inline constexpr auto record_of<hello_args> =
 template <>
 inline constexpr auto record_of<resume_args> =
     message<5>("resume", field<1>("session", &resume_args::session),
-           field<2>("secret", &resume_args::secret),
+           field<2>("secret", &resume_args::secret, as::secret),
            field<3>("coordinator_incarnation", &resume_args::coordinator),
            field<4>("open", &resume_args::open, as::distances),
            field<5>("term_seen", &resume_args::term_seen),
@@ -377,7 +377,7 @@ inline constexpr auto record_of<report_progress_args> =
 
 template <>
 inline constexpr auto record_of<grant_args> =
-    message<42>("grant", field<1>("secret", &grant_args::secret));
+    message<42>("grant", field<1>("secret", &grant_args::secret, as::secret));
 
 template <>
 inline constexpr auto record_of<why_args> =
@@ -390,7 +390,7 @@ inline constexpr auto record_of<hello_answer> = message<3>("hello",
            field<1>("coordinator_incarnation", &hello_answer::coordinator),
            field<2>("version", &hello_answer::version, as::text),
            field<3>("session", &hello_answer::session),
-           field<4>("secret", &hello_answer::secret),
+           field<4>("secret", &hello_answer::secret, as::secret),
            field<5>("num_tasks", &hello_answer::num_tasks),
            field<6>("heartbeat_period_ms", &hello_answer::heartbeat_period, as::period),
            field<7>("heartbeat_timeout_ms", &hello_answer::heartbeat_timeout, as::period),
