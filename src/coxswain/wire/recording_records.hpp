@@ -31,10 +31,11 @@ inline constexpr auto record_of<wire::recording_head> =
          field<7>("has_sent", &wire::recording_head::has_sent));
 
 template <>
-inline constexpr auto record_of<wire::record> = part(
-    field<1>("at_ns", &wire::record::at, as::nanoseconds), field<2>("kind", &wire::record::kind),
-    field<3>("connection", &wire::record::connection), field<4>("content", &wire::record::content),
-    field<5>("secret", &wire::record::secret), field<6>("number", &wire::record::number),
-    field<7>("code", &wire::record::code), field<9>("held", &wire::record::held, as::signed_number));
+inline constexpr auto record_of<wire::record> =
+    part(field<1>("at_ns", &wire::record::at, as::nanoseconds),
+         field<2>("kind", &wire::record::kind), field<3>("connection", &wire::record::connection),
+         field<4>("content", &wire::record::content), field<5>("secret", &wire::record::secret),
+         field<6>("number", &wire::record::number), field<7>("code", &wire::record::code),
+         field<9>("held", &wire::record::held, as::signed_number));
 
 }  // namespace coxswain::core

@@ -176,7 +176,8 @@ constexpr void each_member(Object& object, Visit visit) {
   });
 }
 
-// Calls `visit` with each member of that meaning, and with those of the items of lists.
+// Calls `visit` with each member of that meaning, and with those of the items of lists and of what
+// is optional.
 template <class Meaning, class Object, class Visit>
 constexpr void each_member_of(Object& object, Visit const& visit) {
   if constexpr (described<std::remove_const_t<Object>>) {
@@ -188,6 +189,10 @@ constexpr void each_member_of(Object& object, Visit const& visit) {
                              requires described<std::remove_cvref_t<decltype(member[0])>>;
                            }) {
         for (auto& one : member) each_member_of<Meaning>(one, visit);
+      } else if constexpr (requires {
+                             requires described<std::remove_cvref_t<decltype(*member)>>;
+                           }) {
+        if (member) each_member_of<Meaning>(*member, visit);
       }
     });
   }

@@ -5,12 +5,10 @@
 #include "coxswain/core/model/records.hpp"
 #include "coxswain/server/entropy.hpp"
 
-#include <boost/mp11/algorithm.hpp>
-#include <boost/mp11/list.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 #include <variant>
 
 namespace coxswain::server {
@@ -55,13 +53,6 @@ std::string placeholder_for_grant(std::string const& secret, digester const& by)
   return std::string(secret.size(), 'x');
 }
 
-// The secret of a grant, wherever it is named.
-std::string* granted_in(core::request& what) {
-  if (auto* const granted = std::get_if<core::grant_args>(&what)) return &granted->secret;
-  auto* const hello = std::get_if<core::hello_args>(&what);
-  return hello && hello->acts_for ? &hello->acts_for->secret : nullptr;
-}
-
 struct expectation {
   std::string const& key;
   std::string& value;
@@ -89,12 +80,14 @@ core::session_secret digester::digest(core::session_secret const& secret) const 
 }
 
 bool needs_placeholders(core::request const& what) {
-  using always = boost::mp11::mp_list<core::hello_args, core::resume_args, core::grant_args,
-                                      core::compare_and_set_args, core::increment_args>;
   return std::visit(
       []<class Args>(Args const& args) {
-        bool is_needed = boost::mp11::mp_contains<always, Args>::value;
-        visit_values(args, [&](std::string const& value) { is_needed |= !value.empty(); });
+        bool is_needed = std::is_same_v<Args, core::compare_and_set_args> ||
+                         std::is_same_v<Args, core::increment_args>;
+        auto const look = [&](auto const& hidden) { is_needed |= hidden.size() != 0; };
+        visit_values(args, look);
+        core::each_member_of<core::as::secret_t>(args, look);
+        core::each_member_of<core::as::token_t>(args, look);
         return is_needed;
       },
       what);
@@ -145,9 +138,12 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
       texts_.replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
   };
   std::visit([&](auto& args) { visit_values(args, redact); }, message.what);
-  if (auto* const secret = granted_in(message.what)) {
-    texts_.replace(*secret, placeholder_for_grant(*secret, by));
-  }
+  auto const hide = [&]<class Secret>(Secret& secret) {
+    if constexpr (std::is_same_v<Secret, std::string>)
+      texts_.replace(secret, placeholder_for_grant(secret, by));
+  };
+  std::visit([&](auto& args) { core::each_member_of<core::as::secret_t>(args, hide); },
+             message.what);
   resume_ = std::get_if<core::resume_args>(&message.what);
   if (resume_) secret_ = std::exchange(resume_->secret, by.digest(resume_->secret));
 }
