@@ -475,66 +475,6 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
   BOOST_TEST(j.next<core::value_answer>().value.view() == "a value");
 }
 
-// A job of three recoverable tasks, which a program of behaviour 2 suspended: session a has tasks 0
-// and 1, a lock, and waits for a key and, with both tasks, for task 2 in round 2 of a barrier;
-// session b has task 2, and waits for the lock.
-BOOST_AUTO_TEST_CASE(a_job_that_an_earlier_program_suspended_continues) {
-  test_directory in;
-  fs::copy(fs::path{COXSWAIN_GOLDEN} / "suspended-by-behaviour-2", in.journal());
-  fs::permissions(in.journal(), fs::perms::owner_all);
-  options o;
-  o.core.num_tasks = 3;
-  o.core.recoverable = true;
-  o.core.reconnect_grace = 10s;
-  o.core.coordinator_return = 10min;
-  journalled_job j{in, o};
-  constexpr incarnation coordinator{3224038893776886800};
-  auto const a =
-      j.connect(frame(core::resume_args{.session = session_id{4294967296},
-                                        .secret = {0x49, 0x66, 0x69, 0xca, 0x87, 0x23, 0x3e, 0x74,
-                                                   0x41, 0xaf, 0x1e, 0x89, 0x45, 0xf1, 0x7d, 0x90},
-                                        .coordinator = coordinator,
-                                        .open = {request_id{14}, request_id{15}, request_id{16}}},
-                      0, std::nullopt, 13));
-  BOOST_TEST(j.next<core::resume_answer>().unknown.empty());
-  auto const b =
-      j.connect(frame(core::resume_args{.session = session_id{4294967297},
-                                        .secret = {0xea, 0xfd, 0xfb, 0xe0, 0x89, 0xf7, 0xd2, 0x6b,
-                                                   0x7f, 0xa1, 0x86, 0xd2, 0xf2, 0x62, 0xcc, 0xae},
-                                        .coordinator = coordinator,
-                                        .open = {request_id{4}}},
-                      0, std::nullopt, 3));
-  BOOST_TEST(j.next<core::resume_answer>().unknown.empty());
-  for (auto const& one : j.d->look(j.now).tasks) {
-    BOOST_TEST((one.state == task_state::connected && !one.suspect));
-  }
-
-  j.say(b, put_frame(5, "later", "came"));
-  BOOST_TEST(j.next<core::value_answer>().value.view() == "came");
-  j.say(b,
-        frame(core::barrier_args{.name = "step", .gather = true, .data = "data 2"}, 6, task_id{2}));
-  auto const passed = j.next<core::barrier_answer>();
-  BOOST_TEST(passed.round.value == 2u);
-  BOOST_TEST_REQUIRE(passed.data.size() == 3u);
-  BOOST_TEST(passed.data[0].view() == "data 0");
-  BOOST_TEST(passed.data[2].view() == "data 2");
-  j.said = {};
-  j.say(a, frame(core::unlock_args{.name = "l", .token = 1}, 17, task_id{0}));
-  BOOST_TEST(j.next<core::stored_answer>().version > 1u);
-  j.say(a, frame(core::pop_args{.queue = "q"}, 18));
-  BOOST_TEST(j.next<core::value_answer>().value.view() == "item 1");
-  j.say(a, frame(core::increment_args{.key = "count", .by = 1}, 19));
-  BOOST_TEST(j.next<core::counter_answer>().value == 6);
-  j.say(a, try_get_frame(20, "dir/plain"));
-  BOOST_TEST(j.next<core::value_answer>().version == 1u);
-  j.say(b, frame(core::leave_args{.timeout = 0s}, 7, task_id{2}));
-  j.said = {};
-  j.say(a, try_get_frame(21, "its"));
-  BOOST_TEST((j.said.take().what.outcome.code() == errc::not_found));
-  j.say(a, try_get_frame(22, "mine"));
-  BOOST_TEST(j.next<core::value_answer>().value.view() == "of task 0");
-}
-
 BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
   test_directory in;
   options o;
