@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <concepts>
 #include <functional>
 #include <iterator>
@@ -189,6 +190,7 @@ asio::awaitable<epoch_members> all_members(connection_ptr at, duration timeout) 
 template <class T>
 call<T> client_calls::ask(core::request what, call_options const& options) const {
   auto const read = std::visit(reader_of<T>{}, what);
+  assert(read && "the row gives another result");
   return asking(at_, question{std::move(what), options.timeout}, read);
 }
 
