@@ -37,8 +37,8 @@ load_plan::load_plan(json::object given)
 
 std::unique_ptr<load> make_load(std::string_view workload, load_plan const& plan) {
   static std::map<std::string_view, std::unique_ptr<load> (*)(load_plan const&)> const all{
-      {"barrier", make_barrier},    {"join", make_join},       {"keys", make_keys},
-      {"fan-out", make_fan_out},    {"failure", make_failure}, {"heartbeat", make_heartbeat}};
+      {"barrier", make_barrier}, {"join", make_join},       {"keys", make_keys},
+      {"fan-out", make_fan_out}, {"failure", make_failure}, {"heartbeat", make_heartbeat}};
   auto const found = all.find(workload);
   if (found == all.end()) refuse("there is no workload '{}'", workload);
   return found->second(plan);

@@ -3,7 +3,6 @@
 // counts them, for the coordinator's core as long as it owns them, else for the server while they
 // are in transit. Not thread-safe: meter and bytes belong to one thread.
 
-
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 

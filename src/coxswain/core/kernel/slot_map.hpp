@@ -3,7 +3,6 @@
 // message for an erased object finds nothing instead of its successor. Objects never move, so
 // adding one is fast however many there are.
 
-
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
