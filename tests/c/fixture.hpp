@@ -51,8 +51,6 @@ using members_ptr =
 class c_fixture {
  protected:
   c_fixture() : coordinator{server_options()} {}
-  explicit c_fixture(std::function<void(core::event const&)> log)
-      : coordinator{server_options(std::move(log))} {}
 
   [[nodiscard]] coxswain_client_options options() const {
     coxswain_client_options made{};
@@ -80,13 +78,12 @@ class c_fixture {
   }
 
  private:
-  static server::options server_options(std::function<void(core::event const&)> log = {}) {
+  static server::options server_options() {
     server::options made;
     made.core.num_tasks = 2;
     made.core.recoverable = true;
     made.core.join_barrier = false;
     made.linger = 1s;
-    made.log = std::move(log);
     return made;
   }
 

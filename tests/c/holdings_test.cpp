@@ -5,10 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <future>
-#include <thread>
-#include <utility>
-
 namespace coxswain::test {
 namespace {
 
@@ -95,38 +91,6 @@ BOOST_AUTO_TEST_CASE(an_item_that_is_released_or_destroyed_returns_to_its_place)
   again.reset();
 
   BOOST_TEST(text(take(c)) == "first 2");
-}
-
-BOOST_AUTO_TEST_CASE(an_item_whose_lease_expires_goes_to_the_next_and_cannot_be_finished) {
-  auto const slow = connected(options());
-  auto const next = connected(options());
-  push(slow, "a");
-  auto const item = take(slow, 1);
-
-  auto const again = take(next);  // waits until the lease expires
-
-  BOOST_TEST(text(again) == "a 1");
-  BOOST_TEST(code(coxswain_extend(item.get(), 1)) == COXSWAIN_FAILED_PRECONDITION);
-  auto const refused = told(coxswain_finish(item.get()));
-  BOOST_TEST(refused.starts_with("FAILED_PRECONDITION: item 1 of queue 'q' is leased to "));
-  BOOST_TEST(told(coxswain_finish(again.get())) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(a_take_waits_in_time_or_until_its_client_closes) {
-  auto const c = connected(options());
-  coxswain_item* none = nullptr;
-  BOOST_TEST(code(coxswain_take(c.get(), c_string("q"), 0, 1, &none)) ==
-             COXSWAIN_DEADLINE_EXCEEDED);
-  BOOST_TEST(code(coxswain_take(c.get(), c_string("q"), 0, 0, &none)) == COXSWAIN_INVALID_ARGUMENT);
-  auto waiting = std::async(std::launch::async, [&] {
-    return code(coxswain_take(c.get(), c_string("q"), COXSWAIN_NO_TIMEOUT, 1, &none));
-  });
-  while (coordinator.ask(&server::server::look).waiting_pops == 0) std::this_thread::yield();
-
-  coxswain_client_close(c.get());
-
-  BOOST_TEST(waiting.get() == COXSWAIN_CANCELLED);
-  BOOST_TEST(!none);
 }
 
 BOOST_AUTO_TEST_CASE(handles_may_outlive_their_client_whose_session_gives_all_back) {

@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace coxswain::test {
@@ -57,9 +56,6 @@ using monitor_ptr = std::unique_ptr<coxswain_monitor, destroyed_by<stop>>;
 
 class monitor_fixture : protected c_fixture {
  protected:
-  using c_fixture::c_fixture;
-  monitor_fixture() = default;
-
   [[nodiscard]] static monitor_ptr started(coxswain_client* of, coxswain_monitor_callback tell,
                                            void* told_to) {
     coxswain_monitor* m = nullptr;
@@ -112,31 +108,6 @@ class clique {
   std::promise<void> aborted_;
 };
 
-// Stalls the coordinator when a task fails for the first time, until released.
-class pause {
- public:
-  void at(core::event const& e) {
-    if (e.kind != core::event_kind::failed || std::exchange(is_over_, true)) return;
-    begun.set_value();
-    let_go.get_future().wait();
-  }
-
-  std::promise<void> begun;
-  std::promise<void> let_go;
-
- private:
-  bool is_over_{};
-};
-
-class pause_fixture : protected monitor_fixture {
- protected:
-  pause_fixture() : pause_fixture{std::make_shared<pause>()} {}
-  explicit pause_fixture(std::shared_ptr<pause> p)
-      : monitor_fixture{[p](core::event const& e) { p->at(e); }}, standstill{std::move(p)} {}
-
-  std::shared_ptr<pause> standstill;
-};
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(monitor_test, monitor_fixture)
@@ -151,62 +122,6 @@ BOOST_AUTO_TEST_CASE(processes_are_reported_in_order_and_changes_with_the_lost_o
   BOOST_TEST(told(coxswain_report_error(one.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
 
   BOOST_TEST(seen.until("lost").back() == "0=3 1=4:disk lost 1/101");
-}
-
-BOOST_AUTO_TEST_CASE(a_replaced_process_is_lost) {
-  auto const zero = joined_as(0, 100);
-  auto one = joined_as(1, 101);
-  auto const m = watched(zero.get());
-  seen.until("0=3 1=3");
-
-  one.reset();
-  seen.until("lost 1/101");
-  one = joined_as(1, 201);
-
-  BOOST_TEST(seen.until("0=3 1=3").back() == "0=3 1=3");
-  coxswain_process const now[] = {{0, 100}, {1, 201}};
-  coxswain_process const before[] = {{0, 100}, {1, 101}};
-  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), now, 2)) == "OK");
-  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), before, 2)) ==
-             "FAILED_PRECONDITION: task 1 with incarnation 101 is no longer there: the task has "
-             "incarnation 201");
-}
-
-BOOST_AUTO_TEST_CASE(a_task_that_leaves_is_disconnected_and_lost) {
-  auto const zero = joined_as(0, 100);
-  auto const one = joined_as(1, 101);
-  auto const m = watched(one.get());
-  seen.until("0=3 1=3");
-
-  BOOST_TEST(told(coxswain_leave(zero.get(), 0)) == "OK");
-
-  BOOST_TEST(seen.until("lost").back() == "0=2 1=3 lost 0/100");
-}
-
-BOOST_AUTO_TEST_CASE(unknown_task_returns_not_found_when_it_is_marked_as_failed) {
-  auto const zero = joined_as(0, 100);
-  auto const m = watched(zero.get());
-  seen.until("0=3");
-
-  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 99, COXSWAIN_INTERNAL, c_string("boom"))) ==
-             "NOT_FOUND: there is no task 99 among 2");
-  BOOST_TEST(code(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_OK, c_string("fine"))) ==
-             COXSWAIN_INVALID_ARGUMENT);
-}
-
-BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_and_stale_at_once) {
-  auto const zero = joined_as(0, 100);
-  auto const one = joined_as(1, 101);
-  auto const m = watched(zero.get());
-  seen.until("0=3 1=3");
-
-  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 1, COXSWAIN_INTERNAL, c_string("boom"))) ==
-             "OK");
-
-  coxswain_process const other[] = {{1, 101}};
-  BOOST_TEST(code(coxswain_monitor_check_current(m.get(), other, 1)) ==
-             COXSWAIN_FAILED_PRECONDITION);
-  BOOST_TEST(seen.until("lost").back() == "0=3 1=4:boom lost 1/101");
 }
 
 BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure) {
@@ -245,26 +160,6 @@ BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_marked_locally) 
              "failed, INTERNAL: boom");
 }
 
-BOOST_FIXTURE_TEST_CASE(empty_task_state_is_no_op_for_a_task_that_is_marked_as_failed,
-                        pause_fixture) {
-  auto const zero = joined_as(0, 100);
-  auto const one = joined_as(1, 101);
-  auto failing = std::async(std::launch::async, [&] {
-    return told(coxswain_report_error(one.get(), COXSWAIN_INTERNAL, c_string("boom")));
-  });
-  standstill->begun.get_future().wait();
-  auto const m = watched(zero.get());
-  coxswain_process const anybody[] = {{7, 7}};
-
-  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL, c_string("no"))) ==
-             "OK");
-  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), anybody, 1)) == "OK");
-
-  standstill->let_go.set_value();
-  BOOST_TEST(failing.get() == "OK");
-  BOOST_TEST((seen.until("0=") == std::vector<std::string>{"0=3 1=4:boom"}));
-}
-
 BOOST_AUTO_TEST_CASE(closing_a_client_ends_its_monitor) {
   auto zero = joined_as(0, 100);
   auto const m = watched(zero.get());
@@ -275,16 +170,6 @@ BOOST_AUTO_TEST_CASE(closing_a_client_ends_its_monitor) {
   BOOST_TEST(seen.until("ended").back().starts_with("0=3 1=1 ended "));
   BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL, c_string("late"))) ==
              "OK");
-}
-
-BOOST_AUTO_TEST_CASE(a_stopping_coordinator_ends_the_monitor) {
-  auto const zero = joined_as(0, 100);
-  auto const m = watched(zero.get());
-  seen.until("0=3");
-
-  coordinator.stop("maintenance");
-
-  BOOST_TEST(seen.until("ended").back().find("ended UNAVAILABLE: ") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_client_has_no_monitor) {

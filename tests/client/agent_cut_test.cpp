@@ -1,5 +1,6 @@
 // Agents against the coordinator's core, in virtual time, over connections cut after any byte in
-// either direction: every call takes effect once and gets its reply.
+// either direction: what was handed to a caller that never had it goes to another. Not here: that
+// every call takes effect once (tests/sim/cut_test.cpp).
 
 #include "coxswain/core/coordinator.hpp"
 #include "tests/client/agent_lab.hpp"
@@ -167,52 +168,8 @@ class small_job {
   std::map<std::pair<std::size_t, side>, std::size_t> cuts_;
 };
 
-core::barrier_args gather(std::string data) {
-  core::barrier_args args;
-  args.name = "b";
-  args.gather = true;
-  args.data = std::move(data);
-  return args;
-}
-
-// A small job from start to end; every reply is the same as without a loss.
-void live(small_job& job) {
-  auto const join = job.call(0, core::join_args{.self = incarnation{10}, .with_hello = true});
-  BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());
-  BOOST_TEST(job.wait(0, join).outcome.ok());
-
-  std::vector<request_id> counts;
-  for (int i = 0; i < 5; ++i) counts.push_back(job.call(0, core::increment_args{"n", 1}));
-  auto const put = job.call(0, core::put_args{"k", "v", false});
-  auto const get = job.call(0, core::get_args{"late", {}});
-  for (int i = 0; i < 5; ++i) {
-    auto const answer = job.wait(0, counts[static_cast<std::size_t>(i)]);
-    BOOST_REQUIRE(std::holds_alternative<core::counter_answer>(answer.value));
-    BOOST_TEST(std::get<core::counter_answer>(answer.value).value == i + 1);
-  }
-  BOOST_TEST(job.wait(0, put).outcome == status{});
-  BOOST_TEST(job.ask(1, core::put_args{"late", "x", false}).outcome.ok());
-  BOOST_TEST((std::get<core::value_answer>(job.wait(0, get).value).value == bytes{"x"}));
-
-  for (std::uint64_t round = 1; round <= 2; ++round) {
-    auto const first = job.call(0, gather("zero"));
-    auto const second = job.call(1, gather("one"));
-    core::barrier_answer const expected{round_number{round}, {bytes{"zero"}, bytes{"one"}}};
-    for (std::size_t i = 0; i < 2; ++i) {
-      auto const answer = job.wait(i, i == 0 ? first : second);
-      BOOST_REQUIRE(std::holds_alternative<core::barrier_answer>(answer.value));
-      BOOST_TEST((std::get<core::barrier_answer>(answer.value) == expected));
-    }
-  }
-
-  auto const leave = job.call(0, core::leave_args{});
-  BOOST_TEST(job.ask(1, core::leave_args{}).outcome == status{});
-  BOOST_TEST(job.wait(0, leave).outcome == status{});
-  job.check();
-}
-
 // What was handed to a caller that never had it goes to another; the rest stays.
-void live_with_claims(small_job& job) {
+void live(small_job& job) {
   auto const join = job.call(0, core::join_args{.self = incarnation{10}, .with_hello = true});
   BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());
   BOOST_TEST(job.wait(0, join).outcome.ok());
@@ -255,9 +212,9 @@ void live_with_claims(small_job& job) {
   job.check();
 }
 
-std::size_t bytes_without_loss(side from, void (*lives)(small_job&) = live) {
+std::size_t bytes_without_loss(side from) {
   small_job job;
-  lives(job);
+  live(job);
   BOOST_TEST(job.reconnects() == 0u);
   return job.bytes(from);
 }
@@ -266,52 +223,17 @@ std::size_t bytes_without_loss(side from, void (*lives)(small_job&) = live) {
 
 BOOST_AUTO_TEST_SUITE(agent_cut)
 
-BOOST_AUTO_TEST_CASE(a_cut_after_any_byte_from_the_client_changes_no_outcome) {
-  for (std::size_t at = 0; at <= bytes_without_loss(side::client); ++at) {
-    BOOST_TEST_CONTEXT("cut after byte " << at) {
-      small_job job;
-      job.cut(0, side::client, at);
-      live(job);
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_cut_after_any_byte_from_the_coordinator_changes_no_outcome) {
-  for (std::size_t at = 0; at <= bytes_without_loss(side::coordinator); ++at) {
-    BOOST_TEST_CONTEXT("cut after byte " << at) {
-      small_job job;
-      job.cut(0, side::coordinator, at);
-      live(job);
-    }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(what_a_caller_never_had_goes_to_another_whatever_is_cut) {
   for (auto const from : {side::client, side::coordinator}) {
-    for (std::size_t at = 0; at <= bytes_without_loss(from, live_with_claims); ++at) {
+    for (std::size_t at = 0; at <= bytes_without_loss(from); ++at) {
       BOOST_TEST_CONTEXT("cut " << (from == side::client) << " after byte " << at) {
         small_job job;
         job.cut(0, from, at);
-        live_with_claims(job);
+        live(job);
       }
     }
   }
-  auto const most = bytes_without_loss(side::client, live_with_claims);
-  for (std::uint32_t seed = 0; seed < 500; ++seed) {
-    BOOST_TEST_CONTEXT("seed " << seed) {
-      std::mt19937 random{seed};
-      small_job job;
-      for (std::size_t which = 0; which < 6; ++which) {
-        job.cut(which, random() % 2 ? side::client : side::coordinator, random() % most);
-      }
-      live_with_claims(job);
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(many_cuts_in_a_row_change_no_outcome) {
   auto const most = bytes_without_loss(side::client);
-  std::uint64_t reconnects = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       std::mt19937 random{seed};
@@ -320,10 +242,8 @@ BOOST_AUTO_TEST_CASE(many_cuts_in_a_row_change_no_outcome) {
         job.cut(which, random() % 2 ? side::client : side::coordinator, random() % most);
       }
       live(job);
-      reconnects += job.reconnects();
     }
   }
-  BOOST_TEST(reconnects > 500u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <future>
 #include <optional>
-#include <thread>
 #include <type_traits>
 
 namespace coxswain::test {
@@ -144,40 +142,6 @@ BOOST_AUTO_TEST_CASE(an_item_is_finished_or_released_once) {
     BOOST_TEST(leased() == 0u);
     auto const next = co_await a.pop("q");
     BOOST_TEST(next.value == "second");
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(an_item_whose_lease_has_expired_cannot_be_finished) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await b.push("q", "a");
-    auto options = take_options{60s}.with_lease(1ms);
-    auto late = co_await a.take("q", options);
-    auto again = co_await b.take("q");  // waits until then
-    BOOST_TEST(text_of(again) == "a 1");
-
-    auto refused = co_await outcome_of(late.extend());
-    BOOST_TEST(refused.code() == errc::failed_precondition);
-    refused = co_await outcome_of(late.finish());
-    BOOST_TEST(contains(refused.text(), "FAILED_PRECONDITION: item 1 of queue 'q' is leased to "));
-    BOOST_TEST(contains(refused.text(), ", redelivery 1: this lease of it is over"));
-    co_await again.finish();
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(an_extension_replaces_the_time_of_the_lease) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await b.push("q", "a");
-    auto options = take_options{60s}.with_lease(without_limit);
-    auto item = co_await a.take("q", options);
-    co_await item.extend(1ms);
-    auto again = co_await b.take("q");
-    BOOST_TEST(text_of(again) == "a 1");
-    co_await again.extend(without_limit);
-    auto const refused = co_await outcome_of(again.extend(0ms));
-    BOOST_TEST(refused.code() == errc::invalid_argument);
-    co_await again.finish();
   };
   run(io, test());
 }
