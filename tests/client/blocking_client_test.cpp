@@ -11,7 +11,6 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -52,25 +51,6 @@ status outcome_of(Call call) {
 
 BOOST_FIXTURE_TEST_SUITE(blocking_client_test, fixture)
 
-BOOST_AUTO_TEST_CASE(two_threads_are_two_tasks_of_a_job) {
-  auto const live = [this](std::uint32_t task) {
-    blocking_client c{options(task)};
-    c.join();
-    if (task == 0) c.put("address", "here");
-    std::string const address = c.get("address", 60s);
-    auto const all = c.all_gather("g", std::to_string(task), 60s);
-    auto const round = c.barrier("b", 60s);
-    c.leave();
-    return address + " " + all.at(0) + all.at(1) + " " + std::to_string(round.value);
-  };
-
-  auto zero = std::async(std::launch::async, live, 0);
-  auto one = std::async(std::launch::async, live, 1);
-
-  BOOST_TEST(zero.get() == "here 01 1");
-  BOOST_TEST(one.get() == "here 01 1");
-}
-
 BOOST_AUTO_TEST_CASE(two_threads_connect_and_join_in_one_call) {
   auto const live = [this](std::uint32_t task) {
     auto c = blocking_client::connect_and_join(options(task));
@@ -106,74 +86,6 @@ BOOST_AUTO_TEST_CASE(concurrent_operations_of_50_getters_and_50_setters_all_find
   }
 }
 
-BOOST_AUTO_TEST_CASE(all_calls_for_keys_and_queues_work) {
-  blocking_client c{options()};
-  BOOST_TEST(c.put("a", "1") == 1u);
-  BOOST_TEST(c.put_all({{"b", "2"}, {"d/c", "3"}}) == 3u);
-  BOOST_TEST(c.append("a", "1") == 4u);
-  BOOST_TEST(bool{c.compare_and_set("a", "x", expectation::value("11"))});
-  BOOST_TEST(c.compare_and_set("a", "y", expectation::version(1)).found.value() == "x");
-  BOOST_TEST(c.get_all({"b", "a"}).at(1).value == "x");
-  BOOST_TEST(c.count("d") == 1u);
-
-  auto watch = c.watch("d");
-  BOOST_TEST(watch.version() == 5u);
-  BOOST_TEST(watch.next(0s).empty());
-  auto put = std::async(std::launch::async, [&] { return c.put("d/e", "4"); });
-  BOOST_TEST(watch.next().at(0).key == "d/e");
-  BOOST_TEST(put.get() == 6u);
-  BOOST_TEST(watch.list().size() == 2u);
-
-  auto popped = std::async(std::launch::async, [&] { return c.pop("q", 60s); });
-  BOOST_TEST(c.queue_length("q") == 0U);
-  c.push("q", "item");
-  BOOST_TEST(popped.get().value == "item");
-  BOOST_TEST((outcome_of([&] { c.pop("q", 0s); }).code() == errc::deadline_exceeded));
-}
-
-BOOST_AUTO_TEST_CASE(every_call_is_available) {
-  blocking_client c{options(1)};
-  blocking_client other{options(0)};
-  auto joining = std::async(std::launch::async, [&] { return other.join(); });
-  BOOST_TEST(!c.join());
-  joining.get();
-
-  BOOST_TEST(c.increment("n", 3) == 3);
-  BOOST_TEST(c.try_get("n").value() == "3");
-  BOOST_TEST(!c.try_get("m"));
-  BOOST_TEST(c.list("").size() == 1u);
-  BOOST_TEST(c.remove("n"));
-  BOOST_TEST(!c.remove("n"));
-  BOOST_TEST(c.remove_tree("n") == 0u);
-  BOOST_TEST(c.count_barrier("c", 1, 60s) == round_number{1});
-  BOOST_TEST(outcome_of([&] { c.cancel_barrier("b"); }).code() == errc::failed_precondition);
-  BOOST_TEST(outcome_of([&] { c.barrier("b", barrier_options{0s}); }).code() ==
-             errc::deadline_exceeded);
-  barrier_options const alone{60s, 1};
-  BOOST_TEST(c.reduce("r", 7, reduction::sum, alone) == 7);
-  BOOST_TEST(c.reduce("r", 0.5, reduction::max, alone) == 0.5);
-  BOOST_TEST(c.reduce_bits("r", "bits", bitwise::any, alone) == "bits");
-  BOOST_TEST(c.all_equal("r", "same", alone) == round_number{4});
-  BOOST_TEST(c.join(join_options{60s}));
-  BOOST_TEST(outcome_of([&] { c.reset(); }).code() == errc::failed_precondition);
-  BOOST_TEST(c.inspect().tasks.size() == 2u);
-  c.report_progress(7);
-  BOOST_TEST(c.inspect().tasks.at(1).progress->step == 7u);
-  BOOST_TEST(c.why().waits.empty());
-  BOOST_TEST(c.alive_tasks(1).at(0).incarnation == c.incarnation());
-  auto const tasks = c.watch_tasks();
-  BOOST_TEST((c.watch_tasks(tasks.version, 10ms) == tasks));
-  // A stall of the coordinator is an event, too.
-  BOOST_TEST(c.watch_events().through >= 4u);
-  BOOST_TEST(outcome_of([&] { (void)c.watch_events(999); }).code() == errc::invalid_argument);
-  BOOST_TEST(c.num_tasks() == 2u);
-  BOOST_TEST((c.task() == task_id{1}));
-  BOOST_TEST(c.reconnects() == 0u);
-  BOOST_TEST(c.inspect().tasks.at(1).self == c.incarnation());
-  c.report_error(errc::internal, "enough");
-  BOOST_TEST((c.failure().value().cause.task == task_id{1}));
-}
-
 BOOST_AUTO_TEST_CASE(a_client_knows_its_role_and_continues_after_a_refusal) {
   auto guarded = server_options();
   guarded.core.credentials = {{core::role::reader, "look"}, {core::role::worker, "pull"}};
@@ -190,23 +102,6 @@ BOOST_AUTO_TEST_CASE(a_client_knows_its_role_and_continues_after_a_refusal) {
   BOOST_TEST(!reader.try_get("k"));
   BOOST_TEST(worker.put("k", "v") == 1u);
   BOOST_TEST(reader.get("k", 60s) == "v");
-}
-
-BOOST_AUTO_TEST_CASE(many_threads_share_a_client) {
-  blocking_client c{options()};
-  std::vector<std::thread> threads;
-  std::vector<std::set<std::int64_t>> seen(16);
-  for (auto& mine : seen) {
-    threads.emplace_back([&c, &mine] {
-      for (int i = 0; i < 50; ++i) mine.insert(c.increment("n"));
-    });
-  }
-  for (auto& thread : threads) thread.join();
-
-  std::set<std::int64_t> all;
-  for (auto& mine : seen) all.merge(mine);
-  BOOST_TEST(all.size() == 800u);
-  BOOST_TEST(*all.rbegin() == 800);
 }
 
 BOOST_AUTO_TEST_CASE(waiting_for_a_failure_respects_its_timeout) {

@@ -11,22 +11,6 @@ namespace coxswain::test {
 
 BOOST_FIXTURE_TEST_SUITE(client_calls, two_clients)
 
-BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    BOOST_TEST(a.num_tasks() == 2u);
-    for (std::uint64_t round = 1; round <= 3; ++round) {
-      auto const both = co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
-      BOOST_TEST(std::get<0>(both) == round_number{round});
-      BOOST_TEST(std::get<1>(both) == round_number{round});
-    }
-    co_await (a.leave() && b.leave());
-    co_await coordinator.job_done();
-    BOOST_TEST((coordinator.error() == std::nullopt));
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(tasks_connect_and_join_in_one_call) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto both =
@@ -42,16 +26,6 @@ BOOST_AUTO_TEST_CASE(tasks_connect_and_join_in_one_call) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_cannot_connect_and_join) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    client_options observer{coordinator.addresses().front()};
-    auto const outcome = co_await outcome_of(client::connect_and_join(observer));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    BOOST_TEST(contains(outcome.message(), "this client is an observer"));
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(clients_without_a_number_get_one) {
   auto const test = [this]() -> asio::awaitable<void> {
     a = co_await client::connect(options().with_member("b"));
@@ -60,14 +34,6 @@ BOOST_AUTO_TEST_CASE(clients_without_a_number_get_one) {
     co_await (a.join() && b.join());
     BOOST_TEST((a.task() == task_id{1}));
     BOOST_TEST((b.task() == task_id{0}));
-    auto third = co_await client::connect(options().with_member("c"));
-    auto const refused = co_await outcome_of(third.join());
-    BOOST_TEST(refused.code() == errc::resource_exhausted);
-    co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
-    co_await (a.leave() && b.leave());
-    co_await coordinator.job_done();
-    auto const late = co_await outcome_of(third.join());
-    BOOST_TEST(late.code() == errc::cancelled);
   };
   run(io, test());
 }
@@ -196,45 +162,6 @@ BOOST_AUTO_TEST_CASE(connect_after_reset_error_joins_the_same_incarnation_again)
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_task_whose_own_error_was_not_reset_leaves_with_failed_precondition) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both(recoverable(0));
-    co_await a.report_error(errc::data_loss, "bad disk");
-
-    auto const left = co_await outcome_of(a.leave());
-    BOOST_TEST(left.code() == errc::failed_precondition);
-
-    co_await b.leave();
-    co_await coordinator.job_done();
-    BOOST_TEST((coordinator.error() == std::nullopt));
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_as_finished_or_to_return) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    a = co_await client::connect(recoverable(0));
-    b = co_await client::connect(recoverable(1));
-    co_await (a.join() && b.join());
-    leave_options returning;
-    returning.returning = true;
-    co_await a.leave(returning);
-    BOOST_TEST((coordinator.look().tasks[0].state == task_state::returning));
-    a = co_await client::connect(recoverable(0));
-    co_await a.join();
-    co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
-
-    co_await a.leave(2s);
-    auto const late = co_await outcome_of(b.barrier("b", 60s));
-    BOOST_TEST(late.code() == errc::failed_precondition);
-    BOOST_TEST(late.message().find("task 0 has finished") != std::string::npos);
-    co_await b.leave();
-    co_await coordinator.job_done();
-    BOOST_TEST((coordinator.error() == std::nullopt));
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(a_refused_leave_to_return_does_not_change_the_client) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
@@ -244,26 +171,6 @@ BOOST_AUTO_TEST_CASE(a_refused_leave_to_return_does_not_change_the_client) {
     BOOST_TEST(refused.code() == errc::invalid_argument);
     BOOST_TEST(refused.message().find("recoverable") != std::string::npos);
     co_await (a.leave() && b.leave());
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(a_failed_shutdown_barrier_names_the_missing_tasks) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    std::optional<error> failed;
-    try {
-      co_await a.leave(10ms);
-    } catch (error const& e) {
-      failed = e;
-    }
-    BOOST_TEST_REQUIRE(failed.has_value());
-    BOOST_TEST(failed->code() == errc::internal);
-    BOOST_TEST_REQUIRE(failed->details().has_value());
-    BOOST_TEST(failed->details()->missing == "1");
-    auto const told = co_await b.failure();
-    BOOST_TEST((told.cause.task == task_id{1}));
-    BOOST_TEST(told.cause.why.code() == errc::internal);
   };
   run(io, test());
 }
@@ -320,29 +227,6 @@ BOOST_AUTO_TEST_CASE(a_timeout_may_have_any_unit_and_length) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both(recoverable(0));
-    auto second = co_await client::connect(recoverable(0));
-    auto const refused = co_await outcome_of(second.join());
-    BOOST_TEST(refused.code() == errc::aborted);
-
-    join_options taking{60s};
-    taking.take_over = true;
-    auto const had_started = co_await second.join(taking);
-
-    BOOST_TEST(had_started);
-    auto const zombie = co_await outcome_of(a.barrier("b", 60s));
-    BOOST_TEST(zombie.code() == errc::aborted);
-    auto const wrote = co_await outcome_of(a.put("k", "v"));
-    BOOST_TEST(wrote.code() == errc::aborted);
-    a = client{};
-    co_await (second.barrier("b", 60s) && b.barrier("b", 60s));
-    co_await (second.leave() && b.leave());
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(get_own_task_is_known_at_once_and_get_own_task_uninitialized_is_none) {
   auto const test = [this]() -> asio::awaitable<void> {
     BOOST_TEST((a.task() == std::nullopt));
@@ -360,150 +244,6 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
     auto const told = co_await b.failure();
     BOOST_TEST((told.cause.task == task_id{0}));
     BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // not only after the grace
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(before_joining_only_calls_without_a_task_work) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    core::local_topology const no_devices;
-    a = co_await client::connect(options(0));
-    co_await a.put("k", "v");
-    auto const value = co_await a.get("k");
-    BOOST_TEST(value == "v");
-    auto outcome = co_await outcome_of(a.barrier("b"));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.alive_tasks());
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.report_error(errc::internal, "boom"));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.put("mine", "v", key_lifetime::ephemeral));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.reset());
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    BOOST_TEST((coordinator.error() == std::nullopt));
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(joining_again_has_no_effect_and_leaving_ends_the_session) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    auto const had_started = co_await a.join();
-    BOOST_TEST(had_started);
-    co_await (a.barrier("b") && b.barrier("b"));
-    co_await (a.leave() && b.leave());
-
-    auto outcome = co_await outcome_of(a.put("k", "v"));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.barrier("b"));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.join());
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.leave());
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    BOOST_TEST((coordinator.error() == std::nullopt));
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(a_timeout_of_zero_returns_at_once_for_every_call) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    core::local_topology const no_devices;
-    std::span<task_id const> const all;
-    std::vector<task_id> const alone(1, task_id{1});
-    std::vector<duration> times(2);
-    times[1] = -5s;
-    for (duration const none : times) {
-      auto outcome = co_await outcome_of(a.barrier("b", none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-      outcome = co_await outcome_of(a.get("missing", none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-      outcome = co_await outcome_of(a.pop("empty", none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-      outcome = co_await outcome_of(a.count_barrier("c", 2, none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-      outcome = co_await outcome_of(a.alive_tasks(all, none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-      outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices, none));
-      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
-    }
-    co_await a.put("present", "v");
-    auto const value = co_await a.get("present", 0s);
-    BOOST_TEST(value == "v");
-    co_await a.count_barrier("c", 1, 0s);
-    barrier_options const at_once{0s, alone};
-    co_await b.barrier("alone", at_once);
-    // Each of these rounds failed, and the other task gets each failure once.
-    auto const missed = co_await outcome_of(b.barrier("b"));
-    BOOST_TEST(missed.code() == errc::deadline_exceeded);
-  };
-  run(io, test());
-}
-
-// Orbax and JAX use names like these, and the same name for a barrier and a key.
-BOOST_AUTO_TEST_CASE(inspect_returns_the_whole_job) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    auto const picture = co_await a.inspect();
-    BOOST_TEST(picture.job == "default");
-    BOOST_TEST(picture.tasks.size() == 2u);
-    BOOST_TEST((picture.tasks.at(1).state == task_state::connected));
-    BOOST_TEST(picture.tasks.at(1).self == b.incarnation());
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(progress_is_reported_by_tasks_and_seen_in_why) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    co_await b.report_progress(1200);
-    asio::co_spawn(io, a.barrier("later", 60s), asio::detached);
-
-    auto const told = co_await a.why();
-
-    BOOST_TEST_REQUIRE(told.waits.size() == 1u);
-    auto const& w = told.waits.front();
-    BOOST_TEST(w.name == "later");
-    BOOST_TEST(w.waiting == "0");
-    BOOST_TEST(w.missing->missing == "1");
-    BOOST_TEST((w.missing->known.at(0).step == 1200u));
-    BOOST_TEST(told.stuck == "");
-
-    auto observer = co_await client::connect(options());
-    auto refused = errc::ok;
-    try {
-      co_await observer.report_progress(1);
-    } catch (error const& problem) {
-      refused = problem.outcome().code();
-    }
-    BOOST_TEST((refused == errc::failed_precondition));
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(a_thousand_calls_are_open_at_once) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    auto c = co_await client::connect(options());
-    std::vector<std::string> got(1'000);
-    std::size_t done = 0;
-    asio::steady_timer all{io, time_point::max()};
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      asio::co_spawn(io, c.get("k/" + std::to_string(i), 60s),
-                     [&, i](std::exception_ptr failure, std::string value) {
-                       if (!failure) got[i] = std::move(value);
-                       if (++done == got.size()) all.cancel();
-                     });
-    }
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      co_await c.put("k/" + std::to_string(i), std::to_string(i));
-    }
-    boost::system::error_code ignored;
-    co_await all.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    for (std::size_t i = 0; i < got.size(); ++i) BOOST_TEST(got[i] == std::to_string(i));
   };
   run(io, test());
 }
@@ -567,26 +307,6 @@ BOOST_AUTO_TEST_CASE(addresses_may_be_names_numbers_or_unix_paths) {
         BOOST_TEST(count > 0);
       }
     }
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(another_job_or_number_of_tasks_is_refused) {
-  asio::io_context io{1};
-  server::server coordinator{io, server_options(2)};
-  asio::co_spawn(io, coordinator.run(), asio::detached);
-  auto const test = [&]() -> asio::awaitable<void> {
-    client_options another{coordinator.addresses().front()};
-    another.job = "another";
-    auto outcome = co_await outcome_of(client::connect(another));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    another.job.clear();
-    another.num_tasks = 3;
-    outcome = co_await outcome_of(client::connect(another));
-    BOOST_TEST(outcome.code() == errc::failed_precondition);
-    BOOST_TEST(outcome.message() ==
-               "the client expects 3 tasks, but the job has 2 (reported by the coordinator at " +
-                   another.address + ")");
   };
   run(io, test());
 }

@@ -12,39 +12,6 @@ namespace coxswain::test {
 
 BOOST_FIXTURE_TEST_SUITE(watch_test, two_clients)
 
-BOOST_AUTO_TEST_CASE(alive_tasks_returns_after_all_members_called) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    auto const both = co_await (a.alive_tasks() && b.alive_tasks());
-    BOOST_TEST((std::get<0>(both) == std::get<1>(both)));
-    BOOST_TEST(std::get<0>(both).size() == 2u);
-    BOOST_TEST(std::get<0>(both).at(1).incarnation == b.incarnation());
-    std::span<task_id const> const all;
-    try {
-      co_await a.alive_tasks(all, 20ms);
-      BOOST_ERROR("answered");
-    } catch (error const& e) {
-      BOOST_TEST(e.code() == errc::deadline_exceeded);
-      BOOST_TEST(e.details().value().missing == "1");
-    }
-  };
-  run(io, test());
-}
-
-BOOST_AUTO_TEST_CASE(a_watch_of_the_tasks_waits_for_a_change) {
-  auto const test = [this]() -> asio::awaitable<void> {
-    co_await join_both();
-    auto const seen = co_await a.watch_tasks();
-    auto const same = co_await a.watch_tasks(seen.version, 10ms);
-    BOOST_TEST((same == seen));
-    auto const change =
-        co_await (a.watch_tasks(seen.version) && b.report_error(errc::internal, "x"));
-    BOOST_TEST((change.tasks.at(1).state == task_state::failed));
-    BOOST_TEST(change.version > seen.version);
-  };
-  run(io, test());
-}
-
 BOOST_AUTO_TEST_CASE(events_arrive_in_order_and_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();

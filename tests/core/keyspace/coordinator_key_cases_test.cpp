@@ -3,119 +3,165 @@
 
 #include "tests/core/cluster.hpp"
 
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace coxswain::test {
 namespace {
 
-// The keys below "dir" in a job of one task that has put these keys.
-std::string dir_with(std::vector<std::string> const& keys) {
+struct key_case {
+  char const* name;
+  // Calls, which are made before any is looked at; `put!` overwrites, and each get waits 10 s.
+  char const* calls;
+  // Their results but for OK: values, listings, removed keys, sums, codes.
+  char const* results;
+};
+
+constexpr key_case cases[] = {
+    {"insert_key_value_duplicate_fail", "put k first, put k never, get k", "ALREADY_EXISTS first"},
+    {"insert_key_value_duplicate_overwrite", "put k first, put! k second, get k", "second"},
+    {"explicit_constructor_allow_overwrite_true_is_a_put_that_overwrites",
+     "put! k 1, put! k 2, get k", "2"},
+    {"explicit_constructor_allow_overwrite_false_is_a_put_without_overwrite", "put k 1, put k 1",
+     "ALREADY_EXISTS"},
+    {"key_value_set_duplicate_fails_and_the_first_value_stays", "put k 1, put k 2, try k",
+     "ALREADY_EXISTS 1"},
+    {"key_value_set_duplicate_overwrites", "put k 1, put! k 2, try k", "2"},
+    {"overwriting_insert_succeeds", "put a 1, put! a 2, try a", "2"},
+    {"overwriting_insert_fails_without_overwrite_even_for_an_equal_value",
+     "put a 1, put a 2, put a 1, try a", "ALREADY_EXISTS ALREADY_EXISTS 1"},
+
+    {"try_get_key_value", "try k, put k v, try k, rm k, try k", "NOT_FOUND v 1 NOT_FOUND"},
+    {"try_get_key_value_simple_success_and_try_get_existing_key", "put k v, try k", "v"},
+    {"try_get_missing_key", "put k/below v, try k", "NOT_FOUND"},
+    {"key_value_try_get", "try a/k, put a/k v, try a/k, rm a/k, try a/k",
+     "NOT_FOUND v 1 NOT_FOUND"},
+    {"get_existing_key_and_get_missing_key", "put a 1, try a, try b", "1 NOT_FOUND"},
+
+    {"get_key_value_simple_success", "put k v, get k", "v"},
+    {"get_key_value_with_timeout_success", "put k v, get k", "v"},
+    {"get_missing_key_timeout_is_deadline_exceeded_where_upstream_says_not_found", "get k",
+     "DEADLINE_EXCEEDED"},
+    {"get_blocks_until_key_set", "get k, put k v", "v"},
+    {"async_key_value_get_completes_with_the_set_after_it", "get k, put k v", "v"},
+    {"async_get_existing_key_and_add_key_then_callback_answer_at_once", "put k v, get k", "v"},
+    {"async_get_before_set_and_add_callback_and_then_key_answer_with_the_put", "get k, put k v",
+     "v"},
+    {"async_get_multiple_callbacks_same_key", "get k, get k, get k, put k v", "v v v"},
+    {"async_get_multiple_keys", "get one, get two, put two 2, put one 1", "1 2"},
+
+    {"key_value_dir_get", "put d/s/1 1, put d/s/2 2, put d/3 3, put dd 4, put d_other/5 5, list d/",
+     "d/3=3 d/s/1=1 d/s/2=2"},
+    {"get_key_value_dir_simple_success", "put d/a v, put d/b v, list d", "d/a=v d/b=v"},
+    {"get_key_value_dir_single_value_in_directory_and_multiple_values",
+     "put d/p 1, list d, put d/p2 2, put d/s/p 3, list d", "d/p=1 d/p=1 d/p2=2 d/s/p=3"},
+    {"get_key_value_dir_multiple_values_in_directory", "put d/s/p v, put d/p v, put d/p2 v, list d",
+     "d/p=v d/p2=v d/s/p=v"},
+    {"get_key_value_dir_empty_returns_empty_list", "list d", "nothing"},
+    {"get_key_value_dir_wrong_dir_returns_empty_list", "put d0/p v, list d", "nothing"},
+    {"get_key_value_dir_wrong_dir_prefix_returns_empty_list", "put wrong/d/p v, list d", "nothing"},
+    {"get_key_value_dir_non_directory_prefix_returns_empty_list", "put d_key v, list d", "nothing"},
+    {"get_key_value_dir_non_directory_key_returns_empty_list", "put d v, list d", "nothing"},
+    {"get_key_value_dir_empty_wrong_dir_wrong_dir_prefix_non_directory_prefix_and_key_list_nothing",
+     "put d0/p v, put wrong/d/p v, put d_key v, put d v, list d", "nothing"},
+    {"the_root_can_be_listed_where_upstream_lists_nothing_replaced_by_d18",
+     "put b 2, put a/x 1, list /, list //", "a/x=1 b=2 a/x=1 b=2"},
+    {"get_prefix_no_match_lists_nothing", "put a v, list b", "nothing"},
+    {"get_prefix_exact_match_is_not_below_itself_replaced_by_row_3_42d",
+     "put b v, put bb v, put bbb v, list b", "nothing"},
+    {"get_prefix_no_exact_match_lists_below_a_directory_that_is_not_a_key",
+     "put d/1 v, put d/2/3 v, put e v, list d", "d/1=v d/2/3=v"},
+    {"get_prefix_with_directory_format",
+     "put b/3/5 v, put b/1 v, put b/3/4 v, put a/9 v, put c/0 v, put b v, put b0 v, put b. v, "
+     "list b, list b/3, list /",
+     "b/1=v b/3/4=v b/3/5=v b/3/4=v b/3/5=v a/9=v b=v b.=v b/1=v b/3/4=v b/3/5=v b0=v c/0=v"},
+
+    {"delete_key_value_and_delete_existing_key",
+     "put gone 1, put kept 2, rm gone, get gone, get kept", "1 DEADLINE_EXCEEDED 2"},
+    {"key_value_delete", "put gone 1, put kept 2, rm gone, try gone, get kept, rm gone",
+     "1 NOT_FOUND 2 0"},
+    {"delete_key_and_delete_missing_key", "put a 1, rm a, try a, rm a", "1 NOT_FOUND 0"},
+    {"delete_missing_key_is_ok", "rm k", "0"},
+    {"delete_key_value_directory", "put d/1 v, put d/s/2 v, rm-r d/, list d/", "2 nothing"},
+    {"key_value_delete_directory",
+     "put d v, put d/1 v, put d/s/2 v, put d_other/k v, rm-r d/, list /", "3 d_other/k=v"},
+    {"delete_directory_deletes_prefix_but_no_longer_sibling_names",
+     "put d v, put d/a v, put d/b/c v, put d_other/k v, rm-r d, list /", "3 d_other/k=v"},
+    {"delete_prefix_exact_match_removes_the_key_itself", "put b v, put b/1 v, rm-r b", "2"},
+    {"delete_prefix_no_exact_match_removes_the_keys_below", "put b/1 v, put bb v, rm-r b", "1"},
+    {"delete_prefix_no_match_exact_match_and_no_exact_match",
+     "put d v, put d/1 v, put d.o v, put d0 v, put dt/1 v, rm-r none, rm-r d, rm-r dtt, list /",
+     "0 2 0 d.o=v d0=v dt/1=v"},
+
+    {"increment_key_value_simple_success", "add n 3", "3"},
+    {"key_value_increment", "put n 10, add n 1, try n", "11 11"},
+    {"increment_by_positive_value_succeeds", "put n 3, add n 2, try n", "5 5"},
+    {"increment_by_negative_value_succeeds", "put n 3, add n -5, try n", "-2 -2"},
+    {"increment_by_without_existing_value_succeeds", "add n 2, add zero 0, try zero", "2 0 0"},
+    {"increments_have_64_bits_where_upstream_has_32_replaced_by_d18",
+     "add n 2147483647, add n 1, add n 9223372034707292159",
+     "2147483647 2147483648 9223372036854775807"},
+    // Sharp edge 32: an increment can add to the result of the last one.
+    {"a_counter_continues_beyond_32_bits", "add n 2147483647, add n 1, add n 1",
+     "2147483647 2147483648 2147483649"},
+};
+
+call make(cluster& c, std::string const& what, std::string const& key, std::string const& value) {
+  if (what == "get") return c.get(0, key, 10s);
+  if (what == "try") return c.try_get(0, key);
+  if (what == "list") return c.list(0, key);
+  if (what == "rm") return c.remove(0, key);
+  if (what == "rm-r") return c.remove_tree(0, key);
+  if (what == "add") return c.increment(0, key, std::stoll(value));
+  return c.put(0, key, value, what == "put!");
+}
+
+std::string result(cluster& c, std::string const& what, call made) {
+  if (what == "get" || what == "try") return c.value(made);
+  auto const* const removed = c.body<core::removed_answer>(made);
+  auto const* const sum = c.body<core::counter_answer>(made);
+  if (removed) return std::to_string(removed->count);
+  if (sum) return std::to_string(sum->value);
+  if (what != "list") return c.code(made);
+  return c.listing(made).empty() ? "nothing" : c.listing(made);
+}
+
+void run(key_case const& one) {
   cluster c{1};
-  for (auto const& key : keys) c.put(0, key, "v");
-  auto const listing = c.list(0, "dir");
-  auto found = c.code(listing) + ":" + c.listing(listing);
-  c.remove_tree(0, "", true);
-  return found;
+  std::vector<std::pair<std::string, call>> made;
+  std::istringstream calls{one.calls};
+  for (std::string text; std::getline(calls >> std::ws, text, ',');) {
+    std::istringstream words{text};
+    std::string what;
+    std::string key;
+    std::string value;
+    words >> what >> key >> value;
+    made.emplace_back(what, make(c, what, key, value));
+  }
+  c.at(10s);
+  std::string all;
+  for (auto const& [what, sent] : made) {
+    auto const text = result(c, what, sent);
+    if (text != "OK") all += (all.empty() ? "" : " ") + text;
+  }
+  BOOST_TEST(all == one.results);
 }
 
 BOOST_AUTO_TEST_SUITE(coordinator_key_cases_test)
 
-BOOST_FIXTURE_TEST_CASE(insert_key_value_duplicate_fail, job<1>) {
-  c.put(0, "test_key", "original");
-
-  BOOST_TEST(c.code(c.put(0, "test_key", "never_added")) == "ALREADY_EXISTS");
-  BOOST_TEST(c.value(c.get(0, "test_key")) == "original");
-}
-
-BOOST_FIXTURE_TEST_CASE(insert_key_value_duplicate_overwrite, job<1>) {
-  c.put(0, "test_key", "original");
-
-  BOOST_TEST(c.code(c.put(0, "test_key", "overwritten", true)) == "OK");
-  BOOST_TEST(c.value(c.get(0, "test_key")) == "overwritten");
-}
+bool const are_registered = [] {
+  using namespace boost::unit_test;
+  for (auto const& one : cases) {
+    framework::current_auto_test_suite().add(
+        make_test_case([&one] { run(one); }, one.name, __FILE__, __LINE__));
+  }
+  return true;
+}();
 
 BOOST_AUTO_TEST_CASE(default_constructor_allows_overwrite_upstream_but_a_put_does_not_by_default) {
   BOOST_TEST(!core::put_args{}.overwrite);
-}
-
-BOOST_AUTO_TEST_CASE(explicit_constructor_allow_overwrite_true_is_a_put_that_overwrites) {
-  cluster c{1};
-  c.put(0, "k", "1", true);
-  BOOST_TEST(c.code(c.put(0, "k", "2", true)) == "OK");
-  BOOST_TEST(c.value(c.get(0, "k")) == "2");
-}
-
-BOOST_FIXTURE_TEST_CASE(explicit_constructor_allow_overwrite_false_is_a_put_without_overwrite,
-                        job<1>) {
-  c.put(0, "k", "1");
-  BOOST_TEST(c.code(c.put(0, "k", "1")) == "ALREADY_EXISTS");
-}
-
-BOOST_FIXTURE_TEST_CASE(try_get_key_value, job<1>) {
-  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
-  c.put(0, "k", "v");
-  BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
-  c.remove(0, "k");
-  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
-}
-
-BOOST_FIXTURE_TEST_CASE(try_get_key_value_simple_success_and_try_get_existing_key, job<1>) {
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(try_get_missing_key, job<1>) {
-  c.put(0, "k/below", "v");
-
-  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_key_value_with_timeout_success, job<1>) {
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(c.get(0, "k", 10s)) == "v");
-  BOOST_TEST(c.at(20s).replies() == "0:OK 0:OK");
-}
-
-BOOST_AUTO_TEST_CASE(get_missing_key_timeout_is_deadline_exceeded_where_upstream_says_not_found) {
-  cluster c{1};
-  auto const missing = c.get(0, "k", 50ms);
-  BOOST_TEST(c.at(50ms).code(missing) == "DEADLINE_EXCEEDED");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_blocks_until_key_set, job<2>) {
-  auto const blocked = c.get(0, "k", 10s);
-  BOOST_TEST(c.at(50ms).code(blocked) == "waits");
-  BOOST_TEST(c.after(c.put(1, "k", "v")).value(blocked) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(async_get_existing_key_and_add_key_then_callback_answer_at_once, job<1>) {
-  c.put(0, "k", "v");
-  c.replies();
-
-  BOOST_TEST(c.after(c.get(0, "k", without_limit)).replies() == "0:OK");
-}
-
-BOOST_AUTO_TEST_CASE(async_get_before_set_and_add_callback_and_then_key_answer_with_the_put) {
-  cluster c{1};
-  auto const before = c.get(0, "k", without_limit);
-  BOOST_TEST(c.replies() == "");
-  BOOST_TEST(c.after(c.put(0, "k", "v")).value(before) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(async_get_multiple_callbacks_same_key, job<1>) {
-  std::vector<call> const three{c.get(0, "k"), c.get(0, "k"), c.get(0, "k")};
-  c.put(0, "k", "v");
-
-  for (auto const& one : three) BOOST_TEST(c.value(one) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(async_get_multiple_keys, job<1>) {
-  auto const one = c.get(0, "one");
-  auto const two = c.get(0, "two");
-  BOOST_TEST(c.after(c.put(0, "two", "2")).code(one) == "waits");
-  BOOST_TEST(c.value(two) == "2");
-
-  BOOST_TEST(c.after(c.put(0, "one", "1")).value(one) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(async_get_cancel_after_completion_is_noop, job<1>) {
@@ -132,98 +178,6 @@ BOOST_FIXTURE_TEST_CASE(async_get_cancel_after_completion_is_noop, job<1>) {
 BOOST_FIXTURE_TEST_CASE(async_get_cancelled_on_store_destruction, job<1>) {
   auto const one = c.get(0, "k", without_limit);
   BOOST_TEST(c.stop().code(one) == "CANCELLED");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_simple_success) {
-  BOOST_TEST(dir_with({"dir/a", "dir/b"}) == "OK:dir/a=v dir/b=v");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_multiple_values_in_directory) {
-  BOOST_TEST(dir_with({"dir/sub_dir/path", "dir/path", "dir/path2"}) ==
-             "OK:dir/path=v dir/path2=v dir/sub_dir/path=v");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_empty_returns_empty_list) {
-  BOOST_TEST(dir_with({}) == "OK:");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_wrong_dir_returns_empty_list) {
-  BOOST_TEST(dir_with({"dir0/path"}) == "OK:");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_wrong_dir_prefix_returns_empty_list) {
-  BOOST_TEST(dir_with({"wrong_dir/dir/path"}) == "OK:");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_non_directory_prefix_returns_empty_list) {
-  BOOST_TEST(dir_with({"dir_key"}) == "OK:");
-}
-
-BOOST_AUTO_TEST_CASE(get_key_value_dir_non_directory_key_returns_empty_list) {
-  BOOST_TEST(dir_with({"dir"}) == "OK:");
-}
-
-BOOST_AUTO_TEST_CASE(get_prefix_no_exact_match_lists_below_a_directory_that_is_not_a_key) {
-  BOOST_TEST(dir_with({"dir/1", "dir/2/3", "dis"}) == "OK:dir/1=v dir/2/3=v");
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_key_value_and_delete_existing_key, job<1>) {
-  c.put(0, "gone", "1");
-  c.put(0, "kept", "2");
-  c.remove(0, "gone");
-  auto const missing = c.get(0, "gone", 200ms);
-  BOOST_TEST(c.at(200ms).code(missing) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.value(c.get(0, "kept")) == "2");
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_missing_key_is_ok, job<1>) {
-  auto const nothing = c.remove(0, "k");
-
-  BOOST_TEST(c.code(nothing) == "OK");
-  BOOST_TEST(c.body<core::removed_answer>(nothing)->count == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_key_value_directory, job<1>) {
-  for (auto const* const key : {"test_dir/1", "test_dir/sub_dir/2"}) c.put(0, key, "v");
-  c.remove_tree(0, "test_dir/");
-
-  BOOST_TEST(c.listing(c.list(0, "test_dir/")) == "");
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_directory_deletes_prefix_but_no_longer_sibling_names, job<1>) {
-  for (auto const* const key : {"test_dir", "test_dir/a", "test_dir/b/c", "test_dir_other/key"}) {
-    c.put(0, key, "v");
-  }
-  c.remove_tree(0, "test_dir");
-
-  BOOST_TEST(c.listing(c.list(0, "")) == "test_dir_other/key=v");
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_prefix_exact_match_removes_the_key_itself, job<1>) {
-  c.put(0, "b", "v");
-  c.put(0, "b/1", "v");
-  BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 2u);
-}
-
-BOOST_FIXTURE_TEST_CASE(delete_prefix_no_exact_match_removes_the_keys_below, job<1>) {
-  c.put(0, "b/1", "v");
-  c.put(0, "bb", "v");
-  BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 1u);
-}
-
-BOOST_FIXTURE_TEST_CASE(increment_key_value_simple_success, job<1>) {
-  auto const sum = c.increment(0, "n", 3);
-
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 3);
-}
-
-// Sharp edge 32: an increment can add to the result of the last one.
-BOOST_FIXTURE_TEST_CASE(a_counter_continues_beyond_32_bits, job<1>) {
-  c.increment(0, "n", 2'147'483'647);
-  c.increment(0, "n", 1);
-  auto const sum = c.increment(0, "n", 1);
-
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 2'147'483'649);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,48 +16,6 @@ std::string keys(core::listing_answer const* listing) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_keys_test)
 
-BOOST_FIXTURE_TEST_CASE(key_value_set_duplicate_fails_and_the_first_value_stays, job<2>) {
-  BOOST_TEST(c.code(c.put(0, "k", "first")) == "OK");
-
-  auto const second = c.put(1, "k", "second");
-
-  BOOST_TEST(c.code(second) == "ALREADY_EXISTS");
-  BOOST_TEST(c.answer_to(second)->outcome.text() == "ALREADY_EXISTS: key k already exists");
-  BOOST_TEST(c.value(c.try_get(0, "k")) == "first");
-}
-
-BOOST_FIXTURE_TEST_CASE(key_value_set_duplicate_overwrites, job<2>) {
-  c.put(0, "k", "first");
-
-  BOOST_TEST(c.code(c.put(1, "k", "second", true)) == "OK");
-  BOOST_TEST(c.value(c.try_get(0, "k")) == "second");
-}
-
-BOOST_FIXTURE_TEST_CASE(key_value_try_get, job<1>) {
-  auto const missing = c.try_get(0, "some/key");
-  BOOST_TEST(c.code(missing) == "NOT_FOUND");
-  BOOST_TEST(c.text(missing) == "key some/key not found");
-  c.put(0, "some/key", "v");
-  BOOST_TEST(c.value(c.try_get(0, "some/key")) == "v");
-  c.remove(0, "some/key");
-
-  BOOST_TEST(c.code(c.try_get(0, "some/key")) == "NOT_FOUND");
-}
-
-BOOST_FIXTURE_TEST_CASE(async_key_value_get_completes_with_the_set_after_it, job<2>) {
-  auto const waits = c.get(1, "k", 10s);
-  BOOST_TEST(c.code(waits) == "waits");
-
-  BOOST_TEST(c.after(c.put(0, "k", "v")).replies() == "0:OK 1:OK");
-  BOOST_TEST(c.value(waits) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_key_value_simple_success, job<1>) {
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(c.get(0, "k", 0s)) == "v");
-}
-
 BOOST_FIXTURE_TEST_CASE(get_key_value_timeout_return_error, job<1>) {
   c.at(3s);
   auto const one = c.get(0, "the/key", 1s);
@@ -158,18 +116,6 @@ BOOST_FIXTURE_TEST_CASE(a_key_is_a_non_empty_utf8_path, job<1>) {
   BOOST_TEST(c.code(c.remove(0, "\xff")) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(key_value_increment, job<1>) {
-  c.put(0, "n", "10");
-
-  auto const sum = c.increment(0, "n", 1);
-
-  BOOST_TEST_REQUIRE(c.body<core::counter_answer>(sum) != nullptr);
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 11);
-  BOOST_TEST(c.value(c.try_get(0, "n")) == "11");
-  BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "n"))->version ==
-             c.body<core::counter_answer>(sum)->version);
-}
-
 BOOST_FIXTURE_TEST_CASE(increment_key_value, job<1>) {
   c.put(0, "one", "1");
   c.put(0, "text", "abc");
@@ -188,51 +134,6 @@ BOOST_FIXTURE_TEST_CASE(increment_key_value, job<1>) {
   expect_words(c.text(over), {"'max' is 9223372036854775807", "1"});
 }
 
-BOOST_FIXTURE_TEST_CASE(key_value_dir_get, job<1>) {
-  c.put(0, "test_dir/sub_dir/1", "1");
-  c.put(0, "test_dir/sub_dir/2", "2");
-  c.put(0, "test_dir/3", "3");
-  c.put(0, "test", "4");
-  c.put(0, "test_dir_other/5", "5");
-
-  auto const listing = c.list(0, "test_dir/");
-
-  BOOST_TEST(keys(c.body<core::listing_answer>(listing)) ==
-             "test_dir/3=3 test_dir/sub_dir/1=1 test_dir/sub_dir/2=2");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_key_value_dir_single_value_in_directory_and_multiple_values, job<1>) {
-  c.put(0, "dir/path", "1");
-  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) == "dir/path=1");
-  c.put(0, "dir/path2", "2");
-  c.put(0, "dir/sub_dir/path", "3");
-  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) ==
-             "dir/path=1 dir/path2=2 dir/sub_dir/path=3");
-}
-
-BOOST_AUTO_TEST_CASE(
-    get_key_value_dir_empty_wrong_dir_wrong_dir_prefix_non_directory_prefix_and_key_list_nothing) {
-  for (auto const* const key : {"", "dir0/path", "wrong_dir/dir/path", "dir_key", "dir"}) {
-    cluster c{1};
-    if (*key != '\0') c.put(0, key, "v");
-
-    auto const listing = c.list(0, "dir");
-
-    BOOST_TEST(c.code(listing) == "OK");
-    BOOST_TEST(keys(c.body<core::listing_answer>(listing)) == "");
-    c.remove_tree(0, "", true);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(the_root_can_be_listed_where_upstream_lists_nothing_replaced_by_d18) {
-  cluster c{1};
-  c.put(0, "b", "2");
-  c.put(0, "a/x", "1");
-  for (auto const* const root : {"", "/", "//"}) {
-    BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, root))) == "a/x=1 b=2");
-  }
-}
-
 BOOST_AUTO_TEST_CASE(a_page_of_a_listing_fits_in_a_frame) {
   cluster c{1, {.value_bytes_max = 1000}};
   for (int i = 0; i < 70; ++i) c.put(0, "d/" + std::to_string(i), std::string(1000, 'x'));
@@ -242,29 +143,6 @@ BOOST_AUTO_TEST_CASE(a_page_of_a_listing_fits_in_a_frame) {
   // The limit is 64 KiB plus 1000 bytes; a key takes 1035 bytes.
   BOOST_TEST(c.body<core::listing_answer>(listing)->entries.size() == 64u);
   BOOST_TEST(c.body<core::listing_answer>(listing)->more);
-}
-
-BOOST_FIXTURE_TEST_CASE(key_value_delete, job<1>) {
-  c.put(0, "gone", "1");
-  c.put(0, "kept", "2");
-  auto const removed = c.remove(0, "gone");
-  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
-  auto const missing = c.get(0, "gone", 200ms);
-
-  BOOST_TEST(c.at(200ms).code(missing) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.value(c.get(0, "kept")) == "2");
-  BOOST_TEST(c.code(c.remove(0, "gone")) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(key_value_delete_directory, job<1>) {
-  for (auto const* const key : {"test_dir", "test_dir/1", "test_dir/s/2", "test_dir_other/key"}) {
-    c.put(0, key, "v");
-  }
-
-  auto const removed = c.remove_tree(0, "test_dir/");
-
-  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 3u);
-  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "test_dir_other/key=v");
 }
 
 BOOST_FIXTURE_TEST_CASE(remove_keeps_the_keys_below, job<1>) {
