@@ -43,7 +43,6 @@ function(install_packages root)
 
   run(${root}/usr/bin/coxswain version)
   foreach(file IN ITEMS
-      share/man/man1/coxswain.1* share/man/man1/coxswain-serve.1*
       share/bash-completion/completions/coxswain share/doc/coxswain/examples/jobset.yaml
       lib/systemd/system/coxswain@.service share/doc/coxswain/copyright
       share/doc/libcoxswain-dev/copyright include/coxswain/client/client.hpp)

@@ -54,8 +54,8 @@ if(TARGET coxswain)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 endif()
-if(TARGET coxswain_manual)
-  list(APPEND installed_targets coxswain_manual)
+if(TARGET coxswain_completion)
+  list(APPEND installed_targets coxswain_completion)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 endif()
 

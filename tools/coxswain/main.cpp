@@ -3,7 +3,6 @@
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 #include "options/exit_code.hpp"
-#include "options/help_formatter.hpp"
 #include "options/misspelt_variables.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
@@ -116,7 +115,7 @@ int run_program(std::vector<std::string> arguments) {
   // The file size limit (ulimit -f) becomes a write error, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App program{purpose, "coxswain"};
-  program.formatter(std::make_shared<help_formatter>());  // the subcommands inherit it
+  program.get_formatter()->column_width(32);  // the subcommands have the same formatter
   program.footer(std::string{footer} + exit_codes_text);
   program.set_version_flag("--version", fmt::format("coxswain {}", version));
   program.require_subcommand(1);

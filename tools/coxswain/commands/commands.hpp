@@ -48,7 +48,6 @@ void add_resize(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_journal(CLI::App& program, action& chosen);
 void add_completion(CLI::App& program, action& chosen);
-void add_man(CLI::App& program, action& chosen);
 void add_jobs(CLI::App& program, action& chosen);
 void add_help(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
@@ -72,7 +71,7 @@ inline std::vector<command_group> const command_groups{
     {"Queues", {add_push, add_pop, add_take}},
     {"Locks", {add_lock}},
     {"Operate", {add_cancel, add_preempt, add_resize}},
-    {"This program", {add_help, add_completion, add_man, add_version}},
+    {"This program", {add_help, add_completion, add_version}},
 };
 
 }  // namespace coxswain::tools

@@ -2,7 +2,6 @@
 
 #include "child/ending_signals.hpp"
 #include "options/exit_code.hpp"
-#include "options/help_formatter.hpp"
 #include "options/launcher.hpp"
 #include "options/tls.hpp"
 #include "options/token.hpp"
@@ -146,15 +145,16 @@ int converse_as(client_options options, conversation talk, signal_handler handle
 }  // namespace
 
 void add_remote_options(subcommand& to, remote_options& into) {
-  to.option_defaults()->group(common_options);
+  to.option_defaults()->group("Coordinator");
   to.add_option("--address", into.address,
-                "The coordinator: host:port, [v6]:port or unix:/path; several with commas")
+                std::string{"The coordinator: host:port, [v6]:port or unix:/path; several with "
+                            "commas (default: the launcher's, that of your job here, or "} +
+                    address_default + ")")
       ->type_name("ADDRESS")
-      ->check(address_list_check())
-      ->default_str(std::string{"the launcher's, that of your job here, or "} + address_default);
-  to.add_option("--job", into.job, "Job that the coordinator must serve")
-      ->type_name("NAME")
-      ->default_str("the launcher's, or any");
+      ->check(address_list_check());
+  to.add_option("--job", into.job,
+                "Job that the coordinator must serve (default: the launcher's, or any)")
+      ->type_name("NAME");
   add_token_file(to, into.token_file);
   add_tls_options(to, into.tls);
   into.gives_connect_timeout = add_duration(to, "--connect-timeout", into.connect_timeout,

@@ -1,7 +1,6 @@
 #include "options/subcommand.hpp"
 
 #include "options/exit_code.hpp"
-#include "options/help_formatter.hpp"
 #include "terminal/table.hpp"
 
 #include <fmt/format.h>
@@ -73,9 +72,7 @@ std::string default_of(CLI::Option const& option) {
 }  // namespace
 
 subcommand::subcommand(CLI::App& program, std::string const& name, std::string const& purpose)
-    : App{purpose, name, &program} {
-  get_help_ptr()->group(common_options);
-}
+    : App{purpose, name, &program} {}
 
 void subcommand::name_variables() {
   for (auto* option : get_options()) {
@@ -95,9 +92,8 @@ void subcommand::offer_configuration() {
                 "--config", [this](std::string const& file) { complete(file); }, config_help)
                 ->type_name("FILE")
                 ->envname("COXSWAIN_CONFIG")
-                ->force_callback()
-                ->group(common_options);
-  print_ = add_flag("--print-config", print_as_, print_help)->group(common_options);
+                ->force_callback();
+  print_ = add_flag("--print-config", print_as_, print_help);
   auto const help = options_.begin();
   std::rotate(std::next(help), std::prev(options_.end(), 2), options_.end());
 }
