@@ -105,7 +105,7 @@ class Ready(EndToEnd):
         of_the_program = {"help", "config", "print_config", "print_env", "log_format", "log_level",
                           "port_file", "exit_when_done", "advertise", "keep", "engine", "engine_ca",
                           "engine_cert", "engine_key", "engine_login", "large_values",
-                          "goodbye_timeout", "tls_reload_period"}
+                          "goodbye_timeout"}
         self.assertEqual(ours - theirs, of_the_program)
         self.assertEqual(theirs - ours, {"token", "hosted_by_task", "linger"})
 

@@ -3,9 +3,12 @@
 
 import os
 import pathlib
+import re
 import socket
 import stat
+import sys
 import tempfile
+import textwrap
 import threading
 import unittest.mock
 import urllib.error
@@ -34,8 +37,29 @@ EVERY_OPTION = {
     "stalled_reader_timeout": 20, "http": 0, "http_connections_max": 4,
     "record_bytes_max": 1 << 20, "xla_listen": ["127.0.0.1:0"], "xla_allow": ["127.0.0.0/8"],
     "xla_insecure": False, "xla_strict": True, "xla_alive_timeout": 5.0, "xla_reconnect_grace": 0.1,
+    "tls_reload_period": 60.0,
 }
 OF_FILES = {"journal", "tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
+PACKAGE = pathlib.Path(__file__).parents[2] / "src/python/coxswain"
+
+
+def written():
+    """The files with the part that is made of the options, as they should be."""
+    kinds = {name: kind for name, kind, *_ in coxswain._native.CoordinatorOptions.rows()}
+    kinds |= {"token": "str | None", "tokens": "Sequence[tuple[str, str]] | None",
+              "record": "str | os.PathLike[str] | None"}
+    del kinds["num_tasks"]
+    each = [f"{name}: {kind} = None" for name, kind in kinds.items()]
+    unbroken = ", ".join(one.replace(" ", "\0") for one in each)
+    signature = textwrap.fill(
+        f"def __init__(self, num_tasks: int | CoordinatorOptions, *, {unbroken}):", 100,
+        initial_indent="    ", subsequent_indent=" " * 17).replace("\0", " ")
+    parts = {"_coordinator.py": signature, "_coordinator_options.py": "\n".join(f"    {one}" for one in each)}
+
+    def whole(path, part):
+        return re.sub(r"(?<=--update`\.\n).*?(?=    # End)", lambda _: part + "\n", path.read_text(), flags=re.S)
+
+    return {PACKAGE / name: whole(PACKAGE / name, part) for name, part in parts.items()}
 
 
 class Options(PythonTest):
@@ -45,7 +69,20 @@ class Options(PythonTest):
         names = set(coxswain.Coordinator.__init__.__kwdefaults__)
         self.assertEqual(names, EVERY_OPTION.keys() | OF_FILES)
         for name in names:
-            self.assertIn(f"``{name}", coxswain.Coordinator.__doc__)
+            self.assertIn(f"``{name}", coxswain.CoordinatorOptions.__doc__)
+
+    def test_the_written_options_are_those_of_the_program(self):
+        for path, text in written().items():
+            self.assertEqual(path.read_text(), text, "run coordinator_test.py --update")
+
+    def test_options_are_passed_as_keywords_or_as_one_object(self):
+        options = coxswain.CoordinatorOptions(2, job="night", value_bytes_max=10)
+        at = self.coordinator(options, value_bytes_max=11)
+        job = self.client(at, job="night")
+        job.put("k", "v" * 11)
+        with self.assertRaisesRegex(coxswain.Error, "11"):
+            job.put("k", "v" * 12)
+        self.assertEqual(len(at.status().tasks), 2)
 
     def test_options_take_effect(self):
         at = self.coordinator(1, job="night", value_bytes_max=10, key_bytes_max=3)
@@ -227,4 +264,7 @@ class OfTask0(PythonTest):
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] != ["--update"]:
+        main()
+    for path, text in written().items():
+        path.write_text(text)

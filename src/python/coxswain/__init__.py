@@ -35,12 +35,14 @@ from coxswain._options import *
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
+    from coxswain._coordinator_options import *
     from coxswain._types import *
     from coxswain.aio import *
     from coxswain.store import *
 
 # Imported on first use: asyncio and dataclasses take longer than all of our modules.
 _LATER = {
+    "_coordinator_options": ("CoordinatorOptions",),
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
     "_types": ("BarrierFailure", "BarrierStatus", "Device", "ElasticState", "EpochEnd",
                "EpochMember", "Event", "Failure", "FinishedRound", "JobError", "JobStatus",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from coxswain._coordinator_options import CoordinatorOptions
     from coxswain._types import JobError, JobStatus, Timeout
 
 __all__ = ["Coordinator"]
@@ -30,147 +31,64 @@ class Coordinator:
             start_workers(coordinator.address)
             coordinator.wait_done()
 
-    Times are seconds or timedeltas, sizes are bytes. None means the default of ``coxswain serve``,
-    which has the same options.
+    The options may also be a :class:`CoordinatorOptions`, whose documentation explains each; a
+    keyword overrides it. Times are seconds or timedeltas, sizes are bytes. None means the default
+    of ``coxswain serve``, which has the same options.
 
-    Listening and admission:
-
-    ``listen``: "host:port" (port 0: any), ":port" (all addresses) or "unix:/path", or several.
-        Where others can reach it, it needs a token, certificates of its clients (``tls_ca``), or
-        ``insecure=True``.
-    ``token``: the one secret, which gives the role of a worker. ``tokens``: pairs of a role
-        ("reader", "operator", "worker") and a secret.
-    ``tls_cert``, ``tls_key``: PEM files; it speaks TLS 1.3 only, from 1.2 on with
-        ``tls_min="1.2"``. ``tls_ca``: its clients need certificates of this authority.
-        ``tls_peer_uri_prefix``: and these need a URI name that begins so.
-    ``handshakes_per_second_max``: TLS handshakes that one host may begin (1000).
-    ``connections_max``: connections at once (the limit of open files less 64).
-        ``strangers_per_host_max``: those of one host before their Hello (half of them).
-    ``hello_timeout``: how long a new connection may take to say Hello (10 s).
-    ``xla_listen``: further addresses, as ``listen``, for unmodified JAX and torch programs, which
-        send no token; without tokens and TLS those of ``listen`` serve them, too. A process that
-        reaches one can act for any task: a Unix socket is for this user only, others need
-        ``tls_ca``, ``xla_allow`` (hosts, such as "10.0.0.0/8", or several) or
-        ``xla_insecure=True``.
-    ``xla_strict``: behave like XLA's service where its tests require what our rules forbid.
-        ``xla_reconnect_grace``: time before the task of such a program fails whose connection was
-        closed, at most ``reconnect_grace`` (0.2 s). ``xla_alive_timeout``: time limit of
-        GetAliveTasks (none).
-    ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
-    ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.
-
-    How the job runs:
-
-    ``recoverable``: a task that fails does not fail the job, unless it states otherwise.
-    ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
-        where all are recoverable, for leaving only with ``leave_together``.
-    ``join_timeout_max``: a join waits for the others at most this long, even if its caller would
-        wait longer (no limit).
-    ``leave_timeout_max``: a leave waits at most this long, even if its caller would wait longer (no
-        limit; 0: each task leaves alone).
-    ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
-    ``spares``: how many processes may wait to replace a recoverable task that fails (0). They join
-        without a number, see ``Client``; ``assign``: how these get theirs at the start: by "order",
-        "member" or "placement" ("member"), ``last_call``: how long the start waits for spares (15
-        s), ``come_back``: how long the number of a failed task is kept for its own next process
-        (15 s), except in an elastic job.
-    ``elastic``: the number of tasks changes from epoch to epoch, between ``min_tasks`` (1) and
-        ``num_tasks``; see :meth:`Client.epochs`. ``grow``: when processes that wait join: at the
-        "boundary", when all members call ``next_epoch``, "now" or "never" ("boundary"), ``ranks``:
-        members "keep" their numbers, or all are sorted by "member" ("keep"), ``epoch_timeout``:
-        a member that does not call ``next_epoch`` this long after another one has failed (10 min;
-        0: never), ``min_wait``: the job fails after this long with fewer than ``min_tasks`` (10
-        min), ``epochs_max``: or instead of beginning more epochs (0: no limit).
-    ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
-    ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
-        ``relay_grace``: the same if its relay is lost (5 s). ``coordinator_return``: clients give
-        up a coordinator whose host refuses connections for this long (30 s).
-    ``progress_timeout``: a task whose step does not advance for this long is logged (0: off),
-        and fails with ``fail_without_progress``.
-    ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
-        ``preemption_timeout``: time limit of the agreement (30 s).
-    ``journal``: a directory to which all inputs are written before anything is answered (none). A
-        process that is started with the same one, address and options after this one was killed
-        continues the job. Only this user may read it: it has values and secrets, but no tokens.
-        ``durability``: what the journal survives: "process", the end of this process, or "disk",
-        that of the machine, for which each reply waits until the disk has it ("process").
-        ``journal_bytes_max``: nothing more is stored while its files are larger (0: no limit).
-        ``restart_grace``: tasks that have not resumed this long after a restart fail (15 s, at
-        least 1 s). Clients suspect a silent connection after a third of it.
-        ``restart_within``: clients wait this long for a restart (10 min).
-    ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
-    ``spin``: how long its thread polls for input after each message before it sleeps, which costs a
-        core (0: not; at most 1 s).
-
-    Limits:
-
-    ``memory_bytes_max``: three quarters for what is stored, the rest for messages in transit (half
-        of what machine, control group and ``ulimit -v`` allow).
-    ``value_bytes_max`` (1 GiB), ``key_bytes_max`` (4 KiB), ``gather_bytes_max`` of one barrier
-        (64 MiB).
-    ``changes_max``, ``change_bytes_max``: changes of keys that are kept for watches (65,536 and
-        64 MiB).
-    ``open_requests_max`` of a session (4096), and ``open_requests_max_per_task`` in addition (16).
-    ``queued_bytes_max``: bytes queued for one session before reading from it pauses (64 MiB).
-    ``stalled_reader_timeout``: a peer that reads nothing for this long is disconnected (30 s).
-
-    Looking at it:
-
-    ``http``: a status page at "port", ":port" or "host:port" (port 0: any; without a host on
-        127.0.0.1); see :attr:`http_address`. It asks for the same tokens and certificates.
-        ``http_connections_max``: its connections at once (256).
-    ``record``: a file to which all inputs are written, for ``coxswain replay``. Only this user
-        may read it.
-    ``record_bytes_max``: how much of that is kept in memory for :meth:`recording` (16 MiB; 0:
-        none). Neither has values, tokens or secrets.
+    Where others can reach ``listen``, it needs a token, certificates of its clients (``tls_ca``),
+    or ``insecure=True``. With ``journal``, a process that is started with the same one, address and
+    options after this one was killed continues the job; only this user may read it, because it has
+    values and secrets. A recording (``record``, :meth:`recording`) has neither.
     """
 
-    def __init__(self, num_tasks: int, *, listen: str | Sequence[str] | None = None,
-                 insecure: bool | None = None, token: str | None = None,
-                 tokens: Sequence[tuple[str, str]] | None = None, tls_ca: str | None = None,
-                 tls_cert: str | None = None, tls_key: str | None = None,
-                 tls_peer_uri_prefix: str | None = None, tls_min: str | None = None,
-                 handshakes_per_second_max: int | None = None, connections_max: int | None = None,
-                 strangers_per_host_max: int | None = None, hello_timeout: Timeout = None,
-                 xla_listen: str | Sequence[str] | None = None,
-                 xla_allow: str | Sequence[str] | None = None, xla_insecure: bool | None = None,
-                 xla_strict: bool | None = None, xla_reconnect_grace: Timeout = None,
-                 xla_alive_timeout: Timeout = None,
+    # Made of the program's options by `tests/python/coordinator_test.py --update`.
+    def __init__(self, num_tasks: int | CoordinatorOptions, *,
+                 listen: str | Sequence[str] | None = None, insecure: bool | None = None,
+                 linger: Timeout = None, spin: Timeout = None, queued_bytes_max: int | None = None,
+                 connections_max: int | None = None, strangers_per_host_max: int | None = None,
+                 handshakes_per_second_max: int | None = None, record_bytes_max: int | None = None,
                  job: str | None = None, attempt: int | None = None,
-                 hosted_by_task: int | None = None,
-                 recoverable: bool | None = None, join_barrier: bool | None = None,
-                 join_timeout_max: Timeout = None, leave_barrier: bool | None = None,
-                 leave_timeout_max: Timeout = None,
-                 leave_together: bool | None = None,
-                 return_timeout: Timeout = None, spares: int | None = None,
-                 assign: Literal["order", "member", "placement"] | None = None,
-                 last_call: Timeout = None, come_back: Timeout = None,
-                 elastic: bool | None = None, min_tasks: int | None = None,
-                 grow: Literal["boundary", "now", "never"] | None = None,
-                 ranks: Literal["keep", "member"] | None = None,
-                 epoch_timeout: Timeout = None, min_wait: Timeout = None,
-                 epochs_max: int | None = None,
                  heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
-                 relay_grace: Timeout = None, coordinator_return: Timeout = None,
-                 progress_timeout: Timeout = None,
+                 coordinator_return: Timeout = None, hosted_by_task: int | None = None,
+                 hello_timeout: Timeout = None, stalled_reader_timeout: Timeout = None,
+                 join_barrier: bool | None = None, join_timeout_max: Timeout = None,
+                 leave_barrier: bool | None = None, leave_timeout_max: Timeout = None,
+                 leave_together: bool | None = None, return_timeout: Timeout = None,
+                 recoverable: bool | None = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
-                 preemption_timeout: Timeout = None,
+                 preemption_timeout: Timeout = None, key_bytes_max: int | None = None,
+                 value_bytes_max: int | None = None, gather_bytes_max: int | None = None,
+                 memory_bytes_max: int | None = None, open_requests_max: int | None = None,
+                 open_requests_max_per_task: int | None = None, changes_max: int | None = None,
+                 change_bytes_max: int | None = None, relay_grace: Timeout = None,
+                 spares: int | None = None, last_call: Timeout = None,
+                 assign: Literal["order", "member", "placement"] | None = None,
+                 come_back: Timeout = None, elastic: bool | None = None,
+                 min_tasks: int | None = None,
+                 grow: Literal["boundary", "now", "never"] | None = None,
+                 ranks: Literal["keep", "member"] | None = None, epoch_timeout: Timeout = None,
+                 min_wait: Timeout = None, epochs_max: int | None = None,
+                 xla_reconnect_grace: Timeout = None,
+                 tls_cert: str | os.PathLike[str] | None = None,
+                 tls_key: str | os.PathLike[str] | None = None,
+                 tls_ca: str | os.PathLike[str] | None = None,
+                 tls_peer_uri_prefix: str | None = None,
+                 tls_min: Literal["1.2", "1.3"] | None = None, tls_reload_period: Timeout = None,
                  journal: str | os.PathLike[str] | None = None,
                  durability: Literal["process", "disk"] | None = None,
-                 journal_bytes_max: int | None = None,
-                 restart_grace: Timeout = None, restart_within: Timeout = None,
-                 linger: Timeout = None, spin: Timeout = None,
-                 memory_bytes_max: int | None = None, value_bytes_max: int | None = None,
-                 key_bytes_max: int | None = None, gather_bytes_max: int | None = None,
-                 changes_max: int | None = None, change_bytes_max: int | None = None,
-                 open_requests_max: int | None = None,
-                 open_requests_max_per_task: int | None = None,
-                 queued_bytes_max: int | None = None, stalled_reader_timeout: Timeout = None,
+                 journal_bytes_max: int | None = None, restart_grace: Timeout = None,
+                 restart_within: Timeout = None, xla_listen: str | Sequence[str] | None = None,
+                 xla_allow: str | Sequence[str] | None = None, xla_insecure: bool | None = None,
+                 xla_strict: bool | None = None, xla_alive_timeout: Timeout = None,
                  http: str | int | None = None, http_connections_max: int | None = None,
-                 record: str | os.PathLike[str] | None = None,
-                 record_bytes_max: int | None = None):
+                 token: str | None = None, tokens: Sequence[tuple[str, str]] | None = None,
+                 record: str | os.PathLike[str] | None = None):
+    # End of what is made.
         said = locals()
         settings = {name: said[name] for name in ("num_tasks", *_SETTINGS)}
+        if hasattr(num_tasks, "__dataclass_fields__"):
+            overriding = {name: value for name, value in settings.items() if value is not None}
+            settings = {**vars(num_tasks), **overriding, "num_tasks": num_tasks.num_tasks}
         self._native = _native.Coordinator(_apply(_native.CoordinatorOptions(), settings))
 
     @classmethod
@@ -262,41 +180,17 @@ _SETTINGS = tuple(Coordinator.__init__.__kwdefaults__)
 # The client variables that a coordinator uses too.
 _OF_CLIENTS = ("address", "task", "num_tasks", "job", "attempt", "token", "tls_ca", "tls_cert",
                "tls_key", "tls_peer_uri_prefix")
-_CHOICES = {
-    "durability": ("process", "disk"),
-    "assign": ("order", "member", "placement"),
-    "grow": ("boundary", "now", "never"),
-    "ranks": ("keep", "member"),
-}
-_TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
 
 
 def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.CoordinatorOptions:
     given = {name: value for name, value in settings.items() if value is not None}
-    least = given.pop("tls_min", None)
-    if least not in (None, "1.2", "1.3"):
-        raise ValueError(f"tls_min is '1.2' or '1.3', not {least!r}")
-    files = {name: str(given.pop(name)) for name in _TLS if name in given}
-    if files:
-        options.use_tls(*(files.get(name, "") for name in _TLS), least == "1.2")
-    elif least is not None:
-        raise ValueError("tls_min needs tls_cert and tls_key")
     for role, secret in given.pop("tokens", ()):
         options.add_token(role, secret)
     if token := given.pop("token", None):
         options.add_token("worker", token)
-    for name in ("listen", "xla_listen", "xla_allow"):
-        if isinstance(given.get(name), str):
-            given[name] = [given[name]]
-    for name in ("http", "record", "journal"):
-        if name in given:
-            given[name] = str(given[name])
-    for name, choices in _CHOICES.items():
-        if given.get(name, choices[0]) not in choices:
-            listed = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
-            raise ValueError(f"{name} is {listed}, not {given[name]!r}")
     for name, value in given.items():
-        setattr(options, name, value)
+        is_text = name == "http" or hasattr(value, "__fspath__")
+        setattr(options, name, str(value) if is_text else value)
     return options
 
 

@@ -1,152 +1,130 @@
 #include "python/native/coordinator_options.hpp"
 
 #include "coxswain/host/hosted_coordinator.hpp"
+#include "coxswain/server/option_rows.hpp"
+#include "coxswain/status/option_rows.hpp"
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace coxswain::python {
 namespace {
 
 using options = coordinator_options;
 
+template <class Value>
+constexpr bool is_time = std::is_base_of_v<duration, Value>;
+
 core::role role_of(std::string const& name) {
   if (auto const found = core::role_named(name)) return *found;
   throw py::value_error("a role is 'reader', 'operator' or 'worker', not '" + name + "'");
 }
 
-// A setting stored in a member of a part of the options. Durations are seconds.
-template <class Part, class Value>
-void add(py::class_<options>& to, char const* name, Part& (*part)(options&), Value Part::*member) {
-  constexpr bool is_time = std::is_base_of_v<duration, Value>;
-  using passed = std::conditional_t<is_time, timeout, Value>;
-  setting(to, name, [=](options& o, passed value) {
-    if constexpr (is_time) {
-      part(o).*member = value.value;
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> all;
+  while (!text.empty()) {
+    auto const word = text.substr(0, text.find(' '));
+    all.emplace_back(word);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return all;
+}
+
+// Which of the choices it is.
+std::size_t choice_of(char const* name, std::string_view choices, std::string const& given) {
+  std::string listed;
+  auto const all = words_of(choices);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == given) return i;
+    listed += (i == 0 ? "'" : i + 1 < all.size() ? ", '" : " or '") + all[i] + "'";
+  }
+  throw py::value_error(std::string{name} + " is " + listed + ", not '" + given + "'");
+}
+
+// A value as Python passes it: seconds, a choice's name, or one text instead of several.
+template <class Value>
+Value passed_value(char const* name, option_facts const& is, py::handle passed) {
+  std::string const called{name};
+  if constexpr (is_time<Value>) {
+    return argument<timeout>({called, 0}, passed).value;
+  } else if constexpr (std::is_enum_v<Value>) {
+    return static_cast<Value>(
+        choice_of(name, is.choices, argument<std::string>({called, 0}, passed)));
+  } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    if (PyUnicode_Check(passed.ptr())) return {argument<std::string>({called, 0}, passed)};
+    return argument<Value>({called, 0}, passed);
+  } else {
+    return argument<Value>({called, 0}, passed);
+  }
+}
+
+// Its type in Python's annotations.
+template <class Value>
+std::string annotation(option_facts const& is) {
+  if constexpr (is_time<Value>) return "Timeout";
+  if constexpr (std::is_same_v<Value, bool>) return "bool | None";
+  if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+    return "str | Sequence[str] | None";
+  if constexpr (std::is_same_v<Value, std::string>) {
+    if (is.type == "ADDRESS") return "str | int | None";
+    bool const is_path = is.type == "FILE" || is.type == "DIR";
+    return is_path ? "str | os.PathLike[str] | None" : "str | None";
+  }
+  if constexpr (std::is_enum_v<Value>) {
+    std::string names;
+    for (auto const& one : words_of(is.choices))
+      names += (names.empty() ? "\"" : ", \"") + one + '"';
+    return "Literal[" + names + "] | None";
+  }
+  return "int | None";
+}
+
+// Calls `use(row, part)` for each option, with the part of all options that has it.
+template <class Use>
+void each_option(Use use) {
+  server::each_option([&](auto const& row, auto part) {
+    use(
+        row, [part](options & o) -> auto& { return part(o.server); });
+  });
+  auto const page = [](options& o) -> status_page::options& { return o.page; };
+  std::apply([&](auto const&... row) { (use(row, page), ...); }, status_page::option_rows);
+}
+
+// Name, annotation, documentation and default of each, from which the dataclass is made.
+py::list rows() {
+  py::list all;
+  options defaults;
+  each_option([&](auto const& row, auto part) {
+    auto const& value = part(defaults).*row.member;
+    using value_type = std::remove_cvref_t<decltype(value)>;
+    py::object shown = py::none();
+    if constexpr (is_time<value_type>) {
+      shown = py::cast(std::chrono::duration<double>{value}.count());
+    } else if constexpr (std::is_enum_v<value_type>) {
+      shown = py::cast(words_of(row.facts.choices).at(static_cast<std::size_t>(value)));
     } else {
-      part(o).*member = std::move(value);
+      shown = py::cast(value);
     }
+    all.append(py::make_tuple(row.name, annotation<value_type>(row.facts), std::string{row.doc},
+                              shown, std::string{row.facts.flag}));
   });
-}
-
-core::config& core_of(options& o) { return o.server.core; }
-server::options& server_of(options& o) { return o.server; }
-server::journal_options& journal_of(options& o) { return o.server.journal; }
-server::xla_options& xla_of(options& o) { return o.server.xla; }
-options& all_of(options& o) { return o; }
-
-void bind_identity(py::class_<options>& to) {
-  add(to, "num_tasks", core_of, &core::config::num_tasks);
-  add(to, "job", core_of, &core::config::job);
-  add(to, "attempt", core_of, &core::config::attempt);
-  add(to, "hosted_by_task", core_of, &core::config::hosted_by_task);
-  add(to, "listen", server_of, &server::options::listen);
-  add(to, "insecure", server_of, &server::options::insecure);
-  define(to, "add_token", [](options& o, std::string role, std::string token) {
-    o.server.core.credentials.push_back({role_of(role), std::move(token)});
-  });
-  define(to, "use_tls",
-         [](options& o, std::string authorities, std::string certificate, std::string key,
-            std::string peer_uri_prefix, bool allows_tls_1_2) {
-           o.server.tls.ca = std::move(authorities);
-           o.server.tls.cert = std::move(certificate);
-           o.server.tls.key = std::move(key);
-           o.server.tls.peer_uri_prefix = std::move(peer_uri_prefix);
-           if (allows_tls_1_2) o.server.tls.min = tls_version::v1_2;
-         });
-}
-
-void bind_rules(py::class_<options>& to) {
-  add(to, "recoverable", core_of, &core::config::recoverable);
-  add(to, "join_barrier", core_of, &core::config::join_barrier);
-  add(to, "join_timeout_max", core_of, &core::config::join_timeout_max);
-  add(to, "leave_barrier", core_of, &core::config::leave_barrier);
-  add(to, "leave_timeout_max", core_of, &core::config::leave_timeout_max);
-  add(to, "leave_together", core_of, &core::config::leave_together);
-  add(to, "return_timeout", core_of, &core::config::return_timeout);
-  add(to, "spares", core_of, &core::config::spares);
-  setting(to, "assign", [](options& o, std::string how) {
-    o.server.core.assign = how == "order"    ? core::assignment::order
-                           : how == "member" ? core::assignment::member
-                                             : core::assignment::placement;
-  });
-  add(to, "elastic", core_of, &core::config::elastic);
-  add(to, "min_tasks", core_of, &core::config::min_tasks);
-  setting(to, "grow", [](options& o, std::string when) {
-    o.server.core.grow = when == "boundary" ? core::growth::boundary
-                         : when == "now"    ? core::growth::now
-                                            : core::growth::never;
-  });
-  setting(to, "ranks", [](options& o, std::string how) {
-    o.server.core.ranks = how == "keep" ? core::rank_order::keep : core::rank_order::member;
-  });
-  add(to, "epoch_timeout", core_of, &core::config::epoch_timeout);
-  add(to, "min_wait", core_of, &core::config::min_wait);
-  add(to, "epochs_max", core_of, &core::config::epochs_max);
-  add(to, "last_call", core_of, &core::config::last_call);
-  add(to, "come_back", core_of, &core::config::come_back);
-  add(to, "fail_without_progress", core_of, &core::config::fail_without_progress);
-  add(to, "heartbeat_timeout", core_of, &core::config::heartbeat_timeout);
-  add(to, "reconnect_grace", core_of, &core::config::reconnect_grace);
-  add(to, "relay_grace", core_of, &core::config::relay_grace);
-  add(to, "coordinator_return", core_of, &core::config::coordinator_return);
-  add(to, "hello_timeout", core_of, &core::config::hello_timeout);
-  add(to, "stalled_reader_timeout", core_of, &core::config::stalled_reader_timeout);
-  add(to, "progress_timeout", core_of, &core::config::progress_timeout);
-  add(to, "preemption_lead", core_of, &core::config::preemption_lead);
-  add(to, "preemption_timeout", core_of, &core::config::preemption_timeout);
-  add(to, "journal", journal_of, &server::journal_options::directory);
-  setting(to, "durability", [](options& o, std::string level) {
-    o.server.journal.level =
-        level == "disk" ? server::durability::disk : server::durability::process;
-  });
-  add(to, "journal_bytes_max", journal_of, &server::journal_options::bytes_max);
-  add(to, "restart_grace", journal_of, &server::journal_options::restart_grace);
-  add(to, "restart_within", journal_of, &server::journal_options::restart_within);
-  add(to, "linger", server_of, &server::options::linger);
-  add(to, "spin", server_of, &server::options::spin);
-}
-
-void bind_limits(py::class_<options>& to) {
-  add(to, "memory_bytes_max", core_of, &core::config::memory_bytes_max);
-  add(to, "value_bytes_max", core_of, &core::config::value_bytes_max);
-  add(to, "key_bytes_max", core_of, &core::config::key_bytes_max);
-  add(to, "gather_bytes_max", core_of, &core::config::gather_bytes_max);
-  add(to, "changes_max", core_of, &core::config::changes_max);
-  add(to, "change_bytes_max", core_of, &core::config::change_bytes_max);
-  add(to, "open_requests_max", core_of, &core::config::open_requests_max);
-  add(to, "open_requests_max_per_task", core_of, &core::config::open_requests_max_per_task);
-  add(to, "queued_bytes_max", server_of, &server::options::queued_bytes_max);
-  add(to, "connections_max", server_of, &server::options::connections_max);
-  add(to, "strangers_per_host_max", server_of, &server::options::strangers_per_host_max);
-  add(to, "handshakes_per_second_max", server_of, &server::options::handshakes_per_second_max);
-}
-
-void bind_xla(py::class_<options>& to) {
-  add(to, "xla_listen", xla_of, &server::xla_options::listen);
-  add(to, "xla_allow", xla_of, &server::xla_options::allow);
-  add(to, "xla_insecure", xla_of, &server::xla_options::insecure);
-  add(to, "xla_strict", xla_of, &server::xla_options::strict);
-  add(to, "xla_reconnect_grace", core_of, &core::config::xla_reconnect_grace);
-  add(to, "xla_alive_timeout", xla_of, &server::xla_options::alive_timeout);
-}
-
-void bind_observation(py::class_<options>& to) {
-  add(to, "http", all_of, &options::http);
-  add(to, "http_connections_max", all_of, &options::http_connections_max);
-  add(to, "record", all_of, &options::record_file);
-  add(to, "record_bytes_max", server_of, &server::options::record_bytes_max);
+  return all;
 }
 
 }  // namespace
 
 std::optional<status_page::options> page_options(coordinator_options const& o) {
-  if (o.http.empty()) return std::nullopt;
-  status_page::options page;
-  page.listen = o.http;
-  page.connections_max = o.http_connections_max;
+  if (o.page.listen.empty()) return std::nullopt;
+  auto page = o.page;
   page.credentials = o.server.core.credentials;
   page.insecure = o.server.insecure;
   page.tls = o.server.tls;
@@ -155,16 +133,24 @@ std::optional<status_page::options> page_options(coordinator_options const& o) {
 
 void bind_coordinator_options(py::module_& into) {
   py::class_<options> one{into, "CoordinatorOptions"};
-  one.def(py::init<>()).def_static("hosting", [](client_options const& client) {
-    options made;
-    made.server = hosting_options(client);
-    return made;
+  one.def(py::init<>())
+      .def_static("hosting",
+                  [](client_options const& client) {
+                    options made;
+                    made.server = hosting_options(client);
+                    return made;
+                  })
+      .def_static("rows", &rows);
+  define(one, "add_token", [](options& o, std::string role, std::string token) {
+    o.server.core.credentials.push_back({role_of(role), std::move(token)});
   });
-  bind_identity(one);
-  bind_rules(one);
-  bind_limits(one);
-  bind_xla(one);
-  bind_observation(one);
+  setting(one, "record", [](options& o, std::string file) { o.record_file = std::move(file); });
+  each_option([&](auto const& row, auto part) {
+    setting(one, row.name, [row, part](options& o, py::object passed) {
+      auto& into = part(o).*row.member;
+      into = passed_value<std::remove_cvref_t<decltype(into)>>(row.name, row.facts, passed);
+    });
+  });
 }
 
 }  // namespace coxswain::python

@@ -4,7 +4,6 @@
 #include "coxswain/server/options.hpp"
 #include "coxswain/status/options.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -12,9 +11,10 @@ namespace coxswain::python {
 
 struct coordinator_options {
   server::options server;
-  std::string http;  // where the status page listens; empty: no page
-  std::size_t http_connections_max{256};
-  std::string record_file;  // empty: none
+  status_page::options page;  // without an address there is none
+  std::string record_file;    // empty: none
+
+  coordinator_options() { page.listen.clear(); }
 };
 
 // The options of the status page, with the coordinator's tokens and certificates; none: no page.

@@ -1,7 +1,7 @@
 // Every member of a struct is a field in a snapshot.
 
 #include "coxswain/core/model/records.hpp"
-#include "coxswain/core/snapshot/decisive_options.hpp"
+#include "coxswain/core/option_rows.hpp"
 #include "coxswain/core/snapshot/fields_of_sessions.hpp"
 
 #include <boost/pfr/core.hpp>
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(every_member_of_a_message_is_in_its_record) {
 }
 
 BOOST_AUTO_TEST_CASE(every_option_is_decisive_but_for_tokens_version_start_and_term) {
-  BOOST_TEST(std::tuple_size_v<decltype(decisive_options)> + 4 == boost::pfr::tuple_size_v<config>);
+  BOOST_TEST(std::tuple_size_v<decltype(option_rows)> + 4 == boost::pfr::tuple_size_v<config>);
 
   config const one;
   BOOST_TEST(difference(one, one).empty());

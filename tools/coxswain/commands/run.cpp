@@ -65,7 +65,7 @@ class local_run {
         job_{io, with_log(given)} {
     await_signal();
     auto const& coordinator = given.coordinator;
-    if (coordinator.has_page) page_.emplace(io, job_.coordinator(), coordinator.page);
+    if (coordinator.has_page()) page_.emplace(io, job_.coordinator(), coordinator.page);
   }
 
   asio::awaitable<void> run() {
@@ -358,7 +358,7 @@ void add_run(CLI::App& program, action& chosen) {
         }
         bool const keeps_numbers = given->job.restarts_max > 0;
         if (!keeps_numbers && app->get_option("--come-back")->count() == 0) core.come_back = 0s;
-        bool const is_watched = given->coordinator.has_page && ::isatty(STDERR_FILENO) == 1;
+        bool const is_watched = given->coordinator.has_page() && ::isatty(STDERR_FILENO) == 1;
         if (!is_said && is_watched) given->linger = without_limit;
         return run(*given, command_in(*app));
       });
@@ -383,11 +383,8 @@ void add_run(CLI::App& program, action& chosen) {
   command.add_flag("--relay", given->has_relay,
                    "Let the processes reach the coordinator through a relay, as on many hosts");
   add_log_options(command, given->log);
-  add_timing_options(command, given->coordinator);
-  add_limit_options(command, given->coordinator);
-  add_recording_options(command, given->coordinator);
-  add_http_options(command, given->coordinator);
-  add_xla_options(command, given->coordinator);
+  add_job_options(command, given->coordinator);
+  add_options(command, given->coordinator, {option_group::recording, option_group::page});
   command.name_variables();
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(run_footer);

@@ -106,7 +106,7 @@ service::service(asio::io_context& io, serve_command& given, log const& to, serv
       failed_for_long_{io},
       manager_{io},
       coordinator_{io, with_log(given, *this, to), std::move(job)} {
-  if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
+  if (given.coordinator.has_page()) page_.emplace(io, coordinator_, given.coordinator.page);
 }
 
 // The server has no operation that completes when the job fails, but every failure is logged.
@@ -445,9 +445,8 @@ void add_serve(CLI::App& program, action& chosen) {
   add_identity_options(command, given->coordinator);
   command.add_flag("--exit-when-done", given->exit_when_done, "End when the job is over");
   add_log_options(command, given->log);
-  add_timing_options(command, given->coordinator);
-  add_limit_options(command, given->coordinator);
-  add_journal_options(command, given->coordinator);
+  add_job_options(command, given->coordinator);
+  add_options(command, given->coordinator, {option_group::journal});
   command
       .add_flag("--keep", given->keeps_job,
                 "With --journal: SIGTERM suspends the job instead of ending it")
@@ -455,9 +454,7 @@ void add_serve(CLI::App& program, action& chosen) {
       ->group("Journal");
   add_engine_options(command, given->engine);
   command.get_option("--engine")->excludes("--journal");
-  add_recording_options(command, given->coordinator);
-  add_http_options(command, given->coordinator);
-  add_xla_options(command, given->coordinator);
+  add_options(command, given->coordinator, {option_group::recording, option_group::page});
   command.name_variables();
   command.add_flag("--print-env", given->prints_environment,
                    "Once ready, print the variables of JAX programs and of ours for a shell, not "

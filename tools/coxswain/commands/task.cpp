@@ -265,17 +265,16 @@ void add_membership_options(CLI::App& to, task_command& into) {
 
 // Only the process of task 0 uses them.
 void add_hosting_options(CLI::App& to, task_command& into) {
-  to.add_flag("--host-if-task-0", into.hosts_if_task_0,
-              "Run the coordinator in the process of task 0, until all tasks have left");
+  to.add_flag(
+      "--host-if-task-0", into.hosts_if_task_0,
+      "Run the coordinator in the process of task 0, until all tasks have left. It listens at "
+      "the address if that is this machine's alone, else at its port on all addresses");
   to.option_defaults()->group("With --host-if-task-0");
   into.coordinator.server.listen.clear();
-  add_listeners(to, into.coordinator.server,
-                "the address if it is this machine's alone, else its port on all addresses");
+  add_options(to, into.coordinator, {option_group::listeners});
   add_log_options(to, into.log);
-  add_timing_options(to, into.coordinator);
-  add_limit_options(to, into.coordinator);
-  add_journal_options(to, into.coordinator);
-  add_xla_options(to, into.coordinator);
+  add_job_options(to, into.coordinator);
+  add_options(to, into.coordinator, {option_group::journal});
 }
 
 constexpr auto task_footer =

@@ -172,7 +172,8 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
                        limits.least > duration{} ? ", at least " + shown(limits.least) : "",
                        limits.may_be_forever ? ", or forever" : ""));
   };
-  return to.add_option_function<std::string>(name, store, help)
+  auto const bound = limits.least > duration{} ? "; at least " + shown(limits.least) : "";
+  return to.add_option_function<std::string>(name, store, help + bound)
       ->type_name("TIME")
       ->default_str(shown(into));
 }
@@ -213,7 +214,9 @@ CLI::Option* add_number(CLI::App& to, std::string const& name,
     }
     store(*given);
   };
-  return to.add_option_function<std::string>(name, check_and_store, help)
+  bool const is_bounded = most != std::numeric_limits<std::int64_t>::max();
+  auto const bounds = is_bounded ? fmt::format("; {} to {}", least, most) : std::string{};
+  return to.add_option_function<std::string>(name, check_and_store, help + bounds)
       ->type_name("N")
       ->default_str(shown_default);
 }

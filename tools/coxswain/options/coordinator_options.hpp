@@ -5,12 +5,14 @@
 #include "options/subcommand.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/base/option_row.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/recording/recording_file.hpp"
 #include "coxswain/status/options.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,14 +23,15 @@ struct coordinator_options {
   coordinator_options();  // the limits fit this machine
 
   server::options server;
-  status_page::options page;
-  bool has_page{};
+  status_page::options page;  // without an address there is none
   std::string record_file;
   std::shared_ptr<server::recording_file> recording;  // of that name, once completed
   std::string token_file;
   std::string port_file;
   bool is_kept_private{};       // a listener without a host, because nothing guards it
   subcommand const* command{};  // knows which values come from a file
+
+  [[nodiscard]] bool has_page() const { return !page.listen.empty(); }
 
   void replace_credentials(std::vector<core::credential> const& by) {
     server.core.credentials = page.credentials = by;
@@ -38,22 +41,15 @@ struct coordinator_options {
 // -n, --num-tasks. Zero: not given.
 CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into);
 
-// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable; `into.command`.
+// Those of these groups, each under its heading.
+void add_options(CLI::App& to, coordinator_options& into,
+                 std::initializer_list<option_group> groups);
+
+// --listen, --job, --token-file, TLS and what belongs to them; `into.command`.
 void add_identity_options(subcommand& to, coordinator_options& into);
 
-// Adds --listen and --insecure. `shown_default` describes the default address.
-void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default);
-
-// Timing and limits, each group under a heading of its own.
-void add_timing_options(CLI::App& to, coordinator_options& into);
-void add_limit_options(CLI::App& to, coordinator_options& into);
-// --journal and what belongs to it.
-void add_journal_options(CLI::App& to, coordinator_options& into);
-void add_recording_options(CLI::App& to, coordinator_options& into);
-void add_http_options(CLI::App& to, coordinator_options& into);
-
-// How unmodified JAX programs are served: --xla-listen and what belongs to it.
-void add_xla_options(CLI::App& to, coordinator_options& into);
+// How the job runs: timing, spares, epochs, limits and JAX.
+void add_job_options(CLI::App& to, coordinator_options& into);
 
 // Reads the tokens, which the status page needs, too, keeps unguarded listeners without a host to
 // this machine, and makes the file of the recording. To be called once, before the server is made.

@@ -14,9 +14,6 @@ namespace coxswain::tools {
 // For clients: --tls-ca, --tls-cert, --tls-key and --tls-peer-uri-prefix.
 void add_tls_options(CLI::App& to, tls_options& into);
 
-// For servers: the same, --tls-min and --tls-reload-period.
-void add_tls_listener_options(CLI::App& to, tls_options& into);
-
 // The variables with the same options for a child process. Empty ones are not set.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> tls_variables(tls_options const& of);
 

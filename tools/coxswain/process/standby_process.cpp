@@ -75,7 +75,7 @@ class follower_process {
         signals_{io, SIGINT, SIGTERM},
         hangup_{io, [this] { reload(given_, *waiting_, page_ ? &*page_ : nullptr); },
                 [this] { end_by(SIGHUP); }} {
-    if (given.has_page) {
+    if (given.has_page()) {
       page_.emplace(io, given.page, [one = waiting_] { return one->view(); });
       auto& listen = given.page.listen;  // of the leader's page, too
       if (listen == "0" || listen.ends_with(":0")) listen = page_->address();

@@ -4,7 +4,7 @@
 #include "coxswain/core/behaviour.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/snapshot/decisive_options.hpp"
+#include "coxswain/core/option_rows.hpp"
 #include "coxswain/core/snapshot/fields_of_sessions.hpp"
 #include "coxswain/core/snapshot/kernel_state.hpp"
 #include "coxswain/core/snapshot/state_reader.hpp"

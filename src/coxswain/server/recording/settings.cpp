@@ -1,7 +1,7 @@
 #include "coxswain/server/recording/settings.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/core/snapshot/decisive_options.hpp"
+#include "coxswain/core/option_rows.hpp"
 #include "coxswain/core/snapshot/encoding.hpp"
 
 #include <algorithm>
