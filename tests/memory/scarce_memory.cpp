@@ -2,6 +2,9 @@
 
 #include "tests/wire/live_bytes.hpp"
 
+#include <cstddef>
+#include <cstdint>
+
 namespace coxswain::test {
 namespace {
 

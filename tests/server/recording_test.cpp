@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(a_differing_message_is_detected_and_named) {
 
 BOOST_AUTO_TEST_CASE(a_changed_input_changes_a_message) {
   auto const other_key = changed(
-      recorded_barrier(), wire::record_kind::message, 4, [](wire::record&, std::string& content) {
+      recorded_barrier(), wire::record_kind::message, 5, [](wire::record&, std::string& content) {
         core::put_args put{"k", "1"};  // the value's placeholder: its length
         content = frame(put, 3).substr(wire::length_bytes);
       });
