@@ -214,7 +214,9 @@ BOOST_FIXTURE_TEST_SUITE(operations_test, c_fixture)
 
 BOOST_AUTO_TEST_CASE(each_operation_takes_its_arguments_and_gives_its_result) {
   auto const c = joined(0);
-  for (auto const& one : rows) BOOST_TEST(one.call(c.get()) == one.expected, one.operation);
+  for (auto const& one : rows) {
+    BOOST_TEST_CONTEXT(one.operation) BOOST_TEST(one.call(c.get()) == one.expected);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(each_operation_of_the_core_is_known_here) {

@@ -150,27 +150,32 @@ template <int Number, class Meaning, class T>
 // Of a time of which only the offset came.
 inline constexpr auto unstated_unix_ms = std::numeric_limits<std::int64_t>::min();
 
+// Whether the tag is that of this alternative of a variant, which then was read.
+template <int Number, class One, class Meaning, class T>
+[[gnu::always_inline]] inline bool read_alternative(as::alternative_t<One, Meaning>,
+                                                    std::uint32_t tag, field_reader& from, T& to,
+                                                    reading& state) {
+  static T const none{};
+  if constexpr (std::same_as<One, core::absent_value>) {
+    if (tag != tag_of(Number, wire_type::varint)) return false;
+    if (to != none) state.is_plain = false;
+    to = {};
+    if (from.take_number() != 0) to = core::absent_value{};
+  } else {
+    if (tag != tag_of(Number, type_of<Meaning, One>())) return false;
+    if (to != none) state.is_plain = false;
+    if (!std::holds_alternative<One>(to) || !core::described<One>) to.template emplace<One>();
+    read_present<Meaning>(from, std::get<One>(to), state);
+  }
+  return true;
+}
+
 // Whether the tag is that of this field, which then was read.
 template <int Number, class Meaning, class T>
 [[gnu::always_inline]] inline bool read_field(std::uint32_t tag, field_reader& from, T& to,
                                               reading& state) {
   if constexpr (is_alternative<Meaning>) {
-    return [&]<class One, class Of>(as::alternative_t<One, Of>) __attribute__((always_inline)) {
-      static T const none{};
-      if constexpr (std::same_as<One, core::absent_value>) {
-        if (tag != tag_of(Number, wire_type::varint)) return false;
-        if (to != none) state.is_plain = false;
-        to = {};
-        if (from.take_number() != 0) to = core::absent_value{};
-      } else {
-        if (tag != tag_of(Number, type_of<Of, One>())) return false;
-        if (to != none) state.is_plain = false;
-        if (!std::holds_alternative<One>(to) || !core::described<One>) to.template emplace<One>();
-        read_present<Of>(from, std::get<One>(to), state);
-      }
-      return true;
-    }
-    (Meaning{});
+    return read_alternative<Number>(Meaning{}, tag, from, to, state);
   } else if constexpr (std::same_as<Meaning, as::unix_ms_t>) {
     if (tag != tag_of(Number, wire_type::varint)) return false;
     if (!to) to.emplace();
@@ -188,7 +193,7 @@ template <int Number, class Meaning, class T>
   } else if constexpr (is_optional<T>) {
     using value_type = typename T::value_type;
     if (tag != tag_of(Number, type_of<Meaning, value_type>())) return false;
-    if (!to) to.emplace();
+    if (!to) to.emplace(value_type{});
     read_present<Meaning>(from, *to, state);
     return true;
   } else {

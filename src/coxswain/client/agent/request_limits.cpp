@@ -49,6 +49,7 @@ std::size_t longest_name(core::request const& what) {
     }
   };
   auto const longest = [&](auto const& args) {
+    if constexpr (requires { args.name; }) bytes = args.name.size();
     if constexpr (requires { args.platform; }) bytes = args.platform.size();
     core::each_member_of<core::as::name_t>(args, compare);
   };
@@ -56,7 +57,9 @@ std::size_t longest_name(core::request const& what) {
   return bytes;
 }
 
+// The data of a barrier has a limit of its own.
 std::size_t largest_value(core::request const& what) {
+  if (std::holds_alternative<core::barrier_args>(what)) return 0;
   std::size_t bytes = 0;
   auto const compare = [&bytes](auto const& value) { bytes = std::max(bytes, value.size()); };
   std::visit([&](auto const& args) { core::each_member_of<core::as::value_t>(args, compare); },

@@ -171,7 +171,7 @@ constexpr void each_member(Object& object, Visit visit) {
   record_of<std::remove_const_t<Object>>.for_each([&](auto const& row) {
     auto& member = row.of(object);
     if (std::exchange(last, std::addressof(member)) != std::addressof(member)) {
-      visit(std::uint32_t{row.number}, member);
+      visit(static_cast<std::uint32_t>(row.number), member);
     }
   });
 }
