@@ -165,6 +165,7 @@ std::string replay::compare_output(wire::record const& then) {
   auto const* const begin = reinterpret_cast<char const*>(digest.data());
   if (then.content == std::string_view{begin, digest.size()}) return {};
   if (is_alone) return first + " is not the recorded message";
+  if (found <= 1) return first + ", or an event before it, is not the recorded one";
   return "one of " + std::to_string(found) + " messages, from " + first +
          " on, or an event before them is not the recorded one";
 }

@@ -258,6 +258,8 @@ class epoch_judge {
       if (join && c.made < begun && c.over() > since) involved.insert(c.process);
       if (!h_.ends_epoch(c, number) || c.made > begun || !is_survivor(c.process, next)) continue;
       involved.insert(c.process);
+      // The task of a guest is suspect while its host is away.
+      if (auto const host = h_.processes[c.process].host) involved.insert(*host);
       since = std::max(since, c.made);
     }
     for (auto const& one : next.members->members) survivors += one.survivor ? 1 : 0;
