@@ -285,8 +285,8 @@ BOOST_AUTO_TEST_CASE(a_changed_input_changes_a_message) {
       });
 
   BOOST_TEST(difference(other_key) ==
-             "1 s: the reply OK to request 3 of connection 4294967296, or an event before it, is not "
-             "the recorded one");
+             "1 s: the reply OK to request 3 of connection 4294967296, or an event before it, is "
+             "not the recorded one");
 }
 
 BOOST_AUTO_TEST_CASE(a_differing_event_is_detected_and_named_regardless_of_text) {
