@@ -89,7 +89,8 @@ std::string put_all(coxswain_client* c) {
   auto made = told(coxswain_put_all(c, entries, 2, false, &version)) + " ";
   coxswain_string const keys[] = {c_string("all/b"), c_string("all/a")};
   coxswain_key_list* values{};
-  made += told(coxswain_get_all(c, keys, 2, long_enough, &values)) + " " + text(values);
+  made += told(coxswain_get_all(c, keys, 2, long_enough, &values));
+  made += " " + text(values);
   return made + (version > 0 ? "" : "without a version");
 }
 
@@ -102,12 +103,15 @@ std::string watch(coxswain_client* c) {
     coxswain_status_destroy(removes ? coxswain_remove(c, c_string("seen/a"), nullptr)
                                     : coxswain_put(c, c_string("seen/a"), c_string("1"), false));
     coxswain_key_list* changes{};
-    made += told(coxswain_key_watch_next(begun, long_enough, &changes)) + " " + text(changes);
+    made += told(coxswain_key_watch_next(begun, long_enough, &changes));
+    made += " " + text(changes);
   }
   coxswain_key_list* none{};
-  made += told(coxswain_key_watch_next(begun, 0, &none)) + text(none) + " ";
+  made += told(coxswain_key_watch_next(begun, 0, &none));
+  made += text(none) + " ";
   coxswain_key_list* all{};
-  made += told(coxswain_key_watch_list(begun, &all)) + text(all);
+  made += told(coxswain_key_watch_list(begun, &all));
+  made += text(all);
   return made + (coxswain_key_watch_version(begun) > 0 ? "" : " without a version");
 }
 
