@@ -44,7 +44,7 @@ class value_generator {
   template <class Meaning, class T>
   void set(Meaning how, std::optional<T>& to) {
     if (rng_.one_in(3)) return;
-    set(how, to.emplace());
+    set(how, to.emplace(T{}));
   }
   template <class Meaning, class T>
   void set(Meaning how, std::vector<T>& to) {
