@@ -28,7 +28,7 @@ COMMAND = re.compile(
 UNTIL_CTRL_C = re.compile(r"(coxswain serve .*?) +# until Ctrl-C\n")
 
 # Lines that install and build what is there already, or run this test.
-DONE = re.compile(r"\./tools/(install_dependencies|test)\b|cmake --(build --)?preset\b")
+DONE = re.compile(r"\./tools/(install_dependencies|quickstart|test)\b|cmake --(build --)?preset\b")
 # Words in lines that need parts not built in this configuration; release builds all.
 NOT_BUILT = set(os.environ.get("COXSWAIN_README_WITHOUT", "").split(":"))
 
