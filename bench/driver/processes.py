@@ -1,4 +1,4 @@
-"""The benchmark's processes: servers and loads, and what is said to them. Not here: when (experiment)."""
+"""The benchmark's servers and loads, and the commands sent to them. Not here: when (experiment)."""
 
 import functools
 import json

@@ -60,7 +60,7 @@ class Completion(EndToEnd):
         self.at = {}
 
     def bash(self, *words):
-        """The completions of bash after these words, of which the last is incomplete."""
+        """Bash's completions of the last of these words."""
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coxswain "$0"; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "--norc", "-c", script, BIN / "coxswain", "coxswain", *words],

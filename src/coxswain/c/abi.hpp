@@ -55,7 +55,7 @@ std::size_t size_of(List const* list) noexcept {
   return list ? list->elements.size() : 0;
 }
 
-// What C is given for a result of the client, to own it if it is a pointer.
+// Converts a result of the client for a C caller, who owns it if it is a pointer.
 template <class T>
 T for_c(T plain) {
   return plain;

@@ -52,7 +52,7 @@ class refused final : public operation<T> {
   status why_;
 };
 
-// What callers are given for the member of an answer that its row names.
+// Convert the member of an answer that its row names to the result of the call.
 
 template <class T>
 T given(T& value) {

@@ -1,7 +1,7 @@
 #pragma once
-// What a relay serves itself, in place of the coordinator: the clients of another protocol. Their
-// connections end at the relay, so they survive a restart of the coordinator; each has a session
-// with it (core_links). `begin` gives the time of everything that follows. Not here: sockets
+// A service for clients of another protocol, which a relay provides in place of the coordinator.
+// Their connections end at the relay, so they survive a restart of the coordinator; each has a
+// session with it (core_links). `begin` gives the time of everything that follows. Not here: sockets
 // (relay_client), the protocols (relay_door, tcp_store_door).
 //
 // Not thread-safe.

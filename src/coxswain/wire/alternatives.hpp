@@ -1,6 +1,6 @@
 #pragma once
-// What requests and answers have in common: alternatives of a variant, each with a record that has
-// the number of its field. Private to wire.
+// Shared by requests and answers: both are variants, and each alternative has a record with the
+// number of its field. Private to wire.
 
 #include "coxswain/base/boxed.hpp"
 #include "coxswain/base/status.hpp"

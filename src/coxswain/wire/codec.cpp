@@ -124,7 +124,7 @@ void settle(core::join_args& read) noexcept {
   if (read.timeout == unstated) read.timeout = read.any ? without_limit : core::timeout_default;
 }
 
-// What is wrong with the request of a message that is well formed.
+// Checks the request of a well-formed message.
 status check_request(core::client_message& read, bool has_request, reading const& state) {
   if (auto* const join = std::get_if<core::join_args>(&read.what)) settle(*join);
   if (std::holds_alternative<core::resume_args>(read.what)) {

@@ -21,7 +21,7 @@
 
 namespace coxswain::wire {
 
-// What is found on the way.
+// Facts about a message, collected while it is read.
 struct reading {
   bool is_plain{true};         // no field was unknown, and no content was replaced or dropped
   std::string_view value{};    // the content of the last field that is a value
@@ -101,7 +101,7 @@ template <class Meaning, class T>
   }
 }
 
-// What an absent field means, where that is not the member's default.
+// Sets the values of absent fields, where these are not the members' defaults.
 template <class T>
 void prepare(T&) noexcept {}
 inline void prepare(core::hello_args& to) noexcept { to.version = 0; }

@@ -1,7 +1,7 @@
 #pragma once
-// operation_of<Args>: what is known of a request besides its fields, as data: its names, who may
-// make it, how it behaves, and what its answer gives. Whatever has to do with every request reads
-// it, so a fact is written down once. Not here: the rows themselves (operations.hpp).
+// operation_of<Args>: the facts of a request besides its fields, as data: its names, the role that
+// it needs, its traits, and its result. Code for all requests reads it, so each fact is written once.
+// Not here: the rows themselves (operations.hpp).
 
 #include "coxswain/core/access/role.hpp"
 

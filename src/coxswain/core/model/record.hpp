@@ -15,7 +15,7 @@
 
 namespace coxswain::core {
 
-// What a field means, where its C++ type leaves a choice.
+// The meaning of a field, where its C++ type does not determine it.
 namespace as {
 
 // As its type says: a string is bytes, an enumeration and an id are numbers.
