@@ -1,8 +1,8 @@
 #pragma once
 // A service for clients of another protocol, which a relay provides in place of the coordinator.
 // Their connections end at the relay, so they survive a restart of the coordinator; each has a
-// session with it (core_links). `begin` gives the time of everything that follows. Not here: sockets
-// (relay_client), the protocols (relay_door, tcp_store_door).
+// session with it (core_links). `begin` gives the time of everything that follows. Not here:
+// sockets (relay_client), the protocols (relay_door, tcp_store_door).
 //
 // Not thread-safe.
 

@@ -1,7 +1,7 @@
 #pragma once
 // operation_of<Args>: the facts of a request besides its fields, as data: its names, the role that
-// it needs, its traits, and its result. Code for all requests reads it, so each fact is written once.
-// Not here: the rows themselves (operations.hpp).
+// it needs, its traits, and its result. Code for all requests reads it, so each fact is written
+// once. Not here: the rows themselves (operations.hpp).
 
 #include "coxswain/core/access/role.hpp"
 
