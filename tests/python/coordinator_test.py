@@ -105,6 +105,8 @@ class Options(PythonTest):
             coxswain.Coordinator(1, listen=[5])
         with self.assertRaisesRegex(ValueError, "tls_min is '1.2' or '1.3', not '1.1'"):
             coxswain.Coordinator(1, tls_min="1.1")
+        with self.assertRaisesRegex(ValueError, "tls_min needs tls_cert and tls_key"):
+            coxswain.Coordinator(1, tls_min="1.2")
         with self.assertRaisesRegex(ValueError, "durability is 'process' or 'disk', not 'none'"):
             coxswain.Coordinator(1, durability="none")
         with self.assertRaisesRegex(ValueError, "assign is 'order', 'member' or 'placement', not 'x'"):

@@ -64,8 +64,8 @@ class relay_door final : public client_door {
   };
 
   void settle() override;
-  [[nodiscard]] std::string const& peer_of(std::uint32_t client) const override {
-    return clients_.at(client)->peer;
+  [[nodiscard]] std::string const& peer_of(std::uint32_t number) const override {
+    return clients_.at(number)->peer;
   }
 
   void take_input(std::uint32_t number, client& of);

@@ -72,8 +72,8 @@ class tcp_store_door final : public client_door {
   };
 
   void settle() override;
-  [[nodiscard]] std::string const& peer_of(std::uint32_t client) const override {
-    return clients_.at(client)->peer;
+  [[nodiscard]] std::string const& peer_of(std::uint32_t number) const override {
+    return clients_.at(number)->peer;
   }
 
   [[nodiscard]] std::optional<time_point> next_heartbeats() const;

@@ -89,7 +89,10 @@ class Coordinator:
         if hasattr(num_tasks, "__dataclass_fields__"):
             overriding = {name: value for name, value in settings.items() if value is not None}
             settings = {**vars(num_tasks), **overriding, "num_tasks": num_tasks.num_tasks}
-        self._native = _native.Coordinator(_apply(_native.CoordinatorOptions(), settings))
+        options = _apply(_native.CoordinatorOptions(), settings)
+        if settings["tls_min"] is not None and settings["tls_cert"] is None:
+            raise ValueError("tls_min needs tls_cert and tls_key")
+        self._native = _native.Coordinator(options)
 
     @classmethod
     def of_task_0(cls, **settings) -> Self | None:
