@@ -264,6 +264,19 @@ BOOST_AUTO_TEST_CASE(a_permanent_refusal_is_final) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_refusal_without_a_reason_is_no_coordinators) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0, 0);
+
+  lab.say(t0, goodbye(errc::ok, "", false));
+
+  BOOST_TEST(lab.out() == "hello | open | close");
+  BOOST_TEST(!lab.a.over());
+  lab.a.advance(t0 + 300s);
+  BOOST_TEST(contains(end_of(lab).message(), "a Goodbye without a reason"));
+}
+
 BOOST_AUTO_TEST_CASE(a_refusal_of_a_version_1_coordinator_is_shown_unchanged) {
   agent_lab lab;
   lab.a.start(t0);

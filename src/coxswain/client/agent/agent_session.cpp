@@ -74,6 +74,7 @@ void agent::resume_answered(time_point now, core::resume_answer const& answer) {
 
 // A Goodbye instead of a handshake's answer.
 void agent::refused(time_point now, core::goodbye const& what) {
+  if (what.why.ok()) return malformed(now, {errc::invalid_argument, "a Goodbye without a reason"});
   close_transport();
   bool const again = what.may_resume || what.why.code() == errc::unavailable ||
                      (!session() && transient(what.why.code()));
