@@ -1,4 +1,4 @@
-"""The client whose calls block. Its twin for asyncio is in coxswain.aio."""
+"""The client whose calls block. Those of coxswain.aio are made from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coxswain._epochs import EpochCalls
 from coxswain._errors import Cancelled, Code, DeadlineExceeded, Error
 from coxswain._keys import KeyCalls
 from coxswain._options import options_of
-from coxswain._shape import DEFAULT_TIMEOUT, shape
+from coxswain._shape import DEFAULT_TIMEOUT, apply, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
@@ -56,10 +56,52 @@ def operand_of(operand) -> tuple[str, int | float | bytes]:
 
 
 class Session:
-    """The properties of a session, for both clients."""
+    """The options and properties of a session, for both clients."""
 
     if TYPE_CHECKING:
         _native: Any
+        _open: Any
+
+    _has_left = False
+
+    def __init__(self, address: str | None = None, task: int | None = None,
+                 num_tasks: int | None = None, *, job: str | None = None,
+                 attempt: int | None = None, token: str | None = None, label: str | None = None,
+                 recoverable: bool | None = None, incarnation: int | None = None,
+                 connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
+                 spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
+                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
+                 any: bool | None = None, member: str | None = None,
+                 placement: str | Sequence[str] | None = None):
+        """Connects; retries until the coordinator is reachable. An AsyncClient does so in
+        :meth:`AsyncClient.connect`.
+
+        ``address`` is "host:port", "[v6]:port" or "unix:/path", or several of them, separated by
+        commas: the client uses whichever serves the job. Without it, values not given here come
+        from the environment, see :meth:`from_environment`; with it, only the token and the TLS
+        files: ``COXSWAIN_TOKEN``, ``_TOKEN_FILE``, ``_TLS_CA``, ``_TLS_CERT`` and ``_TLS_KEY``.
+        Without a ``task`` the client is an observer: it can read the status, use keys and count
+        barriers, but neither join nor take part in barriers, unless ``any`` is set, or ``member``,
+        which implies it: then it joins without a number, and :attr:`task` is the one that the
+        coordinator assigns. The join waits for a number, without limit by default; while all are
+        taken the process is a spare, which replaces a recoverable task that fails. ``member`` names
+        the process, such as "b17/0": the next one of that name gets the same number. ``placement``
+        is where it runs, such as "pod1/rack7/b17": a spare replaces a task nearby. Cancelled: the
+        job is over.
+
+        DeadlineExceeded: not within ``connect_timeout``; the text has the number
+        of attempts. FailedPrecondition (another job, attempt or number of tasks) and
+        Unauthenticated (the token, a certificate) are raised at once. ``spin``: how long its
+        thread polls for replies before sleeping, which costs a core; at most 1 s.
+        """
+        settings = {name: value for name, value in locals().items()
+                    if name not in ("self", "address") and value is not _UNSET}
+        if connect_timeout is None:
+            settings["connect_timeout"] = float("inf")
+        self._open(options_of(address, settings))
+
+    def _left(self, _: None) -> None:
+        self._has_left = True
 
     @property
     def task(self) -> int | None:
@@ -118,43 +160,6 @@ class Client(Session, KeyCalls, EpochCalls):
     Threads: any number may call concurrently. Fork: a child must create its own client; calls raise
     FailedPrecondition there, and the parent's session is not affected.
     """
-
-    _has_left = False
-
-    def __init__(self, address: str | None = None, task: int | None = None,
-                 num_tasks: int | None = None, *, job: str | None = None,
-                 attempt: int | None = None, token: str | None = None, label: str | None = None,
-                 recoverable: bool | None = None, incarnation: int | None = None,
-                 connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
-                 spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
-                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
-                 any: bool | None = None, member: str | None = None,
-                 placement: str | Sequence[str] | None = None):
-        """Connects; retries until the coordinator is reachable.
-
-        ``address`` is "host:port", "[v6]:port" or "unix:/path", or several of them, separated by
-        commas: the client uses whichever serves the job. Without it, values not given here come
-        from the environment, see :meth:`from_environment`; with it, only the token and the TLS
-        files: ``COXSWAIN_TOKEN``, ``_TOKEN_FILE``, ``_TLS_CA``, ``_TLS_CERT`` and ``_TLS_KEY``.
-        Without a ``task`` the client is an observer: it can read the status, use keys and count
-        barriers, but neither join nor take part in barriers, unless ``any`` is set, or ``member``,
-        which implies it: then it joins without a number, and :attr:`task` is the one that the
-        coordinator assigns. The join waits for a number, without limit by default; while all are
-        taken the process is a spare, which replaces a recoverable task that fails. ``member`` names
-        the process, such as "b17/0": the next one of that name gets the same number. ``placement``
-        is where it runs, such as "pod1/rack7/b17": a spare replaces a task nearby. Cancelled: the
-        job is over.
-
-        DeadlineExceeded: not within ``connect_timeout``; the text has the number
-        of attempts. FailedPrecondition (another job, attempt or number of tasks) and
-        Unauthenticated (the token, a certificate) are raised at once. ``spin``: how long its
-        thread polls for replies before sleeping, which costs a core; at most 1 s.
-        """
-        settings = {name: value for name, value in locals().items()
-                    if name not in ("self", "address") and value is not _UNSET}
-        if connect_timeout is None:
-            settings["connect_timeout"] = float("inf")
-        self._open(options_of(address, settings))
 
     @classmethod
     def from_environment(cls, **settings) -> Self:
@@ -229,8 +234,7 @@ class Client(Session, KeyCalls, EpochCalls):
 
         Internal: a task died or did not leave. FailedPrecondition: the job had failed, and the
         task has left alone. InvalidArgument: ``returning``, but the task is not recoverable."""
-        self._native.leave(timeout, returning)
-        self._has_left = True
+        return apply(self._left, self._native.leave(timeout, returning))
 
     def close(self) -> None:
         """Ends the session. A task that has not left fails at once. Open calls of other threads
@@ -240,7 +244,7 @@ class Client(Session, KeyCalls, EpochCalls):
     def reset(self) -> None:
         """Clears the error of this recoverable task, so that it can :meth:`join` again; not in an
         elastic job, where it can without."""
-        self._native.reset()
+        return self._native.reset()
 
     def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,
                 fail_when_lost: bool = False) -> int:
@@ -277,7 +281,7 @@ class Client(Session, KeyCalls, EpochCalls):
     def cancel_barrier(self, name: str, round: int | None = None) -> None:
         """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is
         open."""
-        self._native.cancel_barrier(name, round)
+        return self._native.cancel_barrier(name, round)
 
     def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """Waits until ``count`` such calls are open, of tasks or observers."""
@@ -290,13 +294,14 @@ class Client(Session, KeyCalls, EpochCalls):
     def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         """The current state of all tasks; with the version of an earlier list, waits until it
         differs from that or the time has passed. DeadlineExceeded: the coordinator is away."""
-        return shape.tasks_of(self._native.watch_tasks(after, timeout))
+        return apply(shape.tasks_of, self._native.watch_tasks(after, timeout))
 
     def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
                     ) -> List[Process]:
         """Which of these tasks, which include this one, are alive: waits until each connected one
         has asked for the same set, and returns the same list to all."""
-        return list(shape.processes_of(self._native.alive_tasks(tasks, timeout)))
+        return apply(lambda raw: [*shape.processes_of(raw)],
+                     self._native.alive_tasks(tasks, timeout))
 
     def exchange_topology(self, platform: str, mine: Topology, timeout: Timeout = DEFAULT_TIMEOUT
                           ) -> List[Topology]:
@@ -304,7 +309,7 @@ class Client(Session, KeyCalls, EpochCalls):
         same platform; returns those of all in task order, numbered, the same for all. May be
         repeated. Internal: a task failed or left, or this one contributed other data before.
         InvalidArgument: some tasks state a partition index and some do not."""
-        return shape.topologies_of(self._native.exchange_topology(
+        return apply(shape.topologies_of, self._native.exchange_topology(
             platform, shape.raw_topology_of(mine), timeout))
 
     def process_monitor(self) -> ProcessMonitor:
@@ -329,12 +334,12 @@ class Client(Session, KeyCalls, EpochCalls):
 
     def report_error(self, code: int, message: str) -> None:
         """Declares this task failed; the job fails, unless the task is recoverable."""
-        self._native.report_error(int(code), message)
+        return self._native.report_error(int(code), message)
 
     def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
         """Announces that a task, by default this one, will be preempted after this time: all tasks
         then agree on a step at which they stop together."""
-        self._native.preempt(within, task)
+        return self._native.preempt(within, task)
 
     def reached_sync_point(self, step: int) -> bool:
         """Every task calls this with each step that it reaches, in increasing order. True once per
@@ -343,7 +348,7 @@ class Client(Session, KeyCalls, EpochCalls):
 
     def report_progress(self, step: int) -> None:
         """Reports that this task has reached a step, for status displays and progress checks."""
-        self._native.report_progress(step)
+        return self._native.report_progress(step)
 
     def events(self, after: int | None = None, *, severity: str = "info",
                timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
@@ -359,11 +364,11 @@ class Client(Session, KeyCalls, EpochCalls):
 
     def status(self) -> JobStatus:
         """A snapshot of the whole job."""
-        return shape.status_of(self._native.inspect())
+        return apply(shape.status_of, self._native.inspect())
 
     def why(self) -> Why:
         """Every waiting call, and the tasks that are deadlocked."""
-        return shape.why_of(self._native.why())
+        return apply(shape.why_of, self._native.why())
 
 
 def told_failure(mailbox: _native.Mailbox) -> JobError | None:
@@ -384,7 +389,25 @@ def _await_failure(mailbox: _native.Mailbox, tell) -> None:
         tell(error)
 
 
-class KeyWatch:
+class WatchState:
+    """What the key watches of both clients know."""
+
+    def __init__(self, native: Any, directory: str, version: int):
+        self._native = native
+        self._directory = directory
+        #: All changes up to this version have been returned.
+        self.version = version
+
+    def _advance(self, function: Callable, result):
+        def advance(raw):
+            shaped = function(raw[0])
+            self.version = raw[1]  # last: a call that raises changes nothing
+            return shaped
+
+        return apply(advance, result)
+
+
+class KeyWatch(WatchState):
     """The changes below a directory and of the key equal to it, in order::
 
         watch = job.watch("members")
@@ -395,34 +418,40 @@ class KeyWatch:
     No change is missed or repeated, even when the client reconnects. One thread at a time.
     """
 
-    def __init__(self, native: _native.Session, directory: str, version: int):
-        self._native = native
-        self._directory = directory
-        #: All changes up to this version have been returned.
-        self.version = version
-
     def next(self, timeout: Timeout = None) -> List[KeyChange]:
         """Waits for changes and returns them in order; none if the time passes without any, also
         while the coordinator is away. OutOfRange: the coordinator no longer has all of them; use
         :meth:`list`."""
-        raw, version = self._native.watch_next(self._directory, self.version, timeout)
-        changes = shape.changes_of(raw)
-        self.version = version  # last: a call that raises changes nothing
-        return changes
+        return self._advance(shape.changes_of, self._native.watch_next(
+            self._directory, self.version, timeout))
 
     def list(self) -> List[KeyValue]:
         """All keys below the directory; :meth:`next` then returns changes since."""
-        raw, version = self._native.watch_list(self._directory)
-        keys = shape.keys_of(raw)
-        self.version = version
-        return keys
+        return self._advance(shape.keys_of, self._native.watch_list(self._directory))
 
     def __iter__(self) -> Iterator[KeyChange]:
         while True:
             yield from self.next()
 
 
-class ProcessMonitor:
+class ProcessTable:
+    """What the process monitors of both clients know."""
+
+    def __init__(self, native: Any):
+        self._native = native
+        self._raw = _native.ProcessWatch()
+
+    def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
+        """Marks a failure detected here, before the coordinator reports it; returns the processes
+        lost by it."""
+        return shape.processes_of(self._raw.mark_failed(task, int(code), message))
+
+    def check_current(self, members: Sequence[Process]) -> None:
+        """FailedPrecondition: a member is not connected, or was replaced by another process."""
+        self._raw.check_current([(one.task, one.incarnation) for one in members])
+
+
+class ProcessMonitor(ProcessTable):
     """All tasks at each change, and the processes lost since the last one, for runtimes that must
     end their work with exactly those::
 
@@ -433,24 +462,11 @@ class ProcessMonitor:
     Ends with Cancelled or Unavailable when the client ends or loses the coordinator.
     """
 
-    def __init__(self, native: _native.Session):
-        self._native = native
-        self._raw = _native.ProcessWatch()
-
     def next(self, timeout: Timeout = None) -> ProcessChange:
         """Waits for the next change; the first call returns the tasks at once."""
-        return shape.process_change_of(
-            self._raw.update(self._native.processes_next(self._raw, timeout)))
+        return apply(lambda told: shape.process_change_of(self._raw.update(told)),
+                     self._native.processes_next(self._raw, timeout))
 
     def __iter__(self) -> Iterator[ProcessChange]:
         while True:
             yield self.next()
-
-    def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
-        """Marks a failure detected here, before the coordinator reports it; returns the processes
-        lost by it."""
-        return shape.processes_of(self._raw.mark_failed(task, int(code), message))
-
-    def check_current(self, members: Sequence[Process]) -> None:
-        """FailedPrecondition: a member is not connected, or was replaced by another process."""
-        self._raw.check_current([(one.task, one.incarnation) for one in members])

@@ -1,13 +1,13 @@
-"""Epochs of elastic jobs, for both clients."""
+"""Epochs of elastic jobs. The calls of coxswain.aio are made from these."""
 
 from __future__ import annotations
 
 from coxswain._errors import Aborted, Cancelled
-from coxswain._shape import DEFAULT_TIMEOUT, shape
+from coxswain._shape import DEFAULT_TIMEOUT, apply, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
     from typing import Any, List  # for `list` is a method
 
     from coxswain._types import EpochEnd, EpochMember, Timeout
@@ -49,12 +49,13 @@ class Epoch:
         return f"<epoch {self.number}: task {self.rank} of {self.size}>"
 
 
-class EpochCalls:
-    """Of the client whose calls block."""
+def _epoch_of(raw) -> Epoch | None:
+    return Epoch(*raw) if raw[0] else None
 
+
+class EpochCalls:
     if TYPE_CHECKING:
         _native: Any
-        _has_left: bool
         leave: Any
 
     def next_epoch(self, timeout: Timeout = DEFAULT_TIMEOUT, *, shrink_only: bool = False) -> Epoch:
@@ -66,24 +67,23 @@ class EpochCalls:
         not called. Aborted: this process is no member any more (join again), or the job has failed.
         FailedPrecondition: the job is not elastic.
         """
-        return Epoch(*self._native.next_epoch(timeout, shrink_only))
+        return apply(_epoch_of, self._native.next_epoch(timeout, shrink_only))
 
     def present_epoch(self) -> Epoch | None:
         """The epoch of an elastic job that this process was given last."""
-        raw = self._native.present_epoch()
-        return Epoch(*raw) if raw[0] else None
+        return apply(_epoch_of, self._native.present_epoch())
 
     def epoch_wanted(self) -> EpochEnd | None:
         """Why the present epoch is to end, or has ended; None: it goes on. Does not wait."""
-        return shape.epoch_end_of(self._native.epoch_wanted())
+        return apply(shape.epoch_end_of, self._native.epoch_wanted())
 
     def epoch_members(self) -> List[EpochMember]:
         """The members of the present epoch, by task."""
-        return shape.epoch_members_of(self._native.epoch_members())
+        return apply(shape.epoch_members_of, self._native.epoch_members())
 
     def resize(self, num_tasks: int) -> None:
         """The most tasks of the next epochs, within the limits of the job."""
-        self._native.resize(num_tasks)
+        return self._native.resize(num_tasks)
 
     def epochs(self, timeout: Timeout = DEFAULT_TIMEOUT) -> Iterator[Epoch]:
         """The present epoch, and then each next one, until :meth:`Epoch.finish`::
@@ -109,46 +109,5 @@ class EpochCalls:
                     pass  # another member did not finish
             try:
                 epoch = self.next_epoch(timeout)
-            except Cancelled:
-                return
-
-
-class AsyncEpochCalls:
-    """Of the client for asyncio."""
-
-    if TYPE_CHECKING:
-        _ask: Any
-        leave: Any
-
-    async def next_epoch(self, timeout: Timeout = DEFAULT_TIMEOUT, *,
-                         shrink_only: bool = False) -> Epoch:
-        return Epoch(*await self._ask("next_epoch", timeout, shrink_only))
-
-    async def present_epoch(self) -> Epoch | None:
-        """The epoch of an elastic job that this process was given last."""
-        raw = await self._ask("present_epoch")
-        return Epoch(*raw) if raw[0] else None
-
-    async def epoch_wanted(self) -> EpochEnd | None:
-        return shape.epoch_end_of(await self._ask("epoch_wanted"))
-
-    async def epoch_members(self) -> List[EpochMember]:
-        return shape.epoch_members_of(await self._ask("epoch_members"))
-
-    async def resize(self, num_tasks: int) -> None:
-        await self._ask("resize", num_tasks)
-
-    async def epochs(self, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncIterator[Epoch]:
-        epoch = await self.present_epoch() or await self.next_epoch(timeout)
-        while epoch is not None:
-            yield epoch
-            if epoch._is_finished:
-                try:
-                    await self.leave(timeout)
-                    return
-                except Aborted:
-                    pass  # another member did not finish
-            try:
-                epoch = await self.next_epoch(timeout)
             except Cancelled:
                 return

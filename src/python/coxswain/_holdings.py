@@ -1,7 +1,9 @@
 """What a client holds until it gives it back: an item taken from a queue, and a lock. Context
-managers; the calls of both clients return them."""
+managers; those of asyncio are in coxswain.aio."""
 
 from __future__ import annotations
+
+from coxswain._shape import apply
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
@@ -11,10 +13,10 @@ if TYPE_CHECKING:
 
     from coxswain._types import Timeout
 
-__all__ = ["TakenItem", "AsyncTakenItem", "AsyncTaking", "HeldLock", "AsyncLocked"]
+__all__ = ["HeldLock", "TakenItem"]
 
 
-class _Held:
+class Held:
     """Something that is held until it is given back. An object that is dropped gives it back at
     once, without waiting; one in a forked child, or of a closed client, does nothing."""
 
@@ -29,7 +31,7 @@ class _Held:
             self._drop()
 
 
-class _HeldInBlock(_Held):
+class _HeldInBlock(Held):
     """Gives back at the end of a ``with`` block what is still held: `_done`, or `_drop` if the
     block raises. Does nothing in a forked child, since it is held by its parent."""
 
@@ -50,7 +52,7 @@ class _HeldInBlock(_Held):
         self._drop()
 
 
-class _Item:
+class Item:
     """``value``: its bytes. ``number`` increases with every push. ``redeliveries``: how often it
     was taken before and came back."""
 
@@ -66,28 +68,29 @@ class _Item:
     def _which(self) -> tuple[int, int]:
         return self.number, self.redeliveries
 
+    def _let_go(self, _: None) -> None:
+        self._is_held = False
+
     def _drop(self) -> None:
         self._native.drop_item(*self._which())
 
 
-class TakenItem(_Item, _HeldInBlock):
+class TakenItem(Item, _HeldInBlock):
     """An item under a lease: ``with job.take("jobs") as item`` finishes it at the end of the block,
     and hands it back if the block raises. An object that is dropped unfinished hands it back."""
 
     def finish(self) -> None:
         """The item is done, and gone. FailedPrecondition: the lease was over before, so another
         consumer may have got it."""
-        self._native.finish(*self._which())
-        self._is_held = False
+        return apply(self._let_go, self._native.finish(*self._which()))
 
     def release(self) -> None:
         """Hands the item back: it returns to its place in the queue."""
-        self._native.release(*self._which())
-        self._is_held = False
+        return apply(self._let_go, self._native.release(*self._which()))
 
     def extend(self, lease: Timeout = 60.0) -> None:
         """The lease expires this much later than now. FailedPrecondition: it is over."""
-        self._native.extend(*self._which(), lease)
+        return self._native.extend(*self._which(), lease)
 
     _done = finish
 
@@ -110,76 +113,3 @@ class HeldLock(_HeldInBlock):
         self._native.drop_lock(self.name, self.token)
 
     _done = unlock
-
-
-class AsyncTakenItem(_Item, _Held):
-    """As TakenItem, with calls to await."""
-
-    def __init__(self, calls: Any, raw: tuple[bytes, int, int]):
-        self._calls = calls
-        super().__init__(calls.native, raw)
-
-    async def finish(self) -> None:
-        await self._calls.ask("finish", *self._which())
-        self._is_held = False
-
-    async def release(self) -> None:
-        await self._calls.ask("release", *self._which())
-        self._is_held = False
-
-    async def extend(self, lease: Timeout = 60.0) -> None:
-        await self._calls.ask("extend", *self._which(), lease)
-
-
-class AsyncTaking:
-    """``async with job.take("jobs") as item``, or ``item = await job.take("jobs")``."""
-
-    def __init__(self, taking):
-        self._taking = taking
-        self._item: AsyncTakenItem | None = None
-
-    def __await__(self):
-        return self._taking.__await__()
-
-    async def __aenter__(self) -> AsyncTakenItem:
-        self._item = await self._taking
-        return self._item
-
-    async def __aexit__(self, kind, problem, traceback) -> None:
-        item, self._item = self._item, None
-        if not item._is_held or item._native.is_forked:
-            return
-        if kind is None:
-            return await item.finish()
-        item._is_held = False
-        item._drop()
-
-
-class AsyncLocked(_Held):
-    """``async with job.locked("name") as lock``."""
-
-    def __init__(self, calls: Any, name: str, timeout: Timeout):
-        self._calls = calls
-        self._timeout = timeout
-        self.name = name
-        self.token = 0
-
-    def _hold(self, token: int) -> Self:
-        self.token = token
-        self._is_held = True
-        return self
-
-    def _drop(self) -> None:
-        self._calls.native.drop_lock(self.name, self.token)
-
-    async def __aenter__(self) -> Self:
-        return await self._calls.granted(self._hold, "lock", self.name, self._timeout)
-
-    async def __aexit__(self, kind, problem, traceback) -> None:
-        if self._calls.native.is_forked:
-            return
-        if kind is None:
-            await self._calls.ask("unlock", self.name, self.token)
-        else:
-            self._drop()
-        self._is_held = False

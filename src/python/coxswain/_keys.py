@@ -1,11 +1,10 @@
-"""Keys, queues and locks: the calls of both clients."""
+"""Keys, queues and locks. Those of coxswain.aio are made from these."""
 
 from __future__ import annotations
 
 from coxswain import _native
-from coxswain._holdings import (
-    AsyncLocked, AsyncTakenItem, AsyncTaking, HeldLock, TakenItem)
-from coxswain._shape import DEFAULT_TIMEOUT, shape
+from coxswain._holdings import HeldLock, TakenItem
+from coxswain._shape import DEFAULT_TIMEOUT, apply, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
@@ -14,14 +13,7 @@ if TYPE_CHECKING:
 
     from coxswain._types import Data, KeyValue, QueueItem, Swap, Timeout
 
-__all__ = ["KeyCalls", "AsyncKeyCalls"]
-
-
-def expected_of(version, expected):
-    """The state that compare_and_set expects of a key, by version or by value."""
-    if version is not None and expected is not None:
-        raise TypeError("give a version or a value, not both")
-    return version, expected
+__all__ = ["KeyCalls"]
 
 
 class KeyCalls:
@@ -38,7 +30,7 @@ class KeyCalls:
     def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
                 overwrite: bool = False) -> int:
         """Stores all values, or none of them."""
-        return self._native.put_all(list(dict(entries).items()), overwrite)
+        return self._native.put_all([*dict(entries).items()], overwrite)
 
     def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
         """Waits until the key has a value. Cancelled: the job failed or the coordinator stops."""
@@ -46,7 +38,7 @@ class KeyCalls:
 
     def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT) -> List[KeyValue]:
         """Waits until all the keys have values at the same time."""
-        return shape.keys_of(self._native.get_all(list(keys), timeout))
+        return apply(shape.keys_of, self._native.get_all([*keys], timeout))
 
     def try_get(self, key: str) -> bytes | None:
         """The key's value now, if it has one."""
@@ -54,7 +46,7 @@ class KeyCalls:
 
     def list(self, directory: str = "") -> List[KeyValue]:
         """All keys below a directory, at any depth, in order; "" is the root."""
-        return shape.keys_of(self._native.list(directory))
+        return apply(shape.keys_of, self._native.list(directory))
 
     def count(self, directory: str = "") -> int:
         """The number of keys that :meth:`list` would return."""
@@ -81,8 +73,10 @@ class KeyCalls:
                         expected: Data | None = None, ephemeral: bool = False) -> Swap:
         """Stores a value if the key has this version, or this value, or, when neither is given, no
         value (also version 0). A mismatch does not raise: see Swap."""
-        return shape.swap_of(self._native.compare_and_set(
-            key, value, *expected_of(version, expected), ephemeral))
+        if version is not None and expected is not None:
+            raise TypeError("give a version or a value, not both")
+        return apply(shape.swap_of, self._native.compare_and_set(
+            key, value, version, expected, ephemeral))
 
     def push(self, queue: str, value: Data) -> int:
         """Adds an item at the end of a queue; returns its new length."""
@@ -130,8 +124,7 @@ class KeyCalls:
     def unlock(self, name: str, token: int) -> None:
         """Releases a lock to the longest waiting call. PermissionDenied: another client owns it.
         FailedPrecondition: it is not held with this token."""
-        self._native.unlock(name, token)
-
+        return self._native.unlock(name, token)
 
     def _granted(self, shaped: Callable, call: str, *arguments):
         """What the call hands over goes back unless it is returned to the caller."""
@@ -145,88 +138,3 @@ class KeyCalls:
 
 def _as_it_is(value):
     return value
-
-
-class AsyncKeyCalls:
-    if TYPE_CHECKING:
-        _ask: Any
-        _calls: Any
-
-    async def put(self, key: str, value: Data, *, overwrite: bool = False,
-                  ephemeral: bool = False) -> int:
-        return await self._ask("put", key, value, overwrite, ephemeral)
-
-    async def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
-                      overwrite: bool = False) -> int:
-        return await self._ask("put_all", [*dict(entries).items()], overwrite)
-
-    async def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
-        return await self._ask("get", key, timeout)
-
-    async def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT
-                      ) -> List[KeyValue]:
-        return shape.keys_of(await self._ask("get_all", [*keys], timeout))
-
-    async def try_get(self, key: str) -> bytes | None:
-        return await self._ask("try_get", key)
-
-    async def list(self, directory: str = "") -> List[KeyValue]:
-        return shape.keys_of(await self._ask("list", directory))
-
-    async def count(self, directory: str = "") -> int:
-        return await self._ask("count", directory)
-
-    async def remove(self, key: str) -> bool:
-        return await self._ask("remove", key)
-
-    async def remove_tree(self, directory: str, *, all: bool = False) -> int:
-        return await self._ask("remove_tree", directory, all)
-
-    async def increment(self, key: str, by: int = 1) -> int:
-        return await self._ask("increment", key, by)
-
-    async def append(self, key: str, more: Data) -> int:
-        return await self._ask("append", key, more)
-
-    async def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
-                              expected: Data | None = None, ephemeral: bool = False) -> Swap:
-        return shape.swap_of(await self._ask("compare_and_set", key, value,
-                                     *expected_of(version, expected), ephemeral))
-
-    async def push(self, queue: str, value: Data) -> int:
-        return await self._ask("push", queue, value)
-
-    async def queue_length(self, queue: str) -> int:
-        """How many items wait in a queue, without those that are taken and not finished yet."""
-        return await self._ask("queue_length", queue)
-
-    async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled goes back to
-        its place in the queue at once."""
-        return await self._calls.granted(shape.queue_item_of, "pop", queue, timeout)
-
-    def take(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT, *,
-             lease: Timeout = 60.0) -> AsyncTaking:
-        """As KeyCalls.take: ``async with job.take("jobs") as item``. An item that arrives while the
-        awaiting task is cancelled returns to its place at once."""
-        return AsyncTaking(self._take(queue, timeout, lease))
-
-    async def _take(self, queue: str, timeout: Timeout, lease: Timeout) -> AsyncTakenItem:
-        calls = self._calls
-        return await calls.granted(lambda raw: AsyncTakenItem(calls, raw), "take", queue, timeout,
-                                   lease)
-
-    def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncLocked:
-        """As KeyCalls.locked: ``async with job.locked("name") as lock``."""
-        return AsyncLocked(self._calls, name, timeout)
-
-    async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled is released at
-        once."""
-        return await self._calls.granted(_as_it_is, "lock", name, timeout)
-
-    async def try_lock(self, name: str) -> int | None:
-        return await self._calls.granted(_as_it_is, "try_lock", name)
-
-    async def unlock(self, name: str, token: int) -> None:
-        await self._ask("unlock", name, token)

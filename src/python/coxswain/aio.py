@@ -8,46 +8,66 @@ loop watches like a socket.
 from __future__ import annotations
 
 import asyncio
+import functools
 import weakref
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from coxswain import _native
 from coxswain._client import (
-    _UNSET, Client, KeyWatch, ProcessMonitor, Session, failure_of, operand_of, told_failure)
-from coxswain._epochs import AsyncEpochCalls, EpochCalls
-from coxswain._errors import Cancelled, DeadlineExceeded, Error, FailedPrecondition
-from coxswain._keys import AsyncKeyCalls, KeyCalls
+    Client, KeyWatch, ProcessMonitor, ProcessTable, Session, WatchState, failure_of, told_failure)
+from coxswain._epochs import EpochCalls
+from coxswain._errors import Aborted, Cancelled, DeadlineExceeded, Error, FailedPrecondition
+from coxswain._holdings import Held, Item, TakenItem
+from coxswain._keys import KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine
+    from typing import Any, List, TypeVar  # for `list` is a method
 
-    from typing import List  # for `list` is a method
+    from typing_extensions import Concatenate, ParamSpec, Self
 
-    from typing_extensions import Self
+    from coxswain._epochs import Epoch
+    from coxswain._types import Event, JobError, KeyChange, ProcessChange, Timeout
 
-    from coxswain._types import (
-        Data, Event, JobError, JobStatus, KeyChange, KeyValue, Process, ProcessChange,
-        TaskList, Tasks, Timeout, Topology, Why)
+    _Parameters = ParamSpec("_Parameters")
+    _Result = TypeVar("_Result")
 
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 
 
-class _Calls:
-    """The calls of one client on one event loop."""
+def awaited(call: Callable[Concatenate[Any, _Parameters], _Result], documentation: str | None = None
+            ) -> Callable[Concatenate[Any, _Parameters], Coroutine[Any, Any, _Result]]:
+    """The coroutine function made from a blocking call: the same one, called with a client whose
+    native operations return coroutines."""
+    async def asked(self, *arguments, **named):
+        result: Any = call(self, *arguments, **named)
+        return await result
+
+    made: Any = functools.wraps(call)(asked)
+    made.__qualname__ = f"Async{call.__qualname__}"
+    made.__doc__ = documentation or call.__doc__
+    return made
+
+
+class _AwaitedSession:
+    """The native session of one client on one event loop: its operations are awaited."""
 
     _is_closed = True
 
     def __init__(self):
-        self.native = _native.Session()
+        self._session = _native.Session()
         self._mailbox = _native.Mailbox()
         self.loop = asyncio.get_running_loop()
         self._pending: dict[int, asyncio.Future] = {}
         self._last = 0
         self._is_closed = False
         self.loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
     def deliver(self) -> None:
         for number, value, problem in self._mailbox.take():
@@ -63,21 +83,21 @@ class _Calls:
             self._mailbox = None  # returns its descriptor
 
     async def granted(self, shaped: Callable, name: str, *arguments):
-        """As ask; what the call hands over goes back unless it is returned to the caller."""
+        """What the call hands over goes back unless it is returned to the caller."""
         grant = _native.Grant()
         try:
-            return shaped(await self.ask(name, grant, *arguments))
+            return shaped(await getattr(self, name)(grant, *arguments))
         except BaseException:
-            self.native.give_back(grant)
+            self.give_back(grant)
             raise
 
-    async def ask(self, name: str, *arguments):
+    async def _ask(self, begin: Callable, *arguments):
         self._last += 1
         number = self._last
         future = self.loop.create_future()
         self._pending[number] = future
         try:
-            call = getattr(self.native, "begin_" + name)(self._mailbox, number, *arguments)
+            call = begin(self._session, self._mailbox, number, *arguments)
         except BaseException:
             del self._pending[number]
             raise
@@ -85,7 +105,7 @@ class _Calls:
             return await future
         except BaseException:
             if number in self._pending:
-                self.native.cancel(call)
+                self._session.cancel(call)
             raise
 
     def __del__(self):
@@ -96,12 +116,21 @@ class _Calls:
 
     def close(self) -> None:
         if self._is_closed or self.loop.is_closed():
-            return self.native.close()
+            return self._session.close()
         self._is_closed = True
-        self.native.close()
+        self._session.close()
         # Pending awaits end now and keep this alive until they do.
         self.loop.add_reader(self._mailbox.fileno(), self.deliver)
         self.deliver()
+
+
+def _define(name: str, begin: Callable) -> None:
+    setattr(_AwaitedSession, name, lambda self, *arguments: self._ask(begin, *arguments))
+
+
+for _name, _begin in vars(_native.Session).items():
+    if _name.startswith("begin_"):
+        _define(_name.removeprefix("begin_"), _begin)
 
 
 def _deliver(of: weakref.ref) -> None:
@@ -113,7 +142,7 @@ def _forget(loop: asyncio.AbstractEventLoop, mailbox: _native.Mailbox) -> None:
     loop.remove_reader(mailbox.fileno())
 
 
-class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
+class AsyncClient(Session):
     """A process's membership in a job, for asyncio::
 
         async with coxswain.AsyncClient("head:8476", task=3) as job:   # connects and joins
@@ -125,38 +154,25 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
     on which it was connected. The options are those of :class:`coxswain.Client`.
     """
 
-    _opened: _Calls | None = None
-    _has_left = False
+    _opened: _AwaitedSession | None = None
 
-    def __init__(self, address: str | None = None, task: int | None = None,
-                 num_tasks: int | None = None, *, job: str | None = None,
-                 attempt: int | None = None, token: str | None = None, label: str | None = None,
-                 recoverable: bool | None = None, incarnation: int | None = None,
-                 connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
-                 spin: Timeout = None, tls_ca: str | None = None, tls_cert: str | None = None,
-                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
-                 any: bool | None = None, member: str | None = None,
-                 placement: str | Sequence[str] | None = None):
-        settings = {name: value for name, value in locals().items()
-                    if name not in ("self", "address") and value is not _UNSET}
-        if connect_timeout is None:
-            settings["connect_timeout"] = float("inf")
-        self._options = options_of(address, settings)
+    def _open(self, options: _native.Options) -> None:
+        self._options = options
 
     @classmethod
     def from_environment(cls, **settings) -> Self:
         """As Client.from_environment, but without connecting."""
         self = cls.__new__(cls)
-        self._options = options_of(None, settings)
+        self._open(options_of(None, settings))
         return self
 
     async def connect(self) -> Self:
         """Connects; see Client."""
         if self._opened is not None:
             raise FailedPrecondition("this client has been connected before")
-        self._opened = _Calls()
+        self._opened = _AwaitedSession()
         try:
-            await self._ask("connect", self._options)
+            await self._opened.connect(self._options)
         except BaseException:
             self._opened.close()
             self._opened = None
@@ -164,13 +180,13 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         return self
 
     @property
-    def _calls(self) -> _Calls:
+    def _native(self) -> _AwaitedSession:
         if self._opened is None:
             raise FailedPrecondition("this client is not connected")
         return self._opened
 
-    async def _ask(self, name: str, *arguments):
-        return await self._calls.ask(name, *arguments)
+    async def _granted(self, shaped: Callable, call: str, *arguments):
+        return await self._native.granted(shaped, call, *arguments)
 
     async def __aenter__(self) -> Self:
         if self._opened is None:
@@ -203,69 +219,91 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         if self._opened is not None:
             self._opened.close()
 
-    @property
-    def _native(self) -> _native.Session:
-        return self._calls.native
+    join = awaited(Client.join)
+    leave = awaited(Client.leave)
+    reset = awaited(Client.reset)
+    barrier = awaited(Client.barrier)
+    all_gather = awaited(Client.all_gather)
+    reduce = awaited(Client.reduce)
+    all_equal = awaited(Client.all_equal)
+    cancel_barrier = awaited(Client.cancel_barrier)
+    count_barrier = awaited(Client.count_barrier)
+    tasks = awaited(Client.tasks)
+    alive_tasks = awaited(Client.alive_tasks)
+    exchange_topology = awaited(Client.exchange_topology)
+    report_error = awaited(Client.report_error)
+    preempt = awaited(Client.preempt)
+    reached_sync_point = awaited(Client.reached_sync_point)
+    report_progress = awaited(Client.report_progress)
+    status = awaited(Client.status)
+    why = awaited(Client.why)
 
-    async def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
-        return await self._ask("join", timeout, take_over)
+    put = awaited(KeyCalls.put)
+    put_all = awaited(KeyCalls.put_all)
+    get = awaited(KeyCalls.get)
+    get_all = awaited(KeyCalls.get_all)
+    try_get = awaited(KeyCalls.try_get)
+    list = awaited(KeyCalls.list)
+    count = awaited(KeyCalls.count)
+    remove = awaited(KeyCalls.remove)
+    remove_tree = awaited(KeyCalls.remove_tree)
+    increment = awaited(KeyCalls.increment)
+    append = awaited(KeyCalls.append)
+    compare_and_set = awaited(KeyCalls.compare_and_set)
+    push = awaited(KeyCalls.push)
+    queue_length = awaited(KeyCalls.queue_length)
+    try_lock = awaited(KeyCalls.try_lock)
+    unlock = awaited(KeyCalls.unlock)
+    pop = awaited(KeyCalls.pop,
+        """As KeyCalls.pop. An item that arrives while the awaiting task is cancelled goes back to
+        its place in the queue at once.""")
+    lock = awaited(KeyCalls.lock,
+        """As KeyCalls.lock. A lock granted while the awaiting task is cancelled is released at
+        once.""")
 
-    async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT, *, returning: bool = False) -> None:
-        await self._ask("leave", timeout, returning)
-        self._has_left = True
+    next_epoch = awaited(EpochCalls.next_epoch)
+    present_epoch = awaited(EpochCalls.present_epoch)
+    epoch_wanted = awaited(EpochCalls.epoch_wanted)
+    epoch_members = awaited(EpochCalls.epoch_members)
+    resize = awaited(EpochCalls.resize)
 
-    async def reset(self) -> None:
-        await self._ask("reset")
+    def take(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT, *,
+             lease: Timeout = 60.0) -> AsyncTaking:
+        """As KeyCalls.take: ``async with job.take("jobs") as item``. An item that arrives while the
+        awaiting task is cancelled returns to its place at once."""
+        return AsyncTaking(self._granted(lambda raw: AsyncTakenItem(self._native, raw), "take",
+                                         queue, timeout, lease))
 
-    async def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT,
-                      participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
-        return await self._ask("barrier", name, timeout, participants, fail_when_lost)
+    def locked(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncLocked:
+        """As KeyCalls.locked: ``async with job.locked("name") as lock``."""
+        return AsyncLocked(self._native, name, timeout)
 
-    async def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                         participants: Tasks = None, *,
-                         fail_when_lost: bool = False) -> List[bytes]:
-        return await self._ask("all_gather", name, data, timeout, participants, fail_when_lost)
-
-    async def reduce(self, name: str, operand, how: str = "sum",
-                     timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,
-                     fail_when_lost: bool = False):
-        kind, plain = operand_of(operand)
-        return await self._ask("reduce_" + kind, name, plain, how, timeout, participants,
-                               fail_when_lost)
-
-    async def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                        participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
-        return await self._ask("all_equal", name, data, timeout, participants, fail_when_lost)
-
-    async def cancel_barrier(self, name: str, round: int | None = None) -> None:
-        await self._ask("cancel_barrier", name, round)
-
-    async def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        return await self._ask("count_barrier", name, count, timeout)
+    async def epochs(self, timeout: Timeout = DEFAULT_TIMEOUT) -> AsyncIterator[Epoch]:
+        epoch = await self.present_epoch() or await self.next_epoch(timeout)
+        while epoch is not None:
+            yield epoch
+            if epoch._is_finished:
+                try:
+                    await self.leave(timeout)
+                    return
+                except Aborted:
+                    pass  # another member did not finish
+            try:
+                epoch = await self.next_epoch(timeout)
+            except Cancelled:
+                return
 
     async def watch(self, directory: str = "", after: int | None = None) -> AsyncKeyWatch:
-        version = await self._ask("watch_open", directory, after)
-        return AsyncKeyWatch(self._calls, directory, version)
-
-    async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
-        return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
-
-    async def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
-                          ) -> List[Process]:
-        return list(shape.processes_of(await self._ask("alive_tasks", tasks, timeout)))
-
-    async def exchange_topology(self, platform: str, mine: Topology,
-                                timeout: Timeout = DEFAULT_TIMEOUT) -> List[Topology]:
-        return shape.topologies_of(await self._ask(
-            "exchange_topology", platform, shape.raw_topology_of(mine), timeout))
+        version = await self._native.watch_open(directory, after)
+        return AsyncKeyWatch(self._native, directory, version)
 
     def process_monitor(self) -> AsyncProcessMonitor:
-        return AsyncProcessMonitor(self._calls)
+        return AsyncProcessMonitor(self._native)
 
     async def failure(self, timeout: Timeout = None) -> JobError | None:
         seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         try:
-            error = await asyncio.wait_for(self._ask("failure"), seconds)
+            error = await asyncio.wait_for(self._native.failure(), seconds)
         except asyncio.TimeoutError:
             return None
         return shape.job_error_of(error)
@@ -275,7 +313,7 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
         client ends first."""
         if not callable(tell):
             raise TypeError(f"on_failure calls a function, not {type(tell).__name__}")
-        loop = self._calls.loop
+        loop = self._native.loop
         mailbox = _native.Mailbox()
 
         def told() -> None:
@@ -285,56 +323,24 @@ class AsyncClient(Session, AsyncKeyCalls, AsyncEpochCalls):
                 tell(error)
 
         loop.add_reader(mailbox.fileno(), told)
-        self._calls.native.begin_failure(mailbox, 0)
-
-    async def report_error(self, code: int, message: str) -> None:
-        await self._ask("report_error", int(code), message)
-
-    async def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
-        await self._ask("preempt", within, task)
-
-    async def reached_sync_point(self, step: int) -> bool:
-        return await self._ask("reached_sync_point", step)
-
-    async def report_progress(self, step: int) -> None:
-        await self._ask("report_progress", step)
+        self._native.begin_failure(mailbox, 0)
 
     async def events(self, after: int | None = None, *, severity: str = "info",
                      timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
         try:
-            raw = await self._ask("watch_events", after, severity, timeout, last)
+            raw = await self._native.watch_events(after, severity, timeout, last)
         except DeadlineExceeded:  # the coordinator is away
             if after is None:
                 raise
             return [], after
         return shape.events_of(raw)
 
-    async def status(self) -> JobStatus:
-        return shape.status_of(await self._ask("inspect"))
 
-    async def why(self) -> Why:
-        return shape.why_of(await self._ask("why"))
-
-
-class AsyncKeyWatch:
+class AsyncKeyWatch(WatchState):
     """As coxswain.KeyWatch: ``async for change in watch``."""
 
-    def __init__(self, calls: _Calls, directory: str, version: int):
-        self._calls = calls
-        self._directory = directory
-        self.version = version
-
-    async def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        raw, version = await self._calls.ask("watch_next", self._directory, self.version, timeout)
-        changes = shape.changes_of(raw)
-        self.version = version
-        return changes
-
-    async def list(self) -> List[KeyValue]:
-        raw, version = await self._calls.ask("watch_list", self._directory)
-        keys = shape.keys_of(raw)
-        self.version = version
-        return keys
+    next = awaited(KeyWatch.next)
+    list = awaited(KeyWatch.list)
 
     async def __aiter__(self) -> AsyncIterator[KeyChange]:
         while True:
@@ -342,38 +348,77 @@ class AsyncKeyWatch:
                 yield change
 
 
-class AsyncProcessMonitor:
+class AsyncProcessMonitor(ProcessTable):
     """As coxswain.ProcessMonitor: ``async for change in monitor``."""
 
-    def __init__(self, calls: _Calls):
-        self._calls = calls
-        self._raw = _native.ProcessWatch()
-
-    async def next(self, timeout: Timeout = None) -> ProcessChange:
-        told = await self._calls.ask("processes_next", self._raw, timeout)
-        return shape.process_change_of(self._raw.update(told))
+    next = awaited(ProcessMonitor.next)
 
     async def __aiter__(self) -> AsyncIterator[ProcessChange]:
         while True:
             yield await self.next()
 
-    def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
-        return shape.processes_of(self._raw.mark_failed(task, int(code), message))
 
-    def check_current(self, members: Sequence[Process]) -> None:
-        self._raw.check_current([(one.task, one.incarnation) for one in members])
+class AsyncTakenItem(Item, Held):
+    """As TakenItem, with calls to await."""
 
-
-def _document(here: type, there: type) -> None:
-    """Copies the documentation of each method and property from the blocking class."""
-    for name, member in vars(here).items():
-        said = getattr(getattr(there, name, None), "__doc__", None)
-        if not name.startswith("_") and said and member.__doc__ is None:
-            member.__doc__ = said
+    finish = awaited(TakenItem.finish)
+    release = awaited(TakenItem.release)
+    extend = awaited(TakenItem.extend)
 
 
-_document(AsyncKeyCalls, KeyCalls)
-_document(AsyncEpochCalls, EpochCalls)
-_document(AsyncClient, Client)
-_document(AsyncKeyWatch, KeyWatch)
-_document(AsyncProcessMonitor, ProcessMonitor)
+class AsyncTaking:
+    """``async with job.take("jobs") as item``, or ``item = await job.take("jobs")``."""
+
+    def __init__(self, taking):
+        self._taking = taking
+        self._item: AsyncTakenItem | None = None
+
+    def __await__(self):
+        return self._taking.__await__()
+
+    async def __aenter__(self) -> AsyncTakenItem:
+        self._item = await self._taking
+        return self._item
+
+    async def __aexit__(self, kind, problem, traceback) -> None:
+        item, self._item = self._item, None
+        if not item._is_held or item._native.is_forked:
+            return
+        if kind is None:
+            return await item.finish()
+        item._is_held = False
+        item._drop()
+
+
+class AsyncLocked(Held):
+    """``async with job.locked("name") as lock``."""
+
+    def __init__(self, native: _AwaitedSession, name: str, timeout: Timeout):
+        self._native = native
+        self._timeout = timeout
+        self.name = name
+        self.token = 0
+
+    def _hold(self, token: int) -> Self:
+        self.token = token
+        self._is_held = True
+        return self
+
+    def _drop(self) -> None:
+        self._native.drop_lock(self.name, self.token)
+
+    async def __aenter__(self) -> Self:
+        return await self._native.granted(self._hold, "lock", self.name, self._timeout)
+
+    async def __aexit__(self, kind, problem, traceback) -> None:
+        if self._native.is_forked:
+            return
+        if kind is None:
+            await self._native.unlock(self.name, self.token)
+        else:
+            self._drop()
+        self._is_held = False
+
+
+for _name in "epochs", "watch", "process_monitor", "failure", "events":
+    getattr(AsyncClient, _name).__doc__ = getattr(Client, _name).__doc__
