@@ -127,8 +127,8 @@ duration duration_of(py::handle said) {
                        py::cast<std::string>(py::repr(said)));
 }
 
-std::vector<task_id> tasks_of(py::handle said) {
-  std::vector<task_id> tasks;
+task_ids tasks_of(py::handle said) {
+  task_ids tasks;
   if (said.is_none()) return tasks;
   for (py::handle const one : said) {
     if (!PyIndex_Check(one.ptr())) {

@@ -45,7 +45,8 @@ struct place {
 [[nodiscard]] duration duration_of(py::handle said);
 
 // From a Python sequence of numbers; None is empty.
-[[nodiscard]] std::vector<task_id> tasks_of(py::handle said);
+using task_ids = std::vector<task_id>;
+[[nodiscard]] task_ids tasks_of(py::handle said);
 
 [[nodiscard]] std::string text_of(place at, py::handle passed);
 [[nodiscard]] content content_of(place at, py::handle passed);
@@ -91,6 +92,10 @@ struct argument_of<py::object> {
   static py::object from(place, py::handle passed) {
     return py::reinterpret_borrow<py::object>(passed);
   }
+};
+template <>
+struct argument_of<task_ids> {
+  static task_ids from(place, py::handle passed) { return tasks_of(passed); }
 };
 template <std::integral Number>
 struct argument_of<Number> {

@@ -9,94 +9,82 @@
 namespace coxswain::python {
 namespace {
 
-barrier_options at_barrier(timeout time, py::object const& participants, bool fail_when_lost) {
+barrier_options at_barrier(timeout time, task_ids const& participants, bool fail_when_lost) {
   barrier_options options{time.value};
-  options.participants = tasks_of(participants);
+  options.participants = participants;
   options.fail_when_lost = fail_when_lost;
   return options;
 }
 
-reduction reduction_of(std::string const& how) {
-  if (how == "sum") return reduction::sum;
-  if (how == "min") return reduction::min;
-  if (how == "max") return reduction::max;
-  throw py::value_error("a reduction is 'sum', 'min' or 'max', not '" + how + "'");
-}
-
-bitwise bitwise_of(std::string const& how) {
-  if (how == "and") return bitwise::all;
-  if (how == "or") return bitwise::any;
-  throw py::value_error("bits are reduced by 'and' or 'or', not by '" + how + "'");
-}
-
-template <class Number>
-auto reduce(std::string name, Number operand, std::string const& how, timeout time,
-            py::object const& participants, bool fail_when_lost) {
-  return [=, name = std::move(name), how = reduction_of(how),
-          options = at_barrier(time, participants, fail_when_lost)](client& c) {
-    return c.reduce(name, operand, how, options);
-  };
-}
-
 }  // namespace
 
+template <>
+struct argument_of<reduction> {
+  static reduction from(place at, py::handle passed) {
+    auto const how = text_of(at, passed);
+    if (how == "sum") return reduction::sum;
+    if (how == "min") return reduction::min;
+    if (how == "max") return reduction::max;
+    throw py::value_error("a reduction is 'sum', 'min' or 'max', not '" + how + "'");
+  }
+};
+template <>
+struct argument_of<bitwise> {
+  static bitwise from(place at, py::handle passed) {
+    auto const how = text_of(at, passed);
+    if (how == "and") return bitwise::all;
+    if (how == "or") return bitwise::any;
+    throw py::value_error("bits are reduced by 'and' or 'or', not by '" + how + "'");
+  }
+};
+
 void bind_barriers(session_class& of) {
-  offer(of, "join", [](timeout time, bool take_over) {
+  offer(of, "join", [](client& c, timeout time, bool take_over) {
     join_options options{time.value};
     options.take_over = take_over;
-    return [=](client& c) { return c.join(options); };
+    return c.join(options);
   });
-  offer(of, "leave", [](timeout time, bool returning) {
+  offer(of, "leave", [](client& c, timeout time, bool returning) {
     leave_options options{time.value};
     options.returning = returning;
-    return [=](client& c) { return c.leave(options); };
+    return c.leave(options);
   });
   offer(of, "barrier",
-        [](std::string name, timeout time, py::object const& participants, bool strict) {
-          return [name = std::move(name), options = at_barrier(time, participants, strict)](
-                     client& c) { return c.barrier(name, options); };
-        });
+        [](client& c, std::string const& name, timeout time, task_ids const& participants,
+           bool strict) { return c.barrier(name, at_barrier(time, participants, strict)); });
   offer(of, "all_gather",
-        [](std::string name, content data, timeout time, py::object const& participants,
-           bool strict) {
-          return [name = std::move(name), data = std::move(data.bytes),
-                  options = at_barrier(time, participants, strict)](client& c) {
-            return c.all_gather(name, data, options);
-          };
+        [](client& c, std::string const& name, content const& data, timeout time,
+           task_ids const& participants, bool strict) {
+          return c.all_gather(name, data.bytes, at_barrier(time, participants, strict));
         });
   offer(of, "all_equal",
-        [](std::string name, content data, timeout time, py::object const& participants,
-           bool strict) {
-          return [name = std::move(name), data = std::move(data.bytes),
-                  options = at_barrier(time, participants, strict)](client& c) {
-            return c.all_equal(name, data, options);
-          };
+        [](client& c, std::string const& name, content const& data, timeout time,
+           task_ids const& participants, bool strict) {
+          return c.all_equal(name, data.bytes, at_barrier(time, participants, strict));
         });
   offer(of, "reduce_int",
-        [](std::string name, std::int64_t operand, std::string const& how, timeout time,
-           py::object const& participants, bool strict) {
-          return reduce(std::move(name), operand, how, time, participants, strict);
+        [](client& c, std::string const& name, std::int64_t operand, reduction how, timeout time,
+           task_ids const& participants, bool strict) {
+          return c.reduce(name, operand, how, at_barrier(time, participants, strict));
         });
   offer(of, "reduce_float",
-        [](std::string name, double operand, std::string const& how, timeout time,
-           py::object const& participants, bool strict) {
-          return reduce(std::move(name), operand, how, time, participants, strict);
+        [](client& c, std::string const& name, double operand, reduction how, timeout time,
+           task_ids const& participants, bool strict) {
+          return c.reduce(name, operand, how, at_barrier(time, participants, strict));
         });
   offer(of, "reduce_bits",
-        [](std::string name, content operand, std::string const& how, timeout time,
-           py::object const& participants, bool strict) {
-          return [name = std::move(name), operand = std::move(operand.bytes), how = bitwise_of(how),
-                  options = at_barrier(time, participants, strict)](client& c) {
-            return c.reduce_bits(name, operand, how, options);
-          };
+        [](client& c, std::string const& name, content const& operand, bitwise how, timeout time,
+           task_ids const& participants, bool strict) {
+          return c.reduce_bits(name, operand.bytes, how, at_barrier(time, participants, strict));
         });
-  offer(of, "cancel_barrier", [](std::string name, std::optional<round_number> round) {
-    return [=, name = std::move(name)](client& c) { return c.cancel_barrier(name, round); };
-  });
-  offer(of, "count_barrier", [](std::string name, std::uint32_t count, timeout time) {
-    return
-        [=, name = std::move(name)](client& c) { return c.count_barrier(name, count, time.value); };
-  });
+  offer(of, "cancel_barrier",
+        [](client& c, std::string const& name, std::optional<round_number> round) {
+          return c.cancel_barrier(name, round);
+        });
+  offer(of, "count_barrier",
+        [](client& c, std::string const& name, std::uint32_t count, timeout time) {
+          return c.count_barrier(name, count, time.value);
+        });
 }
 
 }  // namespace coxswain::python

@@ -18,7 +18,7 @@ key_lifetime lifetime_of(bool with_task) {
 }
 
 // At most one of them is set.
-expectation expected_of(std::optional<std::uint64_t> version, std::optional<content> value) {
+expectation expected_of(std::optional<std::uint64_t> version, std::optional<content> const& value) {
   if (version == 0) return expectation::absent();  // as in a reply
   if (version) return expectation::version(*version);
   if (value) return expectation::value(value->bytes);
@@ -35,92 +35,70 @@ queue_item item_of(std::uint64_t number, std::uint32_t redeliveries) {
 }  // namespace
 
 void bind_keys(session_class& of) {
-  offer(of, "put", [](std::string key, content value, bool overwrite, bool with_task) {
-    return [key = std::move(key), value = std::move(value.bytes), mode = mode_of(overwrite),
-            lifetime = lifetime_of(with_task)](client& c) {
-      return c.put(key, value, put_options{mode, lifetime});
-    };
-  });
-  offer(of, "put_all", [](std::vector<std::pair<std::string, content>> given, bool overwrite) {
-    std::vector<std::pair<std::string, std::string>> entries;
-    for (auto& [key, value] : given) entries.emplace_back(std::move(key), std::move(value.bytes));
-    return [entries = std::move(entries), mode = mode_of(overwrite)](client& c) {
-      return c.put_all(entries, mode);
-    };
-  });
-  offer(of, "compare_and_set",
-        [](std::string key, content value, std::optional<std::uint64_t> version,
-           std::optional<content> expected, bool with_task) {
-          return [key = std::move(key), value = std::move(value.bytes),
-                  what = expected_of(version, std::move(expected)),
-                  lifetime = lifetime_of(with_task)](client& c) {
-            return c.compare_and_set(key, value, what, lifetime);
-          };
+  offer(
+      of, "put",
+      [](client& c, std::string const& key, content const& value, bool overwrite, bool with_task) {
+        return c.put(key, value.bytes, put_options{mode_of(overwrite), lifetime_of(with_task)});
+      });
+  offer(of, "put_all",
+        [](client& c, std::vector<std::pair<std::string, content>> const& given, bool overwrite) {
+          std::vector<std::pair<std::string, std::string>> entries;
+          for (auto const& [key, value] : given) entries.emplace_back(key, value.bytes);
+          return c.put_all(std::move(entries), mode_of(overwrite));
         });
-  offer(of, "append", [](std::string key, content more) {
-    return [key = std::move(key), more = std::move(more.bytes)](client& c) {
-      return c.append(key, more);
-    };
+  offer(of, "compare_and_set",
+        [](client& c, std::string const& key, content const& value,
+           std::optional<std::uint64_t> version, std::optional<content> const& expected,
+           bool with_task) {
+          return c.compare_and_set(key, value.bytes, expected_of(version, expected),
+                                   lifetime_of(with_task));
+        });
+  offer(of, "append", [](client& c, std::string const& key, content const& more) {
+    return c.append(key, more.bytes);
   });
-  offer(of, "get", [](std::string key, timeout time) {
-    return [=, key = std::move(key)](client& c) { return c.get(key, time.value); };
+  offer(of, "get",
+        [](client& c, std::string const& key, timeout time) { return c.get(key, time.value); });
+  offer(of, "get_all", [](client& c, std::vector<std::string> const& keys, timeout time) {
+    return c.get_all(keys, time.value);
   });
-  offer(of, "get_all", [](std::vector<std::string> keys, timeout time) {
-    return [=, keys = std::move(keys)](client& c) { return c.get_all(keys, time.value); };
+  offer(of, "try_get", [](client& c, std::string const& key) { return c.try_get(key); });
+  offer(of, "list", [](client& c, std::string const& directory) { return c.list(directory); });
+  offer(of, "queue_length",
+        [](client& c, std::string const& queue) { return c.queue_length(queue); });
+  offer(of, "count", [](client& c, std::string const& directory) { return c.count(directory); });
+  offer(of, "remove", [](client& c, std::string const& key) { return c.remove(key); });
+  offer(of, "remove_tree", [](client& c, std::string const& directory, bool all) {
+    return c.remove_tree(directory, all ? remove_mode::all : remove_mode::tree);
   });
-  offer(of, "try_get", [](std::string key) {
-    return [key = std::move(key)](client& c) { return c.try_get(key); };
-  });
-  offer(of, "list", [](std::string directory) {
-    return [directory = std::move(directory)](client& c) { return c.list(directory); };
-  });
-  offer(of, "queue_length", [](std::string queue) {
-    return [queue = std::move(queue)](client& c) { return c.queue_length(queue); };
-  });
-  offer(of, "count", [](std::string directory) {
-    return [directory = std::move(directory)](client& c) { return c.count(directory); };
-  });
-  offer(of, "remove", [](std::string key) {
-    return [key = std::move(key)](client& c) { return c.remove(key); };
-  });
-  offer(of, "remove_tree", [](std::string directory, bool all) {
-    return [directory = std::move(directory), mode = all ? remove_mode::all : remove_mode::tree](
-               client& c) { return c.remove_tree(directory, mode); };
-  });
-  offer(of, "increment", [](std::string key, std::int64_t by) {
-    return [=, key = std::move(key)](client& c) { return c.increment(key, by); };
-  });
-  offer(of, "push", [](std::string queue, content value) {
-    return [queue = std::move(queue), value = std::move(value.bytes)](client& c) {
-      return c.push(queue, value);
-    };
+  offer(of, "increment",
+        [](client& c, std::string const& key, std::int64_t by) { return c.increment(key, by); });
+  offer(of, "push", [](client& c, std::string const& queue, content const& value) {
+    return c.push(queue, value.bytes);
   });
   using calls = detail::client_calls;
-  offer_grant(of, "pop", [](std::string queue, timeout time) {
-    return [=, queue = std::move(queue)](calls const& c) { return c.pop(queue, time.value); };
+  offer(of, "pop", [](calls const& c, std::string const& queue, timeout time) {
+    return c.pop(queue, time.value);
   });
-  offer_grant(of, "take", [](std::string queue, timeout time, timeout lease) {
-    return [=, queue = std::move(queue)](calls const& c) {
-      return c.take(queue, take_options{time.value}.with_lease(lease.value));
-    };
+  offer(of, "take", [](calls const& c, std::string const& queue, timeout time, timeout lease) {
+    return c.take(queue, take_options{time.value}.with_lease(lease.value));
   });
-  offer(of, "finish", [](std::uint64_t number, std::uint32_t redeliveries) {
-    return [=](client& c) { return c.finish(item_of(number, redeliveries)); };
+  offer(of, "finish", [](client& c, std::uint64_t number, std::uint32_t redeliveries) {
+    return c.finish(item_of(number, redeliveries));
   });
-  offer(of, "release", [](std::uint64_t number, std::uint32_t redeliveries) {
-    return [=](client& c) { return c.release(item_of(number, redeliveries)); };
+  offer(of, "release", [](client& c, std::uint64_t number, std::uint32_t redeliveries) {
+    return c.release(item_of(number, redeliveries));
   });
-  offer(of, "extend", [](std::uint64_t number, std::uint32_t redeliveries, timeout lease) {
-    return [=](client& c) { return c.extend(item_of(number, redeliveries), lease.value); };
+  offer(of, "extend",
+        [](client& c, std::uint64_t number, std::uint32_t redeliveries, timeout lease) {
+          return c.extend(item_of(number, redeliveries), lease.value);
+        });
+  offer(of, "lock", [](calls const& c, std::string const& name, timeout time) {
+    return c.lock(name, time.value);
   });
-  offer_grant(of, "lock", [](std::string name, timeout time) {
-    return [=, name = std::move(name)](calls const& c) { return c.lock(name, time.value); };
-  });
-  offer_grant(of, "try_lock", [](std::string name) {
-    return [name = std::move(name)](calls const& c) { return c.try_lock(name, {}); };
-  });
-  offer(of, "unlock", [](std::string name, std::uint64_t token) {
-    return [=, name = std::move(name)](client& c) { return c.unlock(name, token); };
+  offer(of, "try_lock",
+        [](calls const& c, std::string const& name) { return c.try_lock(name, {}); });
+  offer(of, "unlock", [](client& c, std::string const& name, std::uint64_t token) {
+    return c.unlock(name, token);
   });
 }
 

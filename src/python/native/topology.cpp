@@ -103,12 +103,16 @@ py::object given(core::global_topology const& whole) {
   return tasks;
 }
 
+template <>
+struct argument_of<core::local_topology> {
+  static core::local_topology from(place, py::handle passed) { return topology_of(passed); }
+};
+
 void bind_topology(py::module_& into, session_class& of) {
-  offer(of, "exchange_topology", [](std::string platform, py::object const& mine, timeout time) {
-    return [=, platform = std::move(platform), mine = topology_of(mine)](client& c) {
-      return c.exchange_topology(platform, mine, time.value);
-    };
-  });
+  offer(of, "exchange_topology",
+        [](client& c, std::string const& platform, core::local_topology const& mine, timeout time) {
+          return c.exchange_topology(platform, mine, time.value);
+        });
   into.def("topology_of_this_host", [] { return given(local_topology_of_this_host()); });
 }
 

@@ -116,17 +116,16 @@ std::vector<process> processes_of(std::vector<std::pair<std::uint32_t, std::uint
 }  // namespace
 
 void bind_watches(py::module_& into, session_class& of) {
-  offer(of, "watch_open", [](std::string directory, std::optional<std::uint64_t> after) {
-    return [=, directory = std::move(directory)](client& c) { return open(c, directory, after); };
-  });
-  offer(of, "watch_next", [](std::string directory, std::uint64_t after, timeout time) {
-    return [=, directory = std::move(directory)](client& c) {
-      return next(c, directory, after, time.value);
-    };
-  });
-  offer(of, "watch_list", [](std::string directory) {
-    return [directory = std::move(directory)](client& c) { return list(c, directory); };
-  });
+  offer(of, "watch_open",
+        [](client& c, std::string const& directory, std::optional<std::uint64_t> after) {
+          return open(c, directory, after);
+        });
+  offer(of, "watch_next",
+        [](client& c, std::string const& directory, std::uint64_t after, timeout time) {
+          return next(c, directory, after, time.value);
+        });
+  offer(of, "watch_list",
+        [](client& c, std::string const& directory) { return list(c, directory); });
 
   py::class_<told_tasks, std::shared_ptr<told_tasks>>(into, "ToldTasks");
   py::class_<process_watch, process_watch_ptr> watch{into, "ProcessWatch"};
@@ -142,8 +141,8 @@ void bind_watches(py::module_& into, session_class& of) {
          [](process_watch& self, std::vector<std::pair<std::uint32_t, std::uint64_t>> members) {
            self.check_current(processes_of(members));
          });
-  offer(of, "processes_next", [](process_watch_ptr at, timeout time) {
-    return [=, at = std::move(at)](client& c) { return process_watch::next(at, c, time.value); };
+  offer(of, "processes_next", [](client& c, process_watch_ptr const& at, timeout time) {
+    return process_watch::next(at, c, time.value);
   });
 }
 
