@@ -52,7 +52,7 @@ void be_coordinator(json::object const& given) {
   run_coordinator(given);
 }
 
-void tell_of_program(json::object const& /*given*/) {
+void describe_program(json::object const& /*given*/) {
 #ifdef NDEBUG
   constexpr std::string_view purpose = "release";
 #else
@@ -80,7 +80,7 @@ int run(std::string const& role, char const* given) try {
       {"baseline", be_baseline},
       {"coordinator", be_coordinator},
       {"load", run_load},
-      {"program", tell_of_program}};
+      {"program", describe_program}};
   auto const found = roles.find(role);
   if (found == roles.end()) refuse("there is no role '{}': bench/measure --help", role);
   found->second(json::parse(given).as_object());

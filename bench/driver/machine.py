@@ -52,7 +52,7 @@ def cpu_time_of(pid):
 
 
 def wait_time_of(pid):
-    """How long the process was ready to run but had no CPU; zero if the kernel does not tell."""
+    """How long the process was ready to run but had no CPU; zero if the kernel does not show it."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
     except (OSError, IndexError):

@@ -139,7 +139,7 @@ std::size_t connections::read_some(std::size_t connection) {
   }
 }
 
-// The edge tells of each arrival of bytes: unless the buffer was filled, one call has them all.
+// The edge reports each arrival of bytes: unless the buffer was filled, one call has them all.
 void connections::read(std::size_t connection, listener& to) {
   for (;;) {
     auto const got = read_some(connection);

@@ -1,6 +1,6 @@
 #pragma once
 // Many connections of a load to one server, on one epoll. Not here: when requests are sent on them
-// (crowd, stream, join).
+// (fleet, stream, join).
 
 #include "load/address.hpp"
 #include "load/frames.hpp"

@@ -12,10 +12,10 @@
 namespace coxswain::bench {
 
 core::hello_args hello() {
-  core::hello_args said;
-  said.job = core::job_default;  // as named by a task's client
-  said.label = fmt::format("coxswain-bench:{}", ::getpid());
-  return said;
+  core::hello_args given;
+  given.job = core::job_default;  // as named by a task's client
+  given.label = fmt::format("coxswain-bench:{}", ::getpid());
+  return given;
 }
 
 core::answer hello_answer(std::uint32_t tasks) {

@@ -129,7 +129,7 @@ class coxswain_peer final : public peer {
     auto const message = decode(payload);
     auto const& what = message.what;
     if (auto const* bye = std::get_if<core::goodbye>(&what.value)) {
-      throw bench_error{"it said goodbye: " + bye->why.text()};
+      throw bench_error{"it sent a goodbye: " + bye->why.text()};
     }
     if (auto const* failed = std::get_if<job_error>(&what.value)) {
       throw bench_error{"the job failed: " + failed->cause.why.text()};

@@ -1,7 +1,7 @@
 // The workload `failure`: one process of a job is killed, and all others, which are the load, are
 // notified.
 
-#include "load/crowd.hpp"
+#include "load/fleet.hpp"
 #include "workloads/workload.hpp"
 
 #include "coxswain/wire/codec.hpp"
@@ -43,7 +43,7 @@ class victim {
   [[noreturn]] static void live(address const& server, std::uint32_t tasks) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
-      crowd alone{server, make_coxswain_peer(tasks), {1, 0}};
+      fleet alone{server, make_coxswain_peer(tasks), {1, 0}};
       alone.connect([](std::uint64_t) {});
       alone.speaks().expect({join_answer()});
       alone.ask(0, task_id{tasks - 1}, core::join_args{incarnation{1}});
@@ -58,10 +58,10 @@ class victim {
   pid_t pid_;
 };
 
-class failure_load final : public crowd_load, public connections::listener {
+class failure_load final : public fleet_load, public connections::listener {
  public:
   failure_load(address const& server, std::uint32_t tasks)
-      : crowd_load{crowd{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}}},
+      : fleet_load{fleet{server, make_coxswain_peer(tasks), {tasks - 1, tasks - 1}}},
         survivors_{tasks - 1},
         victim_{server, tasks} {}
 
@@ -74,7 +74,7 @@ class failure_load final : public crowd_load, public connections::listener {
     auto const begun = now();
     stopwatch const watch;
     victim_.kill();
-    all_.wires().await(ignorant_, 0, *this, "survivors were not told");
+    all_.wires().await(ignorant_, 0, *this, "survivors were not notified");
     watch.stop(found);
     found.latencies[0].add((now() - begun).count());
     return found;

@@ -1,17 +1,17 @@
 // The workload `fan-out`: many clients wait for a key without a value; one puts it, and all get it.
 
-#include "load/crowd.hpp"
+#include "load/fleet.hpp"
 
 #include <utility>
 
 namespace coxswain::bench {
 namespace {
 
-class fan_out_load final : public crowd_load {
+class fan_out_load final : public fleet_load {
  public:
-  // The last session of the crowd puts.
-  fan_out_load(crowd&& all, std::uint64_t bytes)
-      : crowd_load{std::move(all)},
+  // The last session of the fleet puts.
+  fan_out_load(fleet&& all, std::uint64_t bytes)
+      : fleet_load{std::move(all)},
         keys_{1, bytes},
         waiters_{static_cast<std::uint32_t>(all_.sessions() - 1)} {}
 
@@ -66,7 +66,7 @@ class fan_out_load final : public crowd_load {
 std::unique_ptr<load> make_fan_out(load_plan const& plan) {
   redis_plan redis;
   redis.subscribers = static_cast<std::uint32_t>(plan.size.connections - 1);
-  return std::make_unique<fan_out_load>(crowd_of(plan, redis), plan.get<std::uint64_t>("bytes"));
+  return std::make_unique<fan_out_load>(fleet_of(plan, redis), plan.get<std::uint64_t>("bytes"));
 }
 
 }  // namespace coxswain::bench

@@ -1,6 +1,6 @@
 // The workload `heartbeat`: an idle job that only sends heartbeats, each task in turn.
 
-#include "load/crowd.hpp"
+#include "load/fleet.hpp"
 #include "load/job.hpp"
 
 #include <utility>
@@ -8,15 +8,15 @@
 namespace coxswain::bench {
 namespace {
 
-class heartbeat_load final : public crowd_load, public connections::listener {
+class heartbeat_load final : public fleet_load, public connections::listener {
  public:
-  heartbeat_load(crowd&& all, duration period)
-      : crowd_load{std::move(all)},
+  heartbeat_load(fleet&& all, duration period)
+      : fleet_load{std::move(all)},
         gap_{period / static_cast<std::int64_t>(all_.sessions())},
         sent_(all_.sessions()) {}
 
   void connect(std::function<void(std::uint64_t)> const& progress) override {
-    crowd_load::connect(progress);
+    fleet_load::connect(progress);
     if (all_.speaks().has_sessions() && all_.speaks().has_hello()) all_.beat();
   }
 
@@ -92,7 +92,7 @@ class heartbeat_load final : public crowd_load, public connections::listener {
 
 std::unique_ptr<load> make_heartbeat(load_plan const& plan) {
   duration const period{plan.get<std::int64_t>("period_ns")};
-  return std::make_unique<heartbeat_load>(crowd_of(plan), period);
+  return std::make_unique<heartbeat_load>(fleet_of(plan), period);
 }
 
 }  // namespace coxswain::bench

@@ -1,7 +1,7 @@
 // The workload `kv`: keys are read and written, with one or several outstanding requests per
 // connection.
 
-#include "load/crowd.hpp"
+#include "load/fleet.hpp"
 #include "load/stream.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ struct key_options {
   std::uint64_t bytes{};
 };
 
-class keys_load final : public crowd_load {
+class keys_load final : public fleet_load {
  public:
-  keys_load(crowd&& all, key_options given)
-      : crowd_load{std::move(all)}, given_{given}, keys_{given_.keys, given_.bytes} {}
+  keys_load(fleet&& all, key_options given)
+      : fleet_load{std::move(all)}, given_{given}, keys_{given_.keys, given_.bytes} {}
 
   void connect(std::function<void(std::uint64_t)> const& progress) override {
     all_.connect(progress);
@@ -66,7 +66,7 @@ std::unique_ptr<load> make_keys(load_plan const& plan) {
   key_options const given{plan.get<std::uint32_t>("puts_of_ten"),
                           plan.get<std::uint32_t>("outstanding"), plan.get<std::uint32_t>("keys"),
                           plan.get<std::uint64_t>("bytes")};
-  return std::make_unique<keys_load>(crowd_of(plan), given);
+  return std::make_unique<keys_load>(fleet_of(plan), given);
 }
 
 }  // namespace coxswain::bench

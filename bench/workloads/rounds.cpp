@@ -1,7 +1,7 @@
 // The workload `barrier`: all tasks arrive and are released, repeatedly. Each task may contribute
 // bytes, and all get the bytes of all, or the result of a reduction.
 
-#include "load/crowd.hpp"
+#include "load/fleet.hpp"
 
 #include "coxswain/core/config.hpp"
 
@@ -33,10 +33,10 @@ round_shape shape_of(load_plan const& plan) {
   return s;
 }
 
-class rounds_load final : public crowd_load {
+class rounds_load final : public fleet_load {
  public:
-  rounds_load(crowd&& all, round_shape shape)
-      : crowd_load{std::move(all)}, shape_{std::move(shape)} {
+  rounds_load(fleet&& all, round_shape shape)
+      : fleet_load{std::move(all)}, shape_{std::move(shape)} {
     shape_.arrival.name = "step";
   }
 
@@ -74,7 +74,7 @@ std::unique_ptr<load> make_barrier(load_plan const& plan) {
                          .subscribers = plan.size.tasks,
                          .gathered_bytes = round.arrival.gather ? round.arrival.data.size() : 0,
                          .sums = round.arrival.reduce != core::reduction::none};
-  return std::make_unique<rounds_load>(crowd_of(plan, redis), std::move(round));
+  return std::make_unique<rounds_load>(fleet_of(plan, redis), std::move(round));
 }
 
 }  // namespace coxswain::bench

@@ -16,7 +16,7 @@ class client_fixture : protected c_fixture {
   // The key's value, or the error.
   [[nodiscard]] static std::string read(coxswain_client* c, std::string_view key) {
     coxswain_bytes* value = nullptr;
-    auto const outcome = told(coxswain_get(c, c_string(key), long_enough, &value));
+    auto const outcome = outcome_text(coxswain_get(c, c_string(key), long_enough, &value));
     bytes_ptr const owner{value};
     return value ? text_of(coxswain_bytes_view(value)) : outcome;
   }
@@ -24,7 +24,7 @@ class client_fixture : protected c_fixture {
   // The result of connecting.
   [[nodiscard]] static std::string refusal(coxswain_client_options const& how) {
     coxswain_client* opened = nullptr;
-    auto text = told(coxswain_client_connect(&how, &opened));
+    auto text = outcome_text(coxswain_client_connect(&how, &opened));
     BOOST_TEST(!client_ptr{opened});
     return text;
   }
@@ -40,8 +40,8 @@ BOOST_AUTO_TEST_CASE(a_c_program_runs_as_a_task) {
   server::background_server small{alone};
   std::array<char, 32> greeting{};
 
-  BOOST_TEST(told(live_in_c(small.addresses().front().c_str(), greeting.data(), greeting.size())) ==
-             "OK");
+  BOOST_TEST(outcome_text(live_in_c(small.addresses().front().c_str(), greeting.data(),
+                                    greeting.size())) == "OK");
 
   BOOST_TEST(greeting.data() == "hello");
   small.wait_done();
@@ -58,15 +58,15 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   how.member = c_string("b17/0");
   how.label = c_string("trainer");
   auto const c = connected(how);
-  BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
+  BOOST_TEST_REQUIRE(outcome_text(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
   bool wanted = true;
-  BOOST_TEST(told(coxswain_epoch_wanted(c.get(), &wanted)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_epoch_wanted(c.get(), &wanted)) == "OK");
   BOOST_TEST(!wanted);
 
   coxswain_epoch next{};
   BOOST_TEST(code(coxswain_next_epoch(c.get(), long_enough, &next)) == COXSWAIN_INVALID_ARGUMENT);
   next.struct_size = sizeof next;
-  BOOST_TEST(told(coxswain_next_epoch(c.get(), long_enough, &next)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_next_epoch(c.get(), long_enough, &next)) == "OK");
 
   BOOST_TEST(next.number == 2u);
   BOOST_TEST(next.size == 1u);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
 
   coxswain_epoch_member_list* found = nullptr;
   std::uint64_t epoch = 0;
-  BOOST_TEST_REQUIRE(told(coxswain_epoch_members(c.get(), &found, &epoch)) == "OK");
+  BOOST_TEST_REQUIRE(outcome_text(coxswain_epoch_members(c.get(), &found, &epoch)) == "OK");
   members_ptr const members{found};
   BOOST_TEST(epoch == 2u);
   BOOST_TEST_REQUIRE(coxswain_epoch_member_list_size(found) == 1u);
@@ -88,10 +88,10 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   BOOST_TEST(only.is_survivor);
   BOOST_TEST(coxswain_epoch_member_list_size(nullptr) == 0u);
 
-  BOOST_TEST(told(coxswain_resize(c.get(), 1)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_resize(c.get(), 1)) == "OK");
   BOOST_TEST(code(coxswain_resize(c.get(), 2)) == COXSWAIN_INVALID_ARGUMENT);
 
-  BOOST_TEST(told(coxswain_leave(c.get(), long_enough)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_leave(c.get(), long_enough)) == "OK");
   small.wait_done();
 }
 
@@ -104,10 +104,11 @@ BOOST_AUTO_TEST_CASE(a_client_without_a_number_gets_one) {
   std::uint32_t task = 9;
   BOOST_TEST(!coxswain_client_task(c.get(), &task));
   auto const other = connected(options(1));
-  auto const joins = std::async(
-      std::launch::async, [&] { return told(coxswain_join(other.get(), long_enough, nullptr)); });
+  auto const joins = std::async(std::launch::async, [&] {
+    return outcome_text(coxswain_join(other.get(), long_enough, nullptr));
+  });
 
-  BOOST_TEST(told(coxswain_join(c.get(), COXSWAIN_TIMEOUT_DEFAULT_MS, nullptr)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_join(c.get(), COXSWAIN_TIMEOUT_DEFAULT_MS, nullptr)) == "OK");
 
   BOOST_TEST(coxswain_client_task(c.get(), &task));
   BOOST_TEST(task == 0u);
@@ -132,15 +133,15 @@ BOOST_AUTO_TEST_CASE(a_client_knows_its_task) {
 BOOST_AUTO_TEST_CASE(a_waiting_call_is_logged_with_what_it_waits_for) {
   struct log {
     std::promise<std::string> first;
-    bool is_told{};
+    bool is_reported{};
     coxswain_client* client{};
     std::string called{};
   } seen;
   auto how = options();
   how.log = [](std::int32_t severity, coxswain_string text, void* into) {
     auto& to = *static_cast<log*>(into);
-    if (std::exchange(to.is_told, true)) return;
-    to.called = told(coxswain_put(to.client, c_string("k"), c_string("v"), false));
+    if (std::exchange(to.is_reported, true)) return;
+    to.called = outcome_text(coxswain_put(to.client, c_string("k"), c_string("v"), false));
     to.first.set_value(std::to_string(severity) + " " + std::string{text.data, text.size});
   };
   how.log_user_data = &seen;
@@ -164,13 +165,14 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_is_disconnected) {
   auto strict = options(1);
   strict.recoverable = COXSWAIN_NOT_RECOVERABLE;
   auto const other = connected(strict);
-  auto joining = std::async(std::launch::async,
-                            [&] { return told(coxswain_join(other.get(), long_enough, nullptr)); });
-  BOOST_TEST(told(coxswain_join(c.get(), -1, nullptr)) == "OK");
+  auto joining = std::async(std::launch::async, [&] {
+    return outcome_text(coxswain_join(other.get(), long_enough, nullptr));
+  });
+  BOOST_TEST(outcome_text(coxswain_join(c.get(), -1, nullptr)) == "OK");
   BOOST_TEST(joining.get() == "OK");
 
-  BOOST_TEST(told(coxswain_leave_to_return(other.get())).starts_with("INVALID_ARGUMENT"));
-  BOOST_TEST(told(coxswain_leave_to_return(c.get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_leave_to_return(other.get())).starts_with("INVALID_ARGUMENT"));
+  BOOST_TEST(outcome_text(coxswain_leave_to_return(c.get())) == "OK");
 
   BOOST_TEST((coordinator.ask(&server::server::look).tasks.at(0).state == task_state::returning));
 }
@@ -183,27 +185,28 @@ BOOST_AUTO_TEST_CASE(keys_and_locks_are_any_bytes_with_their_results) {
   bool was_there = false;
   std::uint64_t number = 0;
 
-  BOOST_TEST(told(coxswain_try_get(c.get(), k, &value)) == "NOT_FOUND: key 'd/k' has no value");
+  BOOST_TEST(outcome_text(coxswain_try_get(c.get(), k, &value)) ==
+             "NOT_FOUND: key 'd/k' has no value");
   BOOST_TEST(!value);
-  BOOST_TEST(told(coxswain_put(c.get(), k, {nullptr, 0}, false)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_put(c.get(), k, {nullptr, 0}, false)) == "OK");
   BOOST_TEST(read(c.get(), "d/k") == "");
   BOOST_TEST(code(coxswain_put(c.get(), k, c_string(odd), false)) == COXSWAIN_ALREADY_EXISTS);
-  BOOST_TEST(told(coxswain_put(c.get(), k, c_string(odd), true)) == "OK");
-  BOOST_TEST(told(coxswain_try_get(c.get(), k, &value)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_put(c.get(), k, c_string(odd), true)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_try_get(c.get(), k, &value)) == "OK");
   BOOST_TEST(text_of(coxswain_bytes_view(bytes_ptr{value}.get())) == odd);
-  BOOST_TEST(told(coxswain_remove(c.get(), k, &was_there)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_remove(c.get(), k, &was_there)) == "OK");
   BOOST_TEST(was_there);
-  BOOST_TEST(told(coxswain_put(c.get(), k, c_string("v"), false)) == "OK");
-  BOOST_TEST(told(coxswain_remove_tree(c.get(), c_string("d"), false, &number)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_put(c.get(), k, c_string("v"), false)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_remove_tree(c.get(), c_string("d"), false, &number)) == "OK");
   BOOST_TEST(number == 1u);
-  BOOST_TEST(told(coxswain_remove_tree(c.get(), c_string("/"), true, nullptr)) == "OK");
-  BOOST_TEST(told(coxswain_remove(c.get(), k, nullptr)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_remove_tree(c.get(), c_string("/"), true, nullptr)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_remove(c.get(), k, nullptr)) == "OK");
 
-  BOOST_TEST(told(coxswain_lock(c.get(), c_string("l"), long_enough, &number)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_lock(c.get(), c_string("l"), long_enough, &number)) == "OK");
   BOOST_TEST(number == 1u);
-  BOOST_TEST(told(coxswain_try_lock(c.get(), c_string("l"), &number)) ==
+  BOOST_TEST(outcome_text(coxswain_try_lock(c.get(), c_string("l"), &number)) ==
              "ALREADY_EXISTS: lock 'l' is held");
-  BOOST_TEST(told(coxswain_unlock(c.get(), c_string("l"), 1)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_unlock(c.get(), c_string("l"), 1)) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_returns_its_round_or_names_the_missing) {
@@ -211,11 +214,12 @@ BOOST_AUTO_TEST_CASE(a_barrier_returns_its_round_or_names_the_missing) {
   std::uint32_t const alone[] = {0};
   std::uint64_t round = 0;
 
-  BOOST_TEST(told(coxswain_barrier(zero.get(), c_string("b"), long_enough, alone, 1, &round)) ==
-             "OK");
+  BOOST_TEST(outcome_text(coxswain_barrier(zero.get(), c_string("b"), long_enough, alone, 1,
+                                           &round)) == "OK");
   BOOST_TEST(round == 1u);
 
-  auto const text = told(coxswain_barrier(zero.get(), c_string("all"), 0, nullptr, 0, &round));
+  auto const text =
+      outcome_text(coxswain_barrier(zero.get(), c_string("all"), 0, nullptr, 0, &round));
   BOOST_TEST(text.starts_with("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'all' round 1"));
   BOOST_TEST(text.find("1 (never connected)") != std::string::npos);
   BOOST_TEST(round == 1u);
@@ -243,11 +247,12 @@ BOOST_AUTO_TEST_CASE(alive_tasks_returns_the_tasks_that_called) {
 BOOST_AUTO_TEST_CASE(an_ok_status_cannot_be_reported_as_an_error) {
   auto const zero = joined(0);
 
-  BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_OK, c_string("fine"))) ==
+  BOOST_TEST(outcome_text(coxswain_report_error(zero.get(), COXSWAIN_OK, c_string("fine"))) ==
              "INVALID_ARGUMENT: the code of an error is 1 to 16, not 0");
   BOOST_TEST(code(coxswain_report_error(zero.get(), 17, c_string("?"))) ==
              COXSWAIN_INVALID_ARGUMENT);
-  BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
+  BOOST_TEST(outcome_text(
+                 coxswain_report_error(zero.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
 
   BOOST_TEST((coordinator.ask(&server::server::look).tasks.at(0).error ==
               status{errc::data_loss, "disk"}));
@@ -303,14 +308,15 @@ BOOST_AUTO_TEST_CASE(null_is_refused_for_required_arguments) {
   auto const c = connected(options());
   auto const how = options();
 
-  BOOST_TEST(told(coxswain_join(nullptr, 0, nullptr)) == "INVALID_ARGUMENT: the client is NULL");
-  BOOST_TEST(told(coxswain_client_connect(&how, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_join(nullptr, 0, nullptr)) ==
+             "INVALID_ARGUMENT: the client is NULL");
+  BOOST_TEST(outcome_text(coxswain_client_connect(&how, nullptr)) ==
              "INVALID_ARGUMENT: where the client goes is NULL");
-  BOOST_TEST(told(coxswain_client_connect_and_join(&how, 0, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_client_connect_and_join(&how, 0, nullptr)) ==
              "INVALID_ARGUMENT: where the client goes is NULL");
-  BOOST_TEST(told(coxswain_get(c.get(), c_string("k"), 0, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_get(c.get(), c_string("k"), 0, nullptr)) ==
              "INVALID_ARGUMENT: where the value goes is NULL");
-  BOOST_TEST(told(coxswain_barrier(c.get(), c_string("b"), 0, nullptr, 1, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_barrier(c.get(), c_string("b"), 0, nullptr, 1, nullptr)) ==
              "INVALID_ARGUMENT: the list of tasks is NULL");
 }
 
@@ -323,7 +329,7 @@ BOOST_AUTO_TEST_CASE(null_is_accepted_for_optional_arguments) {
   BOOST_TEST(!coxswain_process_list_data(nullptr));
   coxswain_process_list_destroy(nullptr);
   coxswain_client_destroy(nullptr);
-  BOOST_TEST(told(coxswain_monitor_stop(nullptr)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_monitor_stop(nullptr)) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(closing_ends_the_calls_of_other_threads) {
@@ -356,7 +362,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_is_refused_and_does_no_harm) {
 
   BOOST_TEST(WIFEXITED(how));
   BOOST_TEST(WEXITSTATUS(how) == COXSWAIN_FAILED_PRECONDITION);
-  BOOST_TEST(told(coxswain_put(c.get(), c_string("k"), c_string("v"), false)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_put(c.get(), c_string("k"), c_string("v"), false)) == "OK");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -21,7 +21,7 @@ inline coxswain_string c_string(std::string_view text) { return {text.data(), te
 inline std::string text_of(coxswain_string s) { return {s.data, s.size}; }
 
 // The status of a call as "OK" or its text; destroys it.
-inline std::string told(coxswain_status* outcome) {
+inline std::string outcome_text(coxswain_status* outcome) {
   auto text = text_of(coxswain_status_message(outcome));
   coxswain_status_destroy(outcome);
   return text;
@@ -67,13 +67,13 @@ class c_fixture {
 
   [[nodiscard]] static client_ptr connected(coxswain_client_options const& how) {
     coxswain_client* opened = nullptr;
-    BOOST_TEST_REQUIRE(told(coxswain_client_connect(&how, &opened)) == "OK");
+    BOOST_TEST_REQUIRE(outcome_text(coxswain_client_connect(&how, &opened)) == "OK");
     return client_ptr{opened};
   }
 
   [[nodiscard]] client_ptr joined(std::uint32_t task) const {
     auto c = connected(options(task));
-    BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
+    BOOST_TEST_REQUIRE(outcome_text(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
     return c;
   }
 

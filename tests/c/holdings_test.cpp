@@ -14,14 +14,15 @@ using lock_ptr = std::unique_ptr<coxswain_held_lock, destroyed_by<coxswain_held_
 class holdings_fixture : protected c_fixture {
  protected:
   static void push(client_ptr const& by, std::string_view value) {
-    BOOST_TEST_REQUIRE(told(coxswain_push(by.get(), c_string("q"), c_string(value), nullptr)) ==
-                       "OK");
+    BOOST_TEST_REQUIRE(
+        outcome_text(coxswain_push(by.get(), c_string("q"), c_string(value), nullptr)) == "OK");
   }
 
   [[nodiscard]] static item_ptr take(client_ptr const& by,
                                      std::int64_t lease = COXSWAIN_LEASE_DEFAULT_MS) {
     coxswain_item* item = nullptr;
-    BOOST_TEST(told(coxswain_take(by.get(), c_string("q"), long_enough, lease, &item)) == "OK");
+    BOOST_TEST(outcome_text(coxswain_take(by.get(), c_string("q"), long_enough, lease, &item)) ==
+               "OK");
     return item_ptr{item};
   }
 
@@ -33,7 +34,7 @@ class holdings_fixture : protected c_fixture {
 
   [[nodiscard]] static lock_ptr locked(client_ptr const& by) {
     coxswain_held_lock* lock = nullptr;
-    BOOST_TEST(told(coxswain_locked(by.get(), c_string("l"), long_enough, &lock)) == "OK");
+    BOOST_TEST(outcome_text(coxswain_locked(by.get(), c_string("l"), long_enough, &lock)) == "OK");
     return lock_ptr{lock};
   }
 
@@ -60,19 +61,19 @@ BOOST_AUTO_TEST_CASE(an_item_is_any_bytes_and_gone_once_it_is_finished) {
   auto const c = connected(options());
   std::uint64_t length = 0;
   std::string const odd{"a\0b\xff", 4};
-  BOOST_TEST(told(coxswain_push(c.get(), c_string("q"), c_string(odd), &length)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_push(c.get(), c_string("q"), c_string(odd), &length)) == "OK");
   BOOST_TEST(length == 1u);
   auto const item = take(c);
   BOOST_TEST(text_of(coxswain_item_value(item.get())) == odd);
   BOOST_TEST(coxswain_item_number(item.get()) == 1u);
 
-  BOOST_TEST(told(coxswain_extend(item.get(), COXSWAIN_NO_TIMEOUT)) == "OK");
-  BOOST_TEST(told(coxswain_extend(item.get(), 0)).starts_with("INVALID_ARGUMENT: "));
-  BOOST_TEST(told(coxswain_finish(item.get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_extend(item.get(), COXSWAIN_NO_TIMEOUT)) == "OK");
+  BOOST_TEST(outcome_text(coxswain_extend(item.get(), 0)).starts_with("INVALID_ARGUMENT: "));
+  BOOST_TEST(outcome_text(coxswain_finish(item.get())) == "OK");
 
   BOOST_TEST(leased() == 0u);
   for (auto* const call : {&coxswain_finish, &coxswain_release}) {
-    BOOST_TEST(told(call(item.get())) ==
+    BOOST_TEST(outcome_text(call(item.get())) ==
                "FAILED_PRECONDITION: this handle holds nothing: it was given back or moved from, "
                "or its client is closed");
   }
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(an_item_that_is_released_or_destroyed_returns_to_its_place)
   push(c, "first");
   push(c, "second");
 
-  BOOST_TEST(told(coxswain_release(take(c).get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_release(take(c).get())) == "OK");
   auto again = take(c);
   BOOST_TEST(text(again) == "first 1");
   again.reset();
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_held_lock_is_free_once_it_is_unlocked_or_destroyed) {
              COXSWAIN_DEADLINE_EXCEEDED);
   BOOST_TEST(!none);
 
-  BOOST_TEST(told(coxswain_held_lock_unlock(first.get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_held_lock_unlock(first.get())) == "OK");
   BOOST_TEST(code(coxswain_held_lock_unlock(first.get())) == COXSWAIN_FAILED_PRECONDITION);
   auto second = locked(next);
   BOOST_TEST(coxswain_held_lock_token(second.get()) == 2u);
@@ -144,21 +145,22 @@ BOOST_AUTO_TEST_CASE(a_forked_child_gives_nothing_back) {
 
   BOOST_TEST(refused == COXSWAIN_FAILED_PRECONDITION);
   BOOST_TEST(leased() == 1u);
-  BOOST_TEST(told(coxswain_finish(item.get())) == "OK");
-  BOOST_TEST(told(coxswain_held_lock_unlock(lock.get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_finish(item.get())) == "OK");
+  BOOST_TEST(outcome_text(coxswain_held_lock_unlock(lock.get())) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(null_is_refused_or_empty) {
   auto const c = connected(options());
 
-  BOOST_TEST(told(coxswain_take(c.get(), c_string("q"), 0, 1, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_take(c.get(), c_string("q"), 0, 1, nullptr)) ==
              "INVALID_ARGUMENT: where the item goes is NULL");
-  BOOST_TEST(told(coxswain_locked(c.get(), c_string("l"), 0, nullptr)) ==
+  BOOST_TEST(outcome_text(coxswain_locked(c.get(), c_string("l"), 0, nullptr)) ==
              "INVALID_ARGUMENT: where the lock goes is NULL");
-  BOOST_TEST(told(coxswain_finish(nullptr)) == "INVALID_ARGUMENT: the item is NULL");
-  BOOST_TEST(told(coxswain_release(nullptr)) == "INVALID_ARGUMENT: the item is NULL");
-  BOOST_TEST(told(coxswain_extend(nullptr, 1)) == "INVALID_ARGUMENT: the item is NULL");
-  BOOST_TEST(told(coxswain_held_lock_unlock(nullptr)) == "INVALID_ARGUMENT: the lock is NULL");
+  BOOST_TEST(outcome_text(coxswain_finish(nullptr)) == "INVALID_ARGUMENT: the item is NULL");
+  BOOST_TEST(outcome_text(coxswain_release(nullptr)) == "INVALID_ARGUMENT: the item is NULL");
+  BOOST_TEST(outcome_text(coxswain_extend(nullptr, 1)) == "INVALID_ARGUMENT: the item is NULL");
+  BOOST_TEST(outcome_text(coxswain_held_lock_unlock(nullptr)) ==
+             "INVALID_ARGUMENT: the lock is NULL");
   BOOST_TEST(coxswain_item_value(nullptr).size == 0u);
   BOOST_TEST(coxswain_item_number(nullptr) == 0u);
   BOOST_TEST(coxswain_item_redeliveries(nullptr) == 0u);

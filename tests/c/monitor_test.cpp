@@ -16,7 +16,7 @@ namespace {
 // The updates of a callback, one text per call: "0=3 1=4:boom lost 1/101 ended UNAVAILABLE: ...".
 class observed {
  public:
-  static void tell(coxswain_process_update const* update, void* me) {
+  static void notify(coxswain_process_update const* update, void* me) {
     static_cast<observed*>(me)->note(*update);
   }
 
@@ -56,21 +56,21 @@ using monitor_ptr = std::unique_ptr<coxswain_monitor, destroyed_by<stop>>;
 
 class monitor_fixture : protected c_fixture {
  protected:
-  [[nodiscard]] static monitor_ptr started(coxswain_client* of, coxswain_monitor_callback tell,
-                                           void* told_to) {
+  [[nodiscard]] static monitor_ptr started(coxswain_client* of, coxswain_monitor_callback notify,
+                                           void* user_data) {
     coxswain_monitor* m = nullptr;
-    BOOST_TEST_REQUIRE(told(coxswain_monitor_start(of, tell, told_to, &m)) == "OK");
+    BOOST_TEST_REQUIRE(outcome_text(coxswain_monitor_start(of, notify, user_data, &m)) == "OK");
     return monitor_ptr{m};
   }
   [[nodiscard]] monitor_ptr watched(coxswain_client* of) {
-    return started(of, observed::tell, &seen);
+    return started(of, observed::notify, &seen);
   }
 
   [[nodiscard]] client_ptr joined_as(std::uint32_t task, std::uint64_t self) const {
     auto how = options(task);
     how.incarnation = self;
     auto c = connected(how);
-    BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
+    BOOST_TEST_REQUIRE(outcome_text(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
     return c;
   }
 
@@ -84,10 +84,10 @@ class clique {
 
   // The result begins with "OK" if the group may be used.
   [[nodiscard]] std::string acquire(coxswain_monitor const* m) const {
-    return told(coxswain_monitor_check_current(m, members_.data(), members_.size()));
+    return outcome_text(coxswain_monitor_check_current(m, members_.data(), members_.size()));
   }
 
-  static void tell(coxswain_process_update const* update, void* me) {
+  static void notify(coxswain_process_update const* update, void* me) {
     for (std::size_t i = 0; i < update->lost_count; ++i) {
       static_cast<clique*>(me)->abort_if_among(update->lost[i]);
     }
@@ -119,7 +119,8 @@ BOOST_AUTO_TEST_CASE(processes_are_reported_in_order_and_changes_with_the_lost_o
 
   auto one = joined_as(1, 101);
   BOOST_TEST(seen.until("0=3 1=3").size() == 2u);
-  BOOST_TEST(told(coxswain_report_error(one.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
+  BOOST_TEST(outcome_text(coxswain_report_error(one.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) ==
+             "OK");
 
   BOOST_TEST(seen.until("lost").back() == "0=3 1=4:disk lost 1/101");
 }
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure) {
   auto one = joined_as(1, 101);
   clique both{{{0, 100}, {1, 101}}};
   clique only_zero{{{0, 100}}};
-  auto const m = started(zero.get(), clique::tell, &both);
+  auto const m = started(zero.get(), clique::notify, &both);
   auto const other = watched(zero.get());
   seen.until("0=3 1=3");
   BOOST_TEST(both.acquire(m.get()) == "OK");
@@ -145,12 +146,13 @@ BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_marked_locally) 
   auto const zero = joined_as(0, 100);
   auto const one = joined_as(1, 101);
   clique both{{{0, 100}, {1, 101}}};
-  auto const m = started(zero.get(), clique::tell, &both);
+  auto const m = started(zero.get(), clique::notify, &both);
   auto const other = watched(zero.get());
   seen.until("0=3 1=3");
 
   auto mark = [&] {
-    return told(coxswain_monitor_mark_failed(m.get(), 1, COXSWAIN_INTERNAL, c_string("boom")));
+    return outcome_text(
+        coxswain_monitor_mark_failed(m.get(), 1, COXSWAIN_INTERNAL, c_string("boom")));
   };
   while (both.acquire(m.get()) == "OK") BOOST_TEST(mark() == "OK");
   both.wait_until_aborted();
@@ -168,8 +170,8 @@ BOOST_AUTO_TEST_CASE(closing_a_client_ends_its_monitor) {
   zero.reset();
 
   BOOST_TEST(seen.until("ended").back().starts_with("0=3 1=1 ended "));
-  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL, c_string("late"))) ==
-             "OK");
+  BOOST_TEST(outcome_text(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL,
+                                                       c_string("late"))) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_client_has_no_monitor) {
@@ -177,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_closed_client_has_no_monitor) {
   coxswain_client_close(zero.get());
   coxswain_monitor* m = nullptr;
 
-  BOOST_TEST(code(coxswain_monitor_start(zero.get(), observed::tell, &seen, &m)) ==
+  BOOST_TEST(code(coxswain_monitor_start(zero.get(), observed::notify, &seen, &m)) ==
              COXSWAIN_CANCELLED);
   BOOST_TEST(code(coxswain_monitor_start(zero.get(), nullptr, &seen, &m)) ==
              COXSWAIN_INVALID_ARGUMENT);
@@ -188,20 +190,20 @@ BOOST_AUTO_TEST_CASE(a_callback_may_use_the_client_but_not_stop_its_monitor) {
   struct {
     client_ptr job;
     std::promise<coxswain_monitor*> started;
-    std::promise<std::string> said;
+    std::promise<std::string> result;
   } runtime{joined_as(0, 100), {}, {}};
-  auto const tell = [](coxswain_process_update const* update, void* user_data) {
+  auto const notify = [](coxswain_process_update const* update, void* user_data) {
     if (update->ended) return;
     auto& mine = *static_cast<decltype(runtime)*>(user_data);
-    auto text = told(coxswain_put(mine.job.get(), c_string("k"), c_string("v"), false));
-    text += ' ' + told(coxswain_monitor_stop(mine.started.get_future().get()));
-    mine.said.set_value(std::move(text));
+    auto text = outcome_text(coxswain_put(mine.job.get(), c_string("k"), c_string("v"), false));
+    text += ' ' + outcome_text(coxswain_monitor_stop(mine.started.get_future().get()));
+    mine.result.set_value(std::move(text));
   };
 
-  auto const m = started(runtime.job.get(), tell, &runtime);
+  auto const m = started(runtime.job.get(), notify, &runtime);
   runtime.started.set_value(m.get());
 
-  BOOST_TEST(runtime.said.get_future().get() ==
+  BOOST_TEST(runtime.result.get_future().get() ==
              "OK FAILED_PRECONDITION: a monitor cannot be stopped in its own callback");
 }
 
@@ -212,7 +214,7 @@ BOOST_AUTO_TEST_CASE(stopping_waits_for_a_callback_and_none_begins_after_it) {
     int calls{};
     bool is_through{};
   } slow;
-  auto const tell = [](coxswain_process_update const*, void* user_data) {
+  auto const notify = [](coxswain_process_update const*, void* user_data) {
     auto& mine = *static_cast<decltype(slow)*>(user_data);
     if (++mine.calls > 1) return;
     mine.begun.set_value();
@@ -221,7 +223,7 @@ BOOST_AUTO_TEST_CASE(stopping_waits_for_a_callback_and_none_begins_after_it) {
   };
   auto const zero = joined_as(0, 100);
   auto const other = watched(zero.get());
-  auto m = started(zero.get(), tell, &slow);
+  auto m = started(zero.get(), notify, &slow);
   slow.begun.get_future().wait();
 
   auto stopping = std::async(std::launch::async, [&] { m.reset(); });

@@ -54,7 +54,7 @@ std::string text(coxswain_wait_list* list) {
 template <class Result, class Call, class... Arguments>
 std::string result(Call call, Arguments... arguments) {
   Result into{};
-  auto const outcome = told(call(arguments..., &into));
+  auto const outcome = outcome_text(call(arguments..., &into));
   return outcome == "OK" ? text(into) : outcome;
 }
 
@@ -75,8 +75,8 @@ std::string compare_and_set(coxswain_client* c) {
     std::uint64_t version{};
     coxswain_bytes* found{};
     auto const value = c_string(expected == &absent ? "1" : "2");
-    made += told(coxswain_compare_and_set(c, c_string("swap"), value, expected, false, &stored,
-                                          &version, &found));
+    made += outcome_text(coxswain_compare_and_set(c, c_string("swap"), value, expected, false,
+                                                  &stored, &version, &found));
     made += " " + text(stored) + " " + text(found) + (version > 0 ? ", " : " without a version ");
   }
   return made;
@@ -86,40 +86,40 @@ std::string put_all(coxswain_client* c) {
   coxswain_key_value const entries[] = {{c_string("all/a"), c_string("1"), 0, false},
                                         {c_string("all/b"), c_string("2"), 0, false}};
   std::uint64_t version{};
-  auto made = told(coxswain_put_all(c, entries, 2, false, &version)) + " ";
+  auto made = outcome_text(coxswain_put_all(c, entries, 2, false, &version)) + " ";
   coxswain_string const keys[] = {c_string("all/b"), c_string("all/a")};
   coxswain_key_list* values{};
-  made += told(coxswain_get_all(c, keys, 2, long_enough, &values));
+  made += outcome_text(coxswain_get_all(c, keys, 2, long_enough, &values));
   made += " " + text(values);
   return made + (version > 0 ? "" : "without a version");
 }
 
 std::string watch(coxswain_client* c) {
   coxswain_key_watch* begun{};
-  BOOST_TEST_REQUIRE(told(coxswain_watch(c, c_string("seen"), nullptr, &begun)) == "OK");
+  BOOST_TEST_REQUIRE(outcome_text(coxswain_watch(c, c_string("seen"), nullptr, &begun)) == "OK");
   watch_ptr const watch{begun};
   std::string made;
   for (bool const removes : {false, true}) {
     coxswain_status_destroy(removes ? coxswain_remove(c, c_string("seen/a"), nullptr)
                                     : coxswain_put(c, c_string("seen/a"), c_string("1"), false));
     coxswain_key_list* changes{};
-    made += told(coxswain_key_watch_next(begun, long_enough, &changes));
+    made += outcome_text(coxswain_key_watch_next(begun, long_enough, &changes));
     made += " " + text(changes);
   }
   coxswain_key_list* none{};
-  made += told(coxswain_key_watch_next(begun, 0, &none));
+  made += outcome_text(coxswain_key_watch_next(begun, 0, &none));
   made += text(none) + " ";
   coxswain_key_list* all{};
-  made += told(coxswain_key_watch_list(begun, &all));
+  made += outcome_text(coxswain_key_watch_list(begun, &all));
   made += text(all);
   return made + (coxswain_key_watch_version(begun) > 0 ? "" : " without a version");
 }
 
 std::string preempt(coxswain_client* c) {
-  auto const announced = told(coxswain_preempt(c, long_enough, self));
+  auto const announced = outcome_text(coxswain_preempt(c, long_enough, self));
   bool stops{};
   for (std::uint64_t step = 7; !stops && step < 100'000; ++step) {
-    BOOST_TEST(told(coxswain_reached_sync_point(c, step, &stops)) == "OK");
+    BOOST_TEST(outcome_text(coxswain_reached_sync_point(c, step, &stops)) == "OK");
   }
   return announced + " " + text(stops);
 }
@@ -140,7 +140,7 @@ std::vector<row> const rows{
     {"compare_and_set", compare_and_set, "OK yes , OK yes , OK no 2, "},
     {"put_all", put_all, "OK OK all/b=2 all/a=1 "},
     {"get_all",
-     [](coxswain_client* c) { return told(coxswain_get_all(c, nullptr, 1, 0, nullptr)); },
+     [](coxswain_client* c) { return outcome_text(coxswain_get_all(c, nullptr, 1, 0, nullptr)); },
      "INVALID_ARGUMENT: where the list goes is NULL"},
     {"list",
      [](coxswain_client* c) {
@@ -182,8 +182,8 @@ std::vector<row> const rows{
        return std::to_string(code(coxswain_cancel_barrier(c, c_string("b"), 0)));
      },
      "9"},
-    {"report_progress", [](coxswain_client* c) { return told(coxswain_report_progress(c, 7)); },
-     "OK"},
+    {"report_progress",
+     [](coxswain_client* c) { return outcome_text(coxswain_report_progress(c, 7)); }, "OK"},
     {"why", [](coxswain_client* c) { return result<coxswain_wait_list*>(coxswain_why, c); },
      "0 waits"},
     {"preempt", preempt, "OK yes"},
@@ -203,7 +203,7 @@ template <class... Args>
 void expect_all(std::type_identity<std::variant<Args...>>) {
   std::set<std::string_view> known{elsewhere};
   known.insert(missing.begin(), missing.end());
-  for (auto const& one : rows) known.insert(one.operation);
+  for (auto const& row : rows) known.insert(row.operation);
   auto const expect = [&]<class One>(std::type_identity<One>) {
     if (!core::is_numbered<One>) return;
     auto const name = core::row_of(core::request{One{}}).name;
@@ -218,8 +218,8 @@ BOOST_FIXTURE_TEST_SUITE(operations_test, c_fixture)
 
 BOOST_AUTO_TEST_CASE(each_operation_takes_its_arguments_and_gives_its_result) {
   auto const c = joined(0);
-  for (auto const& one : rows) {
-    BOOST_TEST_CONTEXT(one.operation) BOOST_TEST(one.call(c.get()) == one.expected);
+  for (auto const& row : rows) {
+    BOOST_TEST_CONTEXT(row.operation) BOOST_TEST(row.call(c.get()) == row.expected);
   }
 }
 

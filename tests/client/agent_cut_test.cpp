@@ -99,8 +99,8 @@ class small_job {
     if (m.connection && !bytes.empty()) send(i, bytes);
     std::vector<agent_command> commands;
     m.a.take_commands(commands);
-    for (auto const one : commands) {
-      if (one.opens()) {
+    for (auto const command : commands) {
+      if (command.opens()) {
         pick_up(m);
       } else {
         hang_up(m);
@@ -108,7 +108,8 @@ class small_job {
     }
     std::vector<agent_completion> completions;
     m.a.take_completions(completions);
-    for (auto& one : completions) m.done.emplace(one.call, std::move(one.what));
+    for (auto& completion : completions)
+      m.done.emplace(completion.call, std::move(completion.what));
     return !bytes.empty() || !commands.empty();
   }
 

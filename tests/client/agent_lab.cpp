@@ -43,7 +43,7 @@ struct name_of_event {
   std::string operator()(agent_events::reconnected const& e) const {
     return "reconnected after " + detail::text_of(e.after);
   }
-  std::string operator()(agent_events::parted const& e) const {
+  std::string operator()(agent_events::goodbye_received const& e) const {
     return "goodbye " + std::string{name(e.what.why.code())};
   }
   std::string operator()(agent_events::job_failed const&) const { return "job failed"; }
@@ -179,17 +179,17 @@ std::string agent_lab::out() {
       return std::holds_alternative<core::ask_waiting_args>(one.what);
     });
   }
-  for (auto const& one : messages_) add(line, text_of(one));
+  for (auto const& message : messages_) add(line, text_of(message));
   std::vector<agent_command> commands;
   a.take_commands(commands);
-  for (auto const one : commands) {
-    add(line, std::string{one.opens() ? "open" : "close"} +
-                  (shows_addresses ? " " + a.address(one.address) : ""));
+  for (auto const command : commands) {
+    add(line, std::string{command.opens() ? "open" : "close"} +
+                  (shows_addresses ? " " + a.address(command.address) : ""));
   }
   a.take_completions(completions_);
-  for (auto const& one : completions_) {
-    add(line, "done #" + std::to_string(one.call.value) + " " +
-                  std::string{name(one.what.outcome.code())});
+  for (auto const& completion : completions_) {
+    add(line, "done #" + std::to_string(completion.call.value) + " " +
+                  std::string{name(completion.what.outcome.code())});
   }
   a.take_events(events_);
   if (!shows_waits) {
@@ -197,7 +197,7 @@ std::string agent_lab::out() {
       return std::holds_alternative<agent_events::waiting>(one);
     });
   }
-  for (auto const& one : events_) add(line, std::visit(name_of_event{}, one));
+  for (auto const& event : events_) add(line, std::visit(name_of_event{}, event));
   return line;
 }
 

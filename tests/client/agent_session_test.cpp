@@ -97,9 +97,9 @@ BOOST_AUTO_TEST_CASE(an_out_of_range_hello_reply_ends_the_session) {
     agent_lab lab;
     lab.a.start(t0);
     lab.a.connected(t0, 0);
-    auto said = hello_answer();
-    change(said);
-    lab.say(t0, {{}, said});
+    auto given = hello_answer();
+    change(given);
+    lab.say(t0, {{}, given});
     return lab.a.end();
   };
   BOOST_TEST(end_of([&](auto& a) { a.heartbeat_period = a.heartbeat_timeout = longest; }).ok());
@@ -585,8 +585,8 @@ BOOST_AUTO_TEST_CASE(nothing_after_the_reply_to_leave_is_a_failure) {
     (void)lab.out();
 
     auto const left = frame(request_id{2}, {});
-    auto const parted = frame({}, goodbye(errc::unavailable, "all have left", false));
-    if (what == 0) lab.a.received(t0, left + parted);
+    auto const goodbye_frame = frame({}, goodbye(errc::unavailable, "all have left", false));
+    if (what == 0) lab.a.received(t0, left + goodbye_frame);
     if (what == 1) lab.a.received(t0, left);
     if (what == 1) lab.lose(t0);
     if (what == 2) lab.a.received(t0, left + std::string{"\0\0\0\1\xff", 5});

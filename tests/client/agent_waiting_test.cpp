@@ -40,20 +40,20 @@ core::hello_answer returning_within(duration time) {
 // Refuses every attempt until then, the last one at that time. Returns the reports with their
 // times.
 std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
-  std::string said;
+  std::string reported;
   while (!lab.a.over()) {
     lab.a.connect_failed(now, 0, refused_by_address, true);
     auto const text = lab.out();
-    for (auto const& one : lab.events()) {
-      if (auto const* const e = std::get_if<agent_events::waiting>(&one)) {
-        said += std::to_string((now - t0) / 1ms) + " ms: " + e->text + "\n";
+    for (auto const& event : lab.events()) {
+      if (auto const* const e = std::get_if<agent_events::waiting>(&event)) {
+        reported += std::to_string((now - t0) / 1ms) + " ms: " + e->text + "\n";
       }
     }
     auto const next = lab.a.next_deadline();
-    if (!next || *next > end) return said;
+    if (!next || *next > end) return reported;
     lab.a.advance(now = *next);
   }
-  return said;
+  return reported;
 }
 
 // Advances to the start of the next connection attempt and returns its time.
@@ -188,13 +188,13 @@ BOOST_AUTO_TEST_CASE(an_unreachable_coordinator_is_reported_after_two_seconds_an
   BOOST_TEST(lab.advance(t0 + 2s) ==
              "waiting: coordinator at b12:8476 unreachable for 2 s (1 try): no response to "
              "the connection attempt; giving up in 98 s");
-  std::string said;
+  std::string reported;
   for (auto now = t0 + 2500ms; now < t0 + 99s; now += 500ms) {
     lab.a.advance(now);
     if (lab.out().find("waiting") != std::string::npos)
-      said += std::to_string((now - t0) / 1s) + " ";
+      reported += std::to_string((now - t0) / 1s) + " ";
   }
-  BOOST_TEST(said == "4 8 16 32 62 92 ");
+  BOOST_TEST(reported == "4 8 16 32 62 92 ");
 }
 
 BOOST_AUTO_TEST_CASE(an_attempt_without_an_answer_says_how_far_it_has_come) {
@@ -203,8 +203,8 @@ BOOST_AUTO_TEST_CASE(an_attempt_without_an_answer_says_how_far_it_has_come) {
   lab.a.start(t0);
   (void)lab.out();
   auto const report = [&lab](duration after) {
-    auto const said = lab.advance(t0 + after);
-    return said.substr(said.find("): ") + 3, said.find(';') - said.find("): ") - 3);
+    auto const reported = lab.advance(t0 + after);
+    return reported.substr(reported.find("): ") + 3, reported.find(';') - reported.find("): ") - 3);
   };
 
   BOOST_TEST(report(2s) == "no answer from the name server");
@@ -239,11 +239,12 @@ BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {
   lab.shows_waits = true;
   lab.a.start(t0);
 
-  auto const said = refuse_until(lab, t0, t0 + 1s);
+  auto const reported = refuse_until(lab, t0, t0 + 1s);
 
-  BOOST_TEST(said.find("400 ms: coordinator at b12:8476 unreachable for 400 ms (") == 0u);
-  BOOST_TEST(said.find("connecting to 10.0.0.7:8476 failed: Connection refused; giving up in 299.6 "
-                       "s\n") != said.npos);
+  BOOST_TEST(reported.find("400 ms: coordinator at b12:8476 unreachable for 400 ms (") == 0u);
+  BOOST_TEST(
+      reported.find("connecting to 10.0.0.7:8476 failed: Connection refused; giving up in 299.6 "
+                    "s\n") != reported.npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_process_that_hosted_the_coordinator_is_named) {
@@ -370,10 +371,10 @@ BOOST_AUTO_TEST_CASE(the_message_after_a_restart_names_what_is_lost) {
   lab.a.call(t0, barrier("b"), 300s);
   lab.lose(t0 + 1s);
   lab.a.connected(t0 + 1s, 0);
-  core::goodbye parting{{errc::aborted, "session ended: the coordinator was restarted"}, false};
-  parting.restarted = true;
+  core::goodbye farewell{{errc::aborted, "session ended: the coordinator was restarted"}, false};
+  farewell.restarted = true;
 
-  lab.say(t0 + 1s, {{}, parting});
+  lab.say(t0 + 1s, {{}, farewell});
 
   (void)lab.out();
   BOOST_TEST(lab.completions().at(0).what.outcome.text() ==

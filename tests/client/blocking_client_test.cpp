@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_callback_that_calls_its_own_client_is_refused_at_once) {
   auto const other = std::async(std::launch::async, [&] { return b.join(); });
   a.join();
   other.wait();
-  std::promise<std::vector<status>> told;
+  std::promise<std::vector<status>> refusals;
   barrier_options with{60s};
   with.progress_every = 1ms;
   with.on_progress = [&, once = false](core::barrier_progress const&) mutable {
@@ -144,11 +144,11 @@ BOOST_AUTO_TEST_CASE(a_callback_that_calls_its_own_client_is_refused_at_once) {
     refused.push_back(outcome_of([&] { a.put("k", "v"); }));
     refused.push_back(outcome_of([&] { a.failure(1s); }));
     BOOST_TEST(a.reconnects() == 0u);
-    told.set_value(std::move(refused));
+    refusals.set_value(std::move(refused));
   };
   auto const waits = std::async(std::launch::async, [&] { return a.barrier("b", with); });
 
-  for (status const& one : told.get_future().get()) {
+  for (status const& one : refusals.get_future().get()) {
     BOOST_TEST(one.code() == errc::failed_precondition);
     BOOST_TEST(one.message().find("callback") != std::string::npos);
   }
@@ -162,8 +162,8 @@ BOOST_AUTO_TEST_CASE(a_callback_may_close_or_destroy_its_client) {
     std::unique_ptr<blocking_client> c;
     std::promise<void> over;
     client_options with{lost->addresses().front()};
-    with.on_event = [&, is_told = false](client_event const&) mutable {
-      if (std::exchange(is_told, true)) return;
+    with.on_event = [&, is_reported = false](client_event const&) mutable {
+      if (std::exchange(is_reported, true)) return;
       if (destroys) {
         c.reset();
       } else {
@@ -221,9 +221,9 @@ BOOST_AUTO_TEST_CASE(a_forked_child_cannot_use_it_and_the_parent_can) {
     try {
       c.put("k", "w", put_mode::overwrite);
     } catch (error const& e) {
-      bool const told = e.code() == errc::failed_precondition &&
-                        e.outcome().message() == "client used after fork";
-      code = told && c.num_tasks() == 2 && c.reconnects() == 0 ? 0 : 2;
+      bool const is_notified = e.code() == errc::failed_precondition &&
+                               e.outcome().message() == "client used after fork";
+      code = is_notified && c.num_tasks() == 2 && c.reconnects() == 0 ? 0 : 2;
     }
     c.close();
     c.~blocking_client();
@@ -260,10 +260,10 @@ BOOST_AUTO_TEST_CASE(handles_may_be_destroyed_on_another_thread) {
 BOOST_AUTO_TEST_CASE(a_call_that_is_refused_here_leaves_the_item_with_its_handle) {
   std::optional<blocking_item> item;
   std::promise<status> refused;
-  bool is_told = false;
+  bool is_reported = false;
   auto with = options();
   with.on_event = [&](client_event const&) {
-    if (!item || std::exchange(is_told, true)) return;
+    if (!item || std::exchange(is_reported, true)) return;
     refused.set_value(outcome_of([&] { item->finish(); }));
   };
   blocking_client c{options()};

@@ -37,18 +37,18 @@ class fixture {
   // Waits until the reports contain this text, and returns them.
   std::string until(std::string_view text) {
     std::unique_lock lock{mutex};
-    changed.wait(lock, [&] { return said.find(text) != std::string::npos; });
-    return said;
+    changed.wait(lock, [&] { return given.find(text) != std::string::npos; });
+    return given;
   }
 
   void say(std::string_view text) {
     std::lock_guard const lock{mutex};
-    said += text;
+    given += text;
     changed.notify_all();
   }
 
   // "2 tasks; " or "2 tasks, lost 1; "
-  blocking_process_monitor::observer tell{
+  blocking_process_monitor::observer notify{
       [this](core::tasks_answer const& tasks, std::span<process const> lost) {
         std::string text = std::to_string(tasks.tasks.size()) + " tasks";
         for (auto const& p : lost) text += ", lost " + std::to_string(p.task.value);
@@ -60,7 +60,7 @@ class fixture {
   server::background_server coordinator{server_options()};
   std::mutex mutex;
   std::condition_variable changed;
-  std::string said;
+  std::string given;
 };
 
 }  // namespace
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(lost_processes_are_reported_and_stale_until_the_client_clos
   auto const zero = joined(0, 100);
   auto one = joined(1, 101);
   process const both[] = {{task_id{0}, incarnation{100}}, {task_id{1}, incarnation{101}}};
-  blocking_process_monitor monitor{*zero, tell, ended};
+  blocking_process_monitor monitor{*zero, notify, ended};
   until("2 tasks; ");
   BOOST_TEST(monitor.check_current(both).ok());
 
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(changes_during_a_callback_are_reported_together) {
   auto one = joined(1, 101);
   std::promise<void> go_on;
   bool is_first = true;
-  auto const tell_slowly = [&](core::tasks_answer const& tasks, std::span<process const> lost) {
+  auto const notify_slowly = [&](core::tasks_answer const& tasks, std::span<process const> lost) {
     if (std::exchange(is_first, false)) {
       say("begun; ");
       go_on.get_future().wait();
     }
-    tell(tasks, lost);
+    notify(tasks, lost);
   };
-  blocking_process_monitor monitor{*zero, tell_slowly};
+  blocking_process_monitor monitor{*zero, notify_slowly};
   until("begun; ");
   process const other[] = {{task_id{1}, incarnation{201}}};
 
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_closed_client_has_no_monitor) {
   zero->close();
 
   auto const is_cancelled = [](error const& e) { return e.code() == errc::cancelled; };
-  BOOST_CHECK_EXCEPTION((blocking_process_monitor{*zero, tell}), error, is_cancelled);
+  BOOST_CHECK_EXCEPTION((blocking_process_monitor{*zero, notify}), error, is_cancelled);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -31,16 +31,16 @@ BOOST_AUTO_TEST_CASE(progress_names_the_missing) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     std::string missing;
-    asio::steady_timer told{io, time_point::max()};
+    asio::steady_timer notified{io, time_point::max()};
     barrier_options with{60s};
     with.progress_every = 1ms;
     with.on_progress = [&](core::barrier_progress const& p) {
       missing = p.missing;
-      told.cancel();
+      notified.cancel();
     };
     auto const then_arrive = [&]() -> asio::awaitable<void> {
       boost::system::error_code ignored;
-      co_await told.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_await notified.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
       co_await b.barrier("b", 60s);
     };
     auto const round = co_await (a.barrier("b", with) && then_arrive());

@@ -66,10 +66,10 @@ BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     co_await a.report_error(errc::data_loss, "bad disk");
-    auto const told = co_await b.failure();
-    BOOST_TEST((told.cause.task == task_id{0}));
-    BOOST_TEST(told.cause.why.code() == errc::data_loss);
-    BOOST_TEST(told.cause.why.message() == "bad disk");
+    auto const error = co_await b.failure();
+    BOOST_TEST((error.cause.task == task_id{0}));
+    BOOST_TEST(error.cause.why.code() == errc::data_loss);
+    BOOST_TEST(error.cause.why.message() == "bad disk");
     auto const late = co_await outcome_of(b.barrier("b", 60s));
     BOOST_TEST(late.code() == errc::failed_precondition);
     auto const left = co_await outcome_of(b.leave());
@@ -84,12 +84,12 @@ BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_aw
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     a = client{};
-    auto const told = co_await b.failure();
-    BOOST_TEST((told.cause.task == task_id{0}));
-    BOOST_TEST(told.cause.why.code() == errc::unavailable);
+    auto const error = co_await b.failure();
+    BOOST_TEST((error.cause.task == task_id{0}));
+    BOOST_TEST(error.cause.why.code() == errc::unavailable);
 
     auto const again = co_await b.failure();
-    BOOST_TEST((again == told));
+    BOOST_TEST((again == error));
   };
   run(io, test());
 }
@@ -241,8 +241,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
     co_await join_both();
     auto const begin = std::chrono::steady_clock::now();
     a = client{};
-    auto const told = co_await b.failure();
-    BOOST_TEST((told.cause.task == task_id{0}));
+    auto const error = co_await b.failure();
+    BOOST_TEST((error.cause.task == task_id{0}));
     BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // not only after the grace
   };
   run(io, test());
@@ -260,9 +260,9 @@ BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_calls_and_is_a_failure) {
     };
     auto const outcome = co_await (outcome_of(c.get("k", 60s)) && stop());
     BOOST_TEST(outcome.code() == errc::cancelled);
-    auto const told = co_await c.failure();
-    BOOST_TEST(told.cause.why.code() == errc::unavailable);
-    BOOST_TEST((told.cause.task == std::nullopt));
+    auto const error = co_await c.failure();
+    BOOST_TEST(error.cause.why.code() == errc::unavailable);
+    BOOST_TEST((error.cause.task == std::nullopt));
     co_await asio::post(io, asio::use_awaitable);
     BOOST_TEST(events.size() == 2u);
     BOOST_TEST(events.at(0).starts_with("goodbye: UNAVAILABLE"));

@@ -42,21 +42,21 @@ std::string refusing_address() {
 BOOST_FIXTURE_TEST_SUITE(client_waiting, two_clients)
 
 BOOST_AUTO_TEST_CASE(a_waiting_join_or_barrier_names_the_missing_tasks) {
-  lines told;
-  auto const test = [this, &told]() -> asio::awaitable<void> {
+  lines logged;
+  auto const test = [this, &logged]() -> asio::awaitable<void> {
     auto with = options(0);
-    with.on_event = told.on_event();
+    with.on_event = logged.on_event();
     a = co_await client::connect(std::move(with));
-    auto const come = [this, &told]() -> asio::awaitable<void> {
-      auto const line = co_await told.await("waiting: join has waited for ");
+    auto const come = [this, &logged]() -> asio::awaitable<void> {
+      auto const line = co_await logged.await("waiting: join has waited for ");
       BOOST_TEST(contains(line.text(), " s: 1 of 2 tasks is missing: 1 (never connected)"));
       BOOST_TEST((line.level == core::severity::warning));
       b = co_await client::connect(options(1));
       co_await b.join();
     };
     co_await (a.join() && come());
-    auto const arrive = [this, &told]() -> asio::awaitable<void> {
-      auto const line = co_await told.await("waiting: barrier 'b' has waited for ");
+    auto const arrive = [this, &logged]() -> asio::awaitable<void> {
+      auto const line = co_await logged.await("waiting: barrier 'b' has waited for ");
       BOOST_TEST(contains(line.text(), " s: 1 of 2 tasks is missing: 1 (connected"));
       co_await b.barrier("b");
     };
@@ -66,14 +66,14 @@ BOOST_AUTO_TEST_CASE(a_waiting_join_or_barrier_names_the_missing_tasks) {
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {
-  lines told;
-  auto const test = [&told]() -> asio::awaitable<void> {
+  lines logged;
+  auto const test = [&logged]() -> asio::awaitable<void> {
     client_options with{refusing_address()};
-    with.on_event = told.on_event();
+    with.on_event = logged.on_event();
     with.connect_timeout = 1500ms;
     auto const began = steady::now();
-    auto const name = [&told, began]() -> asio::awaitable<void> {
-      auto const line = co_await told.await("coordinator at 127.0.0.1:");
+    auto const name = [&logged, began]() -> asio::awaitable<void> {
+      auto const line = co_await logged.await("coordinator at 127.0.0.1:");
       BOOST_TEST(contains(line.text(), "Connection refused"));
       BOOST_TEST(contains(line.text(), "; giving up in "));
       BOOST_TEST((steady::now() - began < 1500ms));
@@ -91,15 +91,15 @@ BOOST_AUTO_TEST_SUITE(client_without_its_coordinator)
 // End to end: the time stated in the HelloReply applies, and the message is shown.
 BOOST_AUTO_TEST_CASE(a_refusing_coordinator_is_given_up_after_the_time_it_stated) {
   asio::io_context io{1};
-  lines told;
-  auto const test = [&io, &told]() -> asio::awaitable<void> {
+  lines logged;
+  auto const test = [&io, &logged]() -> asio::awaitable<void> {
     auto with = server_options(1);
     with.core.coordinator_return = 1s;
     with.core.hosted_by_task = 0;
     std::optional<server::server> coordinator{std::in_place, io, std::move(with)};
     asio::co_spawn(io, coordinator->run(), asio::detached);
     client_options as{coordinator->addresses().front(), task_id{0}};
-    as.on_event = told.on_event();
+    as.on_event = logged.on_event();
     auto c = co_await client::connect(std::move(as));
     co_await c.join();
     auto const go = [&io, &coordinator]() -> asio::awaitable<void> {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_refusing_coordinator_is_given_up_after_the_time_it_stated
     BOOST_TEST(contains(outcome.text(),
                         "(in the process of task 0) is gone: its address has "
                         "refused all connections for 1 s"));
-    auto const line = co_await told.await("lost: UNAVAILABLE");
+    auto const line = co_await logged.await("lost: UNAVAILABLE");
     BOOST_TEST((line.level == core::severity::error));
   };
   run(io, test());

@@ -152,8 +152,8 @@ BOOST_AUTO_TEST_CASE(a_job_error_completes_all_waits_for_a_failure) {
     failed.value = what;
     co_await fake.say(failed);
 
-    auto const told = co_await c.failure();
-    BOOST_TEST((told == what));
+    auto const error = co_await c.failure();
+    BOOST_TEST((error == what));
     for (auto const& outcome : outcomes) BOOST_TEST(outcome == "ok");
     auto const again = co_await c.failure();
     BOOST_TEST((again == what));
@@ -171,10 +171,10 @@ BOOST_AUTO_TEST_CASE(losing_the_coordinator_permanently_is_a_failure) {
     std::string got;
     note(io, c.get("k"), got);
 
-    auto const told = co_await c.failure();
+    auto const error = co_await c.failure();
 
-    BOOST_TEST((told.cause.task == std::nullopt));
-    BOOST_TEST(told.cause.why.code() == errc::unavailable);
+    BOOST_TEST((error.cause.task == std::nullopt));
+    BOOST_TEST(error.cause.why.code() == errc::unavailable);
     co_await next_iteration();
     BOOST_TEST(contains(got, "UNAVAILABLE: outcome unknown: no message from the coordinator"));
     BOOST_TEST(events.size() == 1u);
@@ -278,16 +278,16 @@ BOOST_AUTO_TEST_CASE(a_client_may_be_destroyed_by_its_own_event_callback) {
   asio::io_context io{1};
   fake_coordinator fake{io};
   std::optional<client> c;
-  bool told = false;
+  bool is_notified = false;
   auto const test = [&]() -> asio::awaitable<void> {
     auto options = fake.options();
     options.on_event = [&](client_event const&) {
-      told = true;
+      is_notified = true;
       c.reset();
     };
     c = co_await fake.welcome(std::move(options));
     fake.hang_up();
-    while (!told) co_await next_iteration();
+    while (!is_notified) co_await next_iteration();
     co_await fake.accept();
   };
   run(io, test());

@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_step_agreed_on_in_a_former_epoch_stops_nobody) {
   a->preempt();
   bool has_agreed = false;
   for (std::uint64_t through = 0; !has_agreed;) {
-    auto const news = a->watch_events(through);
-    through = news.through;
-    for (auto const& one : news.entries) {
+    auto const events = a->watch_events(through);
+    through = events.through;
+    for (auto const& entry : events.entries) {
       has_agreed =
-          has_agreed || one.what.text.find("agreed to stop at step 4") != std::string::npos;
+          has_agreed || entry.what.text.find("agreed to stop at step 4") != std::string::npos;
     }
   }
 

@@ -104,13 +104,13 @@ BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_a_client_that_
     a = co_await client::connect(first);
     co_await a.leave();
     { preemption_notifier never_used{io.get_executor()}; }
-    errc said = errc::ok;
+    errc given = errc::ok;
     try {
       co_await b.reached_sync_point(0);  // it was never connected
     } catch (error const& e) {
-      said = e.outcome().code();
+      given = e.outcome().code();
     }
-    BOOST_TEST(said == errc::failed_precondition);
+    BOOST_TEST(given == errc::failed_precondition);
     BOOST_TEST((coordinator.error() == std::nullopt));
   });
 }

@@ -85,30 +85,30 @@ BOOST_AUTO_TEST_CASE(without_prefixes_any_certificate_of_the_authority_is_accept
 }
 
 BOOST_AUTO_TEST_CASE(server_rejects_wrong_ca_client_at_once_and_by_name) {
-  auto stranger = other.issue({"stranger", "URI:" + prefix + "worker"});
-  stranger.ca = trusted.file();
+  auto foreign = other.issue({"foreign", "URI:" + prefix + "worker"});
+  foreign.ca = trusted.file();
 
-  refused(outcome(trusted.issue({}), stranger), "none of the authorities that it knows");
+  refused(outcome(trusted.issue({}), foreign), "none of the authorities that it knows");
   BOOST_TEST(logged("was not let in: UNAUTHENTICATED"));
-  BOOST_TEST(logged("CN = stranger"));
+  BOOST_TEST(logged("CN = foreign"));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_ca_client_is_rejected_with_a_prefix_too) {
-  auto stranger = other.issue({"stranger", "URI:" + prefix + "worker"});
-  stranger.ca = trusted.file();
-  stranger.peer_uri_prefix = prefix;
+  auto foreign = other.issue({"foreign", "URI:" + prefix + "worker"});
+  foreign.ca = trusted.file();
+  foreign.peer_uri_prefix = prefix;
 
-  refused(outcome(named("URI:" + prefix + "coordinator", prefix), stranger),
+  refused(outcome(named("URI:" + prefix + "coordinator", prefix), foreign),
           "none of the authorities that it knows");
 }
 
 BOOST_AUTO_TEST_CASE(a_coordinator_of_another_authority_is_rejected_by_the_client) {
-  auto stranger = other.issue({"stranger"});
-  stranger.ca = trusted.file();
+  auto foreign = other.issue({"foreign"});
+  foreign.ca = trusted.file();
 
-  refused(outcome(stranger, trusted.issue({}), "127.0.0.1",
+  refused(outcome(foreign, trusted.issue({}), "127.0.0.1",
                   "The peer has refused the connection: none of the authorities that it knows"),
-          "none of the authorities that this side knows has signed it (CN = stranger");
+          "none of the authorities that this side knows has signed it (CN = foreign");
 }
 
 BOOST_AUTO_TEST_CASE(multi_san_leaf_matches_on_any_uri_san) {

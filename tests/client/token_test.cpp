@@ -344,27 +344,27 @@ BOOST_AUTO_TEST_CASE(an_event_watch_takes_tokens) {
 }
 
 BOOST_AUTO_TEST_CASE(a_process_monitor_takes_tokens) {
-  std::size_t told = 0;
-  auto const count = [&told](tasks_result const& all, std::span<process const>) {
-    told += all.tasks.size();
+  std::size_t notice = 0;
+  auto const count = [&notice](tasks_result const& all, std::span<process const>) {
+    notice += all.tasks.size();
   };
   process_monitor monitor{a};
   for (auto const kind : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                           asio::cancellation_type::total}) {
     asio::cancellation_signal stop;
     std::optional<error_code> code;
-    told = 0;
+    notice = 0;
     monitor.run(count, asio::bind_cancellation_slot(stop.slot(), left_in<status>(code)));
-    BOOST_TEST(told == 0u);
-    work_until(told);
+    BOOST_TEST(notice == 0u);
+    work_until(notice);
     BOOST_TEST(!code.has_value());
     stop.emit(kind);
     work_until(code);
     BOOST_TEST((*code == asio::error::operation_aborted));
   }
-  told = 0;
+  notice = 0;
   auto const ended = monitor.run(count, asio::use_future);
-  work_until(told);
+  work_until(notice);
   auto const as_tuple = [&]() -> asio::awaitable<void> {
     process_monitor another{a};
     auto const end = [this](tasks_result const&, std::span<process const>) { a = client{}; };

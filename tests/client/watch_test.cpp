@@ -42,14 +42,14 @@ BOOST_AUTO_TEST_CASE(the_process_monitor_reports_lost_tasks_until_the_client_end
     process_monitor monitor{a};
     process const both[] = {{task_id{0}, a.incarnation()}, {task_id{1}, b.incarnation()}};
     std::vector<std::vector<process>> lost;
-    auto const tell = [&](tasks_result const& tasks, std::span<process const> gone) {
+    auto const notify = [&](tasks_result const& tasks, std::span<process const> gone) {
       BOOST_TEST(tasks.tasks.size() == 2u);
       lost.emplace_back(gone.begin(), gone.end());
       if (lost.size() == 1) b = client{};
       if (lost.size() == 2) a = client{};
     };
 
-    auto const why = co_await monitor.run(tell);
+    auto const why = co_await monitor.run(notify);
 
     BOOST_TEST(why.code() == errc::failed_precondition);
     BOOST_TEST_REQUIRE(lost.size() == 2u);
@@ -80,10 +80,10 @@ BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_at_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
-    std::string told;
-    auto const tell = [&](tasks_result const&, std::span<process const> gone) {
-      told += std::to_string(gone.size()) + ' ';
-      if (told == "0 ") {
+    std::string notice;
+    auto const notify = [&](tasks_result const&, std::span<process const> gone) {
+      notice += std::to_string(gone.size()) + ' ';
+      if (notice == "0 ") {
         BOOST_TEST(monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value().size() == 1u);
         BOOST_TEST(monitor.mark_failed(task_id{7}, {errc::internal, "boom"}).error().code() ==
                    errc::not_found);
@@ -91,9 +91,9 @@ BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_at_once) {
       }
     };
 
-    co_await monitor.run(tell);
+    co_await monitor.run(notify);
 
-    BOOST_TEST(told == "0 1 ");
+    BOOST_TEST(notice == "0 1 ");
   };
   run(io, test());
 }
@@ -102,21 +102,21 @@ BOOST_AUTO_TEST_CASE(a_cancelled_process_monitor_reports_nothing_more) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     process_monitor monitor{a};
-    int told = 0;
-    asio::steady_timer first_told{io, time_point::max()};
-    auto const tell = [&](tasks_result const&, std::span<process const>) {
-      ++told;
-      first_told.cancel();
+    int count = 0;
+    asio::steady_timer first_reported{io, time_point::max()};
+    auto const notify = [&](tasks_result const&, std::span<process const>) {
+      ++count;
+      first_reported.cancel();
     };
     auto const wait = [&]() -> asio::awaitable<void> {
       boost::system::error_code ignored;
-      co_await first_told.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_await first_reported.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     };
 
-    co_await (monitor.run(tell) || wait());
+    co_await (monitor.run(notify) || wait());
     BOOST_TEST(monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value().size() == 1u);
 
-    BOOST_TEST(told == 1);
+    BOOST_TEST(count == 1);
   };
   run(io, test());
 }

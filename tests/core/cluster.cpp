@@ -576,13 +576,13 @@ std::string cluster::listing(call of) const {
 }
 
 std::string cluster::changes(call of) const {
-  auto const* const told = body<core::key_changes_answer>(of);
-  if (!told) return code(of);
+  auto const* const update = body<core::key_changes_answer>(of);
+  if (!update) return code(of);
   std::string all = answer_to(of)->outcome.ok() ? "" : code(of) + " ";
-  for (auto const& one : told->changes) {
-    all += one.key + "=" + (one.value ? std::string{one.value->view()} : "-") + " ";
+  for (auto const& change : update->changes) {
+    all += change.key + "=" + (change.value ? std::string{change.value->view()} : "-") + " ";
   }
-  return all + "to " + std::to_string(told->version);
+  return all + "to " + std::to_string(update->version);
 }
 
 std::string cluster::count(call of) const {

@@ -189,7 +189,7 @@ class Keys(EndToEnd):
         self.coxswain("put", "d/b", "3")
         self.coxswain("rm", "d/a")
 
-        self.assertEqual(watcher.wait(), 0, watcher.said())
+        self.assertEqual(watcher.wait(), 0, watcher.output())
         self.assertEqual(watcher.out.splitlines()[1:], ["3 d/b = 3", "4 d/a removed"])
 
     def test_watch_starts_after_a_version_and_prints_json(self):
@@ -227,7 +227,7 @@ class Barriers(EndToEnd):
 
         last = self.succeed(*arguments)
         for one in first:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
             self.assertEqual(one.out, last.out.strip())
 
     def test_a_timeout_has_its_own_exit_code_and_names_the_missing(self):
@@ -247,7 +247,7 @@ class Barriers(EndToEnd):
         done = self.coxswain("cancel", "step", "--round", 1)
 
         self.assertEqual((done.code, done.out, done.err), (0, "", ""))
-        self.assertEqual(waiting.wait(), 1, waiting.said())
+        self.assertEqual(waiting.wait(), 1, waiting.output())
         self.assertIn("CANCELLED: Barrier 'step' round 1 failed: cancelled by ", waiting.err)
         for refused in (other, self.coxswain("cancel", "step")):
             self.assertEqual(refused.code, 1)
@@ -309,13 +309,13 @@ class Why(EndToEnd):
         first = self.task(0, 2, "step:7", "barrier:a")
         self.task(1, 2, "barrier:b")
 
-        told = coordinator.line("deadlock: ", "err")
+        notice = coordinator.line("deadlock: ", "err")
 
         for words in ("error", "tasks 0-1 are blocked on each other", "task 0 waits at barrier 'a' for task 1",
                       "task 1 waits at barrier 'b' for task 0", "cancel a round or end a task"):
-            self.assertIn(words, told)
+            self.assertIn(words, notice)
         why = self.why()
-        self.assertIn(why["stuck"], told)
+        self.assertIn(why["stuck"], notice)
         waits = {w["name"]: w for w in why["waits"]}
         self.assertEqual(sorted(waits), ["a", "b"])
         self.assertTrue(waits["b"]["stuck"])
@@ -355,9 +355,9 @@ class Progress(EndToEnd):
 
         self.coxswain("put", "k", "v")
 
-        told = coordinator.line("has reported no progress", "err")
-        self.assertIn("task 0 ", told)
-        self.assertIn("it is at step 7", told)
+        notice = coordinator.line("has reported no progress", "err")
+        self.assertIn("task 0 ", notice)
+        self.assertIn("it is at step 7", notice)
         self.assertEqual(self.status()["error"], None)
 
 
@@ -406,11 +406,11 @@ class Watching(EndToEnd):
         follower = self.start("coxswain", "events", "--follow", "--json", env=self.at)
         worker = self.worker(0, 1)
         follower.line("all tasks have left")
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
 
         coordinator.signal(signal.SIGTERM)
 
-        self.assertEqual(follower.wait(), UNAVAILABLE, follower.said())
+        self.assertEqual(follower.wait(), UNAVAILABLE, follower.output())
         events = [json.loads(line) for line in follower.lines["out"]]
         self.assertEqual([e["number"] for e in events], list(range(1, len(events) + 1)))
         self.assertEqual([(e["kind"], e["task"]) for e in events if e["kind"] in ("joined", "left")],
@@ -425,7 +425,7 @@ class Watching(EndToEnd):
         while watcher.process.poll() is None:
             self.start("coxswain", "status", "--job", "another", env=self.at).wait()
 
-        self.assertEqual(watcher.wait(), 0, watcher.said())
+        self.assertEqual(watcher.wait(), 0, watcher.output())
         self.assertEqual(json.loads(watcher.out)["kind"], "refused")
         self.assertEqual(self.coxswain("watch", "--after", 0).code, USAGE)
 
@@ -437,9 +437,9 @@ class Watching(EndToEnd):
         worker = self.worker(0, 1)
 
         watcher.line("1 left")
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
         coordinator.signal(signal.SIGTERM)
-        self.assertEqual(watcher.wait(), UNAVAILABLE, watcher.said())
+        self.assertEqual(watcher.wait(), UNAVAILABLE, watcher.output())
 
 
 class Coordinator(EndToEnd):
@@ -464,7 +464,7 @@ class Coordinator(EndToEnd):
         coordinator.signal(signal.SIGSTOP)
 
         for call in calls:
-            self.assertEqual(call.wait(limit=30 * SLOWNESS), TIMED_OUT, call.said())
+            self.assertEqual(call.wait(limit=30 * SLOWNESS), TIMED_OUT, call.output())
             self.assertIn("no reply from the coordinator", call.err)
 
     def test_a_restarted_coordinator_is_not_taken_for_the_old_one(self):
@@ -475,7 +475,7 @@ class Coordinator(EndToEnd):
         first.end()
         self.serve(1, "--listen", first.addresses[0])
 
-        self.assertEqual(waiter.wait(), UNAVAILABLE, waiter.said())
+        self.assertEqual(waiter.wait(), UNAVAILABLE, waiter.output())
         self.assertIn("was restarted; its keys and barriers are gone", waiter.err)
         self.assertEqual(self.status()["waiting_gets"], 0)
 

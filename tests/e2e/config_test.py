@@ -90,13 +90,13 @@ class Sources(Config):
         serve = self.shown("serve", env={"COXSWAIN_CONFIG": str(self.file)})
         run = self.shown("run", "--config", self.file)
 
-        said = f"file {self.file}"
-        self.assertEqual(serve["--job"], ("all", said))
-        self.assertEqual(serve["--log-level"], ("warning", said))
-        self.assertEqual(serve["--listen"], ("[::1]:0,unix:/s", said))
-        self.assertEqual(serve["--recoverable"], ("true", said))
-        self.assertEqual(run["--log-level"], ("error", said))
-        self.assertEqual(run["--kill-grace"], ("1s", said))
+        source = f"file {self.file}"
+        self.assertEqual(serve["--job"], ("all", source))
+        self.assertEqual(serve["--log-level"], ("warning", source))
+        self.assertEqual(serve["--listen"], ("[::1]:0,unix:/s", source))
+        self.assertEqual(serve["--recoverable"], ("true", source))
+        self.assertEqual(run["--log-level"], ("error", source))
+        self.assertEqual(run["--kill-grace"], ("1s", source))
         self.assertEqual(run["--recoverable"], ("false", "default"))
 
     def test_a_list_may_span_lines_and_a_string_may_contain_a_hash(self):
@@ -122,7 +122,7 @@ class Sources(Config):
 
         run = self.run_to_end("coxswain", "run", "--config", self.file, "--", "true")
 
-        self.assertEqual(run.code, 0, run.said())
+        self.assertEqual(run.code, 0, run.output())
 
     def test_a_printed_configuration_file_has_the_same_effect(self):
         given = ("-n", "5", "--listen", "127.0.0.1:0", "--listen", "unix:/s", "--insecure",

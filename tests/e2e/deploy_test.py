@@ -143,10 +143,10 @@ class Trained(EndToEnd):
 
     def assert_trained(self, containers, tasks):
         codes = [one.wait() for one in containers]
-        said = "".join(one.said() for one in containers)
-        self.assertEqual(set(codes), {0}, said)
-        ends = re.findall(r"stopped after 400 steps with weight \d+\.\d+", said)
-        self.assertEqual((len(ends), len(set(ends))), (tasks, 1), said)
+        given = "".join(one.output() for one in containers)
+        self.assertEqual(set(codes), {0}, given)
+        ends = re.findall(r"stopped after 400 steps with weight \d+\.\d+", given)
+        self.assertEqual((len(ends), len(set(ends))), (tasks, 1), given)
 
     def manifest(self, name):
         return list(yaml.safe_load_all((DEPLOY / name).read_text()))[-1]
@@ -216,7 +216,7 @@ class Units(EndToEnd):
         first = start()
         self.assertIn(b"READY=1\nSTATUS=job 'night' of 2 tasks", manager.recv(4096))
         first.signal(signal.SIGTERM)
-        self.assertEqual(first.wait(), 0, first.said())
+        self.assertEqual(first.wait(), 0, first.output())
         start().line("the coordinator was restarted after", "err")
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")

@@ -148,7 +148,7 @@ class Epochs(EndToEnd):
         tasks[2].line("of epoch 2")  # as another task
         tasks.append(shell(3))
         for task in tasks[1:]:
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
             self.assertIn("sum 780", task.out)
 
     def test_a_task_whose_command_has_ended_leaves_alone_if_its_epoch_ends(self):
@@ -159,7 +159,7 @@ class Epochs(EndToEnd):
 
         tasks[2].signal(signal.SIGKILL)
 
-        self.assertEqual(tasks[0].wait(), 0, tasks[0].said())
+        self.assertEqual(tasks[0].wait(), 0, tasks[0].output())
 
     def test_a_task_that_is_not_in_the_next_epoch_ends_well(self):
         self.serve_elastic(3)
@@ -171,12 +171,12 @@ class Epochs(EndToEnd):
         for number in range(3):
             self.succeed("push", f"go-{number}", "x")
 
-        self.assertEqual(tasks[2].wait(), 0, tasks[2].said())
+        self.assertEqual(tasks[2].wait(), 0, tasks[2].output())
         self.wait_for_epoch(2, 2)
         for _ in range(2):
             self.succeed("push", "end", "x")
         for task in tasks[:2]:
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class EveryLauncher(GuestsTest):
                 file = self.directory / f"died-{kind}"
                 programs = way(self.script(kind, file))
                 codes = [one.wait() for one in programs]
-                self.assertEqual(set(codes), {0}, "\n".join(one.said() for one in programs))
+                self.assertEqual(set(codes), {0}, "\n".join(one.output() for one in programs))
                 self.assertTrue(file.exists())
 
     def test_run(self):
@@ -184,7 +184,7 @@ class BetweenEffectAndReply(GuestsTest):
             os.kill(child, signal.SIGKILL)
             proxy.flows.set()
 
-        self.assertEqual(wrapper.wait(), 0, wrapper.said())
+        self.assertEqual(wrapper.wait(), 0, wrapper.output())
         self.check_effect(call, wrapper.out)
 
     def check(self, kill_task):
@@ -213,13 +213,13 @@ class Programs(GuestsTest):
         script = "set -e; " + "; ".join(self.program(kind, os.devnull) for kind in ("blocking", "c"))
         job = self.run_script(script)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
 
     def test_two_programs_at_once_are_one_task(self):
         program = f"{BIN}/coxswain-e2e-task"
         job = self.run_script(f"{program} barrier:a leave & {program} barrier:b leave && wait $!")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
 
     def test_a_guests_leave_takes_effect_when_the_command_ends(self):
         self.serve(2)
@@ -229,13 +229,13 @@ class Programs(GuestsTest):
         first = self.task(0, f"{program} leave; echo has left; read x < {go_on}")
         second = self.task(1, f"{program} leave")
         first.line("has left")
-        self.assertEqual(second.wait(), 0, second.said())
+        self.assertEqual(second.wait(), 0, second.output())
         self.wait_for_status("task 1 left", lambda s: s["tasks"][1]["state"] == "left")
         self.assertEqual(self.status()["tasks"][0]["state"], "connected")
 
         go_on.write_text("\n")
 
-        self.assertEqual(first.wait(), 0, first.said())
+        self.assertEqual(first.wait(), 0, first.output())
         self.wait_for_status("task 0 left", lambda s: s["tasks"][0]["state"] == "left")
 
     def test_killing_the_task_command_ends_its_guests(self):
@@ -255,7 +255,7 @@ class Programs(GuestsTest):
 
         task.line("1")
         task.line("the client's secret does not let it act for task 0", "err")
-        self.assertEqual(task.wait(), 0, task.said())
+        self.assertEqual(task.wait(), 0, task.output())
 
     def test_a_deadlock_over_keys_and_queues_is_named(self):
         self.serve(2)
@@ -285,12 +285,12 @@ class Programs(GuestsTest):
         waits = json.loads(self.coxswain("why", "--json").out)["waits"]
         self.assertEqual([(w["name"], w["others"]) for w in waits], [("b", 1)])
         self.assertEqual(self.coxswain("put", "b", "1").code, 0)
-        self.assertEqual(task.wait(), 0, task.said())
+        self.assertEqual(task.wait(), 0, task.output())
 
     def test_a_task_below_a_task_is_the_same_task(self):
         job = self.run_script("coxswain task -- sh -c 'coxswain barrier b'")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         self.assertEqual(sorted(job.lines["out"]), [f"[{k}] round 1 of 'b' is complete" for k in range(2)])
 
 

@@ -38,14 +38,14 @@ class Http(EndToEnd):
         code, text = self.ask("/api/v1/state")
 
         self.assertEqual(code, 200)
-        shown, told = json.loads(text), self.status()
+        shown, answered = json.loads(text), self.status()
         self.assertEqual(shown["keys"], 1)
         # Time has advanced, and the status command has a session.
         for changing in ("uptime_ms", "sessions", "memory_bytes"):
             self.assertIn(changing, shown)
-            shown[changing] = told[changing]
-        self.assertEqual(shown, told)
-        self.assertEqual(list(shown), list(told))
+            shown[changing] = answered[changing]
+        self.assertEqual(shown, answered)
+        self.assertEqual(list(shown), list(answered))
         for written in (text, self.coxswain("status", "--json").out):
             self.assertRegex(written, r'"uptime_ms":\d+(\.\d{1,3})?,')
         self.assertEqual(self.ask("/healthz"), (200, "ok\n"))

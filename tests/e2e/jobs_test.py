@@ -84,10 +84,10 @@ class Finding(WithoutAddress):
         elsewhere = self.directory / "elsewhere"
         elsewhere.mkdir()
 
-        stranger = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address,
+        outsider = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address,
                                                        "XDG_RUNTIME_DIR": str(elsewhere)})
 
-        self.assertEqual(stranger.code, 0, stranger.err)
+        self.assertEqual(outsider.code, 0, outsider.err)
 
     def ask(self, url, body=None, token=None):
         """The code of the response."""
@@ -184,7 +184,7 @@ class Finding(WithoutAddress):
 
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "true")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         self.assertIn("will not find this job by themselves", job.err)
 
     def test_invalid_entries_are_ignored(self):
@@ -210,7 +210,7 @@ class Finding(WithoutAddress):
                           "this coordinator serves job 'train'")
         task = self.task(0, 1, "join", env=self.at)
         self.assertNotEqual(task.wait(), 0)
-        self.assertIn("this coordinator serves job 'train'", task.said())
+        self.assertIn("this coordinator serves job 'train'", task.output())
         self.assertIsNone(coordinator.process.poll())
 
 
@@ -233,7 +233,7 @@ class Afterwards(WithoutAddress):
 
         job = self.fail()
 
-        self.assertEqual(job.wait(), 3, job.said())
+        self.assertEqual(job.wait(), 3, job.output())
         kept = [one.name for one in self.recordings() if one.name.startswith("coxswain-")]
         self.assertEqual(len(kept), 20)
         self.assertIn("coxswain-20200101T000006-1.recording", kept)
@@ -249,7 +249,7 @@ class Afterwards(WithoutAddress):
         job = self.fail(env={"XDG_STATE_HOME": str(self.directory / "file")})
 
         job.wait()
-        self.assertEqual(len(list(self.directory.glob("coxswain-*.recording"))), 1, job.said())
+        self.assertEqual(len(list(self.directory.glob("coxswain-*.recording"))), 1, job.output())
 
     def test_the_page_of_a_failed_job_stays_until_it_is_interrupted(self):
         job = self.fail("--http", "127.0.0.1:0", "--linger", "forever")
@@ -263,13 +263,13 @@ class Afterwards(WithoutAddress):
         self.assertEqual([one["page"] for one in self.listed()], [page])
         self.assertEqual(self.coxswain("status").code, 0)
         job.signal(signal.SIGINT)
-        self.assertEqual(job.wait(), 3, job.said())
+        self.assertEqual(job.wait(), 3, job.output())
         self.assertEqual(job.err.count("failed: exited"), 1)
 
     def test_without_a_terminal_the_page_closes_with_the_job(self):
         job = self.fail("--http", "127.0.0.1:0")
 
-        self.assertEqual(job.wait(), 3, job.said())
+        self.assertEqual(job.wait(), 3, job.output())
         self.assertNotIn("--linger", job.err)
 
     def test_on_a_terminal_the_page_stays(self):

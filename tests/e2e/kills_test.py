@@ -42,7 +42,7 @@ class WithKills(WithJournal):
         job.end()
         self.kill(self.coordinator)
         verified = self.run_to_end("coxswain", "journal", "verify", self.journal)
-        self.assertEqual(verified.code, 0, verified.said())
+        self.assertEqual(verified.code, 0, verified.output())
 
 
 @unittest.skipUnless(PYTHON, "the Python package is not built")

@@ -95,7 +95,7 @@ class Launched(EndToEnd):
         tasks = [self.start("coxswain", "task", "--", "sh", "-c", "echo $COXSWAIN_TASK_ID",
                             env=self.played(coordinator, task, 2)) for task in range(2)]
 
-        self.assertEqual([task.wait() for task in tasks], [0, 0], tasks[0].said() + tasks[1].said())
+        self.assertEqual([task.wait() for task in tasks], [0, 0], tasks[0].output() + tasks[1].output())
         self.assertEqual([task.out for task in tasks], ["0", "1"])
         done = self.coxswain("incr", "visits", env=self.played(coordinator, 0, 2))
         self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
@@ -112,7 +112,7 @@ class Launched(EndToEnd):
                  for task in (1, 2, 0)]
 
         codes = [task.wait() for task in tasks]
-        self.assertEqual(codes, [0, 0, 0], "".join(task.said() for task in tasks))
+        self.assertEqual(codes, [0, 0, 0], "".join(task.output() for task in tasks))
         self.assertEqual([task.out for task in tasks], ["0,1,2"] * 3)
 
     def test_all_tasks_learn_of_the_failure_of_the_hosting_task(self):
@@ -122,7 +122,7 @@ class Launched(EndToEnd):
         other = self.start("coxswain", "task", "--host-if-task-0", "--kill-grace", "100ms", "--", "sleep", 600,
                            env=env[1])
 
-        self.assertEqual(host.wait(), 7, host.said())
+        self.assertEqual(host.wait(), 7, host.output())
         self.assertNotEqual(other.wait(), 0)
         self.assertIn("task 0 failed", other.err)
         self.assertIn("exited with status 7", other.err)
@@ -136,7 +136,7 @@ class Launched(EndToEnd):
         other = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--", BIN / "coxswain-e2e-task",
                            f"die:{died}", env=env[1])
 
-        self.assertEqual(other.wait(), 128 + signal.SIGKILL, other.said())
+        self.assertEqual(other.wait(), 128 + signal.SIGKILL, other.output())
         failed_at = time.monotonic()
         self.assertNotEqual(host.wait(), 0)
         self.assertLess(time.monotonic() - failed_at, 20 * SLOWNESS)

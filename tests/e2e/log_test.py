@@ -34,7 +34,7 @@ class Log(EndToEnd):
             self.assertTrue(line["text"])
         counts = collections.Counter((line.get("kind"), line.get("task")) for line in lines)
         for change in (("joined", None), ("left", 0), ("left", 1), ("left", None), ("stopping", None)):
-            self.assertEqual(counts[change], 1, coordinator.said())
+            self.assertEqual(counts[change], 1, coordinator.output())
 
     def test_a_failed_barrier_is_logged_with_its_name(self):
         coordinator = self.serve(2, "--no-join-barrier", "--log-format", "json", "--log-level", "warning")
@@ -50,7 +50,7 @@ class Log(EndToEnd):
         run = self.run_to_end("coxswain", "run", "-n", 1, "--log-level", "info", "--log-format", "json",
                               "--", BIN / "coxswain-example-worker", "--rounds", 1)
 
-        self.assertEqual(run.code, 0, run.said())
+        self.assertEqual(run.code, 0, run.output())
         self.assertIn("joined", [json.loads(line).get("kind") for line in run.lines["err"]])
 
     def test_an_unread_log_does_not_block_the_coordinator(self):
@@ -83,7 +83,7 @@ class Log(EndToEnd):
     def test_unknown_formats_and_levels_are_wrong_usage(self):
         for wrong in (("--log-format", "xml"), ("--log-level", "debug")):
             done = self.run_to_end("coxswain", "serve", "-n", 1, *wrong)
-            self.assertEqual(done.code, USAGE, done.said())
+            self.assertEqual(done.code, USAGE, done.output())
 
     def test_control_characters_in_names_are_escaped_in_the_log(self):
         named, shown = "s\033[2Jtep\nfake", "s?[2Jtep fake"
@@ -91,15 +91,15 @@ class Log(EndToEnd):
         self.task(0, 2, f"barrier:{named}", env=self.at)
         self.wait_for_status("the barrier", lambda s: s["barriers"])
 
-        said = [self.coxswain(command).out for command in ("status", "why")]
+        given = [self.coxswain(command).out for command in ("status", "why")]
         cancelled = self.coxswain("cancel", named)
         again = self.coxswain("cancel", named)
-        said += [self.coxswain("events").out, coordinator.line("cancelled", "err")]
+        given += [self.coxswain("events").out, coordinator.line("cancelled", "err")]
 
         self.assertEqual((cancelled.code, again.code), (0, 1))
-        for text in said:
+        for text in given:
             self.assertIn(shown, text)
-        for text in [*said, again.err]:
+        for text in [*given, again.err]:
             self.assertNotIn("\033", text)
 
 
@@ -243,7 +243,7 @@ class Unwritable(EndToEnd):
                 job = self.run_to_end("coxswain", "run", "-n", 1, "--", BIN / "coxswain", "task", "--",
                                       "true", env={"TMPDIR": str(directory)})
 
-                self.assertEqual(job.code, 0, job.said())
+                self.assertEqual(job.code, 0, job.output())
                 self.assertIn(f"cannot use '{directory}'", job.err)
 
     def test_closed_descriptors_are_not_given_to_sockets(self):

@@ -108,7 +108,7 @@ class Ordeal:
         while self.rounds() < goal:
             for task, program in self.running.items():
                 if program.process.poll() is not None:
-                    raise AssertionError(f"task {task} has ended: {program.said()}")
+                    raise AssertionError(f"task {task} has ended: {program.output()}")
             if time.monotonic() > deadline:
                 raise AssertionError(f"the job has stopped\n{self.why()}")
             time.sleep(0.02)
@@ -125,7 +125,7 @@ class Ordeal:
                 code = program.wait()
             except AssertionError:
                 raise AssertionError(f"task {task} still runs\n{self.why()}") from None
-            self.test.assertEqual(code, 0, f"task {task}: {program.said()}\n{self.why()}")
+            self.test.assertEqual(code, 0, f"task {task}: {program.output()}\n{self.why()}")
         rest = {item for queue in range(QUEUES) for item in self.drain(f"queue/{queue}")}
         count = int(self.client.try_get("count"))
         own = sum(int(self.client.get(f"own/{task}")) for task in range(self.tasks))

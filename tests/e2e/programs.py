@@ -87,14 +87,14 @@ class Program:
                 self.changed.wait(timeout=1)  # a reader thread signals just before it ends
             if (line := found()) is not None:
                 return line
-        raise AssertionError(f"{self.command} did not say {text!r}\n{self.said()}")
+        raise AssertionError(f"{self.command} did not say {text!r}\n{self.output()}")
 
     def wait(self, limit=LIMIT):
         """Its exit code, negative when a signal killed it."""
         try:
             code = self.process.wait(limit)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.command} still runs\n{self.said()}") from None
+            raise AssertionError(f"{self.command} still runs\n{self.output()}") from None
         for reader in self.readers:
             reader.join(LIMIT)
         return code
@@ -110,7 +110,7 @@ class Program:
     def err(self):
         return "\n".join(self.lines["err"])
 
-    def said(self):
+    def output(self):
         return f"--- output\n{self.out}\n--- errors\n{self.err}\n---"
 
     def end(self):
@@ -195,7 +195,7 @@ class EndToEnd(unittest.TestCase):
     def stop(self, coordinator):
         """Stops it as an operator does."""
         coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0, coordinator.said())
+        self.assertEqual(coordinator.wait(), 0, coordinator.output())
 
     def status(self):
         return json.loads(self.succeed("status", "--json").out)

@@ -74,7 +74,7 @@ class Relay(WithJournal):
         self.at = {"COXSWAIN_ADDRESS": relay.address}
         tasks = self.work(64, "coxswain barrier all")
         for one in tasks:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         state = json.loads(self.succeed("status", "--json").out)
         peers = {task["peer"] for task in state["tasks"]}
         self.assertEqual(len(peers), 64, peers)
@@ -89,7 +89,7 @@ class Relay(WithJournal):
         row = " +".join([listed["label"], listed["peer"], "1", "0 "])
         self.assertRegex(self.succeed("status").out, row)
         relay.signal(signal.SIGTERM)
-        self.assertEqual(relay.wait(), 0, relay.said())
+        self.assertEqual(relay.wait(), 0, relay.output())
 
     def test_a_killed_relay_and_a_killed_coordinator_lose_nothing(self):
         tasks, kills, rounds = 4, 6, 3
@@ -115,7 +115,7 @@ class Relay(WithJournal):
         self.succeed("put", f"go/{kills + 1}", "1")
 
         for one in running:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
@@ -134,8 +134,8 @@ class Relay(WithJournal):
         coordinator.line("is back", "err")
         self.succeed("put", "go", "1")
 
-        self.assertEqual(working.wait(), 0, working.said())
-        self.assertEqual(leaving.wait(), 0, leaving.said())
+        self.assertEqual(working.wait(), 0, working.output())
+        self.assertEqual(leaving.wait(), 0, leaving.output())
         coordinator.line("all tasks have left", "err")
 
     def test_a_command_that_fails_after_its_relay_has_ended_ends_its_task_at_once(self):
@@ -151,7 +151,7 @@ class Relay(WithJournal):
             begin = time.monotonic()
             end.touch()
 
-            self.assertEqual(task.wait(), 3, task.said())
+            self.assertEqual(task.wait(), 3, task.output())
             self.assertLess(time.monotonic() - begin, 3 * SLOWNESS)
             self.assertIn(f"its failure could not be reported: UNAVAILABLE: no process serves {relay.address}",
                           task.err)
@@ -181,12 +181,12 @@ class Relay(WithJournal):
         self.succeed("put", "go", "1")
         began = time.monotonic()
         for one in running:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertLess(time.monotonic() - began, 30)
         relay.signal(signal.SIGCONT)
 
     def raw(self, task, relay, then):
-        """A task of few words, without a client's library, which then does as it is told."""
+        """A task of few words, without a client's library, which then does as ordered."""
         script = f"""
 import os, socket, sys, time
 s = socket.socket(socket.AF_UNIX)
@@ -273,13 +273,13 @@ print("joined", flush=True)
         upstream = coordinator.addresses[0]
         refused = self.start("coxswain", "relay", "--upstream", upstream, "--listen",
                              f"unix:{self.directory}/refused.sock", env={"COXSWAIN_TOKEN": "l"})
-        self.assertEqual(refused.wait(), REFUSED, refused.said())
+        self.assertEqual(refused.wait(), REFUSED, refused.output())
         self.assertIn("a relay needs a token with the role relay or worker", refused.err)
         relay = self.relay(coordinator, env={"COXSWAIN_TOKEN": "r"})
         for token, code in (("r", REFUSED), ("x", REFUSED), ("w", 0)):
             one = self.start("coxswain", "status", "--address", relay.address,
                              env={"COXSWAIN_TOKEN": token})
-            self.assertEqual(one.wait(), code, one.said())
+            self.assertEqual(one.wait(), code, one.output())
 
     def trunks(self, state):
         """Of the tasks, each once."""
@@ -292,11 +292,11 @@ print("joined", flush=True)
         script = "coxswain barrier all && coxswain status --json; coxswain barrier told"
         run = self.start("coxswain", "run", "-n", 3, "--relay", "--", BIN / "coxswain", "task", "--",
                          "sh", "-c", script, env=PATH)
-        self.assertEqual(run.wait(), 0, run.said())
-        told = [json.loads(line.split("] ", 1)[1]) for line in run.lines["out"]
+        self.assertEqual(run.wait(), 0, run.output())
+        notice = [json.loads(line.split("] ", 1)[1]) for line in run.lines["out"]
                 if "{" in line]
-        self.assertEqual(len(told), 3)
-        self.assertEqual(len(self.trunks(told[0])), 1)
+        self.assertEqual(len(notice), 3)
+        self.assertEqual(len(self.trunks(notice[0])), 1)
 
     def test_the_tasks_of_a_host_share_a_relay(self):
         coordinator = self.serve(3)
@@ -310,7 +310,7 @@ print("joined", flush=True)
         tasks.append(self.start("coxswain", "task", "--relay", "--task-id", 2, "--", BIN / "coxswain",
                                 "barrier", "all", env=env))
         for one in tasks:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(len(self.trunks(self.status())), 1)
         self.assertEqual(len(list((runtime / "coxswain").glob("relay-*"))), 1)
         self.stop(coordinator)
@@ -359,7 +359,7 @@ print("joined", flush=True)
         self.assertEqual(waiting.receive(1), b"\0")
 
         relay.signal(signal.SIGTERM)
-        self.assertEqual(relay.wait(), 0, relay.said())
+        self.assertEqual(relay.wait(), 0, relay.output())
         self.assertTrue(one.has_ended())
         self.assertFalse(ports.exists())
 
@@ -378,7 +378,7 @@ print("joined", flush=True)
         for _ in range(2):
             task = self.start("coxswain", "task", "--relay", "--task-id", 0, "--recoverable", "--returning", "--", "sh", "-c",
                               "echo $MASTER_ADDR:$MASTER_PORT $TORCHELASTIC_USE_AGENT_STORE", env=env)
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
             found.add(task.out)
         (one,) = found
         self.assertRegex(one, r"^127\.0\.0\.1:\d+ True$")
@@ -386,7 +386,7 @@ print("joined", flush=True)
 
     def test_an_idle_relay_ends_if_it_is_to(self):
         relay = self.relay(self.serve(1), "--until-idle", "100ms")
-        self.assertEqual(relay.wait(), 0, relay.said())
+        self.assertEqual(relay.wait(), 0, relay.output())
 
     def test_usage(self):
         one = self.start("coxswain", "relay", "--listen", "unix:/tmp/x")

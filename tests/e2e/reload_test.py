@@ -104,10 +104,10 @@ class Reload(EndToEnd):
         self.assertEqual((self.incr("old"), self.incr("new")), (REFUSED, 0))
         self.stop(coordinator)
 
-        told = self.succeed("replay", record)
+        result = self.succeed("replay", record)
         self.succeed("replay", record, "--compare")
 
-        self.assertIn("tokens were replaced", told.out)
+        self.assertIn("tokens were replaced", result.out)
         self.assertNotIn(b"old", record.read_bytes())
 
     def test_run_reloads_its_tokens(self):
@@ -122,13 +122,13 @@ class Reload(EndToEnd):
 
         self.assertEqual(self.incr("old"), REFUSED)
         self.assertEqual(self.coxswain("put", "end", "1", env={"COXSWAIN_TOKEN": "new"}).code, 0)
-        self.assertEqual(run.wait(), 0, run.said())
+        self.assertEqual(run.wait(), 0, run.output())
 
     def test_an_ignored_hangup_stays_ignored(self):
         run = self.start("/usr/bin/nohup", BIN / "coxswain", "run", "-n", 1, "--log-level", "info", "--",
                          "sh", "-c", "kill -HUP $PPID; echo still here")
 
-        self.assertEqual(run.wait(), 0, run.said())
+        self.assertEqual(run.wait(), 0, run.output())
         self.assertIn("still here", run.out)
         self.assertNotIn("SIGHUP", run.err)
 

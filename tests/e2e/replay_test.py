@@ -26,9 +26,9 @@ class Recordings(EndToEnd):
         workers[1].signal(signal.SIGKILL)
 
         self.assertEqual(coordinator.wait(), 1)
-        told = self.replay(self.recording_of(coordinator))
-        self.assertEqual(told.code, 0, told.said())
-        self.assertRegex(told.out, r"s E .*task 1\b.*failed")
+        result = self.replay(self.recording_of(coordinator))
+        self.assertEqual(result.code, 0, result.output())
+        self.assertRegex(result.out, r"s E .*task 1\b.*failed")
 
     def test_a_recording_to_a_file_holds_the_whole_job(self):
         path = self.directory / "job.recording"
@@ -39,13 +39,13 @@ class Recordings(EndToEnd):
         self.assertEqual([worker.wait() for worker in workers], [0, 0])
         self.assertEqual(coordinator.wait(), 0)
 
-        told = self.replay(path)
+        result = self.replay(path)
         same = self.replay(path, "--compare", path)
 
-        self.assertEqual(told.code, 0, told.said())
-        self.assertIn("all 2 tasks have joined", told.out)
-        self.assertIn("all tasks have left", told.out)
-        self.assertEqual(same.code, 0, same.said())
+        self.assertEqual(result.code, 0, result.output())
+        self.assertIn("all 2 tasks have joined", result.out)
+        self.assertIn("all tasks have left", result.out)
+        self.assertEqual(same.code, 0, same.output())
         self.assertEqual(2, len(re.findall(
             r"job\.recording: \d\d+ messages and \d+ events are the same", same.out)), same.out)
         self.assertNotIn(b"sesame", path.read_bytes())
@@ -60,9 +60,9 @@ class Recordings(EndToEnd):
             done = self.succeed(*command)
         self.stop(coordinator)
 
-        told = self.replay(path, "--compare")
+        result = self.replay(path, "--compare")
 
-        self.assertEqual(told.code, 0, told.said())
+        self.assertEqual(result.code, 0, result.output())
         self.assertNotIn(b"poppy", path.read_bytes())
 
     def test_a_differing_recording_is_named_with_the_position(self):
@@ -75,16 +75,16 @@ class Recordings(EndToEnd):
         paths[1].write_bytes(whole[:put + 4] + b"/" + whole[put + 5:])  # which is no key
         paths[2].write_bytes(b"Dear diary,")
 
-        told = self.replay(paths[0], "--compare", *paths[1:])
+        result = self.replay(paths[0], "--compare", *paths[1:])
         several = self.replay(*paths)
 
-        self.assertEqual(told.code, 1, told.said())
-        self.assertRegex(told.out, r"one.recording: \d+ messages and \d+ events are the same\n")
-        self.assertRegex(told.out, r"two.recording: at \d\.\d{3} s the reply INVALID_ARGUMENT to "
+        self.assertEqual(result.code, 1, result.output())
+        self.assertRegex(result.out, r"one.recording: \d+ messages and \d+ events are the same\n")
+        self.assertRegex(result.out, r"two.recording: at \d\.\d{3} s the reply INVALID_ARGUMENT to "
                                    r"request \d of connection \d+ is not the recorded message\n")
-        self.assertRegex(told.out, r"text\.recording: .*Not a readable recording")
-        self.assertIn("2 of 3 recordings differ", told.err)
-        self.assertEqual(several.code, USAGE, several.said())
+        self.assertRegex(result.out, r"text\.recording: .*Not a readable recording")
+        self.assertIn("2 of 3 recordings differ", result.err)
+        self.assertEqual(several.code, USAGE, several.output())
 
     def test_a_truncated_recording_is_reported(self):
         path = self.directory / "job.recording"
@@ -96,10 +96,10 @@ class Recordings(EndToEnd):
 
         for size in range(len(whole) - 1, len(whole) - 300, -50):
             path.write_bytes(whole[:size])
-            told = self.replay(path)
-            self.assertEqual(told.code, 0, told.said())
-            self.assertNotRegex(told.out, r" -\d")
-        self.assertIn("the recording ends within a record", told.out)
+            result = self.replay(path)
+            self.assertEqual(result.code, 0, result.output())
+            self.assertNotRegex(result.out, r" -\d")
+        self.assertIn("the recording ends within a record", result.out)
 
     def test_a_recording_follows_links_and_writes_into_pipes(self):
         real, link, pipe = (self.directory / name for name in ("real", "link", "pipe"))
@@ -144,21 +144,21 @@ class Recordings(EndToEnd):
         coordinator = self.serve(1, "--job", "curious")
         coordinator.signal(signal.SIGUSR1)
 
-        told = self.replay(self.recording_of(coordinator))
+        result = self.replay(self.recording_of(coordinator))
 
-        self.assertEqual(told.code, 0, told.said())
-        self.assertIn("curious", told.out)
+        self.assertEqual(result.code, 0, result.output())
+        self.assertIn("curious", result.out)
 
     def test_a_file_that_is_no_recording_is_refused(self):
         path = self.directory / "text"
         path.write_text("Dear diary,")
 
-        told = self.replay(path)
+        result = self.replay(path)
         missing = self.replay(self.directory / "missing")
 
-        self.assertEqual(told.code, USAGE, told.said())
-        self.assertIn("Not a readable recording", told.err)
-        self.assertEqual(missing.code, USAGE, missing.said())
+        self.assertEqual(result.code, USAGE, result.output())
+        self.assertIn("Not a readable recording", result.err)
+        self.assertEqual(missing.code, USAGE, missing.output())
 
     def token(self, text):
         path = self.directory / "token"

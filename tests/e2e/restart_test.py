@@ -62,7 +62,7 @@ class Restart(WithJournal):
         self.succeed("put", f"go/{kills + 1}", "1")
 
         for one in running:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
         self.stop(coordinator)
 
@@ -79,8 +79,8 @@ class Restart(WithJournal):
         self.assertRegex(coordinator.line("sessions resumed", "err"), r"(\d) of \1 sessions")
         self.succeed("put", "go", "1")
 
-        self.assertEqual(working.wait(), 0, working.said())
-        self.assertEqual(leaving.wait(), 0, leaving.said())
+        self.assertEqual(working.wait(), 0, working.output())
+        self.assertEqual(leaving.wait(), 0, leaving.output())
         coordinator.line("all tasks have left", "err")
 
     def test_a_job_moves_between_the_addresses_of_its_clients(self):
@@ -111,10 +111,10 @@ class Restart(WithJournal):
         self.succeed("put", f"go/{moves + 1}", "1", env=both)
 
         for one in running:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (moves + 1) * rounds))
         self.succeed("put", "end", "here")
-        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.wait(), 0, waiting.output())
         self.assertEqual(waiting.out, "here")
         self.stop(coordinator)
 
@@ -130,7 +130,7 @@ class Restart(WithJournal):
 
         self.assertEqual(self.succeed("get", "a").out, "1")
         self.succeed("put", "later", "came")
-        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.wait(), 0, waiting.output())
         self.assertEqual(waiting.out, "came")
 
     def test_an_ended_job_is_set_aside(self):
@@ -178,7 +178,7 @@ class Restart(WithJournal):
         while self.coxswain("put", "end", "1").code != 0:
             self.assertLess(time.monotonic(), limit)
             time.sleep(0.2)
-        self.assertEqual(task.wait(), 0, task.said())
+        self.assertEqual(task.wait(), 0, task.output())
 
     def test_a_journal_that_cannot_be_written_ends_the_coordinator(self):
         coordinator = self.serve_journal(1)
@@ -187,11 +187,11 @@ class Restart(WithJournal):
 
         writing = self.start("coxswain", "put", "b", "x" * 8192, env=self.at)
 
-        self.assertEqual(coordinator.wait(), 74, coordinator.said())
+        self.assertEqual(coordinator.wait(), 74, coordinator.output())
         self.assertIn("cannot be written: File too large", coordinator.err)
         self.serve_journal(1)
         self.assertEqual(self.succeed("get", "a").out, "1")
-        self.assertEqual(writing.wait(), 0, writing.said())
+        self.assertEqual(writing.wait(), 0, writing.output())
         self.assertEqual(self.succeed("get", "b").out, "x" * 8192)
 
     def test_clients_of_an_inherited_listener_wait_for_the_restart(self):
@@ -207,7 +207,7 @@ class Restart(WithJournal):
         self.assertEqual(select.select([listener], [], [], LIMIT)[0], [listener])  # it has connected
         again = self.start("coxswain", *how, pass_fds=(listener.fileno(),))
 
-        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.wait(), 0, waiting.output())
         self.assertEqual(waiting.out, "1")
         self.stop(again)
 
@@ -243,13 +243,13 @@ class Restart(WithJournal):
         await_tasks()
         self.kill(host)
         failed = task(0)
-        self.assertEqual(failed.wait(), 7, failed.said())
+        self.assertEqual(failed.wait(), 7, failed.output())
         host = task(0)
         await_tasks()
         self.succeed("put", "go", "1")
 
-        self.assertEqual(other.wait(), 0, other.said())
-        self.assertEqual(host.wait(), 0, host.said())
+        self.assertEqual(other.wait(), 0, other.output())
+        self.assertEqual(host.wait(), 0, host.output())
         self.assertEqual([line for line in other.lines["out"] if line.isdigit()], ["1", "2"])
 
     def test_a_host_task_ends_if_its_journal_cannot_be_written(self):
@@ -263,7 +263,7 @@ class Restart(WithJournal):
 
         self.start("coxswain", "put", "go", "1", env=self.at)
 
-        self.assertEqual(host.wait(), 74, host.said())
+        self.assertEqual(host.wait(), 74, host.output())
         self.assertIn("cannot be written: File too large", host.err)
 
 
@@ -295,15 +295,15 @@ class Journal(WithJournal):
         as_json = self.tool("journal", "show", "--json", "--batches")
         replayed = self.tool("replay")
 
-        self.assertEqual((whole.code, whole.lines["out"][-1]), (0, "whole"), whole.said())
+        self.assertEqual((whole.code, whole.lines["out"][-1]), (0, "whole"), whole.output())
         self.assertIn("job 'night' of 1 task\n", shown.out)
         self.assertRegex(shown.out, r"request put +4\b")
         self.assertEqual(json.loads(as_json.out)["requests"]["put"], 4)
         self.assertGreater(len(json.loads(as_json.out)["batches"]), 4)
-        self.assertEqual(replayed.code, 0, replayed.said())
+        self.assertEqual(replayed.code, 0, replayed.output())
         self.assertIn("4 keys", replayed.out)
         for one in (whole, shown, as_json, replayed):
-            self.assertNotIn("poppy", one.said())
+            self.assertNotIn("poppy", one.output())
 
     def test_a_torn_journal_is_no_damaged_one(self):
         segment = self.write_journal()
@@ -316,7 +316,7 @@ class Journal(WithJournal):
         done = self.tool("journal", "verify")
 
         self.assert_ended(refused, 1, "was written and is missing")
-        self.assertEqual(done.code, 0, done.said())
+        self.assertEqual(done.code, 0, done.output())
         self.assertIn("torn at its end, after batch", done.out)
 
     def test_a_damaged_journal_is_repaired(self):
@@ -333,7 +333,7 @@ class Journal(WithJournal):
                           f"coxswain journal repair {self.journal}")
         self.assert_ended(found, 1, "the journal is damaged after batch", segment.name)
         self.assertIn("the journal is damaged after batch", shown.out)
-        self.assertEqual(repaired.code, 0, repaired.said())
+        self.assertEqual(repaired.code, 0, repaired.output())
         self.assertRegex(repaired.out, r"gave up at least \d+ inputs? in \d+ batch(es)?, over \d\.\d+ s")
         self.assertEqual(len(list(self.journal.glob("cut-*"))), 1)
         self.assertEqual(self.tool("journal", "verify").code, 0)
@@ -348,7 +348,7 @@ class Journal(WithJournal):
                      self.tool("replay")):
             self.assert_ended(done, UNAVAILABLE, f"is in use by the process {coordinator.pid}")
 
-    def test_what_is_no_journal_is_said(self):
+    def test_what_is_no_journal_is_reported(self):
         missing = self.tool("journal", "verify")
         self.journal.mkdir()
         empty = self.tool("journal", "show")

@@ -28,12 +28,12 @@ class Ring(EndToEnd):
         sum_of_the_left = sum(task + 1 for task in left)
         for task in left:
             member = members[task]
-            self.assertEqual(member.wait(), 0, member.said())
+            self.assertEqual(member.wait(), 0, member.output())
             sums = re.findall(r"round (\d+): (\d+)", member.out)
             self.assertEqual(
                 [(int(number), int(total)) for number, total in sums],
                 [(n, 10 if n <= ROUNDS_BEFORE else sum_of_the_left) for n in range(1, ROUNDS + 1)],
-                member.said())
+                member.output())
             for gone in lost:
                 self.assertIn(f"task {gone} is lost", member.out)
 
@@ -59,7 +59,7 @@ class Ring(EndToEnd):
 
         self.expect_the_others_to_go_on(members, {1})
         members[1].signal(signal.SIGCONT)
-        self.assertNotEqual(members[1].wait(), 0, members[1].said())
+        self.assertNotEqual(members[1].wait(), 0, members[1].output())
 
 
 class ElasticRing(EndToEnd):
@@ -81,7 +81,7 @@ class ElasticRing(EndToEnd):
         members[1].line(": 3")
         members.append(member(4))
         for number in (1, 2, 4):
-            self.assertEqual(members[number].wait(), 0, members[number].said())
+            self.assertEqual(members[number].wait(), 0, members[number].output())
             self.assertIn("round 200: 6", members[number].out)
 
 

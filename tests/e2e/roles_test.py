@@ -48,14 +48,14 @@ class Roles(EndToEnd):
             self.assertIn("may not join; that needs a token of role 'worker'", worker.err)
 
         worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": "pull"})
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
 
     def test_an_invalid_line_is_named_with_its_file(self):
         self.tokens.write_text("reader look\ncaptain shout\n")
 
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.tokens)
 
-        self.assertEqual(serve.code, USAGE, serve.said())
+        self.assertEqual(serve.code, USAGE, serve.output())
         self.assertIn(f"'{self.tokens}' line 2: the first word must be a role", serve.err)
 
     def test_a_token_file_that_all_users_can_read_is_warned_about(self):
@@ -79,12 +79,12 @@ class Roles(EndToEnd):
     def test_run_gives_its_processes_a_worker_token(self):
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--",
                               "sh", "-c", "echo token $COXSWAIN_TOKEN")
-        self.assertEqual(run.code, 0, run.said())
+        self.assertEqual(run.code, 0, run.output())
         self.assertIn("token pull", run.out)
 
         self.tokens.write_text("reader look\n")
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--", "true")
-        self.assertEqual(run.code, USAGE, run.said())
+        self.assertEqual(run.code, USAGE, run.output())
         self.assertIn("no token of role worker", run.err)
 
 

@@ -40,7 +40,7 @@ class Jobs(WithJobs):
         job = self.run_to_end("coxswain", "run", "-n", 64, "--log-level", "error", "--", WORKER,
                               "--rounds", 20)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         tasks = sorted(int(re.match(r"\[(\d+)\] 64 devices, from gpu-0 to gpu-63", line)[1])
                        for line in job.lines["out"])
         self.assertEqual(tasks, list(range(64)))
@@ -55,15 +55,15 @@ class Jobs(WithJobs):
         code = job.wait()
         took = time.monotonic() - killed_at
 
-        self.assertEqual(code, 128 + signal.SIGKILL, job.said())
+        self.assertEqual(code, 128 + signal.SIGKILL, job.output())
         self.assertLess(took, 3 * SLOWNESS)
         self.assertIn("task 17 failed: killed by signal 9 (SIGKILL)", job.err)
         for task in set(range(64)) - {17}:
             with self.subTest(task=task):
-                said = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
-                self.assertRegex("\n".join(said), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
-        told = self.run_to_end("coxswain", "replay", *self.recordings())
-        self.assertRegex(told.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
+                given = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
+                self.assertRegex("\n".join(given), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
+        result = self.run_to_end("coxswain", "replay", *self.recordings())
+        self.assertRegex(result.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
     def test_a_task_that_ends_before_joining_is_reported_to_the_waiting_ones(self):
         all_wait = self.directory / "all-wait"
@@ -75,7 +75,7 @@ class Jobs(WithJobs):
 
         all_wait.write_text("go\n")
 
-        self.assertEqual(job.wait(), 7, job.said())
+        self.assertEqual(job.wait(), 7, job.output())
         self.assertIn("coxswain run: task 1 failed: exited with status 7", job.err)
         for task in (0, 2):
             self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
@@ -92,21 +92,21 @@ class Jobs(WithJobs):
         self.wait_for_status("its failure", lambda s: s["tasks"][0]["state"] == "failed")
         until.write_text("here\n")
 
-        self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.said())
+        self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.output())
         self.assertIn("[1] still here", job.out)
         self.assertIn("task 0 failed: killed by signal 9 (SIGKILL)", job.err)
 
     def test_programs_without_a_client_run(self):
         job = self.run_to_end("coxswain", "run", "-n", 3, "true")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
 
     def test_each_task_has_its_variables(self):
         job = self.run_to_end(
             "coxswain", "run", "-n", 2, "--job", "train", "--attempt", 4, "--", "env",
             env={"COXSWAIN_TOKEN": "secret"})
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         for task in range(2):
             prefix = f"[{task}] "
             found = dict(line.removeprefix(prefix).split("=", 1) for line in job.lines["out"]
@@ -156,7 +156,7 @@ class Jobs(WithJobs):
 
         job = self.run_to_end("coxswain", "run", "-n", 3, "--", "python3", program)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         self.assertEqual(sorted(job.lines["out"]), ["[0] 012", "[1] 012", "[2] 012"])
 
     def test_an_address_of_torch_that_is_set_stays(self):
@@ -185,7 +185,7 @@ class Jobs(WithJobs):
         self.wait_for_status("the failure", lambda s: s["error"])
         end.write_text("\n")
 
-        self.assertEqual(job.wait(), 1, job.said())
+        self.assertEqual(job.wait(), 1, job.output())
         self.assertIn("coxswain run: task 1 failed:", job.err)
 
     def test_exit_code_0_without_leaving_means_that_the_task_has_finished(self):
@@ -203,7 +203,7 @@ class Jobs(WithJobs):
                 self.assertEqual(self.coxswain("put", "go", "1").code, 0)
                 (self.directory / "ports").unlink()
 
-                self.assertEqual(job.wait(), 0, job.said())
+                self.assertEqual(job.wait(), 0, job.output())
                 self.assertNotIn("failed", job.err)
 
     def test_a_client_that_is_destroyed_before_its_process_fails_does_not_hide_the_cause(self):
@@ -211,7 +211,7 @@ class Jobs(WithJobs):
                               '[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0" barrier:b; "$0"; exit 3',
                               BIN / "coxswain-e2e-task")
 
-        self.assertEqual(job.code, 3, job.said())
+        self.assertEqual(job.code, 3, job.output())
         self.assertRegex(job.err, r"\[0\] .*task 1 .*failed: ABORTED: exited with status 3")
 
 
@@ -238,39 +238,39 @@ class Causes(WithJobs):
         with urllib.request.urlopen(post, timeout=LIMIT) as answer:
             self.assertEqual(answer.status, 202)
 
-        self.assertNotEqual(job.wait(), 0, job.said())
+        self.assertNotEqual(job.wait(), 0, job.output())
         first, *others = self.last_lines(job)[-2:]
         self.assertRegex(first, r"^the job was stopped: the coordinator was drained over HTTP by 127\.0\.0\.1$")
         self.assertRegex(others[0], r"^tasks 0-1 ended with the job: exited with status \d+$")
 
     def test_a_deadlock(self):
-        job, said = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")
+        job, given = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")
 
-        self.assertNotEqual(job.code, 0, job.said())
-        self.assertIn("deadlock: tasks 0-1 are blocked on each other", "\n".join(said), job.said())
+        self.assertNotEqual(job.code, 0, job.output())
+        self.assertIn("deadlock: tasks 0-1 are blocked on each other", "\n".join(given), job.output())
         self.assertNotIn("failed: exited", job.err)
 
     def test_an_error_that_a_task_reports(self):
-        job, said = self.run_script(2, """[ $COXSWAIN_TASK_ID = 1 ] || exec tail -f /dev/null
+        job, given = self.run_script(2, """[ $COXSWAIN_TASK_ID = 1 ] || exec tail -f /dev/null
             coxswain fail "out of luck" --code DATA_LOSS; exit 3""")
 
-        self.assertEqual(job.code, 3, job.said())
-        self.assertIn("task 1 failed: DATA_LOSS: out of luck", said, job.said())
-        self.assertIn("task 1 ended with the job: exited with status 3", said)
+        self.assertEqual(job.code, 3, job.output())
+        self.assertIn("task 1 failed: DATA_LOSS: out of luck", given, job.output())
+        self.assertIn("task 1 ended with the job: exited with status 3", given)
 
     def test_a_task_without_progress(self):
-        job, said = self.run_script(2, """coxswain progress 1; [ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null
+        job, given = self.run_script(2, """coxswain progress 1; [ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null
             coxswain barrier b""", "--progress-timeout", "300ms", "--fail-without-progress")
 
-        self.assertNotEqual(job.code, 0, job.said())
-        self.assertRegex("\n".join(said), "task 1 failed: DEADLINE_EXCEEDED: task 1 .*has reported no progress for")
+        self.assertNotEqual(job.code, 0, job.output())
+        self.assertRegex("\n".join(given), "task 1 failed: DEADLINE_EXCEEDED: task 1 .*has reported no progress for")
 
     def test_a_join_that_timed_out(self):
         script = '[ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null; exec coxswain task -- true'
         job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--join-timeout-max", "300ms",
                               "--", "sh", "-c", script, env=PATH)
 
-        self.assertEqual(job.code, TIMED_OUT, job.said())
+        self.assertEqual(job.code, TIMED_OUT, job.output())
         self.assertRegex("\n".join(self.last_lines(job)), "the job could not start: .*Join of the job timed out after \\d+ ms")
         self.assertIn("task 0 ended with the job: exited with status 75", self.last_lines(job))
 
@@ -279,7 +279,7 @@ class Causes(WithJobs):
         job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--kill-grace", "50ms", "--",
                               "sh", "-c", script)
 
-        self.assertEqual(job.code, 3, job.said())
+        self.assertEqual(job.code, 3, job.output())
         self.assertEqual(self.last_lines(job)[-2:], [
             "task 0 failed: exited with status 3 before it had joined",
             "task 1 ended with the job: killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace"])
@@ -374,7 +374,7 @@ class Signals(WithJobs):
 
                 job.signal(number)
 
-                self.assertEqual(job.wait(), 128 + number, job.said())
+                self.assertEqual(job.wait(), 128 + number, job.output())
                 self.assertEqual(sum("bye" in line for line in job.lines["out"]), 3)
 
     def test_an_interrupted_job_has_not_failed(self):
@@ -383,9 +383,9 @@ class Signals(WithJobs):
 
         job.signal(signal.SIGINT)
 
-        self.assertEqual(job.wait(), 128 + signal.SIGINT, job.said())
+        self.assertEqual(job.wait(), 128 + signal.SIGINT, job.output())
         ours = [line for line in job.lines["err"] if not line.startswith("[")]
-        self.assertEqual(ours[1:], ["coxswain run: interrupted by SIGINT"], job.said())
+        self.assertEqual(ours[1:], ["coxswain run: interrupted by SIGINT"], job.output())
         self.assertEqual(self.recordings(), [])
 
     def test_a_job_that_had_failed_before_it_was_interrupted_has_failed(self):

@@ -163,7 +163,7 @@ class ServiceManager(EndToEnd):
         coordinator = self.serve_with(listener)
 
         self.at = {"COXSWAIN_ADDRESS": address}
-        self.assertEqual(self.coxswain("incr", "visits").code, 0, coordinator.said())
+        self.assertEqual(self.coxswain("incr", "visits").code, 0, coordinator.output())
         self.assertIn(f'"{address}"', coordinator.line('"event"'))
 
     def test_an_inherited_socket_that_others_can_reach_needs_a_token(self):
@@ -181,7 +181,7 @@ class Refusals(EndToEnd):
 
     def assert_usage(self, words, *arguments, env=None):
         serve = self.run_to_end("coxswain", "serve", *arguments, env=env)
-        self.assertEqual(serve.code, USAGE, serve.said())
+        self.assertEqual(serve.code, USAGE, serve.output())
         self.assertEqual(serve.out, "")
         for word in words:
             self.assertIn(word, serve.err)
@@ -244,7 +244,7 @@ class Refusals(EndToEnd):
         self.assertEqual(self.coxswain("put", "a", "1", "--token-file", right).code, 0)
         self.assertEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "open-sesame"}).code, 0)
         worker = self.worker(0, 1, "--rounds", 2, env={"COXSWAIN_TOKEN_FILE": str(right)})
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
 
     def test_another_job_is_refused_with_both_names(self):
         self.serve(1, "--job", "this-one")
@@ -263,7 +263,7 @@ class Ends(EndToEnd):
 
                 coordinator.signal(number)
 
-                self.assertEqual(coordinator.wait(), 0, coordinator.said())
+                self.assertEqual(coordinator.wait(), 0, coordinator.output())
                 self.assertNotEqual(waiter.wait(), 0)
                 self.assertIn(number.name, waiter.err)
 
@@ -284,8 +284,8 @@ class Ends(EndToEnd):
         workers = [self.worker(task, 2, "--rounds", 3) for task in range(2)]
 
         for worker in workers:
-            self.assertEqual(worker.wait(), 0, worker.said())
-        self.assertEqual(coordinator.wait(), 0, coordinator.said())
+            self.assertEqual(worker.wait(), 0, worker.output())
+        self.assertEqual(coordinator.wait(), 0, coordinator.output())
 
     def test_exit_when_done_gives_1_after_a_failure(self):
         coordinator = self.serve(2, "--exit-when-done", "--reconnect-grace", "0")
@@ -296,7 +296,7 @@ class Ends(EndToEnd):
 
         self.assertNotEqual(survivor.wait(), 0)
         self.assertIn("task 0", survivor.err)
-        self.assertEqual(coordinator.wait(), 1, coordinator.said())
+        self.assertEqual(coordinator.wait(), 1, coordinator.output())
 
     def test_exit_when_done_gives_1_when_all_recoverable_tasks_have_failed(self):
         coordinator = self.serve(1, "--recoverable", "--exit-when-done", "--reconnect-grace", "0")
@@ -305,14 +305,14 @@ class Ends(EndToEnd):
 
         victim.signal(signal.SIGKILL)
 
-        self.assertEqual(coordinator.wait(), 1, coordinator.said())
+        self.assertEqual(coordinator.wait(), 1, coordinator.output())
         self.assertIn("all tasks have failed", coordinator.err)
 
     def test_without_exit_when_done_serving_continues(self):
         self.serve(1)
         worker = self.worker(0, 1, "--rounds", 1)
 
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
         self.assertEqual(self.status()["tasks"][0]["state"], "left")
 
 

@@ -59,7 +59,7 @@ class WithServe(EndToEnd):
         self.assertEqual(spare.line("task"), "task 1")
         unused = self.member("s1")
         for one in (first, spare, unused):
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(unused.out, "")
 
 
@@ -75,7 +75,7 @@ class WithRun(EndToEnd):
             coxswain barrier end"""
         job = self.run_job(["--spares", 2], script)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         self.assertRegex(job.out, r"\[spare-[01]\] round 1 of 'end' is complete")
 
     def test_a_recoverable_task_that_fails_is_started_again(self):
@@ -85,7 +85,7 @@ class WithRun(EndToEnd):
             coxswain barrier end"""
         job = self.run_job(["--max-restarts", 2, "--log-dir", logs], script)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         self.assertIn("process 1 will be started again in 1.00 s (restart 1 of 2)", job.err)
         self.assertEqual((logs / "1.log").read_text().splitlines()[:2], ["run 0", "run 1"])
         self.assertEqual((logs / "0.log").read_text().splitlines()[0], "run 0")
@@ -94,7 +94,7 @@ class WithRun(EndToEnd):
         job = self.run_job(["--max-restarts", 1, "--failure-grace", "100ms"],
                            "[ $COXSWAIN_TASK_ID = 1 ] && echo tried && exit 3; exit 0")
 
-        self.assertEqual(job.code, 3, job.said())
+        self.assertEqual(job.code, 3, job.output())
         self.assertEqual(job.out.count("tried"), 2)
 
 

@@ -50,7 +50,7 @@ class StandbyKills(EndToEnd):
         self.proxy.stdin.close()
         self.proxy.stdout.close()
 
-    def tell_proxy(self, verb, name):
+    def command_proxy(self, verb, name):
         print(verb, name, file=self.proxy.stdin, flush=True)
         self.assertEqual(self.proxy.stdout.readline(), f"{verb} {name}\n")
 
@@ -100,7 +100,7 @@ class StandbyKills(EndToEnd):
         job.await_rounds(2)
 
         begin = time.monotonic()
-        self.tell_proxy("drop", "clients-a")
+        self.command_proxy("drop", "clients-a")
         self.coordinators["a"].signal(signal.SIGSTOP)
         self.coordinators["b"].line('"ready"')
         job.await_rounds(2)
@@ -142,9 +142,9 @@ class StandbyKills(EndToEnd):
 
     def cut(self, link):
         verb = random.choice(("drop", "close"))
-        self.tell_proxy(verb, link)
+        self.command_proxy(verb, link)
         time.sleep(random.uniform(1, STOPPED))
-        self.tell_proxy("heal", link)
+        self.command_proxy("heal", link)
         return f"{verb} {link}"
 
     def kill_member(self):

@@ -109,7 +109,7 @@ class Standby(WithStandby):
 
     def await_leader(self, one, since, within):
         one.line('"ready"')
-        self.assertLess(time.monotonic() - since, within * SLOWNESS, one.said())
+        self.assertLess(time.monotonic() - since, within * SLOWNESS, one.output())
 
     def test_a_killed_leader_is_replaced_within_two_seconds(self):
         leader, standby = self.pair()
@@ -143,7 +143,7 @@ class Standby(WithStandby):
         self.assertEqual(leader.wait(), 0)
         self.assertEqual(self.succeed("get", "a").out, "1")
         self.succeed("put", "later", "x")
-        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.wait(), 0, waiting.output())
 
     def test_the_leader_is_named_with_its_term_and_lag(self):
         leader, _ = self.pair("--http", "0")
@@ -246,7 +246,7 @@ class Standby(WithStandby):
         deadline = since + LIMIT
         while leader.out.count('"ready"') < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
-        self.assertLess(time.monotonic() - since, 2 * SLOWNESS, leader.said())
+        self.assertLess(time.monotonic() - since, 2 * SLOWNESS, leader.output())
         self.assertEqual(self.succeed("incr", "n").out, "3\n")
 
     def test_tasks_go_on_while_leaders_are_killed(self):
@@ -273,7 +273,7 @@ class Standby(WithStandby):
         self.succeed("put", f"go/{kills + 1}", "1")
 
         for one in workers:
-            self.assertEqual(one.wait(), 0, one.said())
+            self.assertEqual(one.wait(), 0, one.output())
         self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
 
     def test_large_values_are_refused_or_volatile(self):
@@ -292,7 +292,7 @@ class Standby(WithStandby):
         self.wait_for_status("a get", lambda now: now["waiting_gets"] == 1)
         self.assertEqual(self.succeed("get", "small").out, "1")
         self.succeed("put", "large", "again")
-        self.assertEqual(waiting.wait(), 0, waiting.said())
+        self.assertEqual(waiting.wait(), 0, waiting.output())
         self.assertEqual(waiting.out, "again")
 
     def test_without_a_quorum_the_job_waits_and_goes_on(self):
@@ -307,7 +307,7 @@ class Standby(WithStandby):
         self.etcd.signal(signal.SIGCONT, 0, 1)
 
         self.succeed("put", "go", "1", "--connect-timeout", "60s")
-        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
         self.assertEqual(self.succeed("get", "n").out, "1")
 
     def test_members_of_etcd_are_stopped_in_turn_under_load(self):
@@ -320,16 +320,16 @@ class Standby(WithStandby):
             time.sleep(2)
             self.etcd.signal(signal.SIGCONT, member)
 
-        self.assertEqual(load.wait(), 0, load.said())
+        self.assertEqual(load.wait(), 0, load.output())
         self.assertEqual(self.succeed("get", "n").out, "200")
 
     def test_the_end_of_the_job_ends_both(self):
         leader, standby = self.pair("--exit-when-done", tasks=1)
         worker = self.start("coxswain", "task", "--task-id", 0, "--", "/bin/true", env=self.at)
 
-        self.assertEqual(worker.wait(), 0, worker.said())
-        self.assertEqual(leader.wait(), 0, leader.said())
-        self.assertEqual(standby.wait(), 0, standby.said())
+        self.assertEqual(worker.wait(), 0, worker.output())
+        self.assertEqual(leader.wait(), 0, leader.output())
+        self.assertEqual(standby.wait(), 0, standby.output())
         standby.line("the job is done, and so this standby ends", "err")
 
     def test_what_cannot_work_is_refused(self):

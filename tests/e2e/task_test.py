@@ -61,7 +61,7 @@ class Together(TaskTest):
             coxswain alive
             coxswain barrier done""")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         for task in range(3):
             self.assertEqual(self.lines_of(job, task), [
                 "host 0", "host 1", "host 2", "0.3", "3", "0", "f0", "f3", "0", "1", "2",
@@ -71,7 +71,7 @@ class Together(TaskTest):
         script = pathlib.Path(__file__).parents[2] / "tools/examples/job.sh"
         job = self.run_to_end("coxswain", "run", "-n", 3, "--", "coxswain", "task", "--", "sh", script, env=PATH)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         hosts, *results = self.lines_of(job, 0)
         self.assertEqual(hosts.split(), ["3", socket.gethostname()])
         self.assertEqual(results, ["result/0", "result/1", "result/2"])
@@ -82,7 +82,7 @@ class Together(TaskTest):
             [ $COXSWAIN_TASK_ID = 0 ] || byte='\\377'
             printf "$byte" | coxswain all-gather bytes - --json --participants 0-1""")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         text, data = map(json.loads, self.lines_of(job, 1))
         self.assertEqual(text, [{"task": 0, "data": "a\nb"}, {"task": 1, "data": "a\nb"}])
         self.assertEqual(data, [{"task": 0, "data": ""}, {"task": 1, "data": None, "data_hex": "ff"}])
@@ -114,7 +114,7 @@ class Together(TaskTest):
         job = self.run_script(2, f"""[ $COXSWAIN_TASK_ID = 0 ] && file="--devices {devices}"
             coxswain topology gpu $file --json && coxswain topology gpu $file""")
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
         lines = self.lines_of(job, 1)
         first, second = json.loads(lines[0])
         self.assertEqual((first["task"], second["task"], second["devices"]), (0, 1, []))
@@ -134,7 +134,7 @@ class Together(TaskTest):
             with self.subTest(content=content):
                 file.write_text(content)
                 job = self.run_script(1, f"coxswain topology gpu --devices {file}; echo $?")
-                self.assertEqual(self.lines_of(job, 0), [str(USAGE)], job.said())
+                self.assertEqual(self.lines_of(job, 0), [str(USAGE)], job.output())
                 self.assertIn(violation, job.err)
 
 
@@ -144,7 +144,7 @@ class Failures(TaskTest):
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit 7
             coxswain barrier never""")
 
-        self.assertEqual(job.code, 7, job.said())
+        self.assertEqual(job.code, 7, job.output())
         for task in (0, 2):
             self.assertIn(f"[{task}] coxswain task: task 1 failed: ABORTED: 'sh' exited with status 7",
                           job.err)
@@ -156,7 +156,7 @@ class Failures(TaskTest):
         victim = self.start_script(1, "kill -KILL $$")
 
         self.assertEqual(victim.wait(), 128 + signal.SIGKILL)
-        self.assertEqual(other.wait(), 128 + signal.SIGTERM, other.said())
+        self.assertEqual(other.wait(), 128 + signal.SIGTERM, other.output())
         self.assertIn("task 1 failed: ABORTED: 'sh' killed by signal 9 (SIGKILL)", other.err)
 
     def test_a_command_that_does_not_end_when_the_job_fails_is_killed(self):
@@ -168,7 +168,7 @@ class Failures(TaskTest):
         other = self.start_script(1, "exit 1")
 
         self.assertEqual(other.wait(), 1)
-        self.assertEqual(stubborn.wait(), 128 + signal.SIGKILL, stubborn.said())
+        self.assertEqual(stubborn.wait(), 128 + signal.SIGKILL, stubborn.output())
         self.assertIn("still runs 100 ms after SIGTERM (--kill-grace): SIGKILL", stubborn.err)
 
     def test_a_command_that_cannot_be_run_fails_its_task(self):
@@ -176,7 +176,7 @@ class Failures(TaskTest):
         other = self.start_script(0, "exec tail -f /dev/null")
         missing = self.start("coxswain", "task", "--task-id", 1, "no-such-command", env=self.at)
 
-        self.assertEqual(missing.wait(), 127, missing.said())
+        self.assertEqual(missing.wait(), 127, missing.output())
         self.assertEqual(other.wait(), 128 + signal.SIGTERM)
         self.assertIn("cannot run 'no-such-command'", other.err)
 
@@ -185,7 +185,7 @@ class Failures(TaskTest):
         other = self.start_script(0, "exec tail -f /dev/null")
         task = self.start_script(1, "coxswain fail 'out of luck' --code DATA_LOSS; exit 3")
 
-        self.assertEqual(task.wait(), 3, task.said())
+        self.assertEqual(task.wait(), 3, task.output())
         self.assertEqual(other.wait(), 128 + signal.SIGTERM)
         self.assertIn("task 1 failed: DATA_LOSS: out of luck", other.err)
         self.assertEqual(self.coxswain("fail", "x", "--code", "BAD_LUCK").code, USAGE)
@@ -197,7 +197,7 @@ class Failures(TaskTest):
 
         self.start_script(1, "coxswain fail why")
 
-        self.assertEqual(task.wait(), 1, task.said())
+        self.assertEqual(task.wait(), 1, task.output())
 
     def test_a_recoverable_task_fails_alone_and_joins_again(self):
         self.serve(2, "--recoverable", "--no-join-barrier", "--no-leave-barrier")
@@ -214,14 +214,14 @@ class Failures(TaskTest):
         go_on.write_text("\n")
         self.assertEqual(self.coxswain("get", "alive", "--wait", "1min").out, "yes")
         self.coxswain("put", "go-on", "")
-        self.assertEqual(task.wait(), 0, task.said())
+        self.assertEqual(task.wait(), 0, task.output())
 
     def test_a_recoverable_command_that_exits_with_0_finishes_or_returns(self):
         self.serve(2, "--recoverable", "--no-join-barrier", "--return-timeout", "10min")
         other = self.start_script(1, "coxswain barrier b && echo passed; coxswain barrier b")
         for option, state in (("--returning", "returning"), ("--recoverable", "left")):
             task = self.start_script(0, "coxswain barrier other --participants 0", option)
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
             self.wait_for_state(0, state)
             if state == "returning":
                 moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
@@ -230,7 +230,7 @@ class Failures(TaskTest):
                 self.assertRegex(self.coxswain("top", "--once").out, r"1 returning: .*0")
                 self.wait_for_barrier("b")
                 task = self.start_script(0, "coxswain barrier b && coxswain leave --returning")
-                self.assertEqual(task.wait(), 0, task.said())
+                self.assertEqual(task.wait(), 0, task.output())
                 other.line("passed")
                 self.wait_for_state(0, "returning")
                 self.wait_for_barrier("b")
@@ -245,7 +245,7 @@ class Failures(TaskTest):
 
         coordinator.end()
 
-        self.assertEqual(task.wait(), 128 + signal.SIGTERM, task.said())
+        self.assertEqual(task.wait(), 128 + signal.SIGTERM, task.output())
         self.assertIn("coxswain task: UNAVAILABLE", task.err)
 
 
@@ -270,7 +270,7 @@ class Supervised(TaskTest):
                 victim = self.supervise(BIN / "coxswain-e2e-task", f"die:{runtime}/died", options=options,
                                         env={"XDG_RUNTIME_DIR": str(runtime)})
 
-                self.assertEqual(victim.wait(), 128 + signal.SIGKILL, victim.said())
+                self.assertEqual(victim.wait(), 128 + signal.SIGKILL, victim.output())
                 other.wait()
                 self.assertIn("killed by signal 9 (SIGKILL)", other.err)
 
@@ -286,11 +286,11 @@ class Supervised(TaskTest):
     def test_a_command_that_never_joined_is_no_success(self):
         self.serve(2)
         never = self.supervise("true")
-        self.assertEqual(never.wait(), 1, never.said())
+        self.assertEqual(never.wait(), 1, never.output())
         self.assertIn("'true' ended and never joined: does it call jax.distributed.initialize()?", never.err)
 
         failed = self.supervise("sh", "-c", "exit 7")
-        self.assertEqual(failed.wait(), 7, failed.said())
+        self.assertEqual(failed.wait(), 7, failed.output())
         self.assertIn("'sh' exited with status 7 and never joined", failed.err)
 
     def test_a_command_that_ends_with_its_relay_is_explained(self):
@@ -307,14 +307,14 @@ class Supervised(TaskTest):
         os.close(relay)
         victim.process.terminate()
 
-        self.assertEqual(victim.wait(), 128 + signal.SIGTERM, victim.said())
+        self.assertEqual(victim.wait(), 128 + signal.SIGTERM, victim.output())
         self.assertIn(f"the relay or coordinator of 'sh' at {address} has ended", victim.err)
 
     def test_a_hosting_command_that_never_joined_is_no_success(self):
         self.at = {}
         host = self.start("coxswain", "task", "--host-if-task-0", "--jax", "--task-id", 0, "--num-tasks", 2,
                           "--address", f"127.0.0.1:{free_port()}", "--", "true")
-        self.assertEqual(host.wait(), 1, host.said())
+        self.assertEqual(host.wait(), 1, host.output())
         self.assertIn("never joined: does it call jax.distributed.initialize()?", host.err)
 
     def test_a_hosting_jax_program_needs_no_token(self):
@@ -324,7 +324,7 @@ class Supervised(TaskTest):
                           'echo "$JAX_COORDINATOR_ADDRESS"; test -S "${JAX_COORDINATOR_ADDRESS#unix:}"',
                           env={"COXSWAIN_TOKEN": "a-secret-of-the-job"})
 
-        self.assertEqual(host.wait(), 1, host.said())
+        self.assertEqual(host.wait(), 1, host.output())
 
         self.assertRegex(host.out, "^unix:.*/jax$")
         self.assertIn("'sh' ended and never joined", host.err)
@@ -374,8 +374,8 @@ class Calls(TaskTest):
             with self.subTest(garbage=garbage), socket.socket(socket.AF_UNIX) as visitor:
                 visitor.connect(path)
                 visitor.sendall(garbage)
-                said = b"".join(iter(lambda: visitor.recv(4096), b""))
-                self.assertGreater(len(said), 4)  # why
+                received = b"".join(iter(lambda: visitor.recv(4096), b""))
+                self.assertGreater(len(received), 4)  # why
 
         self.assertEqual(len(self.status()["barriers"]), 2)
 
@@ -388,7 +388,7 @@ class Calls(TaskTest):
                 self.coxswain("cancel", name)
 
             task.line("other 1")
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
 
     def test_the_socket_is_private_and_removed_with_the_task(self):
         self.serve(1)
@@ -442,7 +442,7 @@ class Command(TaskTest):
 
         self.start_script(1, "exit 0")
 
-        self.assertEqual(first.wait(), 0, first.said())
+        self.assertEqual(first.wait(), 0, first.output())
         self.wait_for_state(1, "left")
 
     def test_the_exit_code_after_leaving_does_not_matter(self):
@@ -450,7 +450,7 @@ class Command(TaskTest):
 
         task = self.start_script(0, "coxswain leave && exit 3")
 
-        self.assertEqual((task.wait(), task.err), (3, ""), task.said())
+        self.assertEqual((task.wait(), task.err), (3, ""), task.output())
         self.assertIsNone(self.wait_for_state(0, "left")["error"])
 
     def test_signals_are_forwarded_to_the_command(self):
@@ -463,7 +463,7 @@ class Command(TaskTest):
 
                 task.signal(number)
 
-                self.assertEqual((task.wait(), task.out), (0, "up\nbye"), task.said())
+                self.assertEqual((task.wait(), task.out), (0, "up\nbye"), task.output())
 
     def test_a_signal_ends_a_task_that_waits_for_the_others(self):
         self.serve(2)
@@ -472,7 +472,7 @@ class Command(TaskTest):
 
         task.signal(signal.SIGINT)
 
-        self.assertEqual((task.wait(), task.out), (128 + signal.SIGINT, ""), task.said())
+        self.assertEqual((task.wait(), task.out), (128 + signal.SIGINT, ""), task.output())
         self.wait_for_status("its end", lambda s: not s["barriers"])
 
     def test_the_command_inherits_stdin_and_gets_its_variables(self):
@@ -491,14 +491,14 @@ class Command(TaskTest):
     def test_a_job_within_a_task_is_another_job(self):
         job = self.run_script(1, "coxswain run -n 1 -- sh -c 'echo \"<$COXSWAIN_TASK_SOCKET>\"'")
 
-        self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["[0] <>"]), job.said())
+        self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["[0] <>"]), job.output())
 
     def test_the_join_times_out_when_tasks_are_missing(self):
         self.serve(2)
 
         task = self.start_script(0, "echo never", "--join-timeout", "50ms")
 
-        self.assertEqual((task.wait(), task.out), (TIMED_OUT, ""), task.said())
+        self.assertEqual((task.wait(), task.out), (TIMED_OUT, ""), task.output())
 
     def test_a_replaced_task_is_refused(self):
         self.serve(1, "--no-join-barrier")
@@ -508,10 +508,10 @@ class Command(TaskTest):
         old.line("up")
 
         new = self.start_script(0, "echo here", "--recoverable", "--take-over")
-        self.assertEqual((new.wait(), new.out), (0, "here"), new.said())
+        self.assertEqual((new.wait(), new.out), (0, "here"), new.output())
         go_on.write_text("\n")
 
-        self.assertEqual(old.wait(), REFUSED, old.said())
+        self.assertEqual(old.wait(), REFUSED, old.output())
         self.assertIn("coxswain barrier: FAILED_PRECONDITION: task 0", old.err)
         self.assertIn("replaced", old.err)
 

@@ -19,19 +19,19 @@ class Tls(WithCertificates):
     def serve_tls(self, *arguments):
         return self.serve(1, *self.shown("coordinator"), *arguments)
 
-    def refused(self, coordinator, options, told, logged, env=None):
+    def refused(self, coordinator, options, notice, logged, env=None):
         """Checks that both sides report why within a short time."""
         begun = time.monotonic()
         done = self.coxswain("status", *options, env=env)
         took = time.monotonic() - begun
         self.assertEqual(done.code, REFUSED, done.err)
-        self.assertIn(told, done.err)
+        self.assertIn(notice, done.err)
         coordinator.line(logged, "err")
         self.assertLess(took, 1 * SLOWNESS)
 
     def test_every_refusal_is_reported_on_both_sides_within_a_second(self):
         self.authority("other")
-        self.issue("stranger", by="other")
+        self.issue("foreign", by="other")
         self.expired("old")
         token = self.directory / "token"
         token.write_text("secret\n")
@@ -40,10 +40,10 @@ class Tls(WithCertificates):
         right = {"COXSWAIN_TOKEN": "secret"}
 
         self.assertEqual(self.coxswain("status", *worker, env=right).code, 0)
-        for options, told, logged, env in [
+        for options, notice, logged, env in [
                 (worker, "token", "token", {"COXSWAIN_TOKEN": "wrong"}),
-                (self.shown("stranger"), "none of the authorities that it knows has signed",
-                 "(CN = stranger, valid until", right),
+                (self.shown("foreign"), "none of the authorities that it knows has signed",
+                 "(CN = foreign, valid until", right),
                 (self.shown("worker", "other"),
                  "none of the authorities that this side knows has signed it (CN = coordinator",
                  "The peer has refused the connection: none of the authorities", right),
@@ -52,8 +52,8 @@ class Tls(WithCertificates):
                 (["--tls-ca", self.file("ca", "pem")], "it asks for a certificate",
                  "The peer has shown no certificate", right),
                 ([], "The coordinator speaks only TLS here", "does not speak TLS", right)]:
-            with self.subTest(told=told):
-                self.refused(coordinator, options, told, logged, env)
+            with self.subTest(notice=notice):
+                self.refused(coordinator, options, notice, logged, env)
 
     def test_a_job_runs_over_mutual_tls(self):
         job = self.run_to_end(
@@ -61,7 +61,7 @@ class Tls(WithCertificates):
             "sh", "-c", "coxswain barrier b --count 3 && coxswain put k$COXSWAIN_TASK_ID v",
             env=PATH)
 
-        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(job.code, 0, job.output())
 
     def test_a_hosted_coordinator_uses_tls(self):
         port = free_port()
@@ -72,7 +72,7 @@ class Tls(WithCertificates):
                             env=environment | {"COXSWAIN_TASK_ID": str(task)}) for task in (0, 1)]
 
         for task in tasks:
-            self.assertEqual(task.wait(), 0, task.said())
+            self.assertEqual(task.wait(), 0, task.output())
 
     def test_both_sides_can_require_a_name_prefix(self):
         self.issue("named", names="uri")
@@ -97,10 +97,10 @@ class Tls(WithCertificates):
 
     def shown_by(self, address):
         """The name in the certificate presented there."""
-        said = subprocess.run(["openssl", "s_client", "-connect", address],
+        received = subprocess.run(["openssl", "s_client", "-connect", address],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
                               check=False)
-        return next(line for line in said.stdout.decode().splitlines() if "subject=" in line)
+        return next(line for line in received.stdout.decode().splitlines() if "subject=" in line)
 
     def test_a_hangup_reloads_certificates(self):
         coordinator = self.serve_tls("--http", "127.0.0.1:0")

@@ -30,7 +30,7 @@ class Waiting(EndToEnd):
         self.assertIn(f"at {self.at['COXSWAIN_ADDRESS']} unreachable for ", line)
         self.assertIn("Connection refused; giving up in ", line)
         self.assertTrue(line.startswith("coxswain task: "), line)
-        self.assertEqual(task.wait(), UNAVAILABLE, task.said())
+        self.assertEqual(task.wait(), UNAVAILABLE, task.output())
 
     def test_a_peer_that_accepts_and_says_nothing_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -42,7 +42,7 @@ class Waiting(EndToEnd):
                 self.assertRegex(line, r"for (?:[2-9]|\d\d)[\d.]* s \(1 try\): "
                                        "connected, but no reply to the greeting of a Coxswain client; giving up")
                 task.lines["err"].remove(line)
-            self.assertEqual(task.wait(), UNAVAILABLE, task.said())
+            self.assertEqual(task.wait(), UNAVAILABLE, task.output())
 
     def test_the_process_of_task_0_is_named_if_it_hosts_the_coordinator(self):
         self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
@@ -64,7 +64,7 @@ class Waiting(EndToEnd):
                 line = task.line("task 0 hosts the coordinator, but", "err")
 
                 self.assertIn(text, line)
-                self.assertNotIn("unreachable", task.said())
+                self.assertNotIn("unreachable", task.output())
                 task.signal(signal.SIGTERM)
                 task.wait()
 
@@ -73,8 +73,8 @@ class Waiting(EndToEnd):
             with self.subTest(host):
                 self.at = {"COXSWAIN_ADDRESS": f"{host}:{free_port()}"}
                 task = self.start_task(0, 1, "--host-if-task-0", "--insecure", text="true")
-                self.assertEqual(task.wait(), 0, task.said())
-                self.assertNotIn("warning", task.said())
+                self.assertEqual(task.wait(), 0, task.output())
+                self.assertNotIn("warning", task.output())
 
     def test_every_waiting_subcommand_says_what_it_waits_for(self):
         self.serve(1)

@@ -101,7 +101,7 @@ void fake_etcd::arrived(std::size_t member, std::uint64_t channel, std::uint64_t
       made.next = what.start_revision();
     }
     streams_.push_back(made);
-    if (made.is_watch) return tell_watchers();
+    if (made.is_watch) return notify_watchers();
     return keep_alive(made, message);
   }
   auto const chosen = judge ? judge(member, path) : fate{};
@@ -128,9 +128,9 @@ void fake_etcd::release() {
 
 void fake_etcd::arrived_on_stream(std::uint64_t channel, std::uint64_t number,
                                   std::string const& message) {
-  for (auto const& one : streams_) {
-    if (one.channel == channel && one.number == number && !is_silent[one.member]) {
-      return keep_alive(one, message);
+  for (auto const& stream : streams_) {
+    if (stream.channel == channel && stream.number == number && !is_silent[stream.member]) {
+      return keep_alive(stream, message);
     }
   }
 }
@@ -141,8 +141,8 @@ void fake_etcd::forget(std::uint64_t channel, std::uint64_t number) {
 }
 
 void fake_etcd::cut_streams(std::size_t member) {
-  for (auto const& one : streams_) {
-    auto const who = one.member == member ? one.to.lock() : nullptr;
+  for (auto const& stream : streams_) {
+    auto const who = stream.member == member ? stream.to.lock() : nullptr;
     if (who) who->ended({{errc::unavailable, "cut"}});
   }
   std::erase_if(streams_, [&](auto const& one) { return one.member == member; });
@@ -168,7 +168,7 @@ void fake_etcd::revoke(std::int64_t lease) {
   }
   for (auto const& key : gone) remove(key, {});
   past_[revision_] = keys_;
-  tell_watchers();
+  notify_watchers();
 }
 
 call_end fake_etcd::apply(std::string_view path, std::string const& message, std::string& reply) {
@@ -261,7 +261,7 @@ status fake_etcd::apply(pb::TxnRequest const& what, pb::TxnResponse& reply) {
   if (writes) past_[revision_] = keys_;
   reply.set_succeeded(succeeds);
   fill(*reply.mutable_header());
-  tell_watchers();
+  notify_watchers();
   return {};
 }
 
@@ -310,25 +310,26 @@ void fake_etcd::note(mvccpb::Event::EventType type, mvccpb::KeyValue kv) {
   events_.push_back(std::move(one));
 }
 
-void fake_etcd::tell_watchers() {
-  for (auto& one : streams_) {
-    auto const who = one.to.lock();
-    if (!one.is_watch || !who || is_silent[one.member]) continue;
+void fake_etcd::notify_watchers() {
+  for (auto& stream : streams_) {
+    auto const who = stream.to.lock();
+    if (!stream.is_watch || !who || is_silent[stream.member]) continue;
     pb::WatchResponse response;
     fill(*response.mutable_header());
-    if (one.next < compacted_) {
+    if (stream.next < compacted_) {
       response.set_canceled(true);
       response.set_compact_revision(compacted_);
-      one.is_watch = false;
+      stream.is_watch = false;
       who->message(response.SerializeAsString());
       continue;
     }
     for (auto const& event : events_) {
       auto const& kv = event.kv();
-      bool const is_new = kv.mod_revision() >= one.next && is_in(kv.key(), one.begin, one.end);
+      bool const is_new =
+          kv.mod_revision() >= stream.next && is_in(kv.key(), stream.begin, stream.end);
       if (is_new) *response.add_events() = event;
     }
-    one.next = std::max(one.next, revision_ + 1);
+    stream.next = std::max(stream.next, revision_ + 1);
     if (response.events_size() > 0) who->message(response.SerializeAsString());
   }
 }
@@ -345,8 +346,8 @@ std::string fake_etcd::value(std::string const& key) const {
 
 std::vector<std::string> fake_etcd::keys(std::string const& prefix) const {
   std::vector<std::string> all;
-  for (auto const& one : keys_) {
-    if (one.first.starts_with(prefix)) all.push_back(one.first);
+  for (auto const& key : keys_) {
+    if (key.first.starts_with(prefix)) all.push_back(key.first);
   }
   return all;
 }

@@ -83,7 +83,7 @@ class fake_etcd {
   void keep_alive(watcher const& on, std::string const& message);
   void remove(std::string const& begin, std::string const& end);
   void note(mvccpb::Event::EventType type, mvccpb::KeyValue kv);
-  void tell_watchers();
+  void notify_watchers();
   void fill(etcdserverpb::ResponseHeader& header) const;
 
   asio::io_context& io_;

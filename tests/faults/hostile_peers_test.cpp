@@ -36,19 +36,19 @@ asio::awaitable<std::optional<core::goodbye>> last_words(tcp::socket& s, std::st
   co_await asio::async_write(s, asio::buffer(bytes), no_throw);
   if (half_close) s.shutdown(tcp::socket::shutdown_send);
   wire::frame_decoder decoder{1 << 20};
-  std::optional<core::goodbye> said;
+  std::optional<core::goodbye> given;
   std::array<char, 4096> buffer;
   for (;;) {
     auto read = co_await s.async_read_some(asio::buffer(buffer), no_throw);
     auto& [problem, count] = read;
-    if (problem) co_return said;
+    if (problem) co_return given;
     decoder.feed({buffer.data(), count});
     for (;;) {
       auto frame = decoder.next();
       if (!frame || !*frame) break;
       auto message = wire::decode_server(**frame);
       BOOST_REQUIRE(message.has_value());
-      if (auto const* const g = std::get_if<core::goodbye>(&message->what.value)) said = *g;
+      if (auto const* const g = std::get_if<core::goodbye>(&message->what.value)) given = *g;
     }
   }
 }
@@ -121,30 +121,30 @@ BOOST_AUTO_TEST_CASE(malformed_input_gets_a_goodbye_with_the_reason) {
   auto const attack = [](asio::io_context& io, std::uint16_t port) -> asio::awaitable<void> {
     std::string const garbage{"\x00\x00\x00\x04\xff\xff\xff\xff", 8};
     tcp::socket a = co_await dial(io, port);
-    auto said = co_await last_words(a, garbage);
-    BOOST_REQUIRE(said);
-    BOOST_TEST(said->why.code() == errc::invalid_argument);
-    BOOST_TEST(!said->may_resume);
+    auto goodbye = co_await last_words(a, garbage);
+    BOOST_REQUIRE(goodbye);
+    BOOST_TEST(goodbye->why.code() == errc::invalid_argument);
+    BOOST_TEST(!goodbye->may_resume);
 
     std::string const oversize{"\x7f\xff\xff\xff", 4};
     tcp::socket b = co_await dial(io, port);
-    said = co_await last_words(b, oversize);
-    BOOST_REQUIRE(said);
-    BOOST_TEST(said->why.code() == errc::invalid_argument);
-    BOOST_TEST(said->why.message().find("2147483647") != std::string::npos);
+    goodbye = co_await last_words(b, oversize);
+    BOOST_REQUIRE(goodbye);
+    BOOST_TEST(goodbye->why.code() == errc::invalid_argument);
+    BOOST_TEST(goodbye->why.message().find("2147483647") != std::string::npos);
 
     std::string const half{"\x00\x00\x00\x40half", 8};
     tcp::socket c = co_await dial(io, port);
-    said = co_await last_words(c, half, true);
-    BOOST_TEST(!said);
+    goodbye = co_await last_words(c, half, true);
+    BOOST_TEST(!goodbye);
 
     std::string const other_job = hello_of_job("other");
     tcp::socket d = co_await dial(io, port);
-    said = co_await last_words(d, other_job);
-    BOOST_REQUIRE(said);
-    BOOST_TEST(said->why.code() == errc::failed_precondition);
-    BOOST_TEST(said->why.message().find("'other'") != std::string::npos);
-    BOOST_TEST(said->why.message().find("'default'") != std::string::npos);
+    goodbye = co_await last_words(d, other_job);
+    BOOST_REQUIRE(goodbye);
+    BOOST_TEST(goodbye->why.code() == errc::failed_precondition);
+    BOOST_TEST(goodbye->why.message().find("'other'") != std::string::npos);
+    BOOST_TEST(goodbye->why.message().find("'default'") != std::string::npos);
   };
   run_beside_a_job(server::options{}, attack);
 }
@@ -162,13 +162,13 @@ BOOST_AUTO_TEST_CASE(five_thousand_silent_connections_are_closed) {
   auto const attack = [](asio::io_context& io, std::uint16_t port) -> asio::awaitable<void> {
     std::vector<tcp::socket> silent;
     for (std::size_t i = 0; i < silent_connections; ++i) silent.push_back(co_await dial(io, port));
-    std::size_t told = 0;
+    std::size_t count = 0;
     std::string const nothing;
     for (tcp::socket& s : silent) {
-      auto const said = co_await last_words(s, nothing);
-      told += said && said->why.code() == errc::deadline_exceeded ? 1 : 0;
+      auto const goodbye = co_await last_words(s, nothing);
+      count += goodbye && goodbye->why.code() == errc::deadline_exceeded ? 1 : 0;
     }
-    BOOST_TEST(told == silent_connections);
+    BOOST_TEST(count == silent_connections);
   };
   run_beside_a_job(options, attack);
 }

@@ -122,13 +122,13 @@ class world {
       return logic_.lost(now_, cut);
     }
     if (rng_.one_in(16)) return logic_.write_progressed(now_);
-    std::string said = std::exchange(held_back_, {}) + words();
+    std::string given = std::exchange(held_back_, {}) + words();
     if (rng_.one_in(4)) {
-      auto const now = rng_.upto(said.size());
-      held_back_ = said.substr(now);
-      said.resize(now);
+      auto const now = rng_.upto(given.size());
+      held_back_ = given.substr(now);
+      given.resize(now);
     }
-    logic_.received(now_, said);
+    logic_.received(now_, given);
   }
 
   std::string words() {
@@ -228,18 +228,19 @@ class world {
     logic_.take_bytes(bytes_);
     if (!bytes_.empty()) check_bytes();
     logic_.take_commands(commands_);
-    for (agent_command const one : commands_) obey(one);
+    for (agent_command const command : commands_) obey(command);
     logic_.take_completions(completions_);
-    for (agent_completion const& one : completions_) {
-      transcript_ += std::to_string(one.call.value) + ' ' + one.what.outcome.text() + '\n';
-      if (open_.erase(one.call) == 0)
-        report_violation("call ", one.call, " completes, which is not open");
+    for (agent_completion const& completion : completions_) {
+      transcript_ +=
+          std::to_string(completion.call.value) + ' ' + completion.what.outcome.text() + '\n';
+      if (open_.erase(completion.call) == 0)
+        report_violation("call ", completion.call, " completes, which is not open");
     }
     logic_.take_events(events_);
-    for (agent_event const& one : events_) {
-      transcript_ += "event " + std::to_string(one.index()) + '\n';
+    for (agent_event const& event : events_) {
+      transcript_ += "event " + std::to_string(event.index()) + '\n';
       if (has_ended_) report_violation("an event follows the end");
-      has_ended_ = std::holds_alternative<agent_events::ended>(one);
+      has_ended_ = std::holds_alternative<agent_events::ended>(event);
     }
     if (logic_.open_calls() != open_.size()) {
       report_violation(logic_.open_calls(), " calls are open, which should be ", open_.size());

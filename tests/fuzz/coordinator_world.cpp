@@ -421,7 +421,7 @@ class world {
     }
     for (connection_id const id : over) {
       bare_.erase(id);
-      said_goodbye_.erase(id);
+      sent_goodbye_.erase(id);
       if (auto const at = by_connection_.find(id); at != by_connection_.end()) {
         clients_[at->second].connection = {};
         clients_[at->second].greeted = false;
@@ -457,9 +457,9 @@ class world {
   }
 
   void deliver(outgoing const& one) {
-    if (said_goodbye_.contains(one.to)) report_violation("something was sent after a goodbye");
+    if (sent_goodbye_.contains(one.to)) report_violation("something was sent after a goodbye");
     auto const* const bye = std::get_if<goodbye>(&one.what->value);
-    if (bye) said_goodbye_.insert(one.to);
+    if (bye) sent_goodbye_.insert(one.to);
     auto const at = by_connection_.find(one.to);
     if (at == by_connection_.end()) {
       if (!bare_.contains(one.to))
@@ -486,7 +486,7 @@ class world {
       c.unknown = r->unknown;
       c.greeted = true;
       for (request_id const id : r->unknown) {
-        if (!c.open.contains(id)) report_violation("what is not open is told to be unknown");
+        if (!c.open.contains(id)) report_violation("what is not open is reported as unknown");
       }
     } else if (!c.greeted) {
       report_violation("a push before the handshake's answer");
@@ -499,9 +499,9 @@ class world {
     auto const code = one.what->outcome.code();
     auto const at = c.open.find(one.in_reply_to);
     if (at == c.open.end()) {
-      // The session challenged its own task: cancelling that shows that the task is alive.
-      bool const was_challenge = one.in_reply_to == cancelled_ && code == errc::aborted;
-      if (!was_challenge) {
+      // The session claimed its own task: cancelling that shows that the task is alive.
+      bool const was_claim = one.in_reply_to == cancelled_ && code == errc::aborted;
+      if (!was_claim) {
         report_violation("a reply to request ", one.in_reply_to,
                          ", which is not open: ", one.what->outcome);
       }
@@ -533,14 +533,14 @@ class world {
 
   // Future versions were refused, and nothing comes twice or out of order.
   static void check_changes(watch_keys_args const& asked, outgoing const& one) {
-    auto const* const told = std::get_if<key_changes_answer>(&one.what->value);
-    if (!told || !asked.after || !one.what->outcome.ok()) return;
+    auto const* const update = std::get_if<key_changes_answer>(&one.what->value);
+    if (!update || !asked.after || !one.what->outcome.ok()) return;
     std::uint64_t last = *asked.after;
-    for (auto const& change : told->changes) {
-      if (change.version <= last) report_violation("a change was told twice or out of order");
+    for (auto const& change : update->changes) {
+      if (change.version <= last) report_violation("a change was reported twice or out of order");
       last = change.version;
     }
-    if (told->version < last) report_violation("a watch goes back in time");
+    if (update->version < last) report_violation("a watch goes back in time");
   }
 
   // An item received by one session goes to another only if the first has ended.
@@ -645,8 +645,8 @@ class world {
       count = std::strtoull(std::string{v->value.view()}.c_str(), nullptr, 10);
     }
     if (count < sums_.size() || count > sums_.size() + uncertain_) {
-      report_violation("counted ", count, ", but ", sums_.size(), " were told so and ", uncertain_,
-                       " are uncertain");
+      report_violation("counted ", count, ", but ", sums_.size(), " got that reply and ",
+                       uncertain_, " are uncertain");
     }
   }
 
@@ -670,7 +670,7 @@ class world {
   std::map<connection_id, std::size_t> by_connection_;
   std::set<connection_id> bare_;  // of no client, or abandoned by one
   std::set<task_id> granted_;     // some session granted guests access to them
-  std::set<connection_id> said_goodbye_;
+  std::set<connection_id> sent_goodbye_;
   std::vector<std::pair<connection_id, client_message>> late_;
   std::uint32_t secrets_{};
   bool names_last_{};

@@ -236,12 +236,12 @@ class server_world : public world<server_session, server_event> {
   }
 
   void look() {
-    for (auto& one : events_) {
-      if (auto const* const asked = std::get_if<call>(&one)) {
+    for (auto& event : events_) {
+      if (auto const* const asked = std::get_if<call>(&event)) {
         ++counts_.calls;
         if (!open_.insert(asked->stream).second) report_violation("a call was found twice");
         if (asked->message.size() > 8'000) report_violation("a message beyond the limit");
-      } else if (auto const* const gone = std::get_if<call_cancelled>(&one)) {
+      } else if (auto const* const gone = std::get_if<call_cancelled>(&event)) {
         ++counts_.endings;
         if (open_.erase(gone->stream) == 0) report_violation("a call ended that is not open");
       }
@@ -327,11 +327,11 @@ class client_world : public world<client_session, client_event> {
   }
 
   void look() {
-    for (auto& one : events_) {
-      if (auto const* const reply = std::get_if<reply_message>(&one)) {
+    for (auto& event : events_) {
+      if (auto const* const reply = std::get_if<reply_message>(&event)) {
         ++counts_.calls;
         if (!open_.contains(reply->stream)) report_violation("a reply to no call");
-      } else if (auto const* const gone = std::get_if<call_ended>(&one)) {
+      } else if (auto const* const gone = std::get_if<call_ended>(&event)) {
         ++counts_.endings;
         if (open_.erase(gone->stream) == 0) report_violation("a call ended that is not open");
       }

@@ -29,12 +29,12 @@ using test::times;
 // Changes the message in one place, preferably to bytes with a meaning in Protobuf: the ends
 // of varints, small field numbers and lengths.
 void mutate(random_source& rng, std::string& message, std::vector<std::string> const& others) {
-  static constexpr std::string_view telling{"\x00\x01\x02\x08\x0a\x10\x12\x7f\x80\xff", 10};
+  static constexpr std::string_view extremes{"\x00\x01\x02\x08\x0a\x10\x12\x7f\x80\xff", 10};
   auto const at = rng.upto(message.size());
   auto const rest = message.size() - at;
   switch (rng.upto(6)) {
     case 0: message.resize(at); break;
-    case 1: message.insert(at, 1, rng.one_of(telling)); break;
+    case 1: message.insert(at, 1, rng.one_of(extremes)); break;
     case 2: message.insert(at, rng.bytes(rng.size(20))); break;
     case 3: message.erase(at, rng.size(rest)); break;
     case 4: message.insert(at, message.substr(at, rng.size(rest))); break;
@@ -65,13 +65,13 @@ std::string varint(std::uint64_t value, std::size_t padding = 0) {
 
 // Often a field that messages have, in one of the encodings that Protobuf allows.
 std::string any_field(random_source& rng) {
-  static constexpr std::array<std::uint64_t, 8> telling{
+  static constexpr std::array<std::uint64_t, 8> extremes{
       0, 1, 9, 10, 127, 0xffff'ffff, 0x1'0000'0000, ~std::uint64_t{}};
   auto const padding = [&] { return rng.one_in(8) ? rng.size(9) : 0; };
   auto const number = rng.one_in(8) ? rng.size(100) : 1 + rng.upto(9);
   auto const type = rng.one_in(8) ? rng.upto(7) : 2 * rng.upto(1);
   auto made = varint(number << 3 | type, padding());
-  auto const value = rng.one_of(telling);
+  auto const value = rng.one_of(extremes);
   switch (type) {
     case 0: return made + varint(value, padding());
     case 1: return made + rng.bytes(8);
@@ -105,19 +105,19 @@ std::string rearranged(random_source& rng, std::vector<std::string> fields) {
     }
   }
   std::string made;
-  for (auto const& one : fields) made += one;
+  for (auto const& field : fields) made += field;
   return made;
 }
 
 // The same inside the request.
 std::string rearranged_request(random_source& rng, std::string_view payload) {
   auto fields = fields_of(payload);
-  for (auto& one : fields) {
-    std::string_view rest{one};
+  for (auto& field : fields) {
+    std::string_view rest{field};
     auto const parts = take_field(rest);
     if (parts->number < core::record_of<core::hello_args>.number) continue;
     auto const content = rearranged(rng, fields_of(parts->content));
-    one = varint(parts->number << 3 | 2) + varint(content.size()) + content;
+    field = varint(parts->number << 3 | 2) + varint(content.size()) + content;
   }
   return rearranged(rng, std::move(fields));
 }
@@ -166,9 +166,9 @@ BOOST_AUTO_TEST_CASE(mutated_messages_about_routes_are_refused_or_survive_a_roun
   append_receiver(to, {1, request_id{7}});
   append_receiver(to, {300, request_id{}});
   append_shared(samples[6], "the rest", to);
-  for (auto& one : samples) {
-    one.erase(0, length_bytes);
-    BOOST_TEST(survives_as_routed(one));
+  for (auto& sample : samples) {
+    sample.erase(0, length_bytes);
+    BOOST_TEST(survives_as_routed(sample));
   }
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
     random_source rng{seed()};

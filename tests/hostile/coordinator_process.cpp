@@ -47,7 +47,7 @@ std::filesystem::path new_directory() {
 // Starts the program with its standard output going to the descriptor.
 pid_t start(std::string const& program, std::vector<std::string> const& arguments, int output) {
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
-  for (auto const& one : arguments) argv.push_back(const_cast<char*>(one.c_str()));
+  for (auto const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_t const pid = ::fork();
   BOOST_TEST_REQUIRE(pid >= 0);

@@ -1,6 +1,6 @@
-// Clients of the JAX door that violate HTTP/2, and the limits that they announce: which bytes end a
-// connection, which end a call, and which are accepted. These rules are ours, whichever checks the
-// library makes.
+// Clients of the XLA service that violate HTTP/2, and the limits that they announce: which bytes
+// end a connection, which end a call, and which are accepted. These rules are ours, whichever
+// checks the library makes.
 
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"
@@ -51,8 +51,9 @@ class raw_client {
     auto const where = net::endpoint::parse(address).value();
     auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
     socket_ = net::socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    timeval const patience{30, 0};
-    ::setsockopt(socket_.value(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    timeval const receive_timeout{30, 0};
+    ::setsockopt(socket_.value(), SOL_SOCKET, SO_RCVTIMEO, &receive_timeout,
+                 sizeof(receive_timeout));
     BOOST_TEST_REQUIRE(::connect(socket_.value(), at.data(), at.size()) == 0);
   }
 

@@ -59,7 +59,7 @@ latencies quiet_job::measure(duration how_long) {
 
 std::size_t quiet_job::reconnects() const {
   std::size_t sum = 0;
-  for (auto const& one : tasks_) sum += one.reconnects();
+  for (auto const& task : tasks_) sum += task.reconnects();
   return sum;
 }
 

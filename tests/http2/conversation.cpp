@@ -24,8 +24,8 @@ std::vector<read_frame> server_harness::output() {
     return one.type == frame_type::settings ||
            (one.type == frame_type::window_update && one.stream == 0);
   });
-  for (auto& one : frames) {
-    if (one.type == frame_type::headers) one.payload = headers.read(one.payload);
+  for (auto& frame : frames) {
+    if (frame.type == frame_type::headers) frame.payload = headers.read(frame.payload);
   }
   return frames;
 }

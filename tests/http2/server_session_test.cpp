@@ -39,8 +39,8 @@ std::string golden_preface() {
 // A call with another value of one field.
 test::fields fields_with(std::string_view name, std::string_view value) {
   auto fields = test::call_fields("/p.Service/Method");
-  for (auto& one : fields) {
-    if (one.first == name) one.second = value;
+  for (auto& field : fields) {
+    if (field.first == name) field.second = value;
   }
   return fields;
 }
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(one_request_is_inflated_at_a_time_and_in_steps) {
   }
   BOOST_TEST(times > 2 * 3'000'000 / 400'000);
   BOOST_REQUIRE(events.size() == 2u);
-  for (auto const& one : events) BOOST_TEST((std::get<call>(one).message == text));
+  for (auto const& event : events) BOOST_TEST((std::get<call>(event).message == text));
   BOOST_TEST(server.memory_bytes() < 15'000u);
 }
 
@@ -390,14 +390,14 @@ BOOST_AUTO_TEST_CASE(a_conversation_does_not_depend_on_where_reads_split) {
                             test::whole_call(3, "/p.Service/Other", std::string(300, 'y')) +
                             headers(5, fields_with("content-type", "text/html")) +
                             frame(frame_type::reset, 0, 3, test::number(8, 4));
-  auto const said = [&](std::size_t cut) {
+  auto const given = [&](std::size_t cut) {
     server_harness h;
     h.feed(std::string_view{input}.substr(0, cut));
     h.feed(std::string_view{input}.substr(cut));
     std::string all;
-    for (auto const& one : h.events) {
-      if (auto const* const asked = std::get_if<call>(&one)) all += asked->path + asked->message;
-      all += std::to_string(one.index());
+    for (auto const& event : h.events) {
+      if (auto const* const asked = std::get_if<call>(&event)) all += asked->path + asked->message;
+      all += std::to_string(event.index());
     }
     // The order of acknowledgements may depend on it.
     auto frames = h.output();
@@ -408,8 +408,8 @@ BOOST_AUTO_TEST_CASE(a_conversation_does_not_depend_on_where_reads_split) {
     return all;
   };
 
-  auto const whole = said(input.size());
-  for (std::size_t cut = 0; cut < input.size(); ++cut) BOOST_TEST(said(cut) == whole);
+  auto const whole = given(input.size());
+  for (std::size_t cut = 0; cut < input.size(); ++cut) BOOST_TEST(given(cut) == whole);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

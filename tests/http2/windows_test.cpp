@@ -125,8 +125,8 @@ BOOST_AUTO_TEST_CASE(a_hundred_megabytes_are_received_while_small_calls_are_answ
     while (!rest.empty()) {
       events.clear();
       rest.remove_prefix(both.server.receive(t0, rest, events));
-      for (auto const& one : events) {
-        auto const& asked = std::get<call>(one);
+      for (auto const& event : events) {
+        auto const& asked = std::get<call>(event);
         if (asked.path == "/p.S/Huge") BOOST_TEST((asked.message == huge));
         small += asked.path == "/p.S/Small";
         BOOST_TEST(both.server.reply(asked.stream, ""));

@@ -27,7 +27,7 @@ constexpr std::uint32_t tasks = 3;
 struct peer {
   connection_id at{};
   bool is_open{};
-  bool is_told_goodbye{};
+  bool gets_goodbye{};
   std::set<std::uint64_t> unanswered;
   std::uint64_t replies{};
   core::hello_answer session;
@@ -140,7 +140,7 @@ class job {
       try {
         auto& out = logic_->out(to);
         while (!out.empty()) logic_->wrote(now_, to, read(p, out));
-        p.is_told_goodbye = p.is_told_goodbye || out.ends();
+        p.gets_goodbye = p.gets_goodbye || out.ends();
         if (out.ends()) lose(i);
       } catch (std::bad_alloc const&) {
         lose(i);

@@ -88,7 +88,7 @@ void run(harness& h) {
   h.say(0, [] { return put_frame(3, "k", std::string(5'000, 'v')); });
   h.say(1, [] { return try_get_frame(3, "k"); });
   h.say(2, [] { return barrier_frame(3, 2, "nobody else comes"); });
-  for (auto& one : h.peers) one.close();
+  for (auto& peer : h.peers) peer.close();
   h.run_iteration();
 }
 
@@ -113,8 +113,8 @@ void expect_ends(void (*fails)(std::size_t) noexcept) {
       h.run_iteration();
 
       BOOST_TEST(h.made->statistics().connections == 0u);
-      for (auto const& one : h.made->look().tasks) {
-        BOOST_TEST((one.state != task_state::connected), "task is connected still");
+      for (auto const& task : h.made->look().tasks) {
+        BOOST_TEST((task.state != task_state::connected), "task is connected still");
       }
     }
   }
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_stop_needs_no_memory) {
     test::end_memory_at(n);
 
     h.made->stop(std::move(reason));
-    for (auto& one : h.peers) one.close();
+    for (auto& peer : h.peers) peer.close();
     for (int i = 0; i < 1000 && !h.has_ended; ++i) {
       h.io.restart();
       h.io.run_one_for(std::chrono::milliseconds{10});

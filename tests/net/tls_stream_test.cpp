@@ -219,12 +219,12 @@ void server_is_refused(tls_pair& pair, std::string_view why_here, std::string_vi
   BOOST_TEST(pair.here.problem().code() == errc::unauthenticated);
 }
 
-// Its signature tells them apart.
+// Its signature distinguishes them.
 BOOST_FIXTURE_TEST_CASE(another_authority_of_the_same_name_is_not_trusted, fixture) {
   authority const other;
-  auto stranger = other.issue({"stranger"});
-  stranger.ca = trusted.file();
-  tls_pair pair{server, stranger};
+  auto foreign = other.issue({"foreign"});
+  foreign.ca = trusted.file();
+  tls_pair pair{server, foreign};
 
   client_is_refused(pair, "none of the authorities that this side knows has signed it",
                     "none of the authorities that it knows has signed this side's certificate");

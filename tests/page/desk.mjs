@@ -20,9 +20,9 @@ after(async () => {
 
 beforeEach(async () => {
   others = [];
-  await feed.tell({start: true});
-  await feed.tell({token: null});
-  await feed.tell({answer: {}});
+  await feed.control({start: true});
+  await feed.control({token: null});
+  await feed.control({answer: {}});
 });
 afterEach(async () => {
   for (const page of others) await page.context().close();
@@ -45,7 +45,7 @@ export async function visit(options) {
 
 // A page that initially shows this job.
 export async function show(message, options) {
-  await feed.tell({state: message});
+  await feed.control({state: message});
   const page = await visit(options);
   await live(page);
   return page;

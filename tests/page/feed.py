@@ -89,16 +89,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.headers.get("Upgrade", "").lower() == "websocket":
             self.talk()
         else:
-            self.answer_as_told()
+            self.answer_as_ordered()
 
-    def answer_as_told(self):
+    def answer_as_ordered(self):
         code, what = self.feed.answers.get(self.path.removeprefix("/api/v1/"), (200, {}))
         self.answer(code, json.dumps(what).encode(), ("Content-Type", "application/json"))
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.startswith("/api/v1/"):
-            self.answer_as_told()
+            self.answer_as_ordered()
         elif self.path == "/login" and json.loads(body)["token"] == self.feed.token:
             cookie = f"coxswain={self.feed.token}; HttpOnly; SameSite=Strict; Path=/"
             self.answer(204, b"", ("Set-Cookie", cookie))

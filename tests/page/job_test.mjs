@@ -62,7 +62,7 @@ async function noteWhen(page, selector, wanted) {
         const found = [...document.querySelectorAll(where)].some(
           (element) => element.checkVisibility() && element.textContent === text,
         );
-        if (found) window.saidAt ??= Date.now();
+        if (found) window.notedAt ??= Date.now();
       };
       new MutationObserver(look).observe(document.body, {
         attributes: true,
@@ -74,8 +74,8 @@ async function noteWhen(page, selector, wanted) {
     [selector, wanted],
   );
   return async () => {
-    await page.waitForFunction(() => window.saidAt);
-    return page.evaluate(() => window.saidAt);
+    await page.waitForFunction(() => window.notedAt);
+    return page.evaluate(() => window.notedAt);
   };
 }
 
@@ -91,10 +91,10 @@ test('a killed task is the headline within a second', async () => {
   const {url, processes} = await startJob(nothing, '--reconnect-grace', '0s');
   const page = await pageOf(url);
 
-  const said = await noteWhen(page, '#verdict-title', `Task ${VICTIM} failed`);
+  const noted = await noteWhen(page, '#verdict-title', `Task ${VICTIM} failed`);
   const killedAt = Date.now();
   processes[VICTIM].kill('SIGKILL');
-  const took = (await said()) - killedAt;
+  const took = (await noted()) - killedAt;
 
   console.log(`${took} ms from the kill to the headline`);
   assert.ok(took < 1000, `${took} ms`);
@@ -111,10 +111,10 @@ test('a lost task is suspect within a second, and failed after its grace', async
   const {url, processes} = await startJob(nothing, '--reconnect-grace', '2s');
   const page = await pageOf(url);
 
-  const said = await noteWhen(page, '#legend [data-state="suspect"] b', '1');
+  const noted = await noteWhen(page, '#legend [data-state="suspect"] b', '1');
   const killedAt = Date.now();
   processes[VICTIM].kill('SIGKILL');
-  const took = (await said()) - killedAt;
+  const took = (await noted()) - killedAt;
 
   assert.ok(took < 1000, `${took} ms`);
   await page.locator('#verdict-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
@@ -142,8 +142,8 @@ test('a round is cancelled on the page, and its callers learn by whom', async ()
   await page.locator('#confirm-yes').click();
 
   await page.locator('#notice', {hasText: 'Round 1 of ‘step’ was cancelled.'}).waitFor();
-  const told = page.locator('#events .text', {hasText: 'cancelled by 127.0.0.1 over HTTP'});
-  await told.first().waitFor();
+  const line = page.locator('#events .text', {hasText: 'cancelled by 127.0.0.1 over HTTP'});
+  await line.first().waitFor();
   assert.deepEqual(page.violations, []);
 });
 

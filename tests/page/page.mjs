@@ -31,7 +31,7 @@ export class Feed {
   }
 
   // See feed.py.
-  async tell(command) {
+  async control(command) {
     this.process.stdin.write(`${JSON.stringify(command)}\n`);
     await this.line();
   }

@@ -23,11 +23,11 @@ const all = Object.keys(scenes).flatMap((scene) =>
 );
 
 const feed = await Feed.start();
-await feed.tell({answer: answers});
+await feed.control({answer: answers});
 const browser = await launch();
 for (const name of wanted.length > 0 ? wanted : all) {
   const [scene, shape] = name.split('-');
-  await feed.tell({state: scenes[scene]()});
+  await feed.control({state: scenes[scene]()});
   const page = await open(browser, shapes[shape]);
   await page.goto(feed.url);
   await live(page);

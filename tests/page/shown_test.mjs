@@ -63,13 +63,13 @@ test('each state has its own shape, independent of color', async () => {
 });
 
 test('a change of a task is shown within a second', async () => {
-  await feed.tell({state: scenes.working()});
+  await feed.control({state: scenes.working()});
   const page = await fresh();
   await timed(page);
 
   const error = {code: 'ABORTED', message: 'killed'};
   for (const number of [5, 6, 7]) {
-    await feed.tell({send: update({tasks: [task(number, {state: 'failed', error})]})});
+    await feed.control({send: update({tasks: [task(number, {state: 'failed', error})]})});
     const failed = page.locator('#legend [data-state="failed"] b');
     await page.waitForFunction((tasks) => window.times.length > tasks, number - 4);
     assert.equal(await failed.innerText(), String(number - 4));
@@ -89,14 +89,14 @@ test('another epoch may have fewer tasks, or more', async () => {
   const connected = page.locator('#legend [data-state="connected"] b');
 
   for (const count of [2, 40, 0, 3]) {
-    await feed.tell({send: job(count)});
+    await feed.control({send: job(count)});
     await page.waitForFunction(
       (wanted) =>
         document.querySelector('#legend [data-state="connected"] b').textContent === wanted,
       String(count),
     );
     await page.mouse.move(640, 400 + count);
-    await feed.tell({send: update({tasks: []})});
+    await feed.control({send: update({tasks: []})});
   }
 
   assert.equal(await connected.innerText(), '3');
@@ -110,7 +110,7 @@ test('the cause of failure is the headline', async () => {
   assert.equal(await page.title(), '⚠ train-7b · Coxswain');
 
   const {error} = scenes.failed().state;
-  await feed.tell({send: update({summary: {error}})});
+  await feed.control({send: update({summary: {error}})});
   await page.locator('#verdict-title', {hasText: 'Task 93 failed'}).waitFor();
 
   assert.match(await text(page, '#verdict-why'), /b011:3305 · ABORTED: .*signal 9/);
@@ -155,26 +155,26 @@ test('the verdict names the problems, the worst first', async () => {
   const says = (title) => page.locator('#verdict-title', {hasText: title}).waitFor();
   await says('Waiting for tasks to join');
 
-  await feed.tell({send: set(...Array.from({length: 16}, (_, number) => [number, {}]))});
+  await feed.control({send: set(...Array.from({length: 16}, (_, number) => [number, {}]))});
   await says('Running');
-  await feed.tell({send: set([3, {no_progress: true}], [4, {no_progress: true}])});
+  await feed.control({send: set([3, {no_progress: true}], [4, {no_progress: true}])});
   await says('2 tasks are without progress');
   assert.equal((await counts(page)).stalled, '2');
-  await feed.tell({send: set([5, {suspect: true}])});
+  await feed.control({send: set([5, {suspect: true}])});
   await says('Task 5 is suspect');
-  await feed.tell({
+  await feed.control({
     send: update({barriers: [barrier({arrived: 15, expected: 16, missing: '7', age_ms: 3000})]}),
   });
   await says('Task 7 is missing');
   assert.match(await text(page, '#verdict-why'), /step · round 418: 15 of 16 tasks arrived/);
-  await feed.tell({
+  await feed.control({
     send: update({why: scenes.stuck().why}),
   });
   await says('Stuck');
-  await feed.tell({
+  await feed.control({
     send: set(...Array.from({length: 16}, (_, number) => [number, {state: 'left'}])),
   });
-  await feed.tell({send: update({why: {stuck: null, waits: [], more: 0}})});
+  await feed.control({send: update({why: {stuck: null, waits: [], more: 0}})});
   await says('Done');
 });
 
@@ -182,7 +182,7 @@ test('tasks count as missing once half of the others wait, or after a long time'
   const page = await show(job(16));
   const missing = async (arrived, age) => {
     const open = barrier({arrived, expected: 16, missing: '8-15', age_ms: age});
-    await feed.tell({send: update({barriers: [open]})});
+    await feed.control({send: update({barriers: [open]})});
     await page.locator('#barriers .amount', {hasText: `${arrived} / 16`}).waitFor();
     return (await counts(page)).missing;
   };
@@ -206,34 +206,34 @@ test('open barriers show the missing tasks, and their ages advance', async () =>
   assert.equal(await bar.getAttribute('aria-valuenow'), '1990');
   await line.locator('.times', {hasText: 'for 7 s'}).waitFor({timeout: 4000});
 
-  await feed.tell({send: update()});
+  await feed.control({send: update()});
   await page.locator('#barriers-none').waitFor();
   assert.equal(await line.count(), 0);
 });
 
 test('the missing are shown in the grid, round after round, until one leaves', async () => {
   const page = await show(job(40, {barriers: [barrier({missing: '7,9-12'})]}));
-  const said = (wanted) => page.locator('#search-result', {hasText: wanted}).waitFor();
+  const resultShows = (wanted) => page.locator('#search-result', {hasText: wanted}).waitFor();
 
   await page.locator('#barriers .show').click();
-  await said('5 tasks missing at step · round 418');
+  await resultShows('5 tasks missing at step · round 418');
   assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'true');
-  await feed.tell({send: update({barriers: [barrier({missing: '9-12'})]})});
-  await said('4 tasks missing at step · round 418');
-  await feed.tell({send: update()});
-  await said('No round of ‘step’ is open; the next is shown.');
-  await feed.tell({send: update({barriers: [barrier({round: 419, missing: '30'})]})});
-  await said('1 task missing at step · round 419');
+  await feed.control({send: update({barriers: [barrier({missing: '9-12'})]})});
+  await resultShows('4 tasks missing at step · round 418');
+  await feed.control({send: update()});
+  await resultShows('No round of ‘step’ is open; the next is shown.');
+  await feed.control({send: update({barriers: [barrier({round: 419, missing: '30'})]})});
+  await resultShows('1 task missing at step · round 419');
 
   await page.locator('#barriers .show').click();
-  await said('All tasks are shown.');
+  await resultShows('All tasks are shown.');
   await page.locator('#barriers .show').click();
   await page.locator('#show-all').click();
-  await said('All tasks are shown.');
+  await resultShows('All tasks are shown.');
   await page.locator('#barriers .show').click();
   await page.locator('#grid').focus();
   await page.keyboard.press('Escape');
-  await said('All tasks are shown.');
+  await resultShows('All tasks are shown.');
   assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'false');
 });
 
@@ -267,7 +267,7 @@ test('tasks are grouped by host, each with its state', async () => {
 
   await page.locator('#hosts').getByText('b017').click();
   assert.equal(await text(page, '#search-result'), '8 tasks on b017');
-  await feed.tell({send: update({tasks: [task(140, {process: 'c1:1'})]})});
+  await feed.control({send: update({tasks: [task(140, {process: 'c1:1'})]})});
   await page.locator('#tasks-count', {hasText: '200 on 26 hosts'}).waitFor();
   await page.locator('#search-result', {hasText: '7 tasks on b017'}).waitFor();
 });
@@ -285,7 +285,7 @@ test('a host is shown with its relay', async () => {
     await shown.innerText(),
     'Relay b017:77: 8 clients, 1 paused, connected for 1 min',
   );
-  await feed.tell({send: update({relays: [relay('b017:78', {at_ms: 836000})]})});
+  await feed.control({send: update({relays: [relay('b017:78', {at_ms: 836000})]})});
   await page.locator('#hosts .relay', {hasText: 'Relay b017:78: 8 clients, connected'}).waitFor();
 });
 
@@ -303,7 +303,7 @@ test('progress is one of the figures', async () => {
 
   assert.equal(await figure.locator('strong').innerText(), '4,177');
   assert.equal(await figure.locator('span').innerText(), '3 behind (task 17)');
-  await feed.tell({send: update({tasks: [task(17), task(140)]})});
+  await feed.control({send: update({tasks: [task(17), task(140)]})});
   await figure.locator('span', {hasText: 'all alike'}).waitFor();
 });
 
@@ -337,7 +337,7 @@ test('waits and deadlocks are shown', async () => {
     ],
     more: 3,
   };
-  await feed.tell({send: update({why})});
+  await feed.control({send: update({why})});
   await page.locator('#verdict-title', {hasText: 'Running'}).waitFor();
   assert.match(
     await text(page, '#waits'),
@@ -434,7 +434,7 @@ test('the chart reads rounds aloud', async () => {
     '‘step’ round 2: 250 ms for 4 tasks; task 3 last, 180 ms after the median',
   );
 
-  await feed.tell({send: update({rounds: [round(4, {name: 'checkpoint'})]})});
+  await feed.control({send: update({rounds: [round(4, {name: 'checkpoint'})]})});
   await page.locator('#rounds-name option', {hasText: 'checkpoint'}).waitFor({state: 'attached'});
   await page.locator('#rounds-name').selectOption('checkpoint');
   assert.match(await text(page, '#chart-reading'), /^1 round:/);
@@ -460,7 +460,7 @@ test('a line for many merged events replaces theirs and shows their number', asy
     ),
   );
   assert.equal(await text(page, '#failures-count'), '9,999 later failures, the first 1:');
-  await feed.tell({send: update({events: [lost(10001, {count: 10000, tasks: '0-9999'})]})});
+  await feed.control({send: update({events: [lost(10001, {count: 10000, tasks: '0-9999'})]})});
   const lines = page.locator('#events .text');
   await lines.filter({hasText: 'like this'}).waitFor();
   assert.deepEqual(await lines.allTextContents(), [
@@ -474,7 +474,7 @@ test('events are listed newest first, and filtered', async () => {
   const page = await show(
     job(4, {}, {events: [event(1, 'one'), event(2, 'two', {severity: 'warning', task: 2})]}),
   );
-  await feed.tell({
+  await feed.control({
     send: update({events: [event(2, 'two'), event(3, 'three', {severity: 'error'})]}),
   });
 
@@ -520,7 +520,7 @@ test('untrusted texts are shown as text', async () => {
     more: 0,
   };
   const keys = [{key: markup, version: 1, bytes: markup.length}];
-  await feed.tell({
+  await feed.control({
     answer: {
       'keys?prefix=&limit=100': [200, {keys, version: 1, more: false}],
       [`keys/${encodeURIComponent(markup)}`]: [200, {...keys[0], value: markup}],

@@ -10,7 +10,7 @@ import {live} from './page.mjs';
 const AS_OPERATOR = {role: [200, {role: 'operator'}]};
 
 test('everything can be reached and done with the keyboard', async () => {
-  await feed.tell({answer: AS_OPERATOR});
+  await feed.control({answer: AS_OPERATOR});
   const page = await show(scenes.working());
   const selected = () => text(page, '#details .task strong');
 
@@ -177,7 +177,7 @@ const READABLE = [
 
 for (const colorScheme of ['light', 'dark']) {
   test(`all text is readable in ${colorScheme} (WCAG AA)`, async () => {
-    await feed.tell({answer: AS_OPERATOR});
+    await feed.control({answer: AS_OPERATOR});
     const message = scenes.failed();
     message.why = scenes.stuck().why;
     const page = await show(message, {colorScheme});
@@ -185,7 +185,7 @@ for (const colorScheme of ['light', 'dark']) {
     for (const [selector, ratio] of await contrasts(page, READABLE)) {
       assert.ok(ratio >= 4.5, `${selector}: ${ratio.toFixed(2)}`);
     }
-    await feed.tell({state: scenes.stuck()});
+    await feed.control({state: scenes.stuck()});
     await page.reload();
     await live(page);
     const warning = ['#verdict-title', '#verdict-why', '#barriers .missing', '#barriers .cancel'];
@@ -265,7 +265,7 @@ test('ten thousand tasks are drawn within a second, and updated without jank', a
   const now = await clockOf(page);
 
   let start = await now();
-  await feed.tell({send: scenes.large()});
+  await feed.control({send: scenes.large()});
   await page.locator('#tasks-count', {hasText: '10,000'}).waitFor();
   const first = (await now()) - start;
   assert.equal((await counts(page)).waiting, '9,909');
@@ -273,7 +273,7 @@ test('ten thousand tasks are drawn within a second, and updated without jank', a
   for (let batch = 0; batch < 10; ++batch) {
     const tasks = Array.from({length: 500}, (_, at) => task(batch * 500 + at, {suspect: true}));
     start = await now();
-    await feed.tell({send: update({summary: {keys: 7000 + batch}, tasks})});
+    await feed.control({send: update({summary: {keys: 7000 + batch}, tasks})});
     await page.locator('#figures strong', {hasText: `7,00${batch}`}).waitFor();
     updates.push((await now()) - start);
   }
@@ -355,7 +355,7 @@ test('a window moved to a sharper screen is redrawn', async () => {
   const screen = {width: 1280, height: 900, mobile: false};
 
   await session.send('Emulation.setDeviceMetricsOverride', {...screen, deviceScaleFactor: 3});
-  await feed.tell({send: update({tasks: [task(1, {suspect: true})]})});
+  await feed.control({send: update({tasks: [task(1, {suspect: true})]})});
   await page.waitForFunction(() => {
     const canvas = document.getElementById('grid-canvas');
     return canvas.width === Math.round(3 * parseFloat(canvas.style.width));
@@ -377,13 +377,13 @@ test('one failed task of ten thousand is found', async () => {
 test('the page reconnects when the coordinator is back', async () => {
   const page = await show(scenes.four());
 
-  await feed.tell({stop: true});
+  await feed.control({stop: true});
   await page.locator('#link-text', {hasText: /^reconnecting in \d+ s$/}).waitFor();
   const age = await text(page, '#barriers .times');
 
   const other = job(3, {job: 'next', coordinator: '0000000000000002', rounds: []});
-  await feed.tell({state: other});
-  await feed.tell({start: true});
+  await feed.control({state: other});
+  await feed.control({start: true});
   await live(page);
 
   assert.equal(await text(page, '#job'), 'next');
@@ -394,10 +394,10 @@ test('the page reconnects when the coordinator is back', async () => {
 
 test('later attempts are further apart, and one can be made at once', async () => {
   const page = await show(scenes.four());
-  await feed.tell({stop: true});
+  await feed.control({stop: true});
 
   await page.locator('#link-text', {hasText: /in [3-9] s/}).waitFor();
-  await feed.tell({start: true});
+  await feed.control({start: true});
   // The next attempt may be due just now, and then there is no such button.
   await page.evaluate(() => document.getElementById('reconnect').click());
 
@@ -405,8 +405,8 @@ test('later attempts are further apart, and one can be made at once', async () =
 });
 
 test('a locked job asks for its token', async () => {
-  await feed.tell({token: 'open sesame'});
-  await feed.tell({state: scenes.four()});
+  await feed.control({token: 'open sesame'});
+  await feed.control({state: scenes.four()});
   const page = await visit({});
   await page.locator('#login[open]').waitFor();
 
@@ -447,7 +447,7 @@ test('there are no external resources, and no motion with reduced motion', async
 });
 
 test('nothing moves while the job runs (CLS below 0.05)', async () => {
-  await feed.tell({state: scenes.empty()});
+  await feed.control({state: scenes.empty()});
   for (const viewport of [
     {width: 1280, height: 900},
     {width: 390, height: 844},
@@ -464,13 +464,13 @@ test('nothing moves while the job runs (CLS below 0.05)', async () => {
 
     const tasks = Array.from({length: 16}, (_, number) => task(number));
     for (let part = 0; part < 4; ++part) {
-      await feed.tell({send: update({tasks: tasks.slice(4 * part, 4 * part + 4)})});
+      await feed.control({send: update({tasks: tasks.slice(4 * part, 4 * part + 4)})});
       await frames(page);
     }
     for (let number = 1; number <= 12; ++number) {
       const open = barrier({round: number, arrived: 15, expected: 16, missing: '7', age_ms: 3000});
       const waits = [wait({round: number, waiting: '0-6,8-15', known: [known(7)]})];
-      await feed.tell({
+      await feed.control({
         send: update({
           barriers: [open],
           why: {stuck: null, waits, more: 0},
@@ -478,13 +478,13 @@ test('nothing moves while the job runs (CLS below 0.05)', async () => {
         }),
       });
       await frames(page);
-      await feed.tell({
+      await feed.control({
         send: update({rounds: [round(number)], why: {stuck: null, waits: [], more: 0}}),
       });
       await frames(page);
     }
     const {error} = scenes.failed().state;
-    await feed.tell({send: update({summary: {error}, tasks: [task(5, {suspect: true})]})});
+    await feed.control({send: update({summary: {error}, tasks: [task(5, {suspect: true})]})});
     await page.locator('#verdict[data-level="bad"]').waitFor();
     await frames(page);
 
@@ -559,7 +559,7 @@ test('a selection before following a link does not change the address', async ()
 });
 
 test('keys are browsed by prefix, and a value is shown', async () => {
-  await feed.tell({
+  await feed.control({
     answer: {
       'keys?prefix=&limit=100': [200, {...keyed('address/0', 'address/1'), more: true}],
       'keys?prefix=&limit=102': [200, keyed('address/0', 'address/1', 'zeta')],
@@ -603,7 +603,7 @@ async function posted(page, press) {
 }
 
 test('an operator cancels, preempts and drains, each after a confirmation', async () => {
-  await feed.tell({answer: AS_OPERATOR});
+  await feed.control({answer: AS_OPERATOR});
   const page = await show(scenes.four());
   const yes = () => page.locator('#confirm-yes').click();
 
@@ -629,7 +629,7 @@ test('an operator cancels, preempts and drains, each after a confirmation', asyn
 
 test('what the coordinator refuses stands in the question', async () => {
   const why = {code: 'FAILED_PRECONDITION', message: "barrier 'step' has no open round to cancel"};
-  await feed.tell({answer: {...AS_OPERATOR, cancel: [400, why]}});
+  await feed.control({answer: {...AS_OPERATOR, cancel: [400, why]}});
   const page = await show(scenes.four());
 
   await page.locator('#barriers .cancel').click();
@@ -642,7 +642,7 @@ test('what the coordinator refuses stands in the question', async () => {
 });
 
 test('who may only look sees no buttons of operators', async () => {
-  await feed.tell({answer: {role: [200, {role: 'reader'}]}});
+  await feed.control({answer: {role: [200, {role: 'reader'}]}});
   const page = await show(scenes.four());
 
   await page.locator('#grid').focus();

@@ -85,13 +85,13 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         at = self.coordinator()
         a, b = await self.client(at), await self.client(at)
         watch = await a.watch("d")
-        popped, told = [], []
+        popped, received = [], []
 
         async def pop():
             popped.append((await a.pop("q")).value)
 
         async def follow():
-            told.extend(change.value for change in await watch.next())
+            received.extend(change.value for change in await watch.next())
 
         items = [str(i).encode() for i in range(300)]
         for i, item in enumerate(items):
@@ -106,10 +106,10 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await asyncio.gather(*calls, return_exceptions=True)
         while len(popped) < len(items):
             popped.append((await a.pop("q", LIMIT)).value)
-        while not told or told[-1] != items[-1]:
-            told.extend(change.value for change in await watch.next(LIMIT))
+        while not received or received[-1] != items[-1]:
+            received.extend(change.value for change in await watch.next(LIMIT))
 
-        self.assertEqual((popped, told), (items, items))
+        self.assertEqual((popped, received), (items, items))
 
     async def test_a_lock_granted_to_a_cancelled_call_is_released_at_once(self):
         at = self.coordinator()

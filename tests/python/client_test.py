@@ -292,7 +292,7 @@ class Job(PythonTest):
 
     def test_an_exception_fails_the_job_with_its_text(self):
         at = self.coordinator(2)
-        told = []
+        received = []
 
         def fails():
             with self.assertRaises(ZeroDivisionError):
@@ -302,7 +302,7 @@ class Job(PythonTest):
 
         def hears():
             other = self.client(at, 1)
-            other.on_failure(told.append)
+            other.on_failure(received.append)
             other.join()
             other.barrier("both")
             error = other.failure(LIMIT)
@@ -314,8 +314,8 @@ class Job(PythonTest):
 
         self.assertEqual((error.cause.task, error.cause.code), (0, coxswain.Code.UNKNOWN))
         self.assertIn("ZeroDivisionError: no more", str(error))
-        eventually(lambda: told)
-        self.assertEqual(told[0].cause, error.cause)
+        eventually(lambda: received)
+        self.assertEqual(received[0].cause, error.cause)
 
     def test_an_exception_with_any_text_is_reported_and_reraised(self):
         class Silent(Exception):
@@ -349,17 +349,17 @@ class Job(PythonTest):
 
     def test_a_dropped_client_fails_its_task_despite_a_waiting_call(self):
         at = self.coordinator()
-        told = []
+        received = []
         job = self.client(at, 0)
         self._cleanups.pop()  # which owns the lock
         job.join()
-        job.on_failure(told.append)
+        job.on_failure(received.append)
         with self.assertRaises(TypeError):
             job.on_failure(None)
         del job
         gc.collect()
         eventually(lambda: at.status().tasks[0].state == "failed")
-        self.assertEqual(told, [])
+        self.assertEqual(received, [])
 
     def test_a_status_has_all_that_the_coordinator_states(self):
         at = self.coordinator(3, elastic=True, min_tasks=2, last_call=0)
@@ -404,10 +404,10 @@ class Topologies(PythonTest):
                           for job in self.jobs))
 
     def test_all_tasks_get_all_devices_with_their_ids(self):
-        told = {"cores": 108, "is_shared": True, "mesh": [2, 3], "speed": 1.5, "\N{HIGH VOLTAGE SIGN}": "on"}
+        expected = {"cores": 108, "is_shared": True, "mesh": [2, 3], "speed": 1.5, "\N{HIGH VOLTAGE SIGN}": "on"}
         mine = coxswain.Device(
             7, "A100", "NVIDIA", "gpu", "8.0", 108, 1, "fabric", 1 << 36, 167_936, "short", "long",
-            told)
+            expected)
         each = lambda task: coxswain.Topology([mine] * (2 - task), f"boot-{task}", ["root", "leaf"])
 
         first, second = self.exchange(each)

@@ -227,9 +227,9 @@ class OfTask0(PythonTest):
     def setUp(self):
         super().setUp()
         self.address = a_free_address()
-        said = {"COXSWAIN_ADDRESS": self.address, "COXSWAIN_TASK_ID": "0", "COXSWAIN_NUM_TASKS": "1",
+        expected = {"COXSWAIN_ADDRESS": self.address, "COXSWAIN_TASK_ID": "0", "COXSWAIN_NUM_TASKS": "1",
                 "COXSWAIN_JOB": "night", "COXSWAIN_TOKEN": "pull"}
-        patch = unittest.mock.patch.dict(os.environ, said)
+        patch = unittest.mock.patch.dict(os.environ, expected)
         patch.start()
         self.addCleanup(patch.stop)
 

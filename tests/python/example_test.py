@@ -30,10 +30,10 @@ class Train(PythonTest):
 
     def result(self, programs):
         """The final output of all of them, which must be equal."""
-        said = {re.search(r"stopped after (\d+) steps with weight (\S+)", self.out_of(one)).groups()
+        output = {re.search(r"stopped after (\d+) steps with weight (\S+)", self.out_of(one)).groups()
                 for one in programs}
-        self.assertEqual(len(said), 1, said)
-        step, weight = said.pop()
+        self.assertEqual(len(output), 1, output)
+        step, weight = output.pop()
         return int(step), float(weight)
 
     def test_a_killed_task_returns_without_lost_work(self):

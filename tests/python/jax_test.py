@@ -292,17 +292,17 @@ class Life(JaxTest):
 
     def test_the_callback_gets_a_failure_and_the_process_continues(self):
         service = self.service_of(2)
-        told = []
+        received = []
         clients = [jax_compat.get_distributed_runtime_client(
-            service.address, task, missed_heartbeat_callback=told.append,
+            service.address, task, missed_heartbeat_callback=received.append,
             shutdown_on_destruction=False) for task in (0, 1)]
         together(*(client.connect for client in clients))
         clients[1]._native.close()
         with self.assertRaisesRegex(RuntimeError, "^(INTERNAL|FAILED_PRECONDITION): "):
             clients[0].wait_at_barrier("b", 60_000)
-        eventually(lambda: told)
-        self.assertRegex(str(told[0]), "^UNAVAILABLE: Task 1 heartbeat timeout: ")
-        self.assertEqual(told[0].error_code_string, "UNAVAILABLE")
+        eventually(lambda: received)
+        self.assertRegex(str(received[0]), "^UNAVAILABLE: Task 1 heartbeat timeout: ")
+        self.assertEqual(received[0].error_code_string, "UNAVAILABLE")
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
             clients[0].shutdown()
 
@@ -440,8 +440,8 @@ class Distributed(JaxTest):
                 "jax_compat.shutdown()\n"
                 "jax_compat.shutdown()\n"
                 "print(jax_compat.is_initialized())\n")
-        said = self.out_of(self.python(code, a_free_address()))
-        self.assertRegex(said, "False True\n.*only be called once.*\nFalse\n")
+        output = self.out_of(self.python(code, a_free_address()))
+        self.assertRegex(output, "False True\n.*only be called once.*\nFalse\n")
 
     def test_concurrent_initialize_and_shutdown(self):
         for num in (1, 2, 4):
@@ -698,9 +698,9 @@ class Distributed(JaxTest):
                 "global_state.client = object()\n"
                 "assert jax.distributed.is_initialized()\n")
         path = os.pathsep.join([str(STANDIN), *sys.path])
-        said = self.out_of(self.python(code, a_free_address(), a_free_address(),
+        output = self.out_of(self.python(code, a_free_address(), a_free_address(),
                                        PYTHONPATH=path))
-        self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
+        self.assertTrue(output.startswith("DEADLINE_EXCEEDED: "), output)
 
     def test_install_replaces_earlier_imports(self):
         code = ("import sys\n"

@@ -370,9 +370,9 @@ class Ends(PythonTest):
                         "    await other.pop('q', None)\n"
                         f"{kind}\n"
                         f"{ends}\n", at.address)
-                    said = self.out_of(program, 3 if "Exit" in ends else 0)
+                    output = self.out_of(program, 3 if "Exit" in ends else 0)
                     if "work" in kind:
-                        self.assertIn("main thread has ended", said)
+                        self.assertIn("main thread has ended", output)
 
     def test_a_thread_that_waits_during_the_import_of_pools_does_not_keep_them_alive(self):
         at = self.coordinator()
@@ -451,13 +451,13 @@ class Ends(PythonTest):
 
 class Package(PythonTest):
     def test_import_is_fast_and_loads_few_modules(self):
-        said = self.out_of(self.python(
+        output = self.out_of(self.python(
             "import sys\n"
             "before = set(sys.modules)  # some installations import more of themselves than others\n"
             "import coxswain\n"
             "print([m for m in ('asyncio', 'dataclasses', 'google.protobuf', 'jax', 'numpy', 'torch',"
             " 'typing') if m in set(sys.modules) - before])"))
-        self.assertEqual(said, "[]\n")
+        self.assertEqual(output, "[]\n")
 
     def test_a_missing_or_foreign_native_module_is_reported(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -166,19 +166,19 @@ for call in (lambda: same.get("k"), lambda: same.wait(["a", "k", "l"], datetime.
 
 class LaterTorch(PythonTest):
     def test_a_timeout_raises_the_torch_error(self):
-        said = self.out_of(self.python(STANDIN, self.coordinator().address)).splitlines()
-        for line, begins in zip(said, ("wait timeout after 200ms, keys: k (DEADLINE_EXCEEDED: ",
+        output = self.out_of(self.python(STANDIN, self.coordinator().address)).splitlines()
+        for line, begins in zip(output, ("wait timeout after 200ms, keys: k (DEADLINE_EXCEEDED: ",
                                        "wait timeout after 30ms, keys: a, k, l (",
                                        "wait timeout after 200ms, keys: a, k (")):
             self.assertTrue(line.startswith(begins), line)
-        self.assertEqual(len(said), 3)
+        self.assertEqual(len(output), 3)
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch")
 class Torch(PythonTest):
     def test_a_store_lives_as_long_as_its_torch_wrappers(self):
-        said = self.out_of(self.python(PREFIXED, self.coordinator().address))
-        self.assertRegex(said, r"^(Socket Timeout: )?wait timeout after 200ms, keys: p/never \(.*\n"
+        output = self.out_of(self.python(PREFIXED, self.coordinator().address))
+        self.assertRegex(output, r"^(Socket Timeout: )?wait timeout after 200ms, keys: p/never \(.*\n"
                                r"(Socket Timeout: )?wait timeout after 30ms, keys: p/k, p/never \(")
 
     def test_a_process_group_of_four_reduces(self):

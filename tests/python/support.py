@@ -59,7 +59,7 @@ class PythonTest(unittest.TestCase):
 
 
 def seconds_without_cpu(pid):
-    """How long the threads of a process were ready to run but had no CPU; zero if the kernel does not tell."""
+    """How long the threads of a process were ready to run but had no CPU; zero if the kernel does not show it."""
     nanoseconds = 0
     for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):  # it has ended

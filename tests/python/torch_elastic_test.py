@@ -137,7 +137,7 @@ class Agent(threading.Thread):
             self.store.set(f"{prefix}/last_member", b"")
         self.store.get(f"{prefix}/last_member")
 
-    def tell(self, order):
+    def order(self, order):
         with self.now:
             self.order = order
             self.now.notify()
@@ -166,7 +166,7 @@ class TorchElastic(PythonTest):
 
     def agent(self, name, **conf):
         made = Agent(self.job.address, name, self.version, **conf)
-        self.addCleanup(made.tell, Lost())
+        self.addCleanup(made.order, Lost())
         return made
 
     def agents(self, count, **conf):
@@ -184,7 +184,7 @@ class TorchElastic(PythonTest):
 
     def end_well(self, agents):
         for one in agents:
-            one.tell("end")
+            one.order("end")
         for one in agents:
             self.assertEqual(one.outcome(), "well")
 
@@ -212,7 +212,7 @@ class TorchElastic(PythonTest):
         four = self.agents(4)
         self.assert_one_epoch(four, 4)
 
-        four[0].tell(Lost())
+        four[0].order(Lost())
         self.assertIsInstance(four[0].outcome(), Lost)
         self.assert_one_epoch(four[1:], 3)
         again = self.agent("n0")
@@ -224,7 +224,7 @@ class TorchElastic(PythonTest):
         four = self.agents(4)
         self.assert_one_epoch(four, 4)
 
-        four[2].tell(KeyboardInterrupt())
+        four[2].order(KeyboardInterrupt())
 
         self.assertIsInstance(four[2].outcome(), KeyboardInterrupt)
         rest = [four[0], four[1], four[3]]
@@ -238,7 +238,7 @@ class TorchElastic(PythonTest):
             dying = self.agent("n3", dies_in_exchange=step)
             eventually(lambda: dying.ended is not None or dying.seen)
             if dying.ended is None:  # it has not the rank that takes this step
-                dying.tell(Lost())
+                dying.order(Lost())
             dying.outcome()
             self.assert_one_epoch(others, 3)
             self.end_well(others)
@@ -248,7 +248,7 @@ class TorchElastic(PythonTest):
         three = self.agents(3)
         self.assert_one_epoch(three, 3)
 
-        three[1].tell(ChildFailedError("train.py: exit code 3"))
+        three[1].order(ChildFailedError("train.py: exit code 3"))
 
         for one in (three[0], three[2]):
             ended = one.outcome()
@@ -262,7 +262,7 @@ class TorchElastic(PythonTest):
         three = self.agents(3, on_failure="shrink")
         self.assert_one_epoch(three, 3)
 
-        three[1].tell(ChildFailedError("train.py: exit code 3"))
+        three[1].order(ChildFailedError("train.py: exit code 3"))
 
         rest = [three[0], three[2]]
         self.assert_one_epoch(rest, 2)
@@ -274,7 +274,7 @@ class TorchElastic(PythonTest):
         first = self.assert_one_epoch(four, 4)
         spare = self.spare("s0")
 
-        four[1].tell(Lost())
+        four[1].order(Lost())
         rest = [four[0], four[2], four[3], spare]
         self.assert_one_epoch(rest, 4, first)
         unneeded = self.spare("s1", join_timeout=0.1)  # no limit for a spare
@@ -296,7 +296,7 @@ class TorchElastic(PythonTest):
             self.assert_one_epoch(two, 2)
             third = self.agent("n2")
             self.assert_one_epoch([*two, third], 3)
-            third.tell(Lost())
+            third.order(Lost())
             self.assert_one_epoch(two, 2, 2)
             self.end_well(two)
 
@@ -319,9 +319,9 @@ class TorchElastic(PythonTest):
         self.serve()
         two = self.agents(2)
         self.assert_one_epoch(two, 2)
-        two[0].tell("end")
+        two[0].order("end")
         time.sleep(0.1)
-        two[1].tell(Lost())
+        two[1].order(Lost())
 
         two[0].outcome()
         self.assertLess(two[0].seconds, LIMIT / 2)

@@ -19,7 +19,7 @@ class Store:
 
 
 class TCPStore:
-    """Listens nowhere; its port tells it from others."""
+    """Listens nowhere; its port distinguishes it from others."""
 
     ports = iter(range(20000, 30000))
 

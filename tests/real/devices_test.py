@@ -48,8 +48,8 @@ class Devices(JaxCase):
             self.kill(task)
             self.start_process(task, devices=2)
             self.assertNotEqual(self.processes[task].wait(), 0)
-            said = self.processes[task].said()
-            self.assertTrue(any(error in said for error in ERRORS), said)
+            given = self.processes[task].output()
+            self.assertTrue(any(error in given for error in ERRORS), given)
 
             self.start_process(task)
             self.assert_same_devices([task])
@@ -60,7 +60,7 @@ class Devices(JaxCase):
 
         self.stop_file.touch()
         for task in ALL:
-            self.assertEqual(self.processes[task].wait(), 0, self.processes[task].said())
+            self.assertEqual(self.processes[task].wait(), 0, self.processes[task].output())
 
 
 if __name__ == "__main__":

@@ -54,9 +54,9 @@ class Training(JaxCase):
 
     def assert_trained(self, job):
         self.stop_file.touch()
-        self.assertEqual(job.wait(), [0] * TASKS, job.said())
+        self.assertEqual(job.wait(), [0] * TASKS, job.output())
         done = {line.partition("steps ")[2] for line in job.lines if line.startswith("passed training")}
-        self.assertEqual(len(done), 1, job.said())
+        self.assertEqual(len(done), 1, job.output())
         steps, _, weights = done.pop().split()
         self.assertEqual(float(weights), round(weights_after(int(steps), TASKS), 3))
 

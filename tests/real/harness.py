@@ -59,7 +59,7 @@ class Process(Program):
         with self.changed:
             while not condition([line for line in self.lines["out"] if text in line]):
                 if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError(f"{self.command}: {text!r} is not as it should be\n{self.said()}")
+                    raise AssertionError(f"{self.command}: {text!r} is not as it should be\n{self.output()}")
                 self.changed.wait(timeout=1)
 
 
@@ -95,7 +95,7 @@ class Job:
             if len(found) >= count:
                 return found
             if is_over:
-                raise AssertionError(f"{len(found)} lines of {count} with {text!r}\n{self.said()}")
+                raise AssertionError(f"{len(found)} lines of {count} with {text!r}\n{self.output()}")
             time.sleep(0.01)
 
     def wait(self, limit=LIMIT):
@@ -103,9 +103,9 @@ class Job:
         deadline = time.monotonic() + limit
         return [program.wait(max(deadline - time.monotonic(), 0.1)) for program in self.programs]
 
-    def said(self):
+    def output(self):
         """All output, without C++ stack traces."""
-        return "\n".join([*(line for line in self.lines if "     @ " not in line), *(service.said() for service in self.services)])
+        return "\n".join([*(line for line in self.lines if "     @ " not in line), *(service.output() for service in self.services)])
 
     def end(self):
         for program in (*self.programs, *self.services):

@@ -14,7 +14,7 @@ LAST = TASKS - 1
 ALL, OTHERS = list(range(TASKS)), list(range(TASKS - 1))
 
 # Seconds from the end of a process until all others know; with XLA's own service that takes 60.
-TOLD_MAX = 10
+NOTIFIED_MAX = 10
 
 # jaxlib ends its process by abort() when it hears of a failure, 0.8 by exit(1). A wrapper may be faster.
 ENDED_BY_JAXLIB = {-signal.SIGABRT, 128 + signal.SIGABRT, 1}
@@ -31,26 +31,26 @@ class JaxCase(WithRealJobs):
                         env={"CHECKPOINTS": str(self.directory / "checkpoints")}, **how)
 
     def assert_passed(self, job, program):
-        self.assertEqual(job.tasks_with(f"passed {program} "), ALL, job.said())
+        self.assertEqual(job.tasks_with(f"passed {program} "), ALL, job.output())
 
     def assert_agreed_on_preemption(self, job):
         steps = {line.partition("at step ")[2] for line in job.lines if "passed preemption" in line}
-        self.assertEqual(len(steps), 1, job.said())
+        self.assertEqual(len(steps), 1, job.output())
 
-    def assert_told_of_the_killed(self, job):
+    def assert_notified_of_the_killed(self, job):
         killed = job.wait_for(1, "dies")[0].at
         for task in OTHERS:
-            told = [line for line in job.lines_of(task) if line.at >= killed and f"task {LAST} " in line.lower()]
-            self.assertTrue(told, f"process {task} was told nothing\n{job.said()}")
-            self.assertLess(told[0].at - killed, TOLD_MAX * SLOWNESS, job.said())
+            lines = [line for line in job.lines_of(task) if line.at >= killed and f"task {LAST} " in line.lower()]
+            self.assertTrue(lines, f"process {task} was notified of nothing\n{job.output()}")
+            self.assertLess(lines[0].at - killed, NOTIFIED_MAX * SLOWNESS, job.output())
 
     def assert_codes_after_a_kill(self, job, codes):
         if job.way in ("run", "relay"):
-            self.assertEqual(codes, [128 + signal.SIGKILL], job.said())
+            self.assertEqual(codes, [128 + signal.SIGKILL], job.output())
             return
-        self.assertIn(codes[LAST], KILLED, job.said())
+        self.assertIn(codes[LAST], KILLED, job.output())
         for code in codes[:LAST]:
-            self.assertIn(code, ENDED_BY_JAXLIB | ENDED_BY_WRAPPER, job.said())
+            self.assertIn(code, ENDED_BY_JAXLIB | ENDED_BY_WRAPPER, job.output())
 
     def assert_absent_is_named(self, job):
         """By all others; but a wrapper may end its process first when the coordinator's own process has ended."""
@@ -58,6 +58,6 @@ class JaxCase(WithRealJobs):
         if job.way.startswith("host0"):
             ended = [task for task in OTHERS if job.programs[task].wait() in ENDED_BY_WRAPPER]
         job.wait_for(len(OTHERS) - len(ended), "Terminating process because")
-        told = job.tasks_with("Terminating process because", f"{LAST} (never connected)")
-        self.assertEqual(sorted({*told, *ended}), OTHERS, job.said())
-        self.assertTrue(told, job.said())
+        notified = job.tasks_with("Terminating process because", f"{LAST} (never connected)")
+        self.assertEqual(sorted({*notified, *ended}), OTHERS, job.output())
+        self.assertTrue(notified, job.output())

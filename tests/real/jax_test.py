@@ -17,14 +17,14 @@ class Jax(JaxCase):
         for program in PROGRAMS:
             self.assert_passed(job, program)
         self.assert_agreed_on_preemption(job)
-        self.assert_told_of_the_killed(job)
+        self.assert_notified_of_the_killed(job)
         self.assert_codes_after_a_kill(job, codes)
 
     def check_that_all_leave(self, way):
         job = self.jax_job(way, "collective")
         codes = job.wait()
-        self.assertEqual(set(codes), {0}, job.said())
-        self.assertEqual(job.tasks_with("left "), ALL, job.said())
+        self.assertEqual(set(codes), {0}, job.output())
+        self.assertEqual(job.tasks_with("left "), ALL, job.output())
 
     def check_absent(self, way):
         job = self.jax_job(way, "absent")

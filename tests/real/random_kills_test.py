@@ -63,7 +63,7 @@ class RandomKills(WithJournal, JaxCase):
 
     def stop_job(self):
         self.stop_file.touch()
-        self.assertEqual(self.job.wait(), [0] * TASKS, self.job.said())
+        self.assertEqual(self.job.wait(), [0] * TASKS, self.job.output())
 
     def test_the_job_goes_on_after_each_kill(self):
         print(f"COXSWAIN_SEED={SEED}")

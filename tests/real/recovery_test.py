@@ -103,7 +103,7 @@ class Recovery(WithRealJobs):
 
     def assert_ended_well(self):
         for process in self.processes.values():
-            self.assertEqual(process.wait(), 0, process.said())
+            self.assertEqual(process.wait(), 0, process.output())
 
     def test_every_process_returns(self):
         self.check_served([[0], [0], [3], [0]])
@@ -133,7 +133,7 @@ class Recovery(WithRealJobs):
         print(f"killed a relay: its processes ended after {ended - killed:.2f} s, known after {known - killed:.2f} s")
         for task in (2, 3):
             self.assertIn(f"the relay of task {task} ", self.status()["tasks"][task]["error"]["message"])
-        self.assertEqual(self.processes[3].wait(), 128 + signal.SIGABRT, self.processes[3].said())
+        self.assertEqual(self.processes[3].wait(), 128 + signal.SIGABRT, self.processes[3].output())
 
         self.start_process(2)
         self.start_wrapped_process(3)
@@ -148,7 +148,7 @@ class Recovery(WithRealJobs):
         job = self.spawn("coxswain", "run", "-n", TASKS, "--recoverable", "--max-restarts", "9", "--", PYTHON, "-B",
                          PROGRAM, env=self.environment)
         self.check_job([[0], [0], [3], [0]])
-        self.assertEqual(job.wait(), 0, job.said())
+        self.assertEqual(job.wait(), 0, job.output())
 
 
 if __name__ == "__main__":

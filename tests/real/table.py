@@ -28,7 +28,7 @@ class Table(JaxCase):
         self.failed, self.lacking = set(), set()
         job = self.jax_job(self.way, *PROGRAMS, "killed")
         self.attempt("killed", lambda: self.assert_codes_after_a_kill(job, job.wait()))
-        self.attempt("killed", lambda: self.assert_told_of_the_killed(job))
+        self.attempt("killed", lambda: self.assert_notified_of_the_killed(job))
         for program in PROGRAMS:
             self.attempt(program, lambda: self.assert_passed(job, program))
         self.attempt("preemption", lambda: self.assert_agreed_on_preemption(job))

@@ -35,20 +35,20 @@ class TcpStore(WithRealJobs):
 
         compared = self.spawn(*self.program("methods", served.addresses[0]), env=TORCH)
 
-        self.assertEqual(compared.wait(), 0, compared.said())
+        self.assertEqual(compared.wait(), 0, compared.output())
         self.assertRegex(compared.out, r"\d\d calls compared, 0 differ")
 
     def test_run_needs_no_line_of_code(self):
         job = self.run_of()
 
-        self.assertEqual(job.wait(), 0, job.said())
+        self.assertEqual(job.wait(), 0, job.output())
         self.assert_all_trained(job.lines["out"])
 
     def test_a_relay_serves_them(self):
         for options in ((), ("--insecure",)):
             job = self.run_of("--relay", *options)
 
-            self.assertEqual(job.wait(), 0, job.said())
+            self.assertEqual(job.wait(), 0, job.output())
             self.assert_all_trained(job.lines["out"])
 
     def test_task_needs_no_line_of_code(self):
@@ -58,7 +58,7 @@ class TcpStore(WithRealJobs):
                             env=TORCH | {"COXSWAIN_ADDRESS": served.addresses[0]})
                  for rank in range(TASKS)]
 
-        self.assertEqual([task.wait() for task in tasks], [0] * TASKS, tasks[0].said())
+        self.assertEqual([task.wait() for task in tasks], [0] * TASKS, tasks[0].output())
         self.assert_all_trained([line for task in tasks for line in task.lines["out"]])
 
     def test_a_job_with_a_token_needs_relays(self):
@@ -66,13 +66,13 @@ class TcpStore(WithRealJobs):
         tasks = [self.spawn("coxswain", "task", "--host-if-task-0", "--relay", "--task-id", rank, "--num-tasks",
                             TASKS, "--", *self.program("training"), env=env) for rank in range(TASKS)]
 
-        self.assertEqual([task.wait() for task in tasks], [0] * TASKS, [task.said() for task in tasks])
+        self.assertEqual([task.wait() for task in tasks], [0] * TASKS, [task.output() for task in tasks])
         self.assert_all_trained([line for task in tasks for line in task.lines["out"]])
 
-    def test_processes_that_wait_for_one_that_ended_are_told_at_once(self):
+    def test_processes_that_wait_for_one_that_ended_are_notified_at_once(self):
         job = self.run_of(arguments=("1",))
 
-        self.assertEqual(job.wait(), 7, job.said())
+        self.assertEqual(job.wait(), 7, job.output())
         # One may wait for a connection of gloo's instead, until `run` ends it.
         self.assertIn("told after", job.out)
 

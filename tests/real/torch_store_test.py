@@ -39,19 +39,19 @@ class TorchStore(WithRealJobs):
 
     def compare(self):
         _, compared = self.program("table")
-        self.assertEqual(compared.wait(), 0, compared.said())
+        self.assertEqual(compared.wait(), 0, compared.output())
         self.assertRegex(compared.out, r"\d\d rows compared, 0 differ")
         return compared
 
     def test_every_call_is_as_at_a_tcp_store(self):
         built = self.torch("-m", "coxswain.torch_extension")
-        self.assertEqual(built.wait(), 0, built.said())
+        self.assertEqual(built.wait(), 0, built.output())
 
         self.assertEqual(self.compare().err, "")
 
     def test_without_its_extension_a_prefix_store_has_no_queues(self):
         damaged = self.torch("-c", DAMAGE)
-        self.assertEqual(damaged.wait(), 0, damaged.said())
+        self.assertEqual(damaged.wait(), 0, damaged.output())
         if "no queues" in damaged.out:
             self.skipTest("this torch has no queues")
 
@@ -64,10 +64,10 @@ class TorchStore(WithRealJobs):
         served.end()
         program.signal(signal.SIGUSR1)
 
-        self.assertEqual(program.wait(), 0, program.said())
-        told = re.findall(r"(?m)^(.*): ([\d.]+) told$", program.out)
-        self.assertEqual(len(told), 11 * WAYS, program.said())
-        for call, after in told:
+        self.assertEqual(program.wait(), 0, program.output())
+        found = re.findall(r"(?m)^(.*): ([\d.]+) told$", program.out)
+        self.assertEqual(len(found), 11 * WAYS, program.output())
+        for call, after in found:
             self.assertTrue(TIMEOUT - 0.1 <= float(after) <= TIMEOUT + LATE * SLOWNESS, f"{call}: {after} s")
 
 

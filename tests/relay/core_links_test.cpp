@@ -83,7 +83,7 @@ struct links {
     return "#" + std::to_string(one.id.value) + " @" + std::to_string(one.answered_through);
   }
 
-  std::vector<core::outgoing> told() {
+  std::vector<core::outgoing> messages() {
     std::vector<core::outgoing> all;
     of.take_outgoing(all);
     return all;
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(requests_wait_for_the_reply_to_hello) {
   l.say(1, {}, {{}, core::hello_answer{}});
 
   BOOST_TEST(l.sent() == "1 #5 @0");
-  BOOST_TEST(l.told().size() == 1u);
+  BOOST_TEST(l.messages().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_session_resumes_on_the_next_trunk) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_session_resumes_on_the_next_trunk) {
   l.increment(one, 7);
   l.say(1, request_id{5}, {{}, core::counter_answer{}});
   l.sent();
-  l.told();
+  l.messages();
 
   l.of.trunk_down();
   l.board.reset();
@@ -128,9 +128,9 @@ BOOST_AUTO_TEST_CASE(a_session_resumes_on_the_next_trunk) {
   l.say(1, {}, {{}, core::resume_answer{{request_id{7}}}});
 
   BOOST_TEST(l.sent() == "1 #7 @1, 1 #8 @1");
-  BOOST_TEST(l.told().empty());  // the door notices nothing
+  BOOST_TEST(l.messages().empty());  // the service notices nothing
   l.say(1, request_id{6}, {{}, core::counter_answer{}});
-  BOOST_TEST(l.told().at(0).in_reply_to == request_id{6});
+  BOOST_TEST(l.messages().at(0).in_reply_to == request_id{6});
 }
 
 BOOST_AUTO_TEST_CASE(replies_to_a_session_that_is_held_back_are_read_later) {
@@ -139,26 +139,26 @@ BOOST_AUTO_TEST_CASE(replies_to_a_session_that_is_held_back_are_read_later) {
   auto const other = l.greeted();
   l.increment(slow, 5);
   l.increment(other, 5);
-  l.told();
-  bool is_crowded = true;
-  l.of.hold_back([&](connection_id of) { return of == slow && is_crowded; });
+  l.messages();
+  bool is_full = true;
+  l.of.hold_back([&](connection_id of) { return of == slow && is_full; });
 
   l.say(1, request_id{5}, {{}, core::counter_answer{}});
   l.say(2, request_id{5}, {{}, core::counter_answer{}});
 
-  auto told = l.told();
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told[0].to == other);
+  auto messages = l.messages();
+  BOOST_TEST_REQUIRE(messages.size() == 1u);
+  BOOST_TEST(messages[0].to == other);
   l.of.read_held_back(t0);
-  BOOST_TEST(l.told().empty());
+  BOOST_TEST(l.messages().empty());
   BOOST_TEST(l.of.has_held_back());
 
-  is_crowded = false;
+  is_full = false;
   l.of.read_held_back(t0);
 
-  told = l.told();
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told[0].to == slow);
+  messages = l.messages();
+  BOOST_TEST_REQUIRE(messages.size() == 1u);
+  BOOST_TEST(messages[0].to == slow);
   BOOST_TEST(!l.of.has_held_back());
 }
 
@@ -172,17 +172,17 @@ BOOST_AUTO_TEST_CASE(what_was_held_back_is_gone_with_the_trunk_or_the_session) {
   l.say(1, request_id{5}, {{}, core::counter_answer{}});
   l.say(2, request_id{5}, {{}, core::counter_answer{}});
   l.of.session_lost(t0, ended, core::loss::closed);
-  l.told();
+  l.messages();
 
   l.of.hold_back([](connection_id) { return false; });
   l.of.trunk_down();
   l.of.read_held_back(t0);
 
-  BOOST_TEST(l.told().empty());
+  BOOST_TEST(l.messages().empty());
   BOOST_TEST(!l.of.has_held_back());
 }
 
-BOOST_AUTO_TEST_CASE(the_door_hears_of_requests_that_are_lost_with_its_own_connection) {
+BOOST_AUTO_TEST_CASE(the_service_hears_of_requests_that_are_lost_with_its_own_connection) {
   links l;
   auto const one = l.of.connected(t0, "pid 1", secret);
   core::resume_args again;
@@ -192,9 +192,9 @@ BOOST_AUTO_TEST_CASE(the_door_hears_of_requests_that_are_lost_with_its_own_conne
 
   l.say(1, {}, {{}, core::resume_answer{{request_id{5}}}});
 
-  auto const told = l.told();
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  auto const& lost = std::get<core::resume_answer>(told[0].what->value);
+  auto const messages = l.messages();
+  BOOST_TEST_REQUIRE(messages.size() == 1u);
+  auto const& lost = std::get<core::resume_answer>(messages[0].what->value);
   BOOST_TEST(lost.unknown.size() == 1u);
   BOOST_TEST(l.sent().empty());
 }
@@ -218,11 +218,11 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_permits_it_is_followed_by_another_attempt) {
   links l;
   l.greeted();
   l.sent();
-  l.told();
+  l.messages();
 
   l.say(1, {}, {{}, core::goodbye{{errc::resource_exhausted, "full"}, true}});
 
-  BOOST_TEST(l.told().empty());
+  BOOST_TEST(l.messages().empty());
   BOOST_TEST_REQUIRE(l.of.next_deadline().has_value());
   l.of.advance(*l.of.next_deadline() - 1ns);
   BOOST_TEST(l.sent() == "1 closed");
@@ -233,13 +233,13 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_permits_it_is_followed_by_another_attempt) {
 BOOST_AUTO_TEST_CASE(a_final_goodbye_ends_the_session) {
   links l;
   l.greeted();
-  l.told();
+  l.messages();
 
   l.say(1, {}, {{}, core::goodbye{{errc::aborted, "restarted"}, false}});
 
-  auto const told = l.told();
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(std::holds_alternative<core::goodbye>(told[0].what->value));
+  auto const messages = l.messages();
+  BOOST_TEST_REQUIRE(messages.size() == 1u);
+  BOOST_TEST(std::holds_alternative<core::goodbye>(messages[0].what->value));
   BOOST_TEST(l.of.size() == 0u);
 }
 
@@ -266,12 +266,12 @@ BOOST_AUTO_TEST_CASE(a_bye_comes_after_all_requests_and_again_until_it_is_answer
 
 BOOST_AUTO_TEST_CASE(a_bye_without_requests_does_not_wait_for_a_trunk) {
   links l;
-  auto const told = l.greeted();
-  auto const untold = l.greeted();
-  l.bye(told);
+  auto const messages = l.greeted();
+  auto const greeting = l.greeted();
+  l.bye(messages);
   l.of.trunk_down();
   BOOST_TEST(l.of.size() == 1u);
-  l.bye(untold);
+  l.bye(greeting);
 
   BOOST_TEST(l.of.size() == 0u);
 }
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(the_kind_of_a_loss_reaches_the_coordinator) {
   auto const exited = l.greeted();
   auto const silent = l.greeted();
   l.sent();
-  l.told();
+  l.messages();
 
   l.of.session_lost(t0, closed, core::loss::closed);
   l.of.session_lost(t0, exited, core::loss::exited);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(the_kind_of_a_loss_reaches_the_coordinator) {
 
   BOOST_TEST(l.sent() == "1 closed, 2 exited");
   l.say(3, {}, {{}, core::probe{}});
-  BOOST_TEST(l.told().empty());
+  BOOST_TEST(l.messages().empty());
   BOOST_TEST(l.board.size() == 1u);
 }
 
@@ -298,11 +298,11 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_trunk_is_that_of_all_sessions) {
   links l;
   l.greeted();
   l.greeted();
-  l.told();
+  l.messages();
 
   l.of.trunk_over({errc::unavailable, "gone"});
 
-  BOOST_TEST(l.told().size() == 2u);
+  BOOST_TEST(l.messages().size() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

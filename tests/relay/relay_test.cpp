@@ -204,8 +204,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_left_while_there_was_no_trunk_gets_no_route) 
   running_relay relay{late};
 
   int const client = unix_socket();
-  auto const door = unix_address(relay.address);
-  BOOST_TEST_REQUIRE(::connect(client, pointer_to(door), sizeof door) == 0);
+  auto const address = unix_address(relay.address);
+  BOOST_TEST_REQUIRE(::connect(client, pointer_to(address), sizeof address) == 0);
   BOOST_TEST(::write(client, "stale", 5) == 5);
   ::close(client);
 

@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_comes_after_the_last_byte, board) {
   BOOST_TEST(of.size() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_that_has_gone_is_told_once_and_late_bytes_are_dropped, board) {
+BOOST_FIXTURE_TEST_CASE(a_client_that_has_gone_is_reported_once_and_late_bytes_are_dropped, board) {
   of.open(secret, "");
   of.closed(1);
 
@@ -182,7 +182,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_after_anything_else_reaches_the_coordinator,
   BOOST_TEST(out() == "1 content 6");
 
   answered();
-  of.content(1, std::string("\0\0\0\2\x10\x8", 6));  // with news
+  of.content(1, std::string("\0\0\0\2\x10\x8", 6));  // with new output
   BOOST_TEST(out() == "1 content 6");
 
   answered();

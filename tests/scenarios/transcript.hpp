@@ -4,7 +4,7 @@
 //
 //   > 0 job tasks=2 grace=2s
 //   > 0 t0 joins                     a client is a word; "t" and a number acts as that task
-//   > 1s t0 barrier b 30s            everything below is said at 1 s
+//   > 1s t0 barrier b 30s            everything below is sent at 1 s
 //     t0 #2 OK round 1               an answer to its second request
 //
 // Not here: the scenarios (the .txt files beside this one).

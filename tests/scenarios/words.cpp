@@ -74,7 +74,7 @@ std::string words(core::epoch_answer const& e) {
 }
 std::string words(core::epoch_members_answer const& a) {
   std::string text = "members of epoch " + std::to_string(a.epoch) + ":";
-  for (auto const& one : a.members) text += " " + one.name + (one.survivor ? "" : "(new)");
+  for (auto const& member : a.members) text += " " + member.name + (member.survivor ? "" : "(new)");
   return text;
 }
 std::string words(core::epoch_ends const& e) {

@@ -506,13 +506,13 @@ BOOST_FIXTURE_TEST_CASE(a_value_sent_to_many_peers_is_not_copied, world) {
   for (int i = 0; i < 10; ++i) readers.push_back(greeted());
   auto const before = memory_used();
 
-  for (auto const one : readers) d().received(now, one, try_get_frame(1, "k"));
+  for (auto const reader : readers) d().received(now, reader, try_get_frame(1, "k"));
   std::vector<connection_id> dirty;
   d().deliver(dirty);
 
   BOOST_TEST(dirty.size() == 10u);
   BOOST_TEST(memory_used() < before + 10'000);
-  for (auto const one : readers) BOOST_TEST(d().out(one).queued_bytes() > 1u << 20);
+  for (auto const reader : readers) BOOST_TEST(d().out(reader).queued_bytes() > 1u << 20);
 }
 
 // The core holds nearly all of its share, so a quarter of the memory is left.
@@ -880,7 +880,7 @@ BOOST_AUTO_TEST_CASE(a_queued_arrival_within_its_share_meets_its_deadline) {
 }
 
 // So many connections with one quantum each that they take several iterations.
-std::vector<connection_id> crowd(world& w) {
+std::vector<connection_id> many_connections(world& w) {
   constexpr auto at_once = step_scheduler::iteration_steps / step_scheduler::quantum;
   std::vector<connection_id> all;
   for (auto i = 0; i < 5 * at_once / 2; ++i) all.push_back(w.greeted());
@@ -897,7 +897,7 @@ BOOST_AUTO_TEST_CASE(many_connections_within_their_share_continue_round_robin) {
   constexpr std::uint64_t steps = step_scheduler::iteration_steps;
   constexpr std::uint64_t at_once = steps / step_scheduler::quantum;
   busy_world w;
-  auto all = crowd(w);
+  auto all = many_connections(w);
   all.erase(all.begin(), all.begin() + at_once);
 
   BOOST_TEST(w.iteration(all) == steps);
@@ -913,7 +913,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_not_delayed_by_other_clients) {
   world w{1};
   auto const task = w.greeted();
   w.d().received(w.now, task, join_frame(1, 0));
-  auto const all = crowd(w);
+  auto const all = many_connections(w);
 
   // Its own two quanta.
   BOOST_TEST((w.d().received(w.now, task, try_gets(2, 1 + 2 * quantum)) == taken::waits));
@@ -929,7 +929,7 @@ BOOST_AUTO_TEST_CASE(input_queued_behind_many_others_meets_its_deadline) {
   w.d().received(w.now, other, frame(barrier_of_two(), 1));
   auto const id = w.greeted();
   w.now += 1s - 1ns;
-  auto const all = crowd(w);
+  auto const all = many_connections(w);
   BOOST_TEST((w.d().received(w.now, id, frame(barrier_of_two(), 1)) == taken::waits));
   w.d().advance(w.now);
 

@@ -99,7 +99,7 @@ struct job_in_etcd {
 
   void follow() {
     standby = std::make_unique<replica>(
-        o, [] {}, [this](core::severity, std::string text) { said += text + "\n"; });
+        o, [] {}, [this](core::severity, std::string text) { received += text + "\n"; });
     following = std::make_shared<etcd::follower>(by_standby, keys, *standby);
     auto loop = etcd::follower::run(following);
     asio::co_spawn(io, std::move(loop), asio::detached);
@@ -114,7 +114,7 @@ struct job_in_etcd {
   std::shared_ptr<leadership> lead_on() {
     auto made = std::make_shared<leadership>(
         by, keys, alive, revision, 1,
-        [this](core::severity, std::string text) { said += text + "\n"; });
+        [this](core::severity, std::string text) { received += text + "\n"; });
     made->log = log;
     made->watch();
     return made;
@@ -139,7 +139,7 @@ struct job_in_etcd {
   connection_id leader_connection;
   bool has_session{};
   std::uint64_t requests{};
-  std::string said;
+  std::string received;
   std::unique_ptr<replica> standby;
   std::shared_ptr<etcd::follower> following;
 };
@@ -222,27 +222,27 @@ BOOST_AUTO_TEST_CASE(they_learn_that_the_leadership_was_lost) {
   BOOST_TEST(outcome->message().find("another coordinator") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(clients_are_told_that_the_leadership_was_lost) {
+BOOST_AUTO_TEST_CASE(clients_are_notified_that_the_leadership_was_lost) {
   auto const at = net::endpoint::parse(coordinator->addresses().front()).value();
   asio::ip::tcp::socket peer{io};
   peer.connect({asio::ip::make_address("127.0.0.1"), at.port()});
   peer.non_blocking(true);
   asio::write(peer, asio::buffer(hello_frame()));
-  message_reader said;
+  message_reader received;
   auto const has_read = [&] {
     std::array<char, 1024> some;
     boost::system::error_code none_yet;
     auto const count = peer.read_some(asio::buffer(some), none_yet);
-    said.feed({some.data(), count});
-    return !said.empty();
+    received.feed({some.data(), count});
+    return !received.empty();
   };
   BOOST_TEST_REQUIRE(run_until(io, has_read));
-  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(said.take().what.value));
+  BOOST_TEST(std::holds_alternative<boxed<core::hello_answer>>(received.take().what.value));
 
   log->fail({errc::unavailable, "etcd has not confirmed the leader's lease in time"});
 
   BOOST_TEST_REQUIRE(run_until(io, has_read));
-  auto const last = said.take();
+  auto const last = received.take();
   auto const* const goodbye = std::get_if<core::goodbye>(&last.what.value);
   BOOST_TEST_REQUIRE(goodbye != nullptr);
   BOOST_TEST(goodbye->may_resume);
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(a_standby_with_other_options_is_refused) {
   BOOST_TEST(standby->failure().code() == errc::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_a_job_that_was_followed_is_told_from_an_old_job) {
+BOOST_AUTO_TEST_CASE(the_end_of_a_job_that_was_followed_is_distinguished_from_an_old_job) {
   follow();
   put("a", "1");
   BOOST_TEST(is_durable());
@@ -518,11 +518,11 @@ BOOST_AUTO_TEST_CASE(a_leader_reports_that_etcd_is_full) {
   };
   put("a", "1");
   static_cast<void>(log->synchronize(clock_now(), true));
-  BOOST_TEST(run_until(io, [&] { return said.find("space exceeded") != std::string::npos; }));
+  BOOST_TEST(run_until(io, [&] { return received.find("space exceeded") != std::string::npos; }));
   is_full = false;
 
   BOOST_TEST(is_durable());
-  BOOST_TEST(run_until(io, [&] { return said.find("again") != std::string::npos; }));
+  BOOST_TEST(run_until(io, [&] { return received.find("again") != std::string::npos; }));
   leads->abandon();
 }
 

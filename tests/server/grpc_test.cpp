@@ -155,15 +155,15 @@ struct world {
 
   // "waits", "OK", or code and text.
   static std::string text(client const& of, http2::stream_id stream) {
-    for (auto const& one : of.events) {
-      auto const* const end = std::get_if<http2::call_ended>(&one);
+    for (auto const& event : of.events) {
+      auto const* const end = std::get_if<http2::call_ended>(&event);
       if (end && end->stream == stream) return end->outcome.text();
     }
     return "waits";
   }
   static std::string message(client const& of, http2::stream_id stream) {
-    for (auto const& one : of.events) {
-      auto const* const got = std::get_if<http2::reply_message>(&one);
+    for (auto const& event : of.events) {
+      auto const* const got = std::get_if<http2::reply_message>(&event);
       if (got && got->stream == stream) return got->message;
     }
     return "nothing";

@@ -150,7 +150,7 @@ struct journalled_job {
       for (auto const id : dirty) {
         while (d->out(id).has_writable()) {
           auto const bytes = next_bytes(d->out(id));
-          said.feed(bytes);
+          replies.feed(bytes);
           d->wrote(now, id, bytes.size());
         }
       }
@@ -161,7 +161,7 @@ struct journalled_job {
   template <class Value>
   Value next() {
     for (;;) {
-      auto message = said.take();
+      auto message = replies.take();
       if (auto* const found = std::get_if<Value>(&message.what.value)) return std::move(*found);
     }
   }
@@ -171,7 +171,7 @@ struct journalled_job {
   std::string set_aside;
   file_journal log;
   std::unique_ptr<dispatch> d;
-  message_reader said;
+  message_reader replies;
 };
 
 // Puts a key, and writes a snapshot.
@@ -455,9 +455,9 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
     auto const task = j.connect(hello_frame());
     hello = *j.next<boxed<core::hello_answer>>();
     j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
-    j.said = {};
+    j.replies = {};
     j.say(task, frame(core::get_args{"later"}, 3, std::nullopt, 1));
-    BOOST_TEST(j.said.empty());
+    BOOST_TEST(j.replies.empty());
   }
 
   journalled_job j{in, {}, t0 + 1h};
@@ -470,7 +470,7 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
   BOOST_TEST(j.next<core::resume_answer>().unknown.empty());
   j.say(again, put_frame(4, "later", "came"));
   BOOST_TEST(j.next<core::value_answer>().value.view() == "came");
-  j.said = {};
+  j.replies = {};
   j.say(again, try_get_frame(5, "k"));
   BOOST_TEST(j.next<core::value_answer>().value.view() == "a value");
 }
@@ -481,7 +481,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
   o.journal.level = durability::disk;
   journalled_job j{in, o};
   auto const task = j.connect(hello_frame());
-  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.replies.empty());
   BOOST_TEST(j.log.committed() > j.log.durable());
 
   BOOST_TEST(j.log.wait_until_durable().ok());
@@ -490,15 +490,15 @@ BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
   BOOST_TEST(!j.d->awaits_durability());
 
   j.say(task, join_frame(1, 0) + put_frame(2, "k", "a value"));
-  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.replies.empty());
   BOOST_TEST(j.d->awaits_durability());
   BOOST_TEST(!j.d->is_durable());
   BOOST_TEST(j.log.wait_until_durable().ok());
   BOOST_TEST(j.d->is_durable());
   j.settle();
-  BOOST_TEST(j.said.take().id.value == 1u);
-  BOOST_TEST(j.said.take().id.value == 2u);
-  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.replies.take().id.value == 1u);
+  BOOST_TEST(j.replies.take().id.value == 2u);
+  BOOST_TEST(j.replies.empty());
 }
 
 // Those, too, for which there was no room before.
@@ -534,18 +534,18 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {
   auto const task = j.connect(hello_frame());
   BOOST_TEST(j.log.wait_until_durable().ok());
   j.settle();
-  j.said = {};
+  j.replies = {};
 
   j.say(task, join_frame(1, 0));
   for (int i = 0; i < 2; ++i) {
     j.say(task, frame(std::monostate{}, 0));
-    BOOST_TEST(j.said.take().id.value == 0u);
+    BOOST_TEST(j.replies.take().id.value == 0u);
   }
-  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.replies.empty());
   BOOST_TEST(j.log.wait_until_durable().ok());
   j.settle();
-  BOOST_TEST(j.said.take().id.value == 1u);
-  BOOST_TEST(j.said.empty());
+  BOOST_TEST(j.replies.take().id.value == 1u);
+  BOOST_TEST(j.replies.empty());
 }
 
 BOOST_AUTO_TEST_CASE(heartbeats_and_pings_of_jax_are_answered_before_the_disk_is_done) {
@@ -1037,7 +1037,7 @@ BOOST_AUTO_TEST_CASE(inputs_that_only_an_older_snapshot_needs_are_checked) {
 BOOST_AUTO_TEST_CASE(a_journal_without_a_state_to_begin_with_is_refused) {
   test_directory in;
   write_snapshots(in);
-  for (auto const& one : read_journal(in.journal()).snapshots) damage(one.path, 9);
+  for (auto const& snapshot : read_journal(in.journal()).snapshots) damage(snapshot.path, 9);
   BOOST_TEST(contains(refusal(in.journal()), "has no snapshot that can be read"));
   BOOST_CHECK_THROW(repair_journal(in.journal()), error);
 
@@ -1105,7 +1105,7 @@ BOOST_AUTO_TEST_CASE(a_journal_can_be_replayed_from_its_last_snapshot) {
   replay again{found, records};
   std::vector<std::string> events;
   while (again.step()) {
-    for (auto const& one : again.events()) events.push_back(one.text);
+    for (auto const& event : again.events()) events.push_back(event.text);
   }
 
   BOOST_TEST(again.look().keys == 3U);

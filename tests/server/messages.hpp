@@ -80,7 +80,8 @@ class message_reader {
 // The bytes that outbox::fill returns.
 inline std::string text_of(std::span<iovec const> pieces) {
   std::string text;
-  for (auto const& one : pieces) text.append(static_cast<char const*>(one.iov_base), one.iov_len);
+  for (auto const& piece : pieces)
+    text.append(static_cast<char const*>(piece.iov_base), piece.iov_len);
   return text;
 }
 

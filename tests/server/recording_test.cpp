@@ -56,13 +56,13 @@ struct job {
   dispatch d;
 };
 
-struct told {
+struct outputs {
   std::vector<std::string> then;
   std::vector<std::string> now;
 };
 
-told again(replay& r) {
-  told all;
+outputs again(replay& r) {
+  outputs all;
   while (auto const record = r.step()) {
     if (record->kind == wire::record_kind::event) all.then.emplace_back(record->content);
     for (auto const& e : r.events()) all.now.push_back(e.text);
@@ -79,11 +79,11 @@ BOOST_AUTO_TEST_CASE(a_replay_repeats_the_job) {
   auto const task = j.greeted();
   j.d.received(j.now, task, join_frame(1, 0) + put_frame(2, "k", "v"));
   j.d.received(j.now, task, "\0"s);
-  auto const stranger = j.d.open(j.now, "10.0.0.2:6", core::session_secret{1});
-  j.d.received(j.now, stranger, "GET / HTTP/1.1\r\n\r\n");
+  auto const unknown = j.d.open(j.now, "10.0.0.2:6", core::session_secret{1});
+  j.d.received(j.now, unknown, "GET / HTTP/1.1\r\n\r\n");
   j.settle();
   j.now += 3s;
-  j.d.lost(j.now, stranger, core::loss::closed);
+  j.d.lost(j.now, unknown, core::loss::closed);
   BOOST_TEST(
       (j.d.put_in(j.now, core::process_ended{task_id{0}, {errc::unavailable, "killed by signal 9"}})
            .ok()));
@@ -691,20 +691,20 @@ BOOST_AUTO_TEST_CASE(time_is_recorded_when_a_deadline_is_due) {
   job j;
   j.greeted();
   j.settle();
-  auto const times_told = [&] {
+  auto const times_reported = [&] {
     auto const recording = j.d.recording();
     wire::recording_reader reader{recording};
     int count = 0;
     while (auto const one = reader.next()) count += one->kind == wire::record_kind::advanced;
     return count;
   };
-  auto const before = times_told();
+  auto const before = times_reported();
   auto const due = j.d.next_deadline().value();
 
   j.d.advance(due - 1ns);
-  BOOST_TEST(times_told() == before);
+  BOOST_TEST(times_reported() == before);
   j.d.advance(due);
-  BOOST_TEST(times_told() == before + 1);
+  BOOST_TEST(times_reported() == before + 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_complete_recording_is_handed_over) {

@@ -192,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(a_release_is_one_frame_for_all_routes_of_a_trunk, world)
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(news_of_a_death_is_one_frame_for_all_routes_of_a_trunk, world) {
+BOOST_FIXTURE_TEST_CASE(the_error_of_a_death_is_one_frame_for_all_routes_of_a_trunk, world) {
   o.core.num_tasks = 100;
   begin();
   for (std::uint32_t i = 0; i < 100; ++i) join(i + 1, i);
@@ -450,11 +450,11 @@ BOOST_FIXTURE_TEST_CASE(a_flood_waits_and_is_taken_in_its_turn, relayed) {
 }
 
 // Routes, each with a quantum of steps to use, of which an iteration has six.
-struct crowded : relayed {
+struct many_routes : relayed {
   static constexpr std::uint32_t routes = 20;
   static constexpr auto quantum = static_cast<std::uint64_t>(step_scheduler::quantum);
 
-  crowded() {
+  many_routes() {
     for (std::uint32_t i = 1; i <= routes; ++i) open(i);
     d().begin();
     for (std::uint32_t i = 1; i <= routes; ++i) send(content(i, try_gets(1, quantum)));
@@ -479,7 +479,7 @@ struct crowded : relayed {
   }
 };
 
-BOOST_FIXTURE_TEST_CASE(many_routes_continue_in_their_order, crowded) {
+BOOST_FIXTURE_TEST_CASE(many_routes_continue_in_their_order, many_routes) {
   for (std::uint32_t first = 7; first <= routes; first += 6) {
     BOOST_TEST(replies(first) == 1u);  // to its Hello
     BOOST_TEST(iteration() == std::min<std::uint64_t>(routes - first + 1, 6) * quantum);
@@ -489,7 +489,8 @@ BOOST_FIXTURE_TEST_CASE(many_routes_continue_in_their_order, crowded) {
   BOOST_TEST(d().steps().steps_max() == step_scheduler::iteration_steps);
 }
 
-BOOST_FIXTURE_TEST_CASE(routes_that_wait_have_half_of_the_steps_and_no_other_overtakes, crowded) {
+BOOST_FIXTURE_TEST_CASE(routes_that_wait_have_half_of_the_steps_and_no_other_overtakes,
+                        many_routes) {
   struct client {
     connection_id id;
     std::uint64_t sent{};
@@ -522,7 +523,7 @@ BOOST_FIXTURE_TEST_CASE(routes_that_wait_have_half_of_the_steps_and_no_other_ove
 }
 
 BOOST_FIXTURE_TEST_CASE(a_route_with_two_quanta_continues_and_beyond_them_with_all_others,
-                        crowded) {
+                        many_routes) {
   send(content(routes, try_gets(quantum + 1, 2 * quantum)));
 
   for (int i = 0; i < 3; ++i) iteration();
@@ -533,7 +534,7 @@ BOOST_FIXTURE_TEST_CASE(a_route_with_two_quanta_continues_and_beyond_them_with_a
   BOOST_TEST(replies(routes) == quantum);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_route_that_waits_for_others_can_end, crowded) {
+BOOST_FIXTURE_TEST_CASE(a_route_that_waits_for_others_can_end, many_routes) {
   send(closed(routes) + closed(routes - 1, true));
   BOOST_TEST(d().routes() == routes);
 

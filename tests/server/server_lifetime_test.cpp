@@ -35,7 +35,7 @@ struct busy {
     clients[4]->send("no protocol at all");
     clients[4]->goodbye();
     run_until(*io, [&] { return made->look().waiting_gets == 1; });
-    for (auto const& one : clients) one->send_lazily(frame(std::monostate{}));
+    for (auto const& client : clients) client->send_lazily(frame(std::monostate{}));
   }
 
   [[nodiscard]] std::string address() const { return made->addresses().front(); }
@@ -58,7 +58,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_can_be_destroyed_while_serving, busy) {
   io->run();  // everything that waited continues and ends
   BOOST_TEST(run_ended);
   BOOST_TEST(job_done);
-  for (auto const& one : clients) one->expect_reset_or_end();
+  for (auto const& client : clients) client->expect_reset_or_end();
 }
 
 BOOST_FIXTURE_TEST_CASE(the_io_context_can_be_destroyed_first, busy) {

@@ -20,14 +20,14 @@ BOOST_FIXTURE_TEST_CASE(open_and_total_connections_are_counted, harness) {
   auto third = connect();
   third.goodbye();
 
-  auto const crowded = made->statistics();
+  auto const full = made->statistics();
   first.close();
   until([&] { return made->statistics().connections == 1; });
 
-  BOOST_TEST(crowded.connections == 2u);
-  BOOST_TEST(crowded.connections_max == 2u);
-  BOOST_TEST(crowded.connections_accepted == 2u);
-  BOOST_TEST(crowded.connections_refused == 1u);
+  BOOST_TEST(full.connections == 2u);
+  BOOST_TEST(full.connections_max == 2u);
+  BOOST_TEST(full.connections_accepted == 2u);
+  BOOST_TEST(full.connections_refused == 1u);
   BOOST_TEST(made->statistics().connections_accepted == 2u);
 }
 

@@ -26,7 +26,7 @@ class tls_client {
         by_{net::tls_context::side::client, shown},
         stream_{connect(address), by_, "localhost"} {}
 
-  // True if the server's certificate is valid; with TLS 1.3 this does not tell whether it accepted
+  // True if the server's certificate is valid; with TLS 1.3 this does not show whether it accepted
   // ours.
   bool shake_hands() {
     auto now = net::tls_stream::step::wants_read;
@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(input_received_with_the_end_of_the_handshake_is_read) {
 
 BOOST_AUTO_TEST_CASE(both_sides_learn_why_a_certificate_is_refused) {
   authority const other{"another authority"};
-  auto stranger = other.issue({"stranger"});
-  stranger.ca = trusted.file();
+  auto foreign = other.issue({"foreign"});
+  foreign.ca = trusted.file();
   content old{"old"};
   old.begins = std::chrono::hours{-2};
   old.ends = std::chrono::hours{-1};
@@ -145,18 +145,18 @@ BOOST_AUTO_TEST_CASE(both_sides_learn_why_a_certificate_is_refused) {
   struct expected {
     tls_options shown;
     char const* logged;
-    char const* told;
+    char const* refusal;
   };
   for (auto const& one :
-       {expected{stranger, "none of the authorities that this side knows has signed it",
+       {expected{foreign, "none of the authorities that this side knows has signed it",
                  "none of the authorities that it knows has signed this side's certificate"},
         expected{trusted.issue(old), "it has expired", "this side's certificate has expired"},
         expected{anonymous, "The peer has shown no certificate", "asks for a certificate"}}) {
     auto client = dial(one.shown);
     BOOST_TEST(client.shake_hands());
-    auto const told = client.refusal();
-    BOOST_TEST(told.code() == errc::unauthenticated);
-    BOOST_TEST(contains(told.message(), one.told), told.message());
+    auto const refusal = client.refusal();
+    BOOST_TEST(refusal.code() == errc::unauthenticated);
+    BOOST_TEST(contains(refusal.message(), one.refusal), refusal.message());
     until([&] { return logged(one.logged); });
   }
 

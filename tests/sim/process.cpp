@@ -77,7 +77,7 @@ void process::see(agent_event const& e) {
   }
   if (auto const* const over = std::get_if<agent_events::ended>(&e)) ended = over->why;
   if (std::holds_alternative<agent_events::reconnected>(e)) ++reconnected;
-  if (seen_by) seen_by->told(*this, e);
+  if (seen_by) seen_by->on_event(*this, e);
 }
 
 void process::complete(agent_completion& c) {

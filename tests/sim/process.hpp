@@ -80,7 +80,7 @@ class process {
   std::optional<duration> delay_max;  // none: that of the world
   bool alive{true};
   bool is_reported{};  // a relay has reported its end
-  bool said_bye{};
+  bool sent_bye{};
   time_point paused_until{};
   std::optional<job_error> job_failure;
   std::optional<status> ended;
@@ -94,7 +94,7 @@ class process {
                         duration timeout, std::optional<task_id> as) = 0;
     virtual void answered(process const& by, request_id id, core::answer const& what) = 0;
     virtual void cancelled(process const& by, request_id id) = 0;
-    virtual void told(process& by, agent_event const& what) = 0;
+    virtual void on_event(process& by, agent_event const& what) = 0;
   };
   listener* seen_by{};
 

@@ -171,8 +171,8 @@ void relay_process::admit() {
 
 void relay_process::dismiss(client const& one, status const& why) {
   core::answer last;
-  status told{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};
-  last.value = core::goodbye{std::move(told), true};
+  status reason{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};
+  last.value = core::goodbye{std::move(reason), true};
   one.line->down.send(in_.now, in_.random, local_delay_max, frame_of(last));
   forget(one);
 }

@@ -215,7 +215,7 @@ void world::crash() {
   });
 }
 
-// A restarted coordinator is told in any case.
+// A restarted coordinator is notified in any case.
 void world::watch_space() {
   bool const is_full = disk_is_full_until_ > now;
   if (disk_is_full_ == is_full) return;
@@ -442,13 +442,13 @@ void world::deliver_to_processes() {
 }
 
 void world::run_relays() {
-  for (auto const& one : relays) {
-    if (!is_running(one->body())) continue;
-    one->step();
-    take_from(one->body());
-    if (!one->body().logic.over()) continue;
-    if (on_relay_end) on_relay_end(*one);
-    one->die();
+  for (auto const& relay : relays) {
+    if (!is_running(relay->body())) continue;
+    relay->step();
+    take_from(relay->body());
+    if (!relay->body().logic.over()) continue;
+    if (on_relay_end) on_relay_end(*relay);
+    relay->die();
   }
 }
 
@@ -495,7 +495,7 @@ time_point world::next_event() const {
     next = std::min(next, std::max(*due, stalled_until_));
   }
   if (synchronized_at_) next = std::min(next, std::max(*synchronized_at_, stalled_until_));
-  for (auto const& one : relays) next = std::min(next, one->next_event());
+  for (auto const& relay : relays) next = std::min(next, relay->next_event());
   for (auto const& p : processes) {
     auto const due = p->logic.next_deadline();
     if (p->alive && due) next = std::min(next, std::max(*due, p->paused_until));
@@ -543,21 +543,21 @@ void world::pass(duration time) {
 std::string world::fault_of_recording() const {
   std::string const recording = coordinator.recording();
   server::replay again{recording};
-  std::vector<std::string> then_told;
-  std::vector<std::string> now_told;
+  std::vector<std::string> then_reported;
+  std::vector<std::string> now_reported;
   duration last{};
   while (auto const record = again.step()) {
     last = record->at;
     if (!again.difference().empty()) return again.difference();
-    if (record->kind == wire::record_kind::event) then_told.emplace_back(record->content);
-    for (auto const& e : again.events()) now_told.push_back(e.text);
+    if (record->kind == wire::record_kind::event) then_reported.emplace_back(record->content);
+    for (auto const& e : again.events()) now_reported.push_back(e.text);
   }
   if (!again.is_whole()) return "the recording is not whole";
   if (again.compared().not_compared != 0) return "the replay sends more";
-  auto const [now_at, then_at] = std::mismatch(now_told.begin(), now_told.end(),  //
-                                               then_told.begin(), then_told.end());
-  if (now_at != now_told.end()) return "the replay tells something else: " + *now_at;
-  if (then_at != then_told.end()) return "the replay does not tell: " + *then_at;
+  auto const [now_at, then_at] = std::mismatch(now_reported.begin(), now_reported.end(),  //
+                                               then_reported.begin(), then_reported.end());
+  if (now_at != now_reported.end()) return "the replay reports something else: " + *now_at;
+  if (then_at != then_reported.end()) return "the replay does not report: " + *then_at;
   if (again.look() != coordinator.look(started + last)) return "the replay ends otherwise";
   return {};
 }
@@ -566,21 +566,21 @@ std::string world::fault_of_reloads(std::uint32_t reloads) const {
   std::string const recording = coordinator.recording();
   server::replay whole{recording};
   std::uint64_t records = 0;
-  std::string told;
+  std::string reported;
   for (; whole.step(); ++records) {
-    for (auto const& e : whole.events()) told += e.text + '\n';
+    for (auto const& e : whole.events()) reported += e.text + '\n';
   }
   generator chance{records};
   std::set<std::uint64_t> reloaded_at;
   for (; reloads > 0; --reloads) reloaded_at.insert(between(chance, 0, records));
   server::replay again{recording};
-  std::string told_again;
+  std::string reported_again;
   for (std::uint64_t i = 0; again.step(); ++i) {
     if (!again.difference().empty()) return "after a reload: " + again.difference();
-    for (auto const& e : again.events()) told_again += e.text + '\n';
+    for (auto const& e : again.events()) reported_again += e.text + '\n';
     if (reloaded_at.contains(i)) again.reload();
   }
-  if (told_again != told) return "a reloaded coordinator reports other events";
+  if (reported_again != reported) return "a reloaded coordinator reports other events";
   if (again.digest() != whole.digest()) return "a reloaded coordinator ends in another state";
   return {};
 }

@@ -173,7 +173,7 @@ class world {
   bool is_lost_{};  // it dies with its machine, or has; until another one continues
   std::optional<duration> disk_fails_for_;
   time_point disk_is_full_until_{};
-  std::optional<bool> disk_is_full_{false};  // as told to the coordinator
+  std::optional<bool> disk_is_full_{false};  // as reported to the coordinator
   kill_point dies_when_{};
   bool awaits_observer_{};
   time_point down_until_{};

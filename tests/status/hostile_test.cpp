@@ -33,11 +33,11 @@ BOOST_FIXTURE_TEST_CASE(a_coordinator_client_on_the_page_port_is_redirected, pag
 
   lost.send(server::hello_frame());
 
-  auto const said = lost.goodbye();
-  BOOST_TEST(said.why.code() == errc::failed_precondition);
-  BOOST_TEST(!said.may_resume);
+  auto const given = lost.goodbye();
+  BOOST_TEST(given.why.code() == errc::failed_precondition);
+  BOOST_TEST(!given.may_resume);
   BOOST_TEST(
-      said.why.message() ==
+      given.why.message() ==
       "This is the port of the coordinator's status page, which speaks HTTP. The coordinator "
       "itself is at " +
           made->addresses().at(0) + ".");

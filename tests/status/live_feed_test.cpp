@@ -34,7 +34,7 @@ struct world {
     return feed.look(std::make_shared<core::snapshot const>(job),
                      std::make_shared<core::why_answer const>(why), events);
   }
-  json::object told(live_feed::place& to) {
+  json::object next_update(live_feed::place& to) {
     auto const text = feed.next(to);
     BOOST_TEST_REQUIRE(text);
     return json::parse(*text).as_object();
@@ -65,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_message_has_the_job_and_200_events_of_each_sev
   BOOST_TEST(look());
   live_feed::place me;
 
-  auto const first = told(me);
+  auto const first = next_update(me);
 
   BOOST_TEST(first.at("type") == "state");
   BOOST_TEST(first.at("state").at("tasks").as_array().size() == 3u);
@@ -79,12 +79,12 @@ BOOST_FIXTURE_TEST_CASE(the_first_message_has_the_job_and_200_events_of_each_sev
 BOOST_FIXTURE_TEST_CASE(later_messages_have_only_changes, world) {
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
 
   job.tasks[1].state = task_state::failed;
   events = 1;
   BOOST_TEST(look());
-  auto const update = told(me);
+  auto const update = next_update(me);
 
   BOOST_TEST(update.at("type") == "update");
   BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
@@ -101,7 +101,7 @@ BOOST_FIXTURE_TEST_CASE(elapsed_time_alone_is_no_change, world) {
   why.waits.push_back({});
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
 
   job.uptime = 5s;
   job.tasks[0].last_heard = 3s;
@@ -113,23 +113,23 @@ BOOST_FIXTURE_TEST_CASE(elapsed_time_alone_is_no_change, world) {
 
   job.barriers[0].arrived = 2;
   BOOST_TEST(look());
-  BOOST_TEST(told(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
+  BOOST_TEST(next_update(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_slow_watcher_gets_all_missed_changes_in_one_message, world) {
   look();
   live_feed::place slow;
   live_feed::place quick;
-  told(slow);
-  told(quick);
+  next_update(slow);
+  next_update(quick);
   for (std::size_t i = 0; i < 3; ++i) {
     job.tasks[i].state = task_state::connected;
     events = i + 1;
     look();
-    BOOST_TEST(told(quick).at("tasks").as_array().size() == 1u);
+    BOOST_TEST(next_update(quick).at("tasks").as_array().size() == 1u);
   }
 
-  auto const merged = told(slow);
+  auto const merged = next_update(slow);
 
   BOOST_TEST(merged.at("tasks").as_array().size() == 3u);
   BOOST_TEST(merged.at("events").as_array().size() == 3u);
@@ -150,14 +150,14 @@ BOOST_FIXTURE_TEST_CASE(a_task_becoming_overdue_is_a_change, world) {
   job.tasks[1].progress = core::task_progress{7, 1s, false};
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
 
   job.tasks[1].progress->age = 59s;
   BOOST_TEST(!look());
   job.tasks[1].progress->overdue = true;
   BOOST_TEST(look());
 
-  auto const update = told(me);
+  auto const update = next_update(me);
   BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
   BOOST_TEST(update.at("tasks").at(0).at("no_progress").as_bool());
 }
@@ -166,11 +166,11 @@ BOOST_FIXTURE_TEST_CASE(only_new_finished_rounds_are_sent, world) {
   job.rounds.push_back({1, "b", round_number{1}, 1s, 3, errc::ok, 2ms, 1ms, task_id{2}});
   look();
   live_feed::place me;
-  BOOST_TEST(told(me).at("state").at("rounds").at(0).at("last_task") == 2);
+  BOOST_TEST(next_update(me).at("state").at("rounds").at(0).at("last_task") == 2);
   job.rounds.push_back({2, "b", round_number{2}, 2s, 3, errc::aborted, 0s, 0s, std::nullopt});
   look();
 
-  auto const update = told(me);
+  auto const update = next_update(me);
 
   BOOST_TEST_REQUIRE(update.at("rounds").as_array().size() == 1u);
   BOOST_TEST(update.at("rounds").at(0).at("number") == 2);
@@ -180,11 +180,11 @@ BOOST_FIXTURE_TEST_CASE(only_new_finished_rounds_are_sent, world) {
 BOOST_FIXTURE_TEST_CASE(at_most_100_barriers_are_sent, world) {
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
   job.barriers.resize(150);
   look();
 
-  auto const update = told(me);
+  auto const update = next_update(me);
 
   BOOST_TEST(update.at("barriers").as_array().size() == 100u);
   BOOST_TEST(update.at("barriers_more") == 50);
@@ -193,27 +193,27 @@ BOOST_FIXTURE_TEST_CASE(at_most_100_barriers_are_sent, world) {
 BOOST_FIXTURE_TEST_CASE(a_change_of_the_missing_tasks_is_sent, world) {
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
   why.stuck = "task 1 can never go on";
   look();
-  BOOST_TEST(told(me).at("why").at("stuck") == "task 1 can never go on");
+  BOOST_TEST(next_update(me).at("why").at("stuck") == "task 1 can never go on");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_whole_job_is_sent_again_when_the_number_of_tasks_has_changed, world) {
   look();
   live_feed::place me;
-  told(me);
+  next_update(me);
   for (std::uint32_t const tasks : {2U, 5U}) {
     resize(tasks);
     BOOST_TEST(look());
-    auto const again = told(me);
+    auto const again = next_update(me);
     BOOST_TEST(again.at("type") == "state");
     BOOST_TEST(again.at("state").at("tasks").as_array().size() == tasks);
     BOOST_TEST(!feed.next(me));
 
     job.tasks[tasks - 1].state = task_state::failed;
     BOOST_TEST(look());
-    auto const update = told(me);
+    auto const update = next_update(me);
     BOOST_TEST(update.at("type") == "update");
     BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
     BOOST_TEST(update.at("tasks").at(0).at("task") == tasks - 1);
@@ -226,18 +226,18 @@ BOOST_FIXTURE_TEST_CASE(watchers_of_all_positions_get_the_whole_job_after_a_chan
   live_feed::place slow;
   live_feed::place quick;
   live_feed::place fresh;
-  told(slow);
-  told(quick);
+  next_update(slow);
+  next_update(quick);
   job.tasks[0].state = task_state::failed;
   look();
-  told(quick);
+  next_update(quick);
   resize(4);
   look();
   job.keys = 7;
   look();
 
   for (auto* const one : {&slow, &quick, &fresh}) {
-    auto const whole = told(*one);
+    auto const whole = next_update(*one);
     BOOST_TEST(whole.at("type") == "state");
     BOOST_TEST(whole.at("state").at("tasks").as_array().size() == 4u);
     BOOST_TEST(!feed.next(*one));

@@ -173,13 +173,13 @@ std::string violations(std::string const& text) {
   FILE* const tool = ::popen(("promtool check metrics >" + result + " 2>&1").c_str(), "w");
   std::fwrite(text.data(), 1, text.size(), tool);
   int const code = ::pclose(tool);
-  std::string said = code == 0 ? "" : "promtool failed\n";
+  std::string given = code == 0 ? "" : "promtool failed\n";
   if (FILE* const in = std::fopen(result.c_str(), "r")) {
-    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) said += static_cast<char>(c);
+    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) given += static_cast<char>(c);
     std::fclose(in);
     std::remove(result.c_str());
   }
-  return said;
+  return given;
 }
 
 BOOST_AUTO_TEST_SUITE(metrics_test)

@@ -308,11 +308,11 @@ BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_harness) {
 
   auto const recording = made->recording();
   server::replay r{recording};
-  std::string told;
+  std::string entries;
   while (r.step()) {
-    for (auto const& e : r.events()) told += e.text + "\n";
+    for (auto const& e : r.events()) entries += e.text + "\n";
   }
-  BOOST_TEST(has(told, "will be preempted in 90 s"));
+  BOOST_TEST(has(entries, "will be preempted in 90 s"));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_harness) {

@@ -60,35 +60,35 @@ constexpr std::size_t bytes_max = 100'000;
 BOOST_AUTO_TEST_SUITE(tcp_store_decoder)
 
 BOOST_AUTO_TEST_CASE(each_request_is_found_whole_and_byte_by_byte) {
-  for (auto const& one : samples()) {
+  for (auto const& sample : samples()) {
     decoder whole{bytes_max};
-    std::string_view rest{one.bytes};
+    std::string_view rest{sample.bytes};
     auto const found = whole.next(rest);
     BOOST_REQUIRE(found && *found);
-    BOOST_TEST((**found == one.means));
+    BOOST_TEST((**found == sample.means));
     BOOST_TEST(rest.empty());
 
     decoder slow{bytes_max};
-    for (std::size_t i = 0; i < one.bytes.size(); ++i) {
-      std::string_view byte{one.bytes.data() + i, 1};
+    for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
+      std::string_view byte{sample.bytes.data() + i, 1};
       auto const next = slow.next(byte);
       BOOST_REQUIRE(next);
       BOOST_TEST(byte.empty());
-      BOOST_TEST(next->has_value() == (i + 1 == one.bytes.size()));
-      if (*next) BOOST_TEST((**next == one.means));
+      BOOST_TEST(next->has_value() == (i + 1 == sample.bytes.size()));
+      if (*next) BOOST_TEST((**next == sample.means));
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_arrive_together_are_found_in_order) {
   std::string all;
-  for (auto const& one : samples()) all += one.bytes;
+  for (auto const& sample : samples()) all += sample.bytes;
   decoder of{bytes_max};
   std::string_view rest{all};
-  for (auto const& one : samples()) {
+  for (auto const& sample : samples()) {
     auto const found = of.next(rest);
     BOOST_REQUIRE(found && *found);
-    BOOST_TEST((**found == one.means));
+    BOOST_TEST((**found == sample.means));
   }
   BOOST_TEST(rest.empty());
 }

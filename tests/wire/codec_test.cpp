@@ -284,9 +284,9 @@ BOOST_AUTO_TEST_CASE(an_unknown_severity_or_kind_becomes_the_lowest) {
 
   auto const got = decode_server(message.SerializeAsString()).value();
 
-  auto const& told = std::get<core::events_answer>(got.what.value).entries.at(0).what;
-  BOOST_TEST((told.level == core::severity::info));
-  BOOST_TEST((told.kind == core::event_kind::other));
+  auto const& event = std::get<core::events_answer>(got.what.value).entries.at(0).what;
+  BOOST_TEST((event.level == core::severity::info));
+  BOOST_TEST((event.kind == core::event_kind::other));
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_kind_of_wait_becomes_a_barrier) {
@@ -595,12 +595,12 @@ BOOST_AUTO_TEST_CASE(an_unknown_request_with_an_id_is_refused) {
   auto const unknown = "\xba\x02\x02hi"s;  // field 39, which is reserved
 
   auto const asked = decode_client("\x08\x05" + unknown);
-  auto const told = decode_client(unknown);
+  auto const notice = decode_client(unknown);
 
   BOOST_TEST(asked.error().code() == errc::invalid_argument);
   BOOST_TEST(asked.error().message() ==
              "Request 5 is of a kind that this version does not know. Is the client newer?");
-  BOOST_TEST((told.value() == core::client_message{}));
+  BOOST_TEST((notice.value() == core::client_message{}));
 }
 
 BOOST_AUTO_TEST_CASE(unknown_fields_of_known_requests_are_ignored) {

@@ -117,7 +117,7 @@ class Deaths(Wrapped):
                         wrapper.signal(number)
 
                         # A shell starts processes in the background without SIGINT and SIGQUIT.
-                        self.assertEqual(wrapper.wait(), 128 + number, wrapper.said())
+                        self.assertEqual(wrapper.wait(), 128 + number, wrapper.output())
                         self.assert_gone(pids)
 
     def test_run_ends_all_processes_at_each_signal(self):
@@ -128,7 +128,7 @@ class Deaths(Wrapped):
 
                 wrapper.signal(number)
 
-                self.assertEqual(wrapper.wait(), 128 + number, wrapper.said())
+                self.assertEqual(wrapper.wait(), 128 + number, wrapper.output())
                 self.assertIn("[0] bye", wrapper.out)
                 self.assert_gone(pids)
 
@@ -145,10 +145,10 @@ class Deaths(Wrapped):
                     command = [str(BIN / "coxswain"), *map(str, self.wrappers[kind]), "--", "sh", "-c", WORK]
                     os.execve(command[0], command, environment)
                 self.addCleanup(os.waitpid, wrapper, 0)
-                said = b""
-                while b"work" not in said or not said.endswith(b"\n"):
-                    said += os.read(terminal, 1000)
-                pids = [int(one) for one in said.split(b"work")[1].split()[:2]]
+                given = b""
+                while b"work" not in given or not given.endswith(b"\n"):
+                    given += os.read(terminal, 1000)
+                pids = [int(one) for one in given.split(b"work")[1].split()[:2]]
                 self.addCleanup(self.kill_all, [wrapper, *pids])
 
                 os.close(terminal)
@@ -188,7 +188,7 @@ class Ends(Wrapped):
         owner.line("cleans")
         self.assertEqual(self.coxswain("lock", "l", "--wait", "0s", "--", "true").code, TIMED_OUT)
         end.write_text("\n")
-        self.assertEqual(owner.wait(), 5, owner.said())
+        self.assertEqual(owner.wait(), 5, owner.output())
         self.assert_gone(pids)
         self.succeed("lock", "l", "--", "true")
 
@@ -200,7 +200,7 @@ class Ends(Wrapped):
 
                 wrapper.signal(signal.SIGTERM)
 
-                self.assertEqual(wrapper.wait(), code, wrapper.said())
+                self.assertEqual(wrapper.wait(), code, wrapper.output())
                 self.assertEqual(self.coxswain("pop", "q").code, TIMED_OUT if code == 0 else 0)
 
     def test_a_command_that_does_not_end_is_killed_after_the_grace(self):
@@ -211,7 +211,7 @@ class Ends(Wrapped):
 
                 wrapper.signal(signal.SIGTERM)
 
-                self.assertEqual(wrapper.wait(), 128 + signal.SIGKILL, wrapper.said())
+                self.assertEqual(wrapper.wait(), 128 + signal.SIGKILL, wrapper.output())
                 self.assertIn("'sh' still runs 100 ms after SIGTERM (--kill-grace): SIGKILL", wrapper.err)
                 self.assert_gone(pids)
 
@@ -222,7 +222,7 @@ class Ends(Wrapped):
 
         self.stop(self.coordinator)
 
-        self.assertEqual(owner.wait(), UNAVAILABLE, owner.said())
+        self.assertEqual(owner.wait(), UNAVAILABLE, owner.output())
         self.assertNotIn("SIGKILL", owner.err)
         self.assert_gone(pids)
 
@@ -248,7 +248,7 @@ class Supervisors(Wrapped):
                 os.kill(self.supervisor_of(wrapper), signal.SIGKILL)
                 end.write_text("\n")
 
-                self.assertEqual(wrapper.wait(), 3, wrapper.said())
+                self.assertEqual(wrapper.wait(), 3, wrapper.output())
 
     def test_the_supervisor_ends_with_the_wrapper(self):
         for kind in self.wrappers:
@@ -296,7 +296,7 @@ class Stops(Wrapped):
                     self.stop_and_continue(wrapper, pids)
                 wrapper.signal(signal.SIGTERM)
 
-                self.assertEqual(wrapper.wait(), 128 + signal.SIGTERM, wrapper.said())
+                self.assertEqual(wrapper.wait(), 128 + signal.SIGTERM, wrapper.output())
 
     def test_a_command_that_ignores_it_goes_on_with_its_wrapper(self):
         wrapper = self.wrap("lock", f"trap '' TSTP; {WORK}")
@@ -306,7 +306,7 @@ class Stops(Wrapped):
         wrapper.signal(signal.SIGCONT)
         wrapper.signal(signal.SIGTERM)
 
-        self.assertEqual(wrapper.wait(), 128 + signal.SIGTERM, wrapper.said())
+        self.assertEqual(wrapper.wait(), 128 + signal.SIGTERM, wrapper.output())
         self.assert_gone(pids)
 
     def test_a_terminal_stops_and_continues_all(self):
@@ -343,7 +343,7 @@ class Lost(EndToEnd):
         owner.signal(signal.SIGCONT)
 
         self.assertEqual(next_one.code, 0, next_one.err)
-        self.assertEqual(owner.wait(), UNAVAILABLE, owner.said())
+        self.assertEqual(owner.wait(), UNAVAILABLE, owner.output())
         self.assertEqual(done.stat().st_size, work)
 
 

@@ -8,7 +8,7 @@ namespace coxswain::xla {
 
 BOOST_AUTO_TEST_SUITE(client_label_test)
 
-BOOST_AUTO_TEST_CASE(the_grpc_version_and_the_protocol_tell_the_jaxlib_releases) {
+BOOST_AUTO_TEST_CASE(the_grpc_version_and_the_protocol_show_the_jaxlib_releases) {
   auto const of = [](char const* version) {
     return "grpc-c++/" + std::string{version} + " grpc-c/54.0.0 (linux; chttp2)";
   };
@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(the_grpc_version_and_the_protocol_tell_the_jaxlib_releases)
   BOOST_TEST(client_label(of("1.78.1"), generation::third) == "jax 0.10");
 }
 
-BOOST_AUTO_TEST_CASE(of_an_unknown_grpc_version_the_protocol_tells_as_much_as_it_can) {
+BOOST_AUTO_TEST_CASE(of_an_unknown_grpc_version_the_protocol_shows_as_much_as_it_can) {
   auto const of = [](char const* version) {
     return "grpc-c++/" + std::string{version} + " grpc-c/54.0.0 (linux; chttp2)";
   };

@@ -1,5 +1,5 @@
 #pragma once
-// A coordinator, the door and clients of it in virtual time, without HTTP/2:
+// A coordinator, xla_service and clients of it in virtual time, without HTTP/2:
 //
 //   harness h{2};
 //   auto const c = h.connect();
@@ -10,7 +10,7 @@
 // or "INTERNAL: text", with its payloads.
 
 #include "coxswain/xla/codec.hpp"
-#include "tests/xla/door_over_core.hpp"
+#include "tests/xla/xla_service_over_core.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -24,13 +24,13 @@
 
 namespace coxswain::xla::test {
 
-class harness final : public door_over_core {
+class harness final : public xla_service_over_core {
  public:
   explicit harness(std::uint32_t num_tasks, bool strict = false,
-                   core::config config = core::config{}, int doors = 1)
-      : door_over_core{num_tasks, strict, std::move(config), doors} {}
+                   core::config config = core::config{}, int services = 1)
+      : xla_service_over_core{num_tasks, strict, std::move(config), services} {}
 
-  using door_over_core::call;
+  using xla_service_over_core::call;
   call_id call(connection_id on, method what, request asked,
                std::optional<duration> timeout = std::nullopt) {
     if (of == generation::third && what != method::register_task && !asked.service) {

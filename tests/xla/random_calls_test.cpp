@@ -1,5 +1,5 @@
 // Calls of several tasks in any order, over connections that come and go. The harness checks
-// the invariants of the core and the door after each call, and that no call has two replies.
+// the invariants of the core and xla_service after each call, and that no call has two replies.
 
 #include "tests/xla/harness.hpp"
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(the_invariants_hold_and_nothing_leaks) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       random_calls c{seed, seed % 3 == 0, seed % 2 == 0};
       for (int i = 0; i < 400; ++i) c.step();
-      for (auto const one : c.connections) c.h.close(one);
+      for (auto const connection : c.connections) c.h.close(connection);
       c.h.wait(300s);
       BOOST_TEST(c.h.entrance().open_calls() == 0U);
       BOOST_TEST(c.h.entrance().task_sessions() == 0U);

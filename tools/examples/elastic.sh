@@ -6,7 +6,7 @@ step=0 sum=0 rank=$COXSWAIN_TASK_ID size=$COXSWAIN_NUM_TASKS
 
 while :; do
   if states=$(coxswain all-gather state "$step $sum"); then
-    set -- $(echo "$states" | sort -n | tail -n 1)  # newcomers have none
+    set -- $(echo "$states" | sort -n | tail -n 1)  # new members have none
     step=$1 sum=$2
     until [ $step = $steps ] || coxswain epoch wanted > /dev/null; do
       part=$(((step + size - 1 - rank) / size))  # the work

@@ -78,19 +78,19 @@ class ring {
   asio::awaitable<void> exchange(std::string prefix, std::uint32_t rank, std::uint32_t size) {
     tcp::endpoint const any_port{asio::ip::address_v4::loopback(), 0};
     auto const executor = co_await asio::this_coro::executor;
-    tcp::acceptor door{executor, any_port};
+    tcp::acceptor acceptor{executor, any_port};
     tcp::socket next{executor};
     tcp::socket previous{executor};
 
-    auto const port = std::to_string(door.local_endpoint().port());
+    auto const port = std::to_string(acceptor.local_endpoint().port());
     co_await job_.put(prefix + std::to_string(rank), port);
     auto const theirs = co_await job_.get(prefix + std::to_string((rank + 1) % size), 60s);
     auto const their_port = static_cast<std::uint16_t>(std::stoi(theirs));
     tcp::endpoint const neighbor{any_port.address(), their_port};
     co_await (next.async_connect(neighbor, asio::use_awaitable) &&
-              door.async_accept(previous, asio::use_awaitable));
+              acceptor.async_accept(previous, asio::use_awaitable));
 
-    // Newcomers have no round, and some may be one behind: all continue with the latest.
+    // New members have no round, and some may be one behind: all continue with the latest.
     round_ = co_await job_.reduce("round", round_, reduction::max);
     asio::steady_timer timer{executor};
     while (round_ < rounds_ && !co_await job_.epoch_wanted()) {

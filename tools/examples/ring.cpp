@@ -23,8 +23,8 @@ class ring {
 
   // Passes numbers around until this many rounds are complete, and leaves the job.
   asio::awaitable<void> run(int rounds) {
-    auto tell = [this](tasks_result const&, std::span<process const> lost) { note(lost); };
-    static_cast<void>(co_await (live(rounds) && monitor_.run(tell)));
+    auto notify = [this](tasks_result const&, std::span<process const> lost) { note(lost); };
+    static_cast<void>(co_await (live(rounds) && monitor_.run(notify)));
   }
 
  private:
@@ -72,17 +72,17 @@ class ring {
     auto const me = std::find(members_.begin(), members_.end(), self);
     auto const after = me + 1 == members_.end() ? members_.begin() : me + 1;
     tcp::endpoint const any_port{asio::ip::address_v4::loopback(), 0};
-    tcp::acceptor door{executor_, any_port};
+    tcp::acceptor acceptor{executor_, any_port};
     tcp::socket next{executor_};
     tcp::socket previous{executor_};
 
-    auto const port = std::to_string(door.local_endpoint().port());
+    auto const port = std::to_string(acceptor.local_endpoint().port());
     co_await job_.put(prefix + std::to_string(self.task.value), port);
     auto const theirs = co_await job_.get(prefix + std::to_string(after->task.value), 60s);
     auto const their_port = static_cast<std::uint16_t>(std::stoi(theirs));
     tcp::endpoint const neighbour{any_port.address(), their_port};
     co_await (next.async_connect(neighbour, asio::use_awaitable) &&
-              door.async_accept(previous, asio::use_awaitable));
+              acceptor.async_accept(previous, asio::use_awaitable));
 
     // Some may have completed a round that others have not: all continue with the earliest.
     std::vector<task_id> participants;

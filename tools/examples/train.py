@@ -42,8 +42,8 @@ def train(job, directory):
 
         # A task that contributes a step has saved it, so this is also the checkpoint's barrier. It
         # waits for a task that dies; its next process contributes the step from which it continues.
-        told = job.all_gather("step", json.dumps([step, stop, gradient]), timeout=600)
-        steps, stops, gradients = zip(*map(json.loads, told))
+        gathered = job.all_gather("step", json.dumps([step, stop, gradient]), timeout=600)
+        steps, stops, gradients = zip(*map(json.loads, gathered))
         if len(set(steps)) > 1:
             step, weight = load(directory, job.task)  # a task was restarted: all go back
             continue

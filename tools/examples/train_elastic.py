@@ -6,7 +6,7 @@
 
 Each step adds a number to the state, which all members compute together: a reduction, whose parts
 depend on the number of members. The state of the last complete step is the same at all of them, so
-each epoch goes on from there. A newcomer gets it from task 0.
+each epoch goes on from there. A new member gets it from task 0.
 """
 
 import argparse

@@ -11,7 +11,7 @@ extern "C" [[gnu::weak]] int mallctl(char const* name, void* old, std::size_t* o
 namespace coxswain {
 namespace {
 
-void tell_jemalloc(char const* name) noexcept {
+void call_jemalloc(char const* name) noexcept {
   if (mallctl != nullptr) mallctl(name, nullptr, nullptr, nullptr, 0);
 }
 
@@ -22,10 +22,10 @@ constexpr char const* return_pages = "arena.4096.purge";
 
 void trim_heap() noexcept {
   ::malloc_trim(0);
-  tell_jemalloc("thread.tcache.flush");
-  tell_jemalloc(return_pages);
+  call_jemalloc("thread.tcache.flush");
+  call_jemalloc(return_pages);
 }
 
-void make_divisible() noexcept { tell_jemalloc(return_pages); }
+void make_divisible() noexcept { call_jemalloc(return_pages); }
 
 }  // namespace coxswain

@@ -29,7 +29,7 @@ struct id {
 // A task of the job: 0 to n-1.
 using task_id = id<struct task_tag, std::uint32_t>;
 
-// Drawn at random by a process at its start; tells a restarted process from the old one.
+// Drawn at random by a process at its start; distinguishes a restarted process from the old one.
 using incarnation = id<struct incarnation_tag, std::uint64_t>;
 
 // Slot and generation: never used twice by one coordinator.

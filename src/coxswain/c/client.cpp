@@ -64,31 +64,32 @@ std::optional<bool> recoverable_of(std::int32_t which) {
 
 client_options options_of(coxswain_client_options const* given) {
   if (!given) return client_options::from_environment();
-  auto const told = known(*given);
-  client_options options{std::string{view_of(told.address)}};
-  if (told.has_task) options.task = task_id{told.task};
-  if (told.num_tasks > 0) options.num_tasks = told.num_tasks;
-  options.recoverable = recoverable_of(told.recoverable);
-  options.job = view_of(told.job);
-  if (auto const token = view_of(told.token); !token.empty()) options.token = token;
-  options.tls.ca = view_of(told.tls_ca);
-  options.tls.cert = view_of(told.tls_cert);
-  options.tls.key = view_of(told.tls_key);
-  options.tls.peer_uri_prefix = view_of(told.tls_peer_uri_prefix);
-  options.label = view_of(told.label);
-  if (told.incarnation > 0) options.incarnation = incarnation{told.incarnation};
-  if (told.log) {
-    options.on_event = [told](client_event const& what) {
+  auto const stated = known(*given);
+  client_options options{std::string{view_of(stated.address)}};
+  if (stated.has_task) options.task = task_id{stated.task};
+  if (stated.num_tasks > 0) options.num_tasks = stated.num_tasks;
+  options.recoverable = recoverable_of(stated.recoverable);
+  options.job = view_of(stated.job);
+  if (auto const token = view_of(stated.token); !token.empty()) options.token = token;
+  options.tls.ca = view_of(stated.tls_ca);
+  options.tls.cert = view_of(stated.tls_cert);
+  options.tls.key = view_of(stated.tls_key);
+  options.tls.peer_uri_prefix = view_of(stated.tls_peer_uri_prefix);
+  options.label = view_of(stated.label);
+  if (stated.incarnation > 0) options.incarnation = incarnation{stated.incarnation};
+  if (stated.log) {
+    options.on_event = [stated](client_event const& what) {
       auto const text = what.text();
-      told.log(static_cast<std::int32_t>(what.level), {text.data(), text.size()},
-               told.log_user_data);
+      stated.log(static_cast<std::int32_t>(what.level), {text.data(), text.size()},
+                 stated.log_user_data);
     };
   }
-  if (told.connect_timeout_ms != 0) options.connect_timeout = timeout_of(told.connect_timeout_ms);
-  options.spin = std::chrono::microseconds{told.spin_us};
-  options.any = told.any;
-  options.member = view_of(told.member);
-  options.placement = placement_of(view_of(told.placement));
+  if (stated.connect_timeout_ms != 0)
+    options.connect_timeout = timeout_of(stated.connect_timeout_ms);
+  options.spin = std::chrono::microseconds{stated.spin_us};
+  options.any = stated.any;
+  options.member = view_of(stated.member);
+  options.placement = placement_of(view_of(stated.placement));
   return options;
 }
 
@@ -122,9 +123,9 @@ coxswain_process_list* for_c(std::vector<process> all) {
 
 coxswain_epoch_member_list* for_c(epoch_members all) {
   auto list = std::make_unique<coxswain_epoch_member_list>(std::move(all));
-  for (auto const& one : list->owner.members) {
-    list->elements.push_back({string_of(one.name), string_of(one.label), string_of(one.peer),
-                              one.self.value, one.survivor});
+  for (auto const& member : list->owner.members) {
+    list->elements.push_back({string_of(member.name), string_of(member.label),
+                              string_of(member.peer), member.self.value, member.survivor});
   }
   return list.release();
 }

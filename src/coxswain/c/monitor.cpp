@@ -38,18 +38,18 @@ struct coxswain_monitor {
         monitor_{*job_,
                  [this](core::tasks_answer const& tasks, std::span<process const> lost) {
                    last_ = tasks;
-                   tell(lost, nullptr);
+                   notify(lost, nullptr);
                  },
                  [this](status const& why) {
                    coxswain_status const reason{why};
-                   tell({}, &reason);
+                   notify({}, &reason);
                  }} {}
 
   [[nodiscard]] blocking_process_monitor& processes() noexcept { return monitor_; }
   [[nodiscard]] blocking_process_monitor const& processes() const noexcept { return monitor_; }
 
  private:
-  void tell(std::span<process const> lost, coxswain_status const* ended) const {
+  void notify(std::span<process const> lost, coxswain_status const* ended) const {
     std::vector<coxswain_process_info> infos;
     for (auto const& t : last_.tasks) infos.push_back(info_of(t));
     std::vector<coxswain_process> gone;

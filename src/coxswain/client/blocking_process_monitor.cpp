@@ -13,8 +13,8 @@ namespace coxswain {
 // The newest snapshot, and the thread that reports it. Snapshots come from the client's thread.
 class blocking_process_monitor::reporter {
  public:
-  reporter(detail::client_worker& of, observer tell, ending ended)
-      : worker_{of}, stop_{of.next_stop()}, tell_{std::move(tell)}, ended_{std::move(ended)} {}
+  reporter(detail::client_worker& of, observer notify, ending ended)
+      : worker_{of}, stop_{of.next_stop()}, notify_{std::move(notify)}, ended_{std::move(ended)} {}
 
   ~reporter() {
     {
@@ -36,7 +36,7 @@ class blocking_process_monitor::reporter {
     watched_ = worker_.begin([this](client& from) { return watch(from); }, stop_);
     net::signals_blocked const blocked;
     try {
-      thread_ = std::thread{[this] { tell_changes(); }};
+      thread_ = std::thread{[this] { report_changes(); }};
     } catch (std::system_error const& problem) {
       throw error{status{errc::resource_exhausted, problem.what()}};
     }
@@ -77,20 +77,20 @@ class blocking_process_monitor::reporter {
   // Under the lock.
   void note(std::vector<process> const& lost) {
     lost_.insert(lost_.end(), lost.begin(), lost.end());
-    has_news_ = true;
+    has_update_ = true;
     changed_.notify_all();
   }
 
-  void tell_changes() {
+  void report_changes() {
     std::unique_lock lock{mutex_};
     for (;;) {
-      changed_.wait(lock, [this] { return has_news_ || why_ || stopped_; });
-      if (stopped_ || !has_news_) break;
-      has_news_ = false;
+      changed_.wait(lock, [this] { return has_update_ || why_ || stopped_; });
+      if (stopped_ || !has_update_) break;
+      has_update_ = false;
       tasks_result const tasks = table_.tasks();
       auto const lost = std::exchange(lost_, {});
       lock.unlock();
-      tell_(tasks, lost);
+      notify_(tasks, lost);
       lock.lock();
     }
     if (stopped_) return;
@@ -100,14 +100,14 @@ class blocking_process_monitor::reporter {
 
   detail::client_worker& worker_;
   std::uint64_t stop_;
-  observer tell_;
+  observer notify_;
   ending ended_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   process_table table_;
   std::vector<process> lost_;  // not reported yet
-  bool has_news_{};
+  bool has_update_{};
   bool stopped_{};
   std::optional<status> why_;  // no further snapshot will come
 
@@ -115,8 +115,9 @@ class blocking_process_monitor::reporter {
   std::thread thread_;
 };
 
-blocking_process_monitor::blocking_process_monitor(blocking_client& of, observer tell, ending ended)
-    : reporter_{std::make_unique<reporter>(*of.worker_, std::move(tell), std::move(ended))} {
+blocking_process_monitor::blocking_process_monitor(blocking_client& of, observer notify,
+                                                   ending ended)
+    : reporter_{std::make_unique<reporter>(*of.worker_, std::move(notify), std::move(ended))} {
   reporter_->start();
 }
 

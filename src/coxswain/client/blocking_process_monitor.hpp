@@ -2,7 +2,7 @@
 // PUBLIC. process_monitor for programs without coroutines: reports each change of the tasks on a
 // thread of its own.
 //
-// Threads: every function may be called from any number of threads at once, also from `tell`;
+// Threads: every function may be called from any number of threads at once, also from `notify`;
 // except the destructor. The monitor's thread handles no signals.
 //
 // Fork: a child may only destroy the object, which does nothing there.
@@ -30,9 +30,9 @@ class blocking_process_monitor {
   // Reports the tasks at once, and then after each change. The client must outlive it. Throws
   // coxswain::error: CANCELLED (the client was closed), FAILED_PRECONDITION (after fork),
   // RESOURCE_EXHAUSTED (no thread can be created).
-  blocking_process_monitor(blocking_client& of, observer tell, ending ended = {});
+  blocking_process_monitor(blocking_client& of, observer notify, ending ended = {});
 
-  // Waits for a running call; there is none afterwards. Not from `tell` or `ended`.
+  // Waits for a running call; there is none afterwards. Not from `notify` or `ended`.
   ~blocking_process_monitor();
   blocking_process_monitor(blocking_process_monitor const&) = delete;
   blocking_process_monitor& operator=(blocking_process_monitor const&) = delete;

@@ -74,7 +74,7 @@ class epoch_options : public call_options {
   epoch_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
-// How to wait for news, by default without limit.
+// How to wait for updates, by default without limit.
 class watch_options : public call_options {
  public:
   watch_options() : call_options{without_limit} {}

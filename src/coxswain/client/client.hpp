@@ -97,7 +97,7 @@ class client : public detail::epoch_calls<client>, public detail::holding_calls<
 
   // `connect` and `join` with one round trip less. The errors of both, with their message in
   // `options.connect_details`; if the join fails, the session ends. Its timeout begins with the
-  // session. Does not tell whether the job had started before.
+  // session. Does not show whether the job had started before.
   template <detail::token_for<client> Token = use_coroutine_t>
   static auto connect_and_join(client_options options, join_options const& join = {},
                                Token&& token = {}) {

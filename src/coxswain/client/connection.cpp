@@ -161,7 +161,7 @@ void connection::pump() {
   agent_.take_events(events_);
   for (auto& what : events_) happened(what);
   agent_.take_completions(completions_);
-  for (auto& one : completions_) complete(std::move(one));
+  for (auto& completion : completions_) complete(std::move(completion));
   // An agreement begins after the answer of the one before, which may have come with it.
   if (auto const agreement = std::exchange(begins_, 0); agreement != 0) freeze(agreement);
   if (agent_.has_bytes()) request_flush();
@@ -223,31 +223,31 @@ void connection::happened(agent_event& what) {
                    answer_waits(question::kind::opened, {});
                  },
                  [this](agent_events::disconnected& e) {
-                   tell(client_event::kind::disconnected, std::move(e.why));
+                   report_event(client_event::kind::disconnected, std::move(e.why));
                  },
                  [this](agent_events::reconnected& e) {
-                   tell(client_event::kind::reconnected, status{errc::ok, text_of(e.after)},
-                        core::severity::info);
+                   report_event(client_event::kind::reconnected, status{errc::ok, text_of(e.after)},
+                                core::severity::info);
                  },
-                 [this](agent_events::parted& e) {
-                   tell(client_event::kind::goodbye, std::move(e.what.why));
+                 [this](agent_events::goodbye_received& e) {
+                   report_event(client_event::kind::goodbye, std::move(e.what.why));
                  },
                  [this](agent_events::job_failed& e) {
                    failure_ = std::move(e.what);
                    answer_waits(question::kind::failure, core::answer{{}, *failure_});
                  },
-                 [this](agent_events::progressed& e) { tell(std::move(e.what)); },
+                 [this](agent_events::progressed& e) { report_event(std::move(e.what)); },
                  [this](agent_events::waiting& e) {
-                   tell(client_event::kind::waiting, status{errc::ok, std::move(e.text)},
-                        e.idle ? core::severity::info : core::severity::warning);
+                   report_event(client_event::kind::waiting, status{errc::ok, std::move(e.text)},
+                                e.idle ? core::severity::info : core::severity::warning);
                  },
                  [this](agent_events::notice& e) {
-                   tell(client_event::kind::notice, status{errc::ok, std::move(e.text)});
+                   report_event(client_event::kind::notice, status{errc::ok, std::move(e.text)});
                  },
                  [this](agent_events::freeze& e) { begins_ = e.agreement; },
                  [this](agent_events::ended& e) {
                    if (!agent_.session()) return;
-                   tell(client_event::kind::lost, e.why, core::severity::error);
+                   report_event(client_event::kind::lost, e.why, core::severity::error);
                    if (failure_) return;
                    failure_.emplace();
                    failure_->cause.why = std::move(e.why);
@@ -312,7 +312,7 @@ void connection::answer_waits(question::kind what, core::answer const& with) {
   }
 }
 
-void connection::tell(client_event::kind what, status why, core::severity level) {
+void connection::report_event(client_event::kind what, status why, core::severity level) {
   if (!options_.on_event) return;
   auto call = [self = shared_from_this(), event = client_event{what, std::move(why), level}] {
     if (self->silent_) return;
@@ -325,7 +325,7 @@ void connection::tell(client_event::kind what, status why, core::severity level)
   asio::post(executor_, std::move(call));
 }
 
-void connection::tell(core::barrier_progress what) {
+void connection::report_event(core::barrier_progress what) {
   auto const at = calls_.find(what.request.value);
   if (at == calls_.end() || !at->second.on_progress) return;
   // Whatever ends the call is posted after this, so what the callback refers to is still there.

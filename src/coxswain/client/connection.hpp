@@ -155,8 +155,9 @@ class connection : public std::enable_shared_from_this<connection> {
   void answer_stops();
   void ended();
   void answer_waits(question::kind what, core::answer const& with);
-  void tell(client_event::kind what, status why, core::severity level = core::severity::warning);
-  void tell(core::barrier_progress what);
+  void report_event(client_event::kind what, status why,
+                    core::severity level = core::severity::warning);
+  void report_event(core::barrier_progress what);
   void request_flush();
   void flush();
   void write_out();

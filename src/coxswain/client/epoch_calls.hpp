@@ -23,7 +23,7 @@ class epoch_calls {
     return self().template start<Token>(self().calls_.next_epoch(options), options.details, token);
   }
 
-  // The epoch that this client was told last; number zero: none. Needs no request.
+  // The epoch that this client received last; number zero: none. Needs no request.
   [[nodiscard]] coxswain::epoch epoch() const {
     return static_cast<Client const&>(*this).calls_.last_epoch();
   }

@@ -16,12 +16,12 @@ core::watch_keys_args args_for(std::string const& directory, std::optional<std::
   return args;
 }
 
-std::vector<key_change> given(std::vector<core::key_change>& told) {
-  std::vector<key_change> all(told.size());
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    all[i].key = std::move(told[i].key);
-    all[i].version = told[i].version;
-    if (told[i].value) all[i].value.emplace(told[i].value->view());
+std::vector<key_change> given(std::vector<core::key_change>& changes) {
+  std::vector<key_change> all(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    all[i].key = std::move(changes[i].key);
+    all[i].version = changes[i].version;
+    if (changes[i].value) all[i].value.emplace(changes[i].value->view());
   }
   return all;
 }
@@ -59,11 +59,11 @@ asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {
     auto a = co_await detail::ask(std::move(at), std::move(q));
     // Also while the coordinator is away, when nobody but this client notices the time.
     if (a.outcome.code() == errc::deadline_exceeded) co_return std::vector<key_change>{};
-    auto& told = detail::value_of<core::key_changes_answer>(a);
+    auto& update = detail::value_of<core::key_changes_answer>(a);
     // An empty reply states how far it got: there may be more to examine.
-    bool const is_over = told.version == version_ || end <= now();
-    version_ = told.version;
-    if (is_over || !told.changes.empty()) co_return given(told.changes);
+    bool const is_over = update.version == version_ || end <= now();
+    version_ = update.version;
+    if (is_over || !update.changes.empty()) co_return given(update.changes);
   }
 }
 

@@ -90,7 +90,7 @@ struct preemption_notifier::state {
   disposition before;
   asio::signal_set signals;
   std::optional<moment> noticed;
-  net::gate told;  // or there will be nothing to report
+  net::gate reported;  // or there will be nothing to report
 };
 
 preemption_notifier::preemption_notifier(asio::any_io_executor executor, int signal)
@@ -98,7 +98,7 @@ preemption_notifier::preemption_notifier(asio::any_io_executor executor, int sig
   state_->signals.async_wait([self = state_](boost::system::error_code problem, int) {
     if (problem) return;
     self->noticed = std::chrono::system_clock::now();
-    self->told.open();
+    self->reported.open();
   });
 }
 
@@ -109,12 +109,12 @@ preemption_notifier::~preemption_notifier() {
   // the state, is cancelled as well.
   state_->signals.clear(ignored);
   state_->before.give_back();
-  state_->told.open();
+  state_->reported.open();
 }
 
 asio::awaitable<moment> preemption_notifier::wait(std::shared_ptr<state> self) {
   try {
-    co_await self->told.wait();
+    co_await self->reported.wait();
   } catch (boost::system::system_error const& e) {
     throw detail::cancelled_by_caller(e.code());
   }

@@ -12,14 +12,14 @@ namespace {
 constexpr duration retry_pause = 1s;
 
 // Forgets the callback at the end of a scope.
-class telling {
+class notifying {
  public:
-  telling(process_monitor::observer& place, process_monitor::observer tell) : place_{place} {
-    place_ = std::move(tell);
+  notifying(process_monitor::observer& place, process_monitor::observer notify) : place_{place} {
+    place_ = std::move(notify);
   }
-  ~telling() { place_ = nullptr; }
-  telling(telling const&) = delete;
-  telling& operator=(telling const&) = delete;
+  ~notifying() { place_ = nullptr; }
+  notifying(notifying const&) = delete;
+  notifying& operator=(notifying const&) = delete;
 
  private:
   process_monitor::observer& place_;
@@ -27,8 +27,8 @@ class telling {
 
 }  // namespace
 
-asio::awaitable<status> process_monitor::tell_all(observer tell) {
-  telling const while_running{tell_, std::move(tell)};
+asio::awaitable<status> process_monitor::notify_all(observer notify) {
+  notifying const while_running{notify_, std::move(notify)};
   auto const executor = co_await asio::this_coro::executor;
   asio::steady_timer pause{executor};
   std::optional<std::uint64_t> seen;
@@ -38,7 +38,7 @@ asio::awaitable<status> process_monitor::tell_all(observer tell) {
       auto snapshot = co_await client_.watch_tasks(seen);
       seen = snapshot.version;
       auto const lost = table_.update(std::move(snapshot));
-      tell_(table_.tasks(), lost);
+      notify_(table_.tasks(), lost);
       continue;
     } catch (error const& problem) {
       if (problem.code() == asio::error::operation_aborted) throw;
@@ -55,7 +55,7 @@ asio::awaitable<status> process_monitor::tell_all(observer tell) {
 
 result<std::vector<process>> process_monitor::mark_failed(task_id task, status error) {
   auto lost = table_.mark_failed(task, std::move(error));
-  if (lost && !lost->empty() && tell_) tell_(table_.tasks(), *lost);
+  if (lost && !lost->empty() && notify_) notify_(table_.tasks(), *lost);
   return lost;
 }
 

@@ -3,8 +3,8 @@
 // processes and must end their work with lost ones:
 //
 //   process_monitor monitor{job};
-//   auto tell = [&](tasks_result const& tasks, std::span<process const> lost) { ... };
-//   status const why = co_await monitor.run(tell);
+//   auto notify = [&](tasks_result const& tasks, std::span<process const> lost) { ... };
+//   status const why = co_await monitor.run(notify);
 //
 // Not here: the detection of lost processes (process_table). Everything happens on the client's
 // executor.
@@ -31,10 +31,10 @@ class process_monitor {
   // ends or has lost the coordinator. Only one run at a time. Cancellation ends it with
   // operation_aborted, as every call of the client. Completion tokens as for those.
   template <detail::token_for<status> Token = use_coroutine_t>
-  auto run(observer tell, Token&& token = {}) {
+  auto run(observer notify, Token&& token = {}) {
     using signature = detail::signatures<status>::of_user;
     detail::initiation const begin{client_.get_executor(), nullptr};
-    return asio::async_initiate<Token, signature>(begin, token, tell_all(std::move(tell)));
+    return asio::async_initiate<Token, signature>(begin, token, notify_all(std::move(notify)));
   }
 
   // Like process_table::mark_failed; tasks that are lost by it are reported as well.
@@ -47,11 +47,11 @@ class process_monitor {
   [[nodiscard]] tasks_result const& tasks() const noexcept { return table_.tasks(); }
 
  private:
-  asio::awaitable<status> tell_all(observer tell);
+  asio::awaitable<status> notify_all(observer notify);
 
   client& client_;
   process_table table_;
-  observer tell_;
+  observer notify_;
 };
 
 }  // namespace coxswain

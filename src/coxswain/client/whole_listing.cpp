@@ -26,7 +26,7 @@ asio::awaitable<void> catch_up(connection_ptr at, std::string directory, std::ui
                                whole_listing& all) {
   std::string const itself = normal(directory);
   std::map<std::string, key_value> by_key;
-  for (auto& one : all.entries) by_key.emplace(one.key, std::move(one));
+  for (auto& entry : all.entries) by_key.emplace(entry.key, std::move(entry));
   auto const last = std::exchange(all.version, first);
   while (all.version < last) {
     core::watch_keys_args args;
@@ -36,13 +36,13 @@ asio::awaitable<void> catch_up(connection_ptr at, std::string directory, std::ui
     question q{std::move(args), duration::zero()};
     auto a = co_await ask(at, std::move(q));
     auto& batch = value_of<core::key_changes_answer>(a);
-    for (auto& one : batch.changes) {
-      if (one.key == itself) continue;
-      by_key.erase(one.key);
-      if (!one.value) continue;
-      std::string const key = one.key;
-      by_key.emplace(key,
-                     key_value{std::move(one.key), std::string{one.value->view()}, one.version});
+    for (auto& change : batch.changes) {
+      if (change.key == itself) continue;
+      by_key.erase(change.key);
+      if (!change.value) continue;
+      std::string const key = change.key;
+      by_key.emplace(
+          key, key_value{std::move(change.key), std::string{change.value->view()}, change.version});
     }
     all.version = batch.version;
   }
@@ -63,8 +63,8 @@ asio::awaitable<whole_listing> list_once(connection_ptr at, std::string director
     question q{std::move(args), timeout};
     auto a = co_await ask(at, std::move(q));
     auto& page = value_of<core::listing_answer>(a);
-    for (auto& one : page.entries) {
-      all.entries.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
+    for (auto& entry : page.entries) {
+      all.entries.push_back({std::move(entry.key), std::string{entry.value.view()}, entry.version});
     }
     all.version = page.version;
     if (!first) first = page.version;

@@ -48,11 +48,11 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
 void follow_up(concerns& all) {
   all.enrolment.follow_up(all.kernel.observed());
   all.epochs.follow_up(all.kernel.observed());
-  all.failures.tell_job_error();
+  all.failures.push_job_error();
   if (all.task_watches.follow_up()) {
-    all.alive.look_at_queries_again();
-    all.alive.look_at_some();
-    all.task_watches.tell_all();
+    all.alive.check_queries_again();
+    all.alive.check_some();
+    all.task_watches.answer_all();
   }
   all.missing.forget_shared();
   all.event_watches.follow_up();
@@ -128,7 +128,7 @@ void check_waits(concerns const& all, task const& t) {
 
 void check_tasks(concerns const& all) {
   kernel const& k = all.kernel;
-  std::uint32_t parted = 0;
+  std::uint32_t detached = 0;
   std::uint32_t unrecoverable = 0;
   for (std::uint32_t i = 0; i < k.roster.size(); ++i) {
     task const& t = k.roster.at(task_id{i});
@@ -142,16 +142,17 @@ void check_tasks(concerns const& all) {
               "a failed task has failed the job, unless it is recoverable");
     invariant(t.state == task_state::failed || t.error().ok(), "who has not failed has no error");
     invariant(t.held_by == session_id{} || !t.last, "a task is held now or was before");
-    invariant(t.parted == parting::none || t.is_connected(), "only a connected task has parted");
+    invariant(t.detached == detachment::none || t.is_connected(),
+              "only a connected task is detached");
     invariant((t.state == task_state::returning) == (t.last && t.last->return_due.armed()),
               "who is to return has until a deadline");
     invariant(t.state != task_state::returning || (!k.error && t.recoverable),
               "only a recoverable task returns, and to a job that goes on");
     check_waits(all, t);
-    parted += t.parted == parting::finished ? 1 : 0;
+    detached += t.detached == detachment::finished ? 1 : 0;
     unrecoverable += t.recoverable ? 0 : 1;
   }
-  invariant(parted == k.roster.parted(), "parted tasks are counted");
+  invariant(detached == k.roster.detached(), "detached tasks are counted");
   invariant((unrecoverable == 0) == k.roster.all_recoverable(), "unrecoverable tasks are counted");
 }
 
@@ -243,7 +244,7 @@ status coordinator::put_in(time_point now, owner_input what) {
 std::optional<time_point> coordinator::next_deadline() const {
   kernel const& k = all_->kernel;
   bool const is_due = all_->multi_gets.has_woken() || all_->keys.has_ended_keys() ||
-                      all_->alive.has_queries_to_look_at();
+                      all_->alive.has_queries_to_check();
   if (is_due) return k.started;  // at once
   auto const next = k.deadlines.next();
   if (!next) return std::nullopt;
@@ -252,9 +253,9 @@ std::optional<time_point> coordinator::next_deadline() const {
 void coordinator::advance(time_point now) {
   kernel& k = all_->kernel;
   k.observe(now);
-  all_->multi_gets.look_at_woken(joint_gets::looks_per_advance);
+  all_->multi_gets.check_woken(joint_gets::looks_per_advance);
   all_->keys.remove_page_of_ended_keys();
-  all_->alive.look_at_some();
+  all_->alive.check_some();
   auto const most = k.tally.steps + steps_per_advance;
   while (auto const item = k.deadlines.due_at(now)) {
     if (++k.tally.steps > most) break;

@@ -183,7 +183,7 @@ class coordinator {
   std::uint64_t save(std::function<void(std::string_view)> const& to) const;
 
   // A digest of the complete state: equal states have equal digests, in any process, and whatever
-  // the clock said at the start. Its time is that of writing a snapshot.
+  // the clock showed at the start. Its time is that of writing a snapshot.
   [[nodiscard]] std::uint64_t digest() const;
 
   // The coordinator of a snapshot, which goes on exactly as the one that was saved. `started` is

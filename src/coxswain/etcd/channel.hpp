@@ -31,7 +31,7 @@ class call_events {
 struct call_request {
   std::string_view path;  // "/etcdserverpb.KV/Txn"
   std::string_view token;
-  duration timeout{without_limit};  // told to the member, not enforced here
+  duration timeout{without_limit};  // sent to the member, not enforced here
   bool is_stream{};                 // further messages follow, until it is cancelled
 };
 

@@ -72,7 +72,7 @@ class client : public std::enable_shared_from_this<client> {
   // A reply came from this cluster. FAILED_PRECONDITION: earlier ones came from another one.
   status check_cluster(std::uint64_t id, std::size_t member);
 
-  // A member said that the token is not valid.
+  // A member replied that the token is not valid.
   void forget_token() { token_.clear(); }
 
   // Ends all calls with CANCELLED, and further ones.
@@ -100,7 +100,7 @@ class client : public std::enable_shared_from_this<client> {
   std::size_t member_{};
   std::string token_;
   std::uint64_t cluster_{};
-  std::size_t cluster_of_{};  // the member that said so
+  std::size_t cluster_of_{};  // the member that replied so
   bool is_closed_{};
 };
 

@@ -199,12 +199,12 @@ status follower::take(std::string const& message) {
   }
   if (response.compact_revision() > 0) return must_begin_again("history was compacted");
   if (response.canceled()) return {errc::unavailable, response.cancel_reason()};
-  for (auto const& one : response.events()) {
+  for (auto const& event : response.events()) {
     if (to_ == nullptr) return {};
-    auto const& kv = one.kv();
+    auto const& kv = event.kv();
     if (kv.mod_revision() <= revision_) continue;
     newest_ = std::max(newest_, kv.mod_revision());
-    bool const is_put = one.type() == mvccpb::Event::PUT;
+    bool const is_put = event.type() == mvccpb::Event::PUT;
     if (kv.key() == keys_.leader()) {
       leader_ = {};
       if (!is_put) continue;

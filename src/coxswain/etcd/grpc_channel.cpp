@@ -121,16 +121,16 @@ void grpc_channel::take(std::string_view input) {
   } catch (std::exception const&) {
     return over_->drop();  // out of memory
   }
-  for (auto& one : events_) {
-    if (auto* const reply = std::get_if<http2::reply_message>(&one)) {
+  for (auto& event : events_) {
+    if (auto* const reply = std::get_if<http2::reply_message>(&event)) {
       auto const found = calls_.find(static_cast<std::uint64_t>(reply->stream.value));
       auto const who = found == calls_.end() ? nullptr : found->second.lock();
       if (who) who->message(std::move(reply->message));
-    } else if (auto* const end = std::get_if<http2::call_ended>(&one)) {
+    } else if (auto* const end = std::get_if<http2::call_ended>(&event)) {
       auto const found = calls_.extract(static_cast<std::uint64_t>(end->stream.value));
       auto const who = found ? found.mapped().lock() : nullptr;
       if (who) who->ended({std::move(end->outcome), end->is_unseen});
-    } else if (std::holds_alternative<http2::peer_goodbye>(one)) {
+    } else if (std::holds_alternative<http2::peer_goodbye>(event)) {
       is_broken_ = true;  // for new calls
     }
   }

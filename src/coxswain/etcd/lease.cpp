@@ -58,7 +58,7 @@ asio::awaitable<void> lease::keep(std::shared_ptr<lease> self) {
     auto const newest = self->streams_.back().over;
     bool const is_heard = co_await call::wait(newest, asked + period);
     if (self->is_stopped_) break;
-    for (auto& one : self->streams_) self->take_replies(one);
+    for (auto& stream : self->streams_) self->take_replies(stream);
     bool const has_ended = newest->end().has_value();
     if (!is_heard || has_ended) self->by_->leave(self->streams_.back().member);
     if (has_ended) self->streams_.pop_back();

@@ -36,7 +36,7 @@ class lease {
   // sent.
   [[nodiscard]] time_point valid_until() const noexcept { return valid_until_; }
 
-  // Whether etcd has said that it has ended.
+  // Whether etcd has reported that it has ended.
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_; }
 
  private:

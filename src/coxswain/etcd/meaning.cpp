@@ -52,8 +52,8 @@ bool has(status const& why, std::string_view text) {
 
 meaning meaning_of(call_end const& how) {
   if (how.is_unseen) return {effect::none, reaction::go_elsewhere};
-  for (auto const& one : rows) {
-    if (has(how.outcome, one.text)) return one.means;
+  for (auto const& row : rows) {
+    if (has(how.outcome, row.text)) return row.means;
   }
   switch (how.outcome.code()) {
     case errc::unimplemented:

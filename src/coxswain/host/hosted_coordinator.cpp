@@ -71,8 +71,8 @@ std::vector<std::string> parts_of(std::string_view list) {
 }
 
 std::vector<std::string> listeners_for(std::string const& address) {
-  auto const said = launch::detect(process_environment()).listen;
-  if (said.value()) return parts_of(*said.value());
+  auto const given = launch::detect(process_environment()).listen;
+  if (given.value()) return parts_of(*given.value());
   auto const where = only_address(address);
   if (where.is_private()) return {address};
   std::string all_addresses{":"};

@@ -146,7 +146,7 @@ void client_session::data_found(stream_id of, std::string_view content) {
     if (!to->body.is_whole()) break;
     auto message = to->body.take(to->message_encoding);
     if (!message) return give_up(of, *to, std::move(message).error());
-    tell(reply_message{of, std::move(*message)});
+    emit(reply_message{of, std::move(*message)});
   }
   hold(to->body.buffered_bytes());
 }
@@ -161,14 +161,14 @@ void client_session::stream_closed(stream_id of, error_code why) {
   auto outcome = one.code ? status{*one.code, std::move(one.text)}
                           : outcome_of(why, one.http_status, one.is_grpc);
   auto const is_unseen = !one.code && why == error_code::refused_stream;
-  tell(call_ended{of, std::move(outcome), std::move(one.details), is_unseen});
+  emit(call_ended{of, std::move(outcome), std::move(one.details), is_unseen});
 }
 
-void client_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer{payload}); }
+void client_session::ping_acknowledged(std::uint64_t payload) { emit(ping_answer{payload}); }
 
 void client_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
   is_closed_to_calls_ = true;
-  tell(peer_goodbye{last, why, std::string{text}});
+  emit(peer_goodbye{last, why, std::string{text}});
 }
 
 peer_connection::source client_session::source_of(stream_id of) {
@@ -197,7 +197,7 @@ void client_session::add(stream& to, std::string_view message) {
 void client_session::give_up(stream_id which, stream& of, status why) {
   of.is_cancelled = true;
   reset(which, error_code::cancel);
-  tell(call_ended{which, std::move(why), {}});
+  emit(call_ended{which, std::move(why), {}});
 }
 
 }  // namespace coxswain::http2

@@ -107,7 +107,7 @@ class client_session final : public peer_connection {
   void add(stream& to, std::string_view message);
   void give_up(stream_id which, stream& of, status why);
   template <class Event>
-  void tell(Event what) {
+  void emit(Event what) {
     (events_ != nullptr ? *events_ : waiting_)
         .emplace_back(std::in_place_type<Event>, std::move(what));
   }

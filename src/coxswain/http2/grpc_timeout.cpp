@@ -28,18 +28,18 @@ std::optional<duration> parse_grpc_timeout(std::string_view text) noexcept {
   std::uint32_t count = 0;
   auto const [stopped, failure] = std::from_chars(text.data(), end, count);
   if (failure != std::errc{} || stopped != end) return std::nullopt;
-  for (auto const& one : units) {
-    if (one.letter != *end) continue;
-    return count > without_limit / one.length ? without_limit : one.length * count;
+  for (auto const& unit : units) {
+    if (unit.letter != *end) continue;
+    return count > without_limit / unit.length ? without_limit : unit.length * count;
   }
   return std::nullopt;
 }
 
 std::string format_grpc_timeout(duration timeout) {
   auto const wanted = std::max(timeout, duration::zero());
-  for (auto const& one : units) {
-    auto const count = wanted / one.length + (wanted % one.length > 0ns ? 1 : 0);
-    if (count <= count_max) return std::to_string(count) + one.letter;
+  for (auto const& unit : units) {
+    auto const count = wanted / unit.length + (wanted % unit.length > 0ns ? 1 : 0);
+    if (count <= count_max) return std::to_string(count) + unit.letter;
   }
   return std::to_string(count_max) + 'H';
 }

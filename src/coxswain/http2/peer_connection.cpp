@@ -50,7 +50,7 @@ option_ptr make_options() {
   // It reads a clock; `limits` has ours.
   constexpr auto without_limit_of_rate = std::numeric_limits<std::uint64_t>::max();
   nghttp2_option_set_stream_reset_rate_limit(made, without_limit_of_rate, without_limit_of_rate);
-  // Calls are sent at once, also before the peer has said how many it takes.
+  // Calls are sent at once, also before the peer has announced how many it takes.
   nghttp2_option_set_peer_max_concurrent_streams(made, std::numeric_limits<std::int32_t>::max());
   return options;
 }
@@ -231,11 +231,11 @@ class name_values {
   explicit name_values(std::span<header_field const> fields) noexcept {
     assert(fields.size() <= fields_max);
     auto* to = all_.data();
-    for (auto const& one : fields) {
+    for (auto const& field : fields) {
       unsigned flags = NGHTTP2_NV_FLAG_NONE;
-      if (one.varies) flags |= NGHTTP2_NV_FLAG_NO_INDEX;
-      if (one.lasts) flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-      *to++ = {bytes_of(one.name), bytes_of(one.value), one.name.size(), one.value.size(),
+      if (field.varies) flags |= NGHTTP2_NV_FLAG_NO_INDEX;
+      if (field.lasts) flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
+      *to++ = {bytes_of(field.name), bytes_of(field.value), field.name.size(), field.value.size(),
                static_cast<std::uint8_t>(flags)};
     }
   }

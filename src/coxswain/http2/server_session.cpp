@@ -292,7 +292,7 @@ void server_session::deliver(server_stream& whole) {
 
 void server_session::deliver(server_stream& whole, std::string message) {
   whole.now = phase::delivered;
-  tell(call{whole.id, std::exchange(whole.path, {}), std::move(message), whole.timeout});
+  emit(call{whole.id, std::exchange(whole.path, {}), std::move(message), whole.timeout});
 }
 
 void server_session::unpack() {
@@ -357,14 +357,14 @@ void server_session::stream_closed(stream_id id, error_code why) {
   let_go(sizeof(server_stream) + of->messages.own_bytes());
   --streams_;
   if (of->now == phase::answered || !is_served(id)) return;
-  if (of->now == phase::delivered) tell(call_cancelled{id, why});
+  if (of->now == phase::delivered) emit(call_cancelled{id, why});
   if (events_ != nullptr && !resets_.allows(now())) refuse_flood("cancelled calls");
 }
 
-void server_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer{payload}); }
+void server_session::ping_acknowledged(std::uint64_t payload) { emit(ping_answer{payload}); }
 
 void server_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
-  tell(peer_goodbye{last, why, std::string{text}});
+  emit(peer_goodbye{last, why, std::string{text}});
 }
 
 peer_connection::source server_session::source_of(stream_id of) {
@@ -409,8 +409,8 @@ void server_session::refuse_http(server_stream& which, std::string_view http_sta
 
 void server_session::send_headers(server_stream& to, std::span<header_field const> fields) {
   to.now = phase::answered;
-  for (auto const& one : fields) {
-    to.header_bytes_unsent += static_cast<std::uint32_t>(one.name.size() + one.value.size());
+  for (auto const& field : fields) {
+    to.header_bytes_unsent += static_cast<std::uint32_t>(field.name.size() + field.value.size());
   }
   header_bytes_unsent_ += to.header_bytes_unsent;
   respond(to.id, fields, false);

@@ -142,7 +142,7 @@ class server_session final : public peer_connection {
   [[nodiscard]] server_stream* find(stream_id of) const noexcept;
   [[nodiscard]] server_stream* find_delivered(stream_id of) const noexcept;
   template <class Event>
-  void tell(Event what) {
+  void emit(Event what) {
     (events_ != nullptr ? *events_ : waiting_)
         .emplace_back(std::in_place_type<Event>, std::move(what));
   }

@@ -49,11 +49,11 @@ bool has_aichor(variables const& env) {
 }
 
 parameters of_aichor(variables const& env) {
-  parameters said;
-  said.address = address_of(env);
-  said.task = env.number<std::uint32_t>("JAXOPERATOR_PROCESS_ID");
-  said.num_tasks = env.number<std::uint32_t>("JAXOPERATOR_NUM_PROCESSES", 1);
-  return said;
+  parameters found;
+  found.address = address_of(env);
+  found.task = env.number<std::uint32_t>("JAXOPERATOR_PROCESS_ID");
+  found.num_tasks = env.number<std::uint32_t>("JAXOPERATOR_NUM_PROCESSES", 1);
+  return found;
 }
 
 }  // namespace coxswain::launch

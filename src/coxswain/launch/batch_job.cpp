@@ -18,11 +18,11 @@ parameters batch_job_around(variables const& env, std::string const& example) {
         "serve, and a free port, for example: " +
         example + ".");
   }
-  parameters said;
-  said.address = around.address;
-  said.job = around.job;
-  said.attempt = around.attempt;
-  return said;
+  parameters found;
+  found.address = around.address;
+  found.job = around.job;
+  found.attempt = around.attempt;
+  return found;
 }
 
 }  // namespace coxswain::launch

@@ -33,24 +33,24 @@ constexpr std::array launchers{
 };
 
 parameters of_coxswain(variables const& env) {
-  parameters said;
-  said.address = env.text("COXSWAIN_ADDRESS");
-  said.job = env.text("COXSWAIN_JOB");
-  said.attempt = env.number<std::uint64_t>("COXSWAIN_ATTEMPT");
-  said.task = env.number<std::uint32_t>("COXSWAIN_TASK_ID");
-  said.num_tasks = env.number<std::uint32_t>("COXSWAIN_NUM_TASKS", 1);
-  said.listen = env.text("COXSWAIN_LISTEN");
-  return said;
+  parameters found;
+  found.address = env.text("COXSWAIN_ADDRESS");
+  found.job = env.text("COXSWAIN_JOB");
+  found.attempt = env.number<std::uint64_t>("COXSWAIN_ATTEMPT");
+  found.task = env.number<std::uint32_t>("COXSWAIN_TASK_ID");
+  found.num_tasks = env.number<std::uint32_t>("COXSWAIN_NUM_TASKS", 1);
+  found.listen = env.text("COXSWAIN_LISTEN");
+  return found;
 }
 
 parameters of_jax(variables const& env) {
-  parameters said;
+  parameters found;
   std::string const name{"JAX_COORDINATOR_ADDRESS"};
-  if (env.has(name)) said.address = variables::address(env[name], name, env[name]);
-  said.task = env.number<std::uint32_t>("JAX_PROCESS_ID");
-  said.num_tasks = env.number<std::uint32_t>("JAX_NUM_PROCESSES", 1);
-  said.listen = env.text("JAX_COORDINATOR_BIND_ADDRESS");
-  return said;
+  if (env.has(name)) found.address = variables::address(env[name], name, env[name]);
+  found.task = env.number<std::uint32_t>("JAX_PROCESS_ID");
+  found.num_tasks = env.number<std::uint32_t>("JAX_NUM_PROCESSES", 1);
+  found.listen = env.text("JAX_COORDINATOR_BIND_ADDRESS");
+  return found;
 }
 
 template <class Value>

@@ -83,16 +83,16 @@ bool has_kubernetes(variables const& env) {
 }
 
 parameters of_kubernetes(variables const& env) {
-  parameters said;
+  parameters found;
   auto const job = job_of(env);
   if (env.has(jobset_variable) && !job.empty() && !is_first_job(job)) {
-    said.address = problem::wrong(several_jobs(env), jobset_variable);
-    said.task = sourced_value<std::uint32_t>::wrong(several_jobs(env), jobset_variable);
-    return said;
+    found.address = problem::wrong(several_jobs(env), jobset_variable);
+    found.task = sourced_value<std::uint32_t>::wrong(several_jobs(env), jobset_variable);
+    return found;
   }
-  said.address = address_of(env, job);
-  said.task = env.number<std::uint32_t>(index_variable);
-  return said;
+  found.address = address_of(env, job);
+  found.task = env.number<std::uint32_t>(index_variable);
+  return found;
 }
 
 }  // namespace coxswain::launch

@@ -21,26 +21,26 @@ char const* hosts_variable(variables const& env) {
 bool has_lsf(variables const& env) { return env.has(id_variable) && env.has(hosts_variable(env)); }
 
 parameters of_lsf(variables const& env) {
-  parameters said;
-  said.task = sourced_value<std::uint32_t>::missing(
+  parameters found;
+  found.task = sourced_value<std::uint32_t>::missing(
       "LSF does not number processes. Start them with mpiexec or jsrun, or set COXSWAIN_TASK_ID.");
-  said.num_tasks = env.number<std::uint32_t>("LSB_DJOB_NUMPROC", 1);
+  found.num_tasks = env.number<std::uint32_t>("LSB_DJOB_NUMPROC", 1);
   auto const job = env.number<std::uint64_t>(id_variable);
   auto const index = env.number<std::uint64_t>(index_variable);
   for (auto const* number : {&job, &index}) {
     if (number->problem().ok()) continue;
-    said.address = sourced_value<std::string>::wrong(number->problem().message(), number->from());
-    return said;
+    found.address = sourced_value<std::string>::wrong(number->problem().message(), number->from());
+    return found;
   }
   auto const member = index.value().value_or(0);
   auto const name = "lsf-" + std::to_string(*job.value());
   std::istringstream hosts{env[hosts_variable(env)]};
   std::string first;
   hosts >> first;
-  said.address = env.address_at(first, port_of_job(*job.value() + member),
-                                std::string{hosts_variable(env)} + " and " + id_variable);
-  said.job = {member == 0 ? name : name + "[" + std::to_string(member) + "]", id_variable};
-  return said;
+  found.address = env.address_at(first, port_of_job(*job.value() + member),
+                                 std::string{hosts_variable(env)} + " and " + id_variable);
+  found.job = {member == 0 ? name : name + "[" + std::to_string(member) + "]", id_variable};
+  return found;
 }
 
 }  // namespace coxswain::launch

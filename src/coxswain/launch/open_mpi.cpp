@@ -40,23 +40,23 @@ bool has_open_mpi(variables const& env) {
 
 parameters of_open_mpi(variables const& env) {
   auto const uri = env[uri_variable];
-  parameters said;
-  if (uri.empty()) said = batch_job_around(env, "mpirun -x COXSWAIN_ADDRESS=b12:8476");
-  said.task = env.number<std::uint32_t>("OMPI_COMM_WORLD_RANK");
-  said.num_tasks = env.number<std::uint32_t>("OMPI_COMM_WORLD_SIZE", 1);
-  said.local_task = env.number<std::uint32_t>("OMPI_COMM_WORLD_LOCAL_RANK");
-  if (uri.empty()) return said;
+  parameters found;
+  if (uri.empty()) found = batch_job_around(env, "mpirun -x COXSWAIN_ADDRESS=b12:8476");
+  found.task = env.number<std::uint32_t>("OMPI_COMM_WORLD_RANK");
+  found.num_tasks = env.number<std::uint32_t>("OMPI_COMM_WORLD_SIZE", 1);
+  found.local_task = env.number<std::uint32_t>("OMPI_COMM_WORLD_LOCAL_RANK");
+  if (uri.empty()) return found;
   std::uint64_t job{};
   auto const parsed = std::from_chars(uri.data(), uri.data() + uri.size(), job);
   bool const has_job = parsed.ec == std::errc{} && *parsed.ptr == '.';
   auto const host = host_in(uri);
   if (!has_job || host.empty()) {
-    said.address = wrong_uri(uri);
-    return said;
+    found.address = wrong_uri(uri);
+    return found;
   }
-  said.address = env.address_at(host, port_of_job(job / 4096), uri_variable);
-  said.job = {"ompi-" + std::to_string(job), uri_variable};
-  return said;
+  found.address = env.address_at(host, port_of_job(job / 4096), uri_variable);
+  found.job = {"ompi-" + std::to_string(job), uri_variable};
+  return found;
 }
 
 }  // namespace coxswain::launch

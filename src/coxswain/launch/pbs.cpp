@@ -61,25 +61,25 @@ bool has_pbs(variables const& env) { return env.has(id_variable); }
 
 parameters of_pbs(variables const& env) {
   auto const hosts = hosts_of(env);
-  parameters said;
-  said.address = address_of(env, hosts);
-  said.job = {"pbs-" + env[id_variable], id_variable};
+  parameters found;
+  found.address = address_of(env, hosts);
+  found.job = {"pbs-" + env[id_variable], id_variable};
   // TORQUE has PBS_VNODENUM for the process and PBS_NODENUM for its host, OpenPBS only the latter.
-  said.task = env.number<std::uint32_t>(env.has("PBS_VNODENUM") ? "PBS_VNODENUM" : "PBS_NODENUM");
-  if (!said.task.is_there()) {
-    said.task = sourced_value<std::uint32_t>::missing(
+  found.task = env.number<std::uint32_t>(env.has("PBS_VNODENUM") ? "PBS_VNODENUM" : "PBS_NODENUM");
+  if (!found.task.is_there()) {
+    found.task = sourced_value<std::uint32_t>::missing(
         "PBS_NODENUM is not set. Start the processes with pbsdsh or mpiexec, or set "
         "COXSWAIN_TASK_ID.");
   }
-  said.num_tasks = env.number<std::uint32_t>("PBS_NP", 1);
-  if (said.num_tasks.is_there()) return said;
+  found.num_tasks = env.number<std::uint32_t>("PBS_NP", 1);
+  if (found.num_tasks.is_there()) return found;
   if (hosts.empty()) {
-    said.num_tasks = sourced_value<std::uint32_t>::missing(
+    found.num_tasks = sourced_value<std::uint32_t>::missing(
         std::string{hosts_variable} + " cannot be read here. Set COXSWAIN_NUM_TASKS.");
-    return said;
+    return found;
   }
-  said.num_tasks = {static_cast<std::uint32_t>(hosts.size()), hosts_variable};
-  return said;
+  found.num_tasks = {static_cast<std::uint32_t>(hosts.size()), hosts_variable};
+  return found;
 }
 
 }  // namespace coxswain::launch

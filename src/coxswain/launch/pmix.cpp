@@ -7,11 +7,11 @@ namespace coxswain::launch {
 bool has_pmix(variables const& env) { return env.has("PMIX_RANK"); }
 
 parameters of_pmix(variables const& env) {
-  auto said = batch_job_around(env, "prterun -x COXSWAIN_ADDRESS=b12:8476");
-  said.task = env.number<std::uint32_t>("PMIX_RANK");
-  said.num_tasks = sourced_value<std::uint32_t>::missing(
+  auto found = batch_job_around(env, "prterun -x COXSWAIN_ADDRESS=b12:8476");
+  found.task = env.number<std::uint32_t>("PMIX_RANK");
+  found.num_tasks = sourced_value<std::uint32_t>::missing(
       "PMIX_RANK comes without a number of processes. Set COXSWAIN_NUM_TASKS.");
-  return said;
+  return found;
 }
 
 }  // namespace coxswain::launch

@@ -48,16 +48,16 @@ sourced_value<std::string> address_of(variables const& env, std::string const& v
 
 // Address, job and attempt. `variable` holds the hosts.
 parameters place_of(variables const& env, std::string const& variable) {
-  parameters said;
-  said.attempt = env.number<std::uint64_t>("SLURM_RESTART_COUNT");
+  parameters found;
+  found.attempt = env.number<std::uint64_t>("SLURM_RESTART_COUNT");
   auto const job = env.number<std::uint64_t>("SLURM_JOB_ID");
   if (!job.problem().ok()) {
-    said.address = sourced_value<std::string>::wrong(job.problem().message(), job.from());
-    return said;
+    found.address = sourced_value<std::string>::wrong(job.problem().message(), job.from());
+    return found;
   }
-  said.address = address_of(env, variable, *job.value());
-  said.job = {"slurm-" + std::to_string(*job.value()), job.from()};
-  return said;
+  found.address = address_of(env, variable, *job.value());
+  found.job = {"slurm-" + std::to_string(*job.value()), job.from()};
+  return found;
 }
 
 // srun sets both; if they differ, one of them was set by hand.
@@ -79,11 +79,11 @@ bool has_slurm(variables const& env) {
 }
 
 parameters of_slurm(variables const& env) {
-  auto said = place_of(env, hosts_variable);
-  said.task = env.number<std::uint32_t>("SLURM_PROCID");
-  said.num_tasks = num_tasks_of(env);
-  said.local_task = env.number<std::uint32_t>("SLURM_LOCALID");
-  return said;
+  auto found = place_of(env, hosts_variable);
+  found.task = env.number<std::uint32_t>("SLURM_PROCID");
+  found.num_tasks = num_tasks_of(env);
+  found.local_task = env.number<std::uint32_t>("SLURM_LOCALID");
+  return found;
 }
 
 bool has_slurm_job(variables const& env) {

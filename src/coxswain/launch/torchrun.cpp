@@ -40,15 +40,15 @@ bool has_torchrun(variables const& env) {
 }
 
 parameters of_torch(variables const& env) {
-  parameters said;
-  said.address = address_of(env);
-  said.task = env.number<std::uint32_t>("RANK");
-  said.num_tasks = env.number<std::uint32_t>("WORLD_SIZE", 1);
-  said.local_task = env.number<std::uint32_t>("LOCAL_RANK");
-  said.attempt = env.number<std::uint64_t>("TORCHELASTIC_RESTART_COUNT");
+  parameters found;
+  found.address = address_of(env);
+  found.task = env.number<std::uint32_t>("RANK");
+  found.num_tasks = env.number<std::uint32_t>("WORLD_SIZE", 1);
+  found.local_task = env.number<std::uint32_t>("LOCAL_RANK");
+  found.attempt = env.number<std::uint64_t>("TORCHELASTIC_RESTART_COUNT");
   // torchrun sets "none" for a run without a name.
-  if (env["TORCHELASTIC_RUN_ID"] != "none") said.job = env.text("TORCHELASTIC_RUN_ID");
-  return said;
+  if (env["TORCHELASTIC_RUN_ID"] != "none") found.job = env.text("TORCHELASTIC_RUN_ID");
+  return found;
 }
 
 }  // namespace coxswain::launch

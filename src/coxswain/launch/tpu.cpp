@@ -50,20 +50,20 @@ parameters of_tpu(variables const& env) {
   std::string const from = workers_variable(env);
   auto const workers = parts_of(env[from]);
   auto const count = static_cast<std::uint32_t>(workers.size());
-  parameters said;
-  said.address = address_of(env, workers.front(), from);
+  parameters found;
+  found.address = address_of(env, workers.front(), from);
   slices const all{env};
   auto const worker = env.number<std::uint32_t>("TPU_WORKER_ID", 0, count - 1);
   for (auto const& problem : {all.problem(), worker.problem()}) {
     if (problem.ok()) continue;
-    said.task = said.num_tasks =
+    found.task = found.num_tasks =
         sourced_value<std::uint32_t>::wrong(problem.message(), worker.from());
-    return said;
+    return found;
   }
   auto const slice = all.id.value().value_or(0);
-  said.num_tasks = {count * all.count.value().value_or(1), from + all.suffix(all.count)};
-  said.task = {*worker.value() + slice * count, worker.from() + all.suffix(all.id)};
-  return said;
+  found.num_tasks = {count * all.count.value().value_or(1), from + all.suffix(all.count)};
+  found.task = {*worker.value() + slice * count, worker.from() + all.suffix(all.id)};
+  return found;
 }
 
 }  // namespace coxswain::launch

@@ -59,13 +59,13 @@ sourced_value<std::string> variables::address_at(std::string const& host, std::u
                                                  std::string const& from) const {
   bool const is_v6 = host.find(':') != host.npos;
   auto const shown = is_v6 ? "[" + host + "]" : host;
-  auto const said = number<std::uint16_t>("JAX_COORDINATOR_PORT", 1);
-  if (!said.problem().ok()) {
-    return sourced_value<std::string>::wrong(said.problem().message(), said.from());
+  auto const found = number<std::uint16_t>("JAX_COORDINATOR_PORT", 1);
+  if (!found.problem().ok()) {
+    return sourced_value<std::string>::wrong(found.problem().message(), found.from());
   }
-  auto const chosen = said.value().value_or(port);
+  auto const chosen = found.value().value_or(port);
   return {shown + ":" + std::to_string(chosen),
-          said.is_there() ? from + " and " + said.from() : from};
+          found.is_there() ? from + " and " + found.from() : from};
 }
 
 std::string refusal(std::string const& name, std::string const& value, std::string const& allowed) {

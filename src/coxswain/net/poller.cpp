@@ -37,7 +37,7 @@ status refused(char const* what, int why) {
               ". Raise the limit of open files (ulimit -n) or fs.epoll.max_user_watches."};
 }
 
-// Asio does not tell which epoll is its own, the kernel does: the one that watches `descriptor`. -1
+// Asio does not show which epoll is its own, the kernel does: the one that watches `descriptor`. -1
 // without /proc.
 int epoll_that_watches(int descriptor) {
   std::error_code problem;

@@ -26,13 +26,13 @@ using outcome = transfer::outcome;
 // Copies the content of the pieces from `from` on, as far as it fits.
 std::size_t gather(std::span<iovec const> pieces, std::size_t from, std::span<char> into) {
   std::size_t copied = 0;
-  for (auto const& one : pieces) {
-    if (from >= one.iov_len) {
-      from -= one.iov_len;
+  for (auto const& piece : pieces) {
+    if (from >= piece.iov_len) {
+      from -= piece.iov_len;
       continue;
     }
-    auto const size = std::min(one.iov_len - from, into.size() - copied);
-    std::memcpy(into.data() + copied, static_cast<char const*>(one.iov_base) + from, size);
+    auto const size = std::min(piece.iov_len - from, into.size() - copied);
+    std::memcpy(into.data() + copied, static_cast<char const*>(piece.iov_base) + from, size);
     copied += size;
     from = 0;
     if (copied == into.size()) break;

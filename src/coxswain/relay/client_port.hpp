@@ -1,6 +1,6 @@
 #pragma once
-// Where the bytes of a relay's client go to and come from: its route (switchboard), or a door
-// (client_door).
+// Where the bytes of a relay's client go to and come from: its route (switchboard), or a service
+// (relay_service).
 
 #include <cstddef>
 #include <cstdint>

@@ -35,7 +35,7 @@ void core_links::received(time_point /*now*/, connection_id from, core::client_m
   }
   if (auto const* const resume = std::get_if<core::resume_args>(&what.what)) {
     l.session = *resume;
-    l.door_resumes = true;
+    l.service_resumes = true;
     for (request_id const id : resume->open) l.open[id].was_sent = true;
     return greet(l);
   }
@@ -288,7 +288,7 @@ void core_links::resumed(connection_id id, link& l, core::resume_answer const& w
     lost.unknown.push_back(one);
     l.open.erase(found);
   }
-  if (std::exchange(l.door_resumes, false) || !lost.unknown.empty()) {
+  if (std::exchange(l.service_resumes, false) || !lost.unknown.empty()) {
     deliver(id, {}, {{}, std::move(lost)});
   }
   went_up(l, what.unknown);

@@ -1,11 +1,11 @@
 #pragma once
-// The sessions of a relay's door, each on a route of its own. They outlive the trunk: when there is
-// another, they resume, and requests that the coordinator does not know are sent again, so that the
-// door notices nothing. No I/O, no clock, no randomness. Not here: JAX's calls (xla/door), the
-// bytes of routes (switchboard).
+// The sessions of a relay's service, each on a route of its own. They outlive the trunk: when there
+// is another, they resume, and requests that the coordinator does not know are sent again, so that
+// the service notices nothing. No I/O, no clock, no randomness. Not here: JAX's calls
+// (xla/xla_service), the bytes of routes (switchboard).
 //
 // A Bye ends a session after all of its requests: it is sent again, with them, until the
-// coordinator has said goodbye.
+// coordinator has sent a goodbye.
 //
 // Not thread-safe.
 
@@ -35,7 +35,7 @@ class core_links final : public xla::core_port {
   // `board` must outlive it. Its first connection has the number `first`.
   core_links(switchboard& board, std::uint64_t first) : board_{board}, next_{first} {}
 
-  // The door's inputs. Without a trunk they wait, except heartbeats.
+  // The service's inputs. Without a trunk they wait, except heartbeats.
   connection_id connected(time_point now, std::string peer,
                           core::session_secret const& secret) override;
   void received(time_point now, connection_id from, core::client_message&& what) override;
@@ -52,7 +52,7 @@ class core_links final : public xla::core_port {
   // The route has more bytes, room, or an end. False: it is none of these sessions'.
   bool changed(time_point now, std::uint32_t route);
 
-  // Sessions to which the coordinator has said goodbye for now try again.
+  // Sessions to which the coordinator has sent a goodbye for now try again.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   void advance(time_point now);
 
@@ -64,7 +64,7 @@ class core_links final : public xla::core_port {
   [[nodiscard]] bool has_held_back() const noexcept { return !held_back_.empty(); }
   void read_held_back(time_point now);
 
-  // For `door::sent`. Swapped with `into`, which is cleared first.
+  // For `xla_service::sent`. Swapped with `into`, which is cleared first.
   void take_outgoing(std::vector<core::outgoing>& into);
 
   // The bytes of requests that were not answered, of all sessions or of this one.
@@ -82,10 +82,10 @@ class core_links final : public xla::core_port {
   struct link {
     std::string peer;
     core::session_secret secret{};
-    std::uint32_t route{};  // zero: none
-    bool is_up{};           // the handshake is complete
-    bool door_resumes{};    // the door waits for the reply to its Resume
-    bool leaves{};          // its Bye is to be sent, or was
+    std::uint32_t route{};   // zero: none
+    bool is_up{};            // the handshake is complete
+    bool service_resumes{};  // the service waits for the reply to its Resume
+    bool leaves{};           // its Bye is to be sent, or was
     std::optional<core::client_message> hello;
     std::optional<core::resume_args> session;
     std::map<request_id, open_request> open;
@@ -115,7 +115,7 @@ class core_links final : public xla::core_port {
   std::uint64_t next_;
   std::unordered_map<connection_id, link> links_;
   std::unordered_map<std::uint32_t, connection_id> by_route_;
-  std::unordered_set<std::uint32_t> silent_;     // routes of sessions that the door has detached
+  std::unordered_set<std::uint32_t> silent_;     // routes of sessions that the service has detached
   std::unordered_set<std::uint32_t> held_back_;  // routes
   std::function<bool(connection_id)> is_held_back_;
   fifo<std::pair<time_point, connection_id>> later_;

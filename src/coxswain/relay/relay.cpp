@@ -2,8 +2,8 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/peer_user.hpp"
-#include "coxswain/relay/relay_door.hpp"
-#include "coxswain/relay/tcp_store_door.hpp"
+#include "coxswain/relay/relay_tcp_store_service.hpp"
+#include "coxswain/relay/relay_xla_service.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/wire/codec.hpp"
@@ -30,8 +30,8 @@ constexpr duration return_max = 2s;
 
 std::string goodbye(status const& why) {
   core::answer last;
-  status told{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};
-  last.value = core::goodbye{std::move(told), true};
+  status reason{errc::unavailable, "the relay cannot reach the coordinator: " + why.message()};
+  last.value = core::goodbye{std::move(reason), true};
   auto const encoded = wire::encode(last);
   std::string frame;
   wire::append_server_head(frame, request_id{}, encoded.size());
@@ -68,13 +68,13 @@ relay::~relay() { stop(); }
 
 std::vector<std::string> relay::addresses() const {
   std::vector<std::string> all;
-  for (auto const& one : listeners_) all.push_back(one->address());
+  for (auto const& listener : listeners_) all.push_back(listener->address());
   return all;
 }
 
 asio::awaitable<status> relay::run() {
   poller_.start();
-  for (auto const& one : listeners_) one->start(poller_, *this);
+  for (auto const& listener : listeners_) listener->start(poller_, *this);
   trunk_->start();
   poller_.request_iteration();
   co_await finished_.wait();
@@ -86,7 +86,7 @@ void relay::stop() {
   is_closed_ = true;
   std::string at;
   for (auto const& one : options_.listen) at += (at.empty() ? "" : ", ") + one;
-  close_doors({errc::unavailable, "the relay at " + at + " was stopped"});
+  close_services({errc::unavailable, "the relay at " + at + " was stopped"});
   end();
 }
 
@@ -109,7 +109,7 @@ std::string relay::heartbeat_reply() {
 
 time_point relay::iteration_begins() noexcept {
   auto const now = clock_now();
-  begin_doors(now);
+  begin_services(now);
   board_.reply_to_heartbeats(now - trunk_->heard_at() < heartbeat_period_ * 5 / 8);
   return now;
 }
@@ -129,17 +129,17 @@ void relay::iteration_ends() noexcept {
     give_up_gone(now);
     if (failure_) turn_away(*failure_, now);
     report_living(now);
-    advance_doors();
+    advance_services();
     flush();
     clear_away();
     if (trunk_->is_over() && !finished_.is_open()) {
       turn_away(trunk_->end(), time_point::max());
-      close_doors(trunk_->end());
+      close_services(trunk_->end());
       return end();
     }
     if (accept_again_at_ && *accept_again_at_ <= now) {
       accept_again_at_.reset();
-      for (auto const& one : listeners_) one->go_on();
+      for (auto const& listener : listeners_) listener->go_on();
     }
     poller_.wake_at(next_deadline());
   } catch (std::exception const& e) {
@@ -168,7 +168,7 @@ void relay::accepted(server::listener const& by, net::socket socket, std::string
                                                         ": its process is not of this user");
     }
     auto one = std::make_unique<relay_client>(poller_, std::move(socket),
-                                              server::newcomer{std::move(peer), speaks},
+                                              server::accepted_peer{std::move(peer), speaks},
                                               vouches_for(by), static_cast<client_owner&>(*this));
     if (may_admit(*one)) return admit(std::move(one));
     if (waiting_.size() >= waiting_max) {
@@ -190,16 +190,16 @@ void relay::out_of_room(int /*error*/) noexcept {
 
 // A TCPStore client is served without a trunk, too.
 bool relay::may_admit(relay_client const& one) const {
-  return trunk_->is_up() || (one.speaks() == server::protocols::tcp_store && !doors_.empty());
+  return trunk_->is_up() || (one.speaks() == server::protocols::tcp_store && !services_.empty());
 }
 
 void relay::admit(std::unique_ptr<relay_client> one) {
   if (one->has_left()) return ending_.push_back(std::move(one));
   std::uint32_t number{};
   if (one->speaks() == server::protocols::tcp_store) {
-    auto& door = door_for(one->speaks());
-    number = door.open(one->peer(), server::draw_secret());
-    one->attach(door, number);
+    auto& service = service_for(one->speaks());
+    number = service.open(one->peer(), server::draw_secret());
+    one->attach(service, number);
   } else {
     number = board_.open(server::draw_secret(), one->peer());
     one->attach(board_, number);
@@ -219,59 +219,59 @@ void relay::client_gone(relay_client& who) {
 
 // Others are refused by the coordinator, or served there.
 void relay::client_begins(relay_client& who, server::protocols what) {
-  bool const is_at_door = who.route() >= client_door::first_client;
-  if (what == server::protocols::native || is_at_door || !who.is_vouched()) return;
-  auto& door = door_for(what);
+  bool const is_at_service = who.route() >= relay_service::first_client;
+  if (what == server::protocols::native || is_at_service || !who.is_vouched()) return;
+  auto& service = service_for(what);
   auto moved = clients_.extract(who.route());
   board_.closed(who.route());
-  moved.key() = door.open(who.peer(), server::draw_secret());
-  who.attach(door, moved.key());
+  moved.key() = service.open(who.peer(), server::draw_secret());
+  who.attach(service, moved.key());
   clients_.insert(std::move(moved));
 }
 
-client_door& relay::door_for(server::protocols what) const {
-  return *doors_.at(what == server::protocols::tcp_store ? 1 : 0);
+relay_service& relay::service_for(server::protocols what) const {
+  return *services_.at(what == server::protocols::tcp_store ? 1 : 0);
 }
 
-client_door& relay::door_of(std::uint32_t client) const {
-  return *doors_.at(client >= tcp_store_door::first_client ? 1 : 0);
+relay_service& relay::service_of(std::uint32_t client) const {
+  return *services_.at(client >= relay_tcp_store_service::first_client ? 1 : 0);
 }
 
-void relay::begin_doors(time_point now) noexcept {
-  for (auto const& one : doors_) one->begin(now);
+void relay::begin_services(time_point now) noexcept {
+  for (auto const& service : services_) service->begin(now);
 }
 
-void relay::open_doors() {
+void relay::open_services() {
   auto const& to = options_.upstream;
   auto const& terms = *trunk_->session();
-  if (doors_.empty()) {
+  if (services_.empty()) {
     auto const memory = make_meter(options_.memory_bytes_max);
-    xla::door_options o;
+    xla::xla_service_options o;
     o.job = to.job;
     o.host = server::host_name();
     o.token = to.token;
     o.started = server::wall_clock_now();
     o.start = clock_now();
-    doors_.push_back(std::make_unique<relay_door>(
+    services_.push_back(std::make_unique<relay_xla_service>(
         board_, std::move(o), terms, options_.stalled_reader_timeout, options_.log, memory));
-    tcp_store_door::options store{to.job, to.token, options_.stalled_reader_timeout};
-    doors_.push_back(
-        std::make_unique<tcp_store_door>(board_, std::move(store), terms, options_.log, memory));
+    relay_tcp_store_service::options store{to.job, to.token, options_.stalled_reader_timeout};
+    services_.push_back(std::make_unique<relay_tcp_store_service>(board_, std::move(store), terms,
+                                                                  options_.log, memory));
   }
-  begin_doors(clock_now());
-  for (auto const& one : doors_) one->trunk_up();
+  begin_services(clock_now());
+  for (auto const& service : services_) service->trunk_up();
 }
 
-void relay::close_doors(status const& why) {
-  begin_doors(clock_now());
-  for (auto const& one : doors_) one->trunk_over(why);
+void relay::close_services(status const& why) {
+  begin_services(clock_now());
+  for (auto const& service : services_) service->trunk_over(why);
   flush();
 }
 
-void relay::advance_doors() {
-  for (auto const& one : doors_) {
-    one->advance(!is_full());
-    while (auto const number = one->take_stalled()) clients_.at(*number)->give_up();
+void relay::advance_services() {
+  for (auto const& service : services_) {
+    service->advance(!is_full());
+    while (auto const number = service->take_stalled()) clients_.at(*number)->give_up();
   }
 }
 
@@ -296,8 +296,8 @@ void relay::look_whether_idle(time_point now) {
 std::optional<time_point> relay::next_deadline() const {
   auto next = std::min(trunk_->next_deadline().value_or(time_point::max()), reports_at_);
   if (accept_again_at_) next = std::min(next, *accept_again_at_);
-  for (auto const& one : doors_) {
-    next = std::min(next, one->next_deadline().value_or(time_point::max()));
+  for (auto const& service : services_) {
+    next = std::min(next, service->next_deadline().value_or(time_point::max()));
   }
   if (!gone_.empty()) next = std::min(next, gone_.front().until);
   if (failure_ && !waiting_.empty()) next = std::min(next, waiting_.front().until);
@@ -320,7 +320,7 @@ void relay::trunk_up() {
     reports_at_ = deadline_after(clock_now(), heartbeat_period_);
   }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
-  open_doors();
+  open_services();
   for (auto& [_, one] : std::exchange(waiting_, {})) {
     if (!one->has_ended()) {
       admit(std::move(one));
@@ -330,9 +330,9 @@ void relay::trunk_up() {
   }
 }
 
-// Their sessions go on: they connect again, and wait for the trunk. Those of the doors stay.
+// Their sessions go on: they connect again, and wait for the trunk. Those of the services stay.
 void relay::trunk_down(status const& why) {
-  auto const is_route = [](std::uint32_t number) { return number < client_door::first_client; };
+  auto const is_route = [](std::uint32_t number) { return number < relay_service::first_client; };
   std::size_t count = 0;
   for (auto& [number, one] : clients_) {
     if (!is_route(number)) continue;
@@ -347,7 +347,7 @@ void relay::trunk_down(status const& why) {
                                              "; " + std::to_string(count) +
                                              " clients connect again");
   reports_at_ = time_point::max();
-  for (auto const& one : doors_) one->trunk_down();
+  for (auto const& service : services_) service->trunk_down();
   board_.reset();
   poller_.request_iteration();
 }
@@ -382,18 +382,19 @@ void relay::trunk_has_room() {
 
 // Writes to each client and to the trunk once.
 void relay::flush() {
-  begin_doors(clock_now());
+  begin_services(clock_now());
   auto const look = [this](std::uint32_t number) {
     if (auto const found = clients_.find(number); found != clients_.end()) found->second->changed();
   };
   board_.take_changed(changed_);
   for (auto const number : changed_) {
-    bool const is_of_door = std::any_of(
-        doors_.begin(), doors_.end(), [&](auto const& one) { return one->route_changed(number); });
-    if (!is_of_door) look(number);
+    bool const is_of_service =
+        std::any_of(services_.begin(), services_.end(),
+                    [&](auto const& one) { return one->route_changed(number); });
+    if (!is_of_service) look(number);
   }
-  for (auto const& one : doors_) {
-    one->take_changed(changed_);
+  for (auto const& service : services_) {
+    service->take_changed(changed_);
     for (auto const number : changed_) look(number);
   }
   if (trunk_->is_up() && !board_.output().empty()) trunk_->flush(board_.output());
@@ -407,10 +408,11 @@ void relay::clear_away() {
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
     bool const has_exited = entry.second->has_exited();
-    if (entry.first < client_door::first_client) {
+    if (entry.first < relay_service::first_client) {
       board_.closed(entry.first, has_exited);
     } else {
-      door_of(entry.first).close(entry.first, has_exited ? core::loss::exited : core::loss::closed);
+      service_of(entry.first)
+          .close(entry.first, has_exited ? core::loss::exited : core::loss::closed);
     }
     return true;
   });

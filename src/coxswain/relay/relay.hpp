@@ -2,7 +2,7 @@
 // A relay: carries the sessions of the clients of one host over one connection to the coordinator
 // (semantics D41). It has no state of these sessions, so it may be killed at any moment: its
 // clients resume at the next address of their list. Only JAX processes and TCPStore clients that it
-// may vouch for end with it, since their doors are here. While it has no trunk, new clients wait
+// may vouch for end with it, since their services are here. While it has no trunk, new clients wait
 // for the attempt in progress; when that has failed, they get a Goodbye that permits to try again.
 //
 // Not thread-safe: everything happens on the io_context's one thread.
@@ -12,8 +12,8 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/gate.hpp"
 #include "coxswain/net/poller.hpp"
-#include "coxswain/relay/client_door.hpp"
 #include "coxswain/relay/relay_client.hpp"
+#include "coxswain/relay/relay_service.hpp"
 #include "coxswain/relay/switchboard.hpp"
 #include "coxswain/relay/trunk_link.hpp"
 #include "coxswain/server/listener.hpp"
@@ -42,7 +42,7 @@ struct relay_options {
   // Of JAX processes and TCPStore clients; the coordinator has that of the others.
   duration stalled_reader_timeout{30s};
   // Of messages in transit to and from these.
-  std::size_t memory_bytes_max{client_door::memory_max_default};
+  std::size_t memory_bytes_max{relay_service::memory_max_default};
   std::function<void(core::severity, std::string const&)> log;
 };
 
@@ -103,12 +103,12 @@ class relay final : private net::iteration_owner,
   void trunk_has_room() override;
 
   [[nodiscard]] bool vouches_for(server::listener const& by) const;
-  [[nodiscard]] client_door& door_for(server::protocols what) const;
-  [[nodiscard]] client_door& door_of(std::uint32_t client) const;
-  void begin_doors(time_point now) noexcept;
-  void open_doors();
-  void close_doors(status const& why);
-  void advance_doors();
+  [[nodiscard]] relay_service& service_for(server::protocols what) const;
+  [[nodiscard]] relay_service& service_of(std::uint32_t client) const;
+  void begin_services(time_point now) noexcept;
+  void open_services();
+  void close_services(status const& why);
+  void advance_services();
   [[nodiscard]] bool may_admit(relay_client const& one) const;
   void admit(std::unique_ptr<relay_client> one);
   static void dismiss(relay_client& one, status const& why);
@@ -126,7 +126,7 @@ class relay final : private net::iteration_owner,
   std::vector<std::unique_ptr<server::listener>> listeners_;
   std::shared_ptr<trunk_link> trunk_;
   switchboard board_{heartbeat_reply()};
-  std::vector<std::unique_ptr<client_door>> doors_;  // since the trunk was up first
+  std::vector<std::unique_ptr<relay_service>> services_;  // since the trunk was up first
   std::unordered_map<std::uint32_t, std::unique_ptr<relay_client>> clients_;  // by number
   fifo<waiting_client> waiting_;                                              // for the trunk
   std::vector<std::unique_ptr<relay_client>> ending_;

@@ -21,7 +21,7 @@ constexpr std::size_t read_max = 64 * 1024;  // in an iteration
 constexpr std::string_view http2_begin = "PRI ";
 
 // What a connection speaks that begins with these bytes. None: they are too few.
-std::optional<server::protocols> told_by(std::string_view begin) {
+std::optional<server::protocols> protocol_of(std::string_view begin) {
   using server::protocols;
   for (auto const& [whole, what] : {std::pair{http2_begin, protocols::jax},
                                     std::pair{tcp_store::greeting, protocols::tcp_store}}) {
@@ -39,7 +39,7 @@ std::span<char> read_buffer() {
 
 }  // namespace
 
-relay_client::relay_client(net::poller& by, net::socket socket, server::newcomer who,
+relay_client::relay_client(net::poller& by, net::socket socket, server::accepted_peer who,
                            bool is_vouched, client_owner& owner)
     : owner_{owner},
       who_{std::move(who)},
@@ -120,7 +120,7 @@ relay_client::next relay_client::read_ready() {
 void relay_client::take(std::string_view bytes) {
   if (has_begun_) return board_->content(route_, bytes);
   begin_ += bytes;
-  auto const what = told_by(begin_);
+  auto const what = protocol_of(begin_);
   if (!what) return;
   has_begun_ = true;
   owner_.client_begins(*this, *what);

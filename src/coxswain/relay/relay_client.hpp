@@ -1,7 +1,7 @@
 #pragma once
 // One connection to a relay: reads what its route has room for, and writes what comes. It ends with
 // the connection, or when the process that opened it has. Not here: routes (switchboard), foreign
-// protocols (client_door), and when it is destroyed (relay).
+// protocols (relay_service), and when it is destroyed (relay).
 
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
@@ -10,7 +10,7 @@
 #include "coxswain/net/socket.hpp"
 #include "coxswain/relay/client_port.hpp"
 #include "coxswain/relay/peer_process.hpp"
-#include "coxswain/server/newcomer.hpp"
+#include "coxswain/server/accepted_peer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ class relay_client final : private net::watched {
  public:
   // It waits until `attach`. `is_vouched`: the relay's token may speak for it. Throws as
   // net::readiness does.
-  relay_client(net::poller& by, net::socket socket, server::newcomer who, bool is_vouched,
+  relay_client(net::poller& by, net::socket socket, server::accepted_peer who, bool is_vouched,
                client_owner& owner);
   relay_client(relay_client const&) = delete;
   relay_client& operator=(relay_client const&) = delete;
@@ -88,7 +88,7 @@ class relay_client final : private net::watched {
   void has_room() noexcept override;
 
   client_owner& owner_;
-  server::newcomer who_;
+  server::accepted_peer who_;
   bool is_vouched_;
   peer_process process_;
   client_port* board_{};

@@ -72,7 +72,7 @@ class switchboard final : public client_port {
     std::size_t room{wire::route_room_max};  // that the coordinator has
     std::string pending;                     // for the client, written up to `written`
     std::size_t written{};
-    std::size_t unreported{};  // written since the coordinator was last told of room
+    std::size_t unreported{};  // written since the coordinator was last notified of room
     bool ends{};
     bool was_heard{true};   // since the last report
     std::string heartbeat;  // the payload of the last one that was passed on

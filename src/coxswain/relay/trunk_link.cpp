@@ -102,8 +102,9 @@ void trunk_link::report(detail::agent_event const& what) {
   using core::severity;
   if (auto const* const lost = std::get_if<detail::agent_events::disconnected>(&what)) {
     down_why_ = lost->why;
-  } else if (auto const* const parted = std::get_if<detail::agent_events::parted>(&what)) {
-    down_why_ = parted->what.why;
+  } else if (auto const* const goodbye =
+                 std::get_if<detail::agent_events::goodbye_received>(&what)) {
+    down_why_ = goodbye->what.why;
   } else if (auto const* const waits = std::get_if<detail::agent_events::waiting>(&what)) {
     owner_->trunk_reports(severity::warning, waits->text);
   } else if (auto const* const back = std::get_if<detail::agent_events::reconnected>(&what)) {

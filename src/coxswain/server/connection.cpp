@@ -48,10 +48,10 @@ core::loss loss_of(net::transfer const& last) noexcept {
 }
 
 loop_iteration::loop_iteration(dispatch& d, net::poller& p, options const& o,
-                               std::function<time_point()> tells_time)
+                               std::function<time_point()> now_of_clock)
     : logic{d},
       poller{p},
-      clock{std::move(tells_time)},
+      clock{std::move(now_of_clock)},
       linger{o.linger},
       look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)} {}
 
@@ -98,7 +98,7 @@ connection::connection(loop_iteration& t, connection_id id,
 void connection::end(core::loss how) noexcept {
   if (ended()) return;
   phase_ = phase::ended;
-  if (is_stranger_) iteration_.newcomers.left(as_stranger());
+  if (is_pending_) iteration_.pending.left(as_pending_peer());
   blocked_ = awaits_room_ = false;
   out_ = nullptr;
   iteration_.ended.push_back(id_);
@@ -187,9 +187,9 @@ void connection::hear(std::string_view bytes) noexcept {
   try {
     has_spoken_ = true;
     taken_ = iteration_.logic.received(iteration_.now, id_, bytes);
-    if (is_stranger_ && iteration_.logic.is_greeted(id_)) {
-      is_stranger_ = false;
-      iteration_.newcomers.greeted(as_stranger());
+    if (is_pending_ && iteration_.logic.is_greeted(id_)) {
+      is_pending_ = false;
+      iteration_.pending.greeted(as_pending_peer());
     }
     iteration_.releases.look(iteration_.logic.rounds_ended());
     if (taken_ == dispatch::taken::waits) ready_.poke_next_iteration();
@@ -308,10 +308,10 @@ time_point connection::next_visit() const noexcept {
 
 // Whether its peer is to learn only later that its token is wrong.
 bool connection::is_slowed() {
-  auto const* const peer = is_stranger_ ? iteration_.logic.wrong_token(id_) : nullptr;
+  auto const* const peer = is_pending_ ? iteration_.logic.wrong_token(id_) : nullptr;
   if (peer == nullptr) return false;
   if (phase_ == phase::slowed && iteration_.now >= blocked_since_ + slowed_max) return false;
-  auto const when = iteration_.wrong_tokens.begin(iteration_.now, strangers::host_of(*peer));
+  auto const when = iteration_.wrong_tokens.begin(iteration_.now, pending_peers::host_of(*peer));
   if (when <= iteration_.now) return false;
   if (std::exchange(phase_, phase::slowed) == phase::open) blocked_since_ = iteration_.now;
   closes_at_ = when;
@@ -321,7 +321,7 @@ bool connection::is_slowed() {
 
 bool connection::dismiss(std::string_view goodbye) {
   bool const is_new = !has_spoken_ && stream_->has_unread();
-  if (ended() || !is_stranger_ || is_new) return false;
+  if (ended() || !is_pending_ || is_new) return false;
   leave(goodbye);
   return true;
 }

@@ -8,7 +8,7 @@
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/server/admission/host_pace.hpp"
-#include "coxswain/server/admission/strangers.hpp"
+#include "coxswain/server/admission/pending_peers.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/intake.hpp"
 #include "coxswain/server/release_clock.hpp"
@@ -27,7 +27,7 @@ namespace coxswain::server {
 
 // State that the connections of a server share during a loop iteration.
 struct loop_iteration {
-  // `clock` tells the time now.
+  // `clock` returns the time now.
   loop_iteration(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
 
   // Passes the input read so far to the core. Before any other input, so that the core gets all in
@@ -57,7 +57,7 @@ struct loop_iteration {
   std::uint64_t bytes_sent{};
 
   // Connections before their Hello, and the rate limit of wrong-token replies per host.
-  strangers newcomers;
+  pending_peers pending;
   host_pace wrong_tokens{wrong_tokens_per_second_max};
 
   // Changed connections, which `connections` handles at the end of the iteration.
@@ -127,8 +127,8 @@ class alignas(64) connection final : private net::watched {
   void await_reader();
   void begin_goodbye();
   [[nodiscard]] bool is_slowed();
-  [[nodiscard]] strangers::peer as_stranger() const noexcept {
-    return {strangers::peer::kind::connection, id_.value};
+  [[nodiscard]] pending_peers::peer as_pending_peer() const noexcept {
+    return {pending_peers::peer::kind::connection, id_.value};
   }
   void begin_draining();
   void give_up(std::exception const& why) noexcept;
@@ -139,7 +139,7 @@ class alignas(64) connection final : private net::watched {
   bool blocked_{};          // output waits for a peer that does not read
   bool awaits_room_{};      // the poller reports when the socket takes more
   bool is_unprocessed_{};   // the last input was not passed to the core yet
-  bool is_stranger_{true};  // before its Hello
+  bool is_pending_{true};   // before its Hello
   bool has_spoken_ : 1 {};  // something was read from it
   bool is_broken_ : 1 {};   // nothing can be written; input is still read to its end
   core::loss broken_by_{};

@@ -128,7 +128,7 @@ void dispatch::broke(connection_id to) {
   on->broken = !on->out.ends();
   on->deaf |= on->asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
-  on->reading_paused = false;  // without telling the core: this is no sign of life
+  on->reading_paused = false;  // without notifying the core: this is no sign of life
 }
 
 // True if the core got input. Output is moved to the outboxes before it grows, so that no client
@@ -148,7 +148,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
         break;
       }
       steps_.waits_no_more(from, on.steps);
-      if (on.has_large) memory_.look_at_large(from, on);
+      if (on.has_large) memory_.check_large(from, on);
       return core_got_input;
     }
     if (on.trunk && wire::is_routed(**frame)) {
@@ -179,7 +179,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     }
   }
   on.decoder.keep();
-  if (on.has_large) memory_.look_at_large(from, on);
+  if (on.has_large) memory_.check_large(from, on);
   if (on.reading_paused) return true;
   if (on.decoder.has_input()) {
     on.heard = now;
@@ -271,7 +271,7 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   } else if (on->tcp_store) {
     tcp_store_.wrote(now, to, *on);
   } else {
-    lines_.tell_paused(now, to, *on);
+    lines_.notify_paused(now, to, *on);
   }
   if (on->trunk) pump_routes(now, *on);
   hold_back(to, *on);
@@ -380,9 +380,9 @@ void dispatch::count(statistics& all) const {
   all.routes_opened = routes_opened_;
   all.exits_reported = exits_reported_;
   all.replies_shared = replies_shared_;
-  all.jax_connections = door().clients();
+  all.jax_connections = xla_service().clients();
   for (std::size_t i = 0; i < xla::methods; ++i) {
-    auto const& one = door().counted()[i];
+    auto const& one = xla_service().counted()[i];
     all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
   }
   all.core = logic().counts();

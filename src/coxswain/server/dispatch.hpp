@@ -24,6 +24,7 @@
 // Not thread-safe. Not here: sockets and timers (server).
 
 #include "coxswain/base/fifo.hpp"
+#include "coxswain/server/accepted_peer.hpp"
 #include "coxswain/server/admission/host_pace.hpp"
 #include "coxswain/server/dispatch/backpressure.hpp"
 #include "coxswain/server/dispatch/event_reporter.hpp"
@@ -33,7 +34,6 @@
 #include "coxswain/server/dispatch/step_scheduler.hpp"
 #include "coxswain/server/dispatch/tcp_store_connections.hpp"
 #include "coxswain/server/encoder.hpp"
-#include "coxswain/server/newcomer.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/server/statistics.hpp"
@@ -173,8 +173,8 @@ class dispatch {
   }
   [[nodiscard]] core::coordinator const& logic() const noexcept { return core_.logic(); }
 
-  // The door for unmodified JAX processes.
-  [[nodiscard]] xla::door const& door() const noexcept { return grpc_.door(); }
+  // The service for unmodified JAX processes.
+  [[nodiscard]] xla::xla_service const& xla_service() const noexcept { return grpc_.xla_service(); }
 
   // Complete messages received and sent.
   [[nodiscard]] std::uint64_t frames_received() const noexcept {

@@ -151,7 +151,7 @@ void dispatch::collect(time_point now) {
     }
     lines_.changed(now, one.to, *on);
   }
-  memory_.look_at_memory(now);
+  memory_.check_memory(now);
   if (collected_ != outgoing_.size()) return;
   outgoing_.clear();  // so that no answer lives longer because of it
   collected_ = 0;

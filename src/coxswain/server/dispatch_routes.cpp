@@ -2,8 +2,8 @@
 // and in everything above bytes, they are connections like any other.
 
 #include "coxswain/core/kernel/sessions.hpp"
+#include "coxswain/server/admission/pending_peers.hpp"
 #include "coxswain/server/admission/rejections.hpp"
-#include "coxswain/server/admission/strangers.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/dispatch/grpc_line.hpp"
 #include "coxswain/server/dispatch/tcp_store_line.hpp"
@@ -214,7 +214,7 @@ bool dispatch::is_slowed(time_point now, connection_id id, line& on) {
   auto& since = on.route->slowed;
   if (since && now >= *since + slowed_max) return false;
   auto const& peer = lines_.find(on.route->trunk)->trunk->peer;
-  auto const when = wrong_tokens_.begin(now, strangers::host_of(peer));
+  auto const when = wrong_tokens_.begin(now, pending_peers::host_of(peer));
   if (when <= now) return false;
   if (!since) since = now;
   slowed_.emplace(when, id);
@@ -315,7 +315,7 @@ void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
   hold_back(id, on);
   lines_.write_progressed(now, id, on);
   if (on.tcp_store) return tcp_store_.wrote(now, id, on);
-  lines_.tell_paused(now, id, on);
+  lines_.notify_paused(now, id, on);
 }
 
 void dispatch::end_route(time_point now, connection_id id, line& on) {

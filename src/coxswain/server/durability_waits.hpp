@@ -28,12 +28,12 @@ class durability_waits {
 
   template <class IsDurable>
   void open(IsDurable const& is_durable) {
-    for (auto const* const one : waiting_) {
-      if (is_durable(one->batch_)) one->timer_.cancel();
+    for (auto const* const waiter : waiting_) {
+      if (is_durable(waiter->batch_)) waiter->timer_.cancel();
     }
   }
   void open_all() {
-    for (auto const* const one : waiting_) one->timer_.cancel();
+    for (auto const* const waiter : waiting_) waiter->timer_.cancel();
   }
 
  private:

@@ -33,8 +33,8 @@ bool lists(std::string_view controllers, std::string_view wanted) {
 
 // Checks the group and all above it. In a container the path can be that of the host, of which only
 // the root is visible.
-void look_at_groups(memory_limits const& by, std::string const& mount, std::string_view group,
-                    std::string const& file, std::size_t& least) {
+void check_groups(memory_limits const& by, std::string const& mount, std::string_view group,
+                  std::string const& file, std::size_t& least) {
   for (;;) {
     while (group.ends_with('/')) group.remove_suffix(1);
     if (auto const text = by.read(mount + std::string{group} + "/" + file)) {
@@ -60,9 +60,9 @@ std::size_t memory_allowed(memory_limits const& by) {
     if (second == line.npos) continue;
     auto const controllers = line.substr(first + 1, second - first - 1);
     auto const group = line.substr(second + 1);
-    if (controllers.empty()) look_at_groups(by, "/sys/fs/cgroup", group, "memory.max", least);
+    if (controllers.empty()) check_groups(by, "/sys/fs/cgroup", group, "memory.max", least);
     if (lists(controllers, "memory")) {
-      look_at_groups(by, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", least);
+      check_groups(by, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", least);
     }
   }
   return least;

@@ -97,8 +97,8 @@ result<core::role> authenticator::role_of(http_request const& asked) const {
     return credentials_[*known].as;
   }
   auto const cookie = cookie_in(asked.cookie, cookie_name_);
-  for (auto const& one : visitors_) {
-    if (core::equal_in_constant_time(one.cookie, cookie)) return one.by.as;
+  for (auto const& visitor : visitors_) {
+    if (core::equal_in_constant_time(visitor.cookie, cookie)) return visitor.by.as;
   }
   if (access_.anyone_may_look) return core::role::reader;
   return status{errc::unauthenticated,

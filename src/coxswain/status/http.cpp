@@ -59,9 +59,9 @@ result<duration> duration_of(std::string_view text) {
   auto const* const end = text.data() + text.size();
   auto const [rest, problem] = std::from_chars(text.data(), end, number);
   std::string_view const name{rest, static_cast<std::size_t>(end - rest)};
-  for (auto const& one : units) {
-    double const seconds = number * one.seconds;
-    if (problem != std::errc{} || one.name != name || !std::isfinite(number)) continue;
+  for (auto const& unit : units) {
+    double const seconds = number * unit.seconds;
+    if (problem != std::errc{} || unit.name != name || !std::isfinite(number)) continue;
     if (seconds < 0 || seconds > seconds_max) break;
     return std::chrono::duration_cast<duration>(std::chrono::duration<double>{seconds});
   }

@@ -33,21 +33,21 @@ std::string peer_name(asio::ip::tcp::socket const& socket) {
 }
 
 http_answer answer_to(boost::system::error_code const& why, bool is_late, text_pool& texts) {
-  status said{errc::invalid_argument, "Not an HTTP request: " + why.message()};
+  status reason{errc::invalid_argument, "Not an HTTP request: " + why.message()};
   unsigned code = 400;
   if (is_late) {
-    said = {errc::deadline_exceeded, "The request took too long to arrive."};
+    reason = {errc::deadline_exceeded, "The request took too long to arrive."};
     code = 408;
   } else if (why == http::error::header_limit || why == http::error::buffer_overflow) {
-    said = {errc::resource_exhausted, "The header of the request is too long."};
+    reason = {errc::resource_exhausted, "The header of the request is too long."};
     code = 431;
   } else if (why == http::error::body_limit) {
-    said = {errc::resource_exhausted, "The body of the request is too long."};
+    reason = {errc::resource_exhausted, "The body of the request is too long."};
     code = 413;
   }
   http_answer a;
   a.code = code;
-  a.body = texts.share(error_json(said));
+  a.body = texts.share(error_json(reason));
   return a;
 }
 

@@ -25,7 +25,7 @@ live_connection::live_connection(visitor_stream stream, page_context& context,
       socket_{std::move(stream)},
       heard_{message_bytes_max},
       limit_{socket_.get_executor(), [this] { close(); }},
-      news_{socket_.get_executor(), asio::steady_timer::time_point::max()} {}
+      updated_{socket_.get_executor(), asio::steady_timer::time_point::max()} {}
 
 void live_connection::close() noexcept {
   has_ended_ = true;
@@ -35,7 +35,7 @@ void live_connection::close() noexcept {
 
 void live_connection::wake() noexcept {
   try {
-    news_.cancel();
+    updated_.cancel();
   } catch (boost::system::system_error const&) {
   }
 }
@@ -45,10 +45,10 @@ asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> se
   bool const is_welcome = co_await self->accept(asked);
   if (!is_welcome || self->context_.is_closed) co_return;
   self->registry_.enter(*self);
-  asio::co_spawn(self->news_.get_executor(), listen(self), asio::detached);
+  asio::co_spawn(self->updated_.get_executor(), listen(self), asio::detached);
   // An error ends only this connection.
   try {
-    co_await self->tell();
+    co_await self->send_updates();
   } catch (std::exception const&) {
     self->close();
   }
@@ -69,7 +69,7 @@ asio::awaitable<bool> live_connection::accept(request const& asked) {
   co_return !problem;
 }
 
-asio::awaitable<void> live_connection::tell() {
+asio::awaitable<void> live_connection::send_updates() {
   boost::system::error_code ignored;
   while (!has_ended_ && !context_.is_closed) {
     if (has_spoken_ || context_.texts.is_full()) {
@@ -82,7 +82,7 @@ asio::awaitable<void> live_connection::tell() {
     if (auto text = context_.feed.next(at_)) {
       co_await write(std::move(text));
     } else {
-      co_await news_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_await updated_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     }
   }
 }

@@ -32,7 +32,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
  private:
   void wake() noexcept override;
   asio::awaitable<bool> accept(request const& asked);
-  asio::awaitable<void> tell();
+  asio::awaitable<void> send_updates();
   asio::awaitable<void> write(text_ptr text);
   static asio::awaitable<void> listen(std::shared_ptr<live_connection> self);
 
@@ -41,7 +41,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
   boost::beast::websocket::stream<visitor_stream, false> socket_;
   boost::beast::flat_buffer heard_;
   time_limit limit_;
-  asio::steady_timer news_;
+  asio::steady_timer updated_;
   live_feed::place at_;
   bool has_ended_{};
   bool has_spoken_{};

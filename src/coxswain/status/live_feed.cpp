@@ -9,7 +9,7 @@ namespace coxswain::status_page {
 namespace {
 
 constexpr std::size_t events_at_first = 200;  // of each severity
-constexpr std::size_t barriers_told_max = 100;
+constexpr std::size_t barriers_sent_max = 100;
 
 core::snapshot::barrier without_times(core::snapshot::barrier b) {
   b.age = {};
@@ -109,8 +109,8 @@ live_feed::message live_feed::update(place from) const {
     if (task_changed_[i] > from.change) tasks.push_back(object_of(job_->tasks[i]));
   }
   json::array barriers;
-  auto const told = std::min(job_->barriers.size(), barriers_told_max);
-  for (std::size_t i = 0; i < told; ++i) barriers.push_back(object_of(job_->barriers[i]));
+  auto const sent = std::min(job_->barriers.size(), barriers_sent_max);
+  for (std::size_t i = 0; i < sent; ++i) barriers.push_back(object_of(job_->barriers[i]));
   json::array rounds;
   for (auto const& r : job_->rounds) {
     if (r.number > from.round) rounds.push_back(object_of(r));
@@ -120,7 +120,7 @@ live_feed::message live_feed::update(place from) const {
                    {"summary", summary_of(*job_)},
                    {"tasks", std::move(tasks)},
                    {"barriers", std::move(barriers)},
-                   {"barriers_more", job_->barriers.size() - told + job_->more_barriers},
+                   {"barriers_more", job_->barriers.size() - sent + job_->more_barriers},
                    {"rounds", std::move(rounds)},
                    {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);

@@ -177,7 +177,7 @@ void page::impl::close() noexcept {
     beat_.cancel();
   } catch (boost::system::system_error const&) {
   }
-  for (auto const& one : connections_) one->close();
+  for (auto const& connection : connections_) connection->close();
 }
 
 page::page(asio::io_context& io, server::server& job, options const& o)

@@ -56,7 +56,7 @@ struct page_context {
   server::server& job_;
 };
 
-// Woken when the feed has news.
+// Woken when the feed has an update.
 class watcher {
  public:
   virtual void wake() noexcept = 0;

@@ -394,7 +394,7 @@ client::verdict client::compared(open_request&& to, core::answer const& what, ou
 }
 
 client::verdict client::listed(open_request&& to, core::listing_answer const& page, output& into) {
-  for (auto const& one : page.entries) append_text(names_, key_of(one.key));
+  for (auto const& entry : page.entries) append_text(names_, key_of(entry.key));
   names_count_ += static_cast<std::int64_t>(page.entries.size());
   counted_.count(names_.capacity());
   if (names_.size() > reply_bytes_max_) {

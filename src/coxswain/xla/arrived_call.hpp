@@ -1,5 +1,5 @@
 #pragma once
-// A call that a client makes: as it was received, and on its way to the door's handler of its
+// A call that a client makes: as it was received, and on its way to xla_service's handler of its
 // method. Not here: calls that wait for their reply (open_call_table).
 
 #include "coxswain/base/time.hpp"
@@ -23,7 +23,7 @@ struct received_call {
   std::string_view user_agent;
   std::string_view message;
   std::optional<duration> timeout;
-  bool is_crowded{};  // too many replies wait for this client to read them
+  bool is_full{};  // too many replies wait for this client to read them
 };
 
 // Private to xla. Refers to its parts, and may take out of `asked` what it needs.

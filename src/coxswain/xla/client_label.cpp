@@ -20,7 +20,7 @@ constexpr release releases[] = {
 
 constexpr std::size_t version_bytes_max = 24;
 
-// "1.78.0"; empty if it is not said.
+// "1.78.0"; empty if it is not stated.
 std::string_view grpc_version(std::string_view user_agent) {
   constexpr std::string_view product = "grpc-c++/";
   auto const at = user_agent.find(product);
@@ -34,10 +34,10 @@ std::string_view grpc_version(std::string_view user_agent) {
 
 std::string client_label(std::string_view user_agent, generation of) {
   auto const version = grpc_version(user_agent);
-  for (auto const& one : releases) {
-    bool const is_it = one.of == of && version.starts_with(one.grpc) &&
-                       version.substr(one.grpc.size()).starts_with('.');
-    if (is_it) return "jax " + std::string{one.jaxlib};
+  for (auto const& release : releases) {
+    bool const is_it = release.of == of && version.starts_with(release.grpc) &&
+                       version.substr(release.grpc.size()).starts_with('.');
+    if (is_it) return "jax " + std::string{release.jaxlib};
   }
   return of == generation::second ? "jax 0.4.36-0.9" : "jax 0.10 or newer";
 }

@@ -9,7 +9,7 @@
 namespace coxswain::xla {
 
 // gRPC sends its own version, as in "grpc-c++/1.78.0 grpc-c/54.0.0 (linux; chttp2)". Each jaxlib is
-// built with one, so that and the generation of the protocol tell which jaxlibs the client may be.
+// built with one, so that and the generation of the protocol show which jaxlibs the client may be.
 [[nodiscard]] std::string client_label(std::string_view user_agent, generation of);
 
 // Where the client of a connection is: its process on this host, "b12:3391", for one that came by a

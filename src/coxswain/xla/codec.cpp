@@ -203,11 +203,11 @@ void append_member(std::string& out, generation of, unsigned field,
                    std::vector<task_name> const& tasks) {
   if (tasks.empty()) return;
   if (of == generation::second) {
-    for (task_name const& one : tasks) append_content(out, field, encode_task(one));
+    for (task_name const& task : tasks) append_content(out, field, encode_task(task));
     return;
   }
   std::string packed;
-  for (task_name const& one : tasks) append_varint(packed, static_cast<std::uint64_t>(one.id));
+  for (task_name const& task : tasks) append_varint(packed, static_cast<std::uint64_t>(task.id));
   append_content(out, field, packed);
 }
 

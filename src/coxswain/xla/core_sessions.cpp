@@ -12,7 +12,7 @@ constexpr std::size_t idle_max = 1'024;
 
 }  // namespace
 
-core_sessions::core_sessions(door_options const& options, incarnation self, core_port& core,
+core_sessions::core_sessions(xla_service_options const& options, incarnation self, core_port& core,
                              session_table& sessions, open_call_table& calls,
                              reply_writer const& replies)
     : options_{options},
@@ -146,8 +146,8 @@ void core_sessions::answer_poll(task_session& s, outcome how) {
 }
 
 void core_sessions::fail_call(request_id id, status const& why) {
-  status const said = why.ok() ? status{errc::unavailable, "the session has ended"} : why;
-  calls_.finish(id, replies_.failed(calls_.at(id), said));
+  status const given = why.ok() ? status{errc::unavailable, "the session has ended"} : why;
+  calls_.finish(id, replies_.failed(calls_.at(id), given));
 }
 
 void core_sessions::submit(time_point now, open_call one, std::optional<task_id> task,

@@ -1,5 +1,5 @@
 #pragma once
-// The door's sessions in the core: opens, resumes and ends them, and sends requests of theirs.
+// xla_service's sessions in the core: opens, resumes and ends them, and sends requests of theirs.
 // Private to xla. Not thread-safe. Not here: which sessions there are (session_table).
 
 #include "coxswain/base/ids.hpp"
@@ -9,12 +9,12 @@
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/xla/arrived_call.hpp"
 #include "coxswain/xla/core_port.hpp"
-#include "coxswain/xla/door_options.hpp"
 #include "coxswain/xla/open_call_table.hpp"
 #include "coxswain/xla/outcome.hpp"
 #include "coxswain/xla/reply_writer.hpp"
 #include "coxswain/xla/session_table.hpp"
 #include "coxswain/xla/task_session.hpp"
+#include "coxswain/xla/xla_service_options.hpp"
 
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ namespace coxswain::xla {
 class core_sessions {
  public:
   // All of them must outlive it. `self` is the coordinator's.
-  core_sessions(door_options const& options, incarnation self, core_port& core,
+  core_sessions(xla_service_options const& options, incarnation self, core_port& core,
                 session_table& sessions, open_call_table& calls, reply_writer const& replies);
 
   // A connection's own session, for calls without a caller.
@@ -66,7 +66,7 @@ class core_sessions {
   void resume(time_point now, task_session& s, client const& by);
   void say_hello(time_point now, carrier& by, std::string label);
 
-  door_options const& options_;
+  xla_service_options const& options_;
   incarnation self_;
   core_port& core_;
   session_table& sessions_;

@@ -1,5 +1,5 @@
 #pragma once
-// The door's effects on the connections of its clients, and on the log, as data.
+// xla_service's effects on the connections of its clients, and on the log, as data.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
@@ -27,7 +27,7 @@ struct reply {
   bool says_only_alive{};  // it follows from no earlier input
 };
 
-// Requests a sign of life from the client: `door::pong`.
+// Requests a sign of life from the client: `xla_service::pong`.
 struct ping {
   connection_id to;
 };

@@ -134,8 +134,8 @@ outcome reply_writer::failed(open_call const& one, status const& why) const {
       bool const differs = core::states(why, &core::reasons::differs_from_waiting);
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
-      status const said = differs ? status{why.code(), conflict + text} : why;
-      return of_barrier(said, one.name, one.counter);
+      status const given = differs ? status{why.code(), conflict + text} : why;
+      return of_barrier(given, one.name, one.counter);
     }
     case method::cancel_barrier: return of_barrier(why, one.name, one.counter);
     case method::insert_key_value:

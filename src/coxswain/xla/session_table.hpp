@@ -1,7 +1,7 @@
 #pragma once
-// The door's connections, and its sessions of the core: those of tasks, and each connection's own.
-// Finds them, and knows which of them are to be forgotten. Private to xla. Not thread-safe. Not
-// here: their calls (open_call_table) and their inputs to the core (core_sessions).
+// xla_service's connections, and its sessions of the core: those of tasks, and each connection's
+// own. Finds them, and knows which of them are to be forgotten. Private to xla. Not thread-safe.
+// Not here: their calls (open_call_table) and their inputs to the core (core_sessions).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The door's state of connections and of incarnations of tasks. A connection is not a task:
+// xla_service's state of connections and of incarnations of tasks. A connection is not a task:
 // several agents of a process share one, and a task's calls can move to another. So each
 // incarnation of a task has a session in the core, and each connection has one for calls without a
 // caller. Private to xla.

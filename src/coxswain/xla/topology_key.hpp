@@ -10,8 +10,8 @@ namespace coxswain::xla {
 // platform Q and a process N. Every generation of jaxlib has these.
 [[nodiscard]] bool is_topology_key(std::string_view name) noexcept;
 
-// Whether two values of such a key are the same but for the boot ids of machines, which only tell
-// whether processes share one.
+// Whether two values of such a key are the same but for the boot ids of machines, which only
+// distinguish whether processes share one.
 [[nodiscard]] bool have_same_devices(std::string_view key, std::string_view one,
                                      std::string_view other) noexcept;
 

@@ -39,8 +39,8 @@ def failure_of(problem: BaseException) -> tuple[Code, str]:
         code, text = problem.code, text.removeprefix(f"{problem.code.name}: ")
     else:
         code, text = Code.UNKNOWN, f"{type(problem).__name__}: {text}"
-    said = text.encode("utf-8", "backslashreplace")
-    return code, said[:_REASON_BYTES_MAX].decode("utf-8", "ignore")
+    given = text.encode("utf-8", "backslashreplace")
+    return code, given[:_REASON_BYTES_MAX].decode("utf-8", "ignore")
 
 
 def operand_of(operand) -> tuple[str, int | float | bytes]:
@@ -120,7 +120,7 @@ class Session:
 
     @property
     def incarnation(self) -> int:
-        """Tells this process from an earlier one of the same task."""
+        """Distinguishes this process from an earlier one of the same task."""
         return self._native.incarnation
 
     @property
@@ -371,7 +371,7 @@ class Client(Session, KeyCalls, EpochCalls):
         return apply(shape.why_of, self._native.why())
 
 
-def told_failure(mailbox: _native.Mailbox) -> JobError | None:
+def pushed_failure(mailbox: _native.Mailbox) -> JobError | None:
     """The result of a wait for the job's failure; None: the client ended first."""
     [(_, error, problem)] = mailbox.take()
     if problem is not None and not isinstance(problem, Cancelled):
@@ -381,10 +381,10 @@ def told_failure(mailbox: _native.Mailbox) -> JobError | None:
 
 def _await_failure(mailbox: _native.Mailbox, tell) -> None:
     import select
-    told = select.poll()
-    told.register(mailbox.fileno(), select.POLLIN)
-    told.poll()
-    error = told_failure(mailbox)
+    poller = select.poll()
+    poller.register(mailbox.fileno(), select.POLLIN)
+    poller.poll()
+    error = pushed_failure(mailbox)
     if error is not None:
         tell(error)
 
@@ -464,7 +464,7 @@ class ProcessMonitor(ProcessTable):
 
     def next(self, timeout: Timeout = None) -> ProcessChange:
         """Waits for the next change; the first call returns the tasks at once."""
-        return apply(lambda told: shape.process_change_of(self._raw.update(told)),
+        return apply(lambda changed: shape.process_change_of(self._raw.update(changed)),
                      self._native.processes_next(self._raw, timeout))
 
     def __iter__(self) -> Iterator[ProcessChange]:

@@ -84,8 +84,8 @@ class Coordinator:
                  token: str | None = None, tokens: Sequence[tuple[str, str]] | None = None,
                  record: str | os.PathLike[str] | None = None):
     # End of what is made.
-        said = locals()
-        settings = {name: said[name] for name in ("num_tasks", *_SETTINGS)}
+        given = locals()
+        settings = {name: given[name] for name in ("num_tasks", *_SETTINGS)}
         if hasattr(num_tasks, "__dataclass_fields__"):
             overriding = {name: value for name, value in settings.items() if value is not None}
             settings = {**vars(num_tasks), **overriding, "num_tasks": num_tasks.num_tasks}

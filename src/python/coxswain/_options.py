@@ -46,22 +46,22 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     if address is None:
-        said = settings.get("address") or ""
+        given = settings.get("address") or ""
         _warn_of_misspelt_variables()
-        return _apply(_native.Options.from_environment(said), settings)
+        return _apply(_native.Options.from_environment(given), settings)
     passed = {name: value for name, value in settings.items() if value is not None}
     return _apply(_native.Options(address), {**_credentials(passed), **passed})
 
 
 def _credentials(passed: dict) -> dict[str, str]:
     """Token and certificates from COXSWAIN_..., unless others are passed."""
-    said = {} if passed.get("token") else _token()
+    given = {} if passed.get("token") else _token()
     if not any(passed.get(name) for name in _TLS):
-        said.update(_variables(_TLS))
-    return said
+        given.update(_variables(_TLS))
+    return given
 
 
-def said_by_environment() -> dict[str, str | int]:
+def settings_of_environment() -> dict[str, str | int]:
     """The job and its credentials from COXSWAIN_...: settings of both clients and coordinators."""
     settings = {**_variables(("job", "attempt", *_TLS)), **_token()}
     if "attempt" in settings:
@@ -71,8 +71,8 @@ def said_by_environment() -> dict[str, str | int]:
 
 def _variables(names) -> dict[str, str]:
     import os
-    said = {name: os.environ.get(f"COXSWAIN_{name.upper()}") for name in names}
-    return {name: value for name, value in said.items() if value}
+    given = {name: os.environ.get(f"COXSWAIN_{name.upper()}") for name in names}
+    return {name: value for name, value in given.items() if value}
 
 
 def _token() -> dict[str, str]:

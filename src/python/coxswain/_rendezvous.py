@@ -55,7 +55,7 @@ def host_of(address):
 
 
 class AgentsStore(TorchStore):
-    """What the agents of one epoch tell each other.
+    """What the agents of one epoch exchange.
 
     Torch's agent ends with an error if its exchange of ranks fails, and waits in it if a member is
     lost. So once the epoch is over that exchange gets made-up values: the workers that are started
@@ -159,7 +159,7 @@ class Rendezvous(api.RendezvousHandler):
                 epoch = self._next_epoch(give_up_at)
             keys = Store(self._job, f"epoch/{epoch.number}/agents", _READ_TIMEOUT)
             store = AgentsStore(keys, epoch, self._settings.local_addr)
-            # From here on torch cannot be told that a member is lost before all have the epoch.
+            # From here on torch cannot be notified that a member is lost before all have the epoch.
             try:
                 self._job.barrier("torch/epoch", self._settings.join_timeout)
             except (coxswain.Aborted, coxswain.Internal):

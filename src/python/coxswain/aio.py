@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from coxswain import _native
 from coxswain._client import (
-    Client, KeyWatch, ProcessMonitor, ProcessTable, Session, WatchState, failure_of, told_failure)
+    Client, KeyWatch, ProcessMonitor, ProcessTable, Session, WatchState, failure_of, pushed_failure)
 from coxswain._epochs import EpochCalls
 from coxswain._errors import Aborted, Cancelled, DeadlineExceeded, Error, FailedPrecondition
 from coxswain._holdings import Held, Item, TakenItem
@@ -316,13 +316,13 @@ class AsyncClient(Session):
         loop = self._native.loop
         mailbox = _native.Mailbox()
 
-        def told() -> None:
+        def on_readable() -> None:
             loop.remove_reader(mailbox.fileno())
-            error = told_failure(mailbox)
+            error = pushed_failure(mailbox)
             if error is not None:
                 tell(error)
 
-        loop.add_reader(mailbox.fileno(), told)
+        loop.add_reader(mailbox.fileno(), on_readable)
         self._native.begin_failure(mailbox, 0)
 
     async def events(self, after: int | None = None, *, severity: str = "info",

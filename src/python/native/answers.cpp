@@ -63,9 +63,9 @@ std::string_view name_of(core::snapshot::kind kind) {
 
 }  // namespace
 
-py::str text(std::string_view said) {
+py::str text(std::string_view given) {
   auto* const made =
-      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "replace");
+      PyUnicode_DecodeUTF8(given.data(), static_cast<Py_ssize_t>(given.size()), "replace");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(made);
 }
@@ -80,10 +80,11 @@ py::object given(missing_task const& task) {
 
 py::object given(core::events_answer::entry const& entry) {
   auto const& [at_number, at, what, time, first, count, first_at, tasks, tasks_cut] = entry;
-  auto const& [level, said, kind, task, barrier] = what;
+  auto const& [level, stated, kind, task, barrier] = what;
   return py::make_tuple(at_number, seconds(at), status_page::name_of(level),
-                        words(status_page::name_of(kind)), number(task), text(barrier), text(said),
-                        rfc3339(time), count, first, seconds(first_at), text(tasks), tasks_cut);
+                        words(status_page::name_of(kind)), number(task), text(barrier),
+                        text(stated), rfc3339(time), count, first, seconds(first_at), text(tasks),
+                        tasks_cut);
 }
 
 py::object given(core::snapshot::barrier const& one) {
@@ -116,8 +117,8 @@ py::object given(core::epoch_members_answer const& all) {
 py::object given(core::epoch_ends const& what) {
   static constexpr std::array causes{"lost", "joiners", "asked"};
   static_assert(causes.size() == static_cast<std::size_t>(core::epoch_ends::last_cause) + 1);
-  auto const& [epoch, why, said, joiners] = what;
-  return py::make_tuple(causes.at(static_cast<std::size_t>(why)), text(said), joiners);
+  auto const& [epoch, why, stated, joiners] = what;
+  return py::make_tuple(causes.at(static_cast<std::size_t>(why)), text(stated), joiners);
 }
 
 py::object given(process const& one) {
@@ -249,8 +250,8 @@ py::object given(core::why_answer const& why) {
   return py::make_tuple(tuple_of(why.waits), why.more, text(why.stuck));
 }
 
-py::object given(process_news const& news) {
-  return py::make_tuple(given(news.tasks), tuple_of(news.lost));
+py::object given(process_update const& result) {
+  return py::make_tuple(given(result.tasks), tuple_of(result.lost));
 }
 
 py::object given(std::vector<process> const& processes) { return tuple_of(processes); }

@@ -19,7 +19,7 @@
 namespace coxswain::python {
 
 // Text from other clients need not be UTF-8; invalid bytes are replaced.
-py::str text(std::string_view said);
+py::str text(std::string_view given);
 
 inline py::object given(bool value) { return py::bool_(value); }
 inline py::object given(std::int64_t value) { return py::int_(value); }
@@ -69,11 +69,11 @@ py::object given(process const& one);
 py::object given(core::global_topology const& whole);
 
 // All tasks, and the processes lost since the last time.
-struct process_news {
+struct process_update {
   core::tasks_answer tasks;
   std::vector<process> lost;
 };
-py::object given(process_news const& news);
+py::object given(process_update const& result);
 py::object given(std::vector<process> const& processes);
 
 }  // namespace coxswain::python

@@ -108,29 +108,30 @@ std::uint64_t whole_number_of(place at, py::handle passed, std::uint64_t most) {
   return value;
 }
 
-duration duration_of(py::handle said) {
-  if (said.is_none()) return without_limit;
-  if (PyFloat_Check(said.ptr()) || PyLong_Check(said.ptr()) || PyIndex_Check(said.ptr())) {
-    double const seconds = PyFloat_AsDouble(said.ptr());
+duration duration_of(py::handle given) {
+  if (given.is_none()) return without_limit;
+  if (PyFloat_Check(given.ptr()) || PyLong_Check(given.ptr()) || PyIndex_Check(given.ptr())) {
+    double const seconds = PyFloat_AsDouble(given.ptr());
     if (seconds == -1.0 && PyErr_Occurred() != nullptr) {
       if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
       PyErr_Clear();
-      return said > py::int_{0} ? without_limit : duration{};
+      return given > py::int_{0} ? without_limit : duration{};
     }
     return of_seconds(seconds);
   }
-  if (py::hasattr(said, "total_seconds")) {
-    return of_seconds(py::cast<double>(said.attr("total_seconds")()));
+  if (py::hasattr(given, "total_seconds")) {
+    return of_seconds(py::cast<double>(given.attr("total_seconds")()));
   }
-  if (py::hasattr(said, "__float__")) return of_seconds(py::cast<double>(said.attr("__float__")()));
+  if (py::hasattr(given, "__float__"))
+    return of_seconds(py::cast<double>(given.attr("__float__")()));
   throw py::type_error("a timeout is a number of seconds, a timedelta or None, not " +
-                       py::cast<std::string>(py::repr(said)));
+                       py::cast<std::string>(py::repr(given)));
 }
 
-task_ids tasks_of(py::handle said) {
+task_ids tasks_of(py::handle given) {
   task_ids tasks;
-  if (said.is_none()) return tasks;
-  for (py::handle const one : said) {
+  if (given.is_none()) return tasks;
+  for (py::handle const one : given) {
     if (!PyIndex_Check(one.ptr())) {
       throw py::type_error("a task is a whole number, not " + py::cast<std::string>(py::repr(one)));
     }

@@ -42,11 +42,11 @@ struct place {
 };
 
 // Throws ValueError (not a number) and TypeError.
-[[nodiscard]] duration duration_of(py::handle said);
+[[nodiscard]] duration duration_of(py::handle given);
 
 // From a Python sequence of numbers; None is empty.
 using task_ids = std::vector<task_id>;
-[[nodiscard]] task_ids tasks_of(py::handle said);
+[[nodiscard]] task_ids tasks_of(py::handle given);
 
 [[nodiscard]] std::string text_of(place at, py::handle passed);
 [[nodiscard]] content content_of(place at, py::handle passed);

@@ -1,11 +1,11 @@
 #pragma once
 // One open call: started by a Python thread, ended by the client's thread, which never waits for
 // Python. Holds the result until a thread with the GIL takes it. Its end wakes the waiting thread
-// (bell) or an event loop (mailbox).
+// (completion_event) or an event loop (mailbox).
 
 #include "coxswain/net/asio.hpp"
 #include "python/native/answers.hpp"
-#include "python/native/bell.hpp"
+#include "python/native/completion_event.hpp"
 #include "python/native/errors.hpp"
 #include "python/native/mailbox.hpp"
 
@@ -34,7 +34,7 @@ class call {
   [[nodiscard]] asio::cancellation_slot stop() { return stop_.slot(); }
 
   // Rings when it has ended, unless an event loop is notified.
-  python::bell& bell() { return bell_; }
+  python::completion_event& completion_event() { return completion_; }
 
  protected:
   static void ended(std::shared_ptr<call> self) {
@@ -42,7 +42,7 @@ class call {
       auto const number = self->number_;
       to->put(number, std::move(self));
     } else {
-      self->bell_.ring();
+      self->completion_.notify();
     }
   }
 
@@ -50,7 +50,7 @@ class call {
   std::shared_ptr<mailbox> to_;
   std::uint64_t number_{};
   asio::cancellation_signal stop_;
-  python::bell bell_;
+  python::completion_event completion_;
 };
 
 template <class Value>

@@ -81,12 +81,12 @@ class embedded : public std::enable_shared_from_this<embedded> {
   void stop(std::string reason) {
     if (is_forked()) return;
     call_inside const here;
-    auto const done = std::make_shared<bell>();
+    auto const done = std::make_shared<completion_event>();
     start_thread([this, done, reason = std::move(reason)] {
       parts_.server->stop(reason);
-      done->ring();
+      done->notify();
     });
-    wait_for(*done, [&] { done->ring(); });
+    wait_for(*done, [&] { done->notify(); });
     if (!parts_.recording) return;
     if (auto const outcome = parts_.recording->finish(); !outcome.ok()) throw error{outcome};
   }
@@ -94,14 +94,14 @@ class embedded : public std::enable_shared_from_this<embedded> {
   // Whether the job is over; false if the time has passed.
   bool wait_done(duration limit) {
     call_inside const here;
-    auto const done = std::make_shared<bell>();
+    auto const done = std::make_shared<completion_event>();
     {
       std::lock_guard const lock{mutex_};
       if (is_done_) return true;
       waiting_.push_back(done);
       if (!std::exchange(is_watched_, true)) start_watcher();
     }
-    auto const give_up = [&] { done->ring(); };
+    auto const give_up = [&] { done->notify(); };
     return wait_for(*done, give_up, limit);
   }
 
@@ -118,7 +118,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
       parts_.server->wait_done();
       std::lock_guard const lock{mutex_};
       is_done_ = true;
-      for (auto const& one : waiting_) one->ring();
+      for (auto const& waiter : waiting_) waiter->notify();
     });
   }
 
@@ -129,13 +129,13 @@ class embedded : public std::enable_shared_from_this<embedded> {
   std::mutex mutex_;
   bool is_done_{};
   bool is_watched_{};
-  std::vector<std::shared_ptr<bell>> waiting_;
+  std::vector<std::shared_ptr<completion_event>> waiting_;
   std::vector<std::thread> threads_;  // with the GIL
 };
 
 // A coordinator under construction, which may take as long as a name lookup.
 struct parts_to_be {
-  bell done;
+  completion_event done;
   std::optional<parts> made;
   std::exception_ptr failure;
 };
@@ -167,13 +167,13 @@ parts made_parts(coordinator_options o) {
     } catch (...) {
       to_be->failure = std::current_exception();
     }
-    to_be->done.ring();
+    to_be->done.notify();
   };
   {
     net::signals_blocked const blocked;
     std::thread{make}.detach();
   }
-  wait_for(to_be->done, [&] { to_be->done.ring(); });
+  wait_for(to_be->done, [&] { to_be->done.notify(); });
   if (to_be->failure) std::rethrow_exception(to_be->failure);
   return std::move(*to_be->made);
 }

@@ -2,7 +2,7 @@
 
 #include "python/native/call.hpp"
 #include "python/native/errors.hpp"
-#include "python/native/news.hpp"
+#include "python/native/log_queue.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -23,11 +23,11 @@ void mailbox::put(std::uint64_t number, std::shared_ptr<call> ended) {
   put(letter{number, std::move(ended), nullptr});
 }
 
-void mailbox::put(std::shared_ptr<news> what) { put(letter{0, nullptr, std::move(what)}); }
+void mailbox::put(std::shared_ptr<log_queue> what) { put(letter{0, nullptr, std::move(what)}); }
 
-void mailbox::put(letter news_or_call) {
+void mailbox::put(letter entry) {
   std::lock_guard const lock{mutex_};
-  letters_.push_back(std::move(news_or_call));
+  letters_.push_back(std::move(entry));
   if (letters_.size() > 1) return;  // already readable
   std::uint64_t const one = 1;
   static_cast<void>(!::write(descriptor_, &one, sizeof one));

@@ -12,7 +12,7 @@
 namespace coxswain::python {
 
 class call;
-class news;
+class log_queue;
 
 class mailbox {
  public:
@@ -26,7 +26,7 @@ class mailbox {
   void put(std::uint64_t number, std::shared_ptr<call> ended);
 
   // From any thread. Queues these for the log.
-  void put(std::shared_ptr<news> what);
+  void put(std::shared_ptr<log_queue> what);
 
   // Readable while anything is queued.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
@@ -39,10 +39,10 @@ class mailbox {
   struct letter {
     std::uint64_t number{};
     std::shared_ptr<call> ended;
-    std::shared_ptr<news> to_log;  // a log entry, not a call
+    std::shared_ptr<log_queue> to_log;  // a log entry, not a call
   };
 
-  void put(letter news_or_call);
+  void put(letter entry);
 
   int descriptor_;
   std::mutex mutex_;

@@ -78,7 +78,7 @@ void session::end_with(std::shared_ptr<call> const& one) {
 
 py::object session::connect(client_options options) {
   call_inside const here;
-  options.on_event = [to = news_](client_event const& what) { to->put(what); };
+  options.on_event = [to = log_queue_](client_event const& what) { to->put(what); };
   return with_errors_of_python([&] {
     auto start = opening(std::move(options));
     auto const one = std::make_shared<call_of<decltype(start)>>();
@@ -90,7 +90,7 @@ py::object session::connect(client_options options) {
 
 std::shared_ptr<call> session::begin_connect(client_options options, std::shared_ptr<mailbox> to,
                                              std::uint64_t number) {
-  options.on_event = [all = news_, to](client_event const& what) {
+  options.on_event = [all = log_queue_, to](client_event const& what) {
     if (all->put(what)) to->put(all);
   };
   auto one = begin(opening(std::move(options)), std::move(to), number);

@@ -59,7 +59,7 @@ class session : public std::enable_shared_from_this<session> {
       auto const one = std::make_shared<call_of<Start>>();
       worker().spawn(std::move(start), typename call_of<Start>::handler{one});
       auto const give_up = [&] { cancel(one); };
-      bool const is_in_time = wait_for(one->bell(), give_up, limit, news_.get());
+      bool const is_in_time = wait_for(one->completion_event(), give_up, limit, log_queue_.get());
       if (is_in_time) return one->result();
       try {
         return one->result();
@@ -133,10 +133,10 @@ class session : public std::enable_shared_from_this<session> {
     net::shared_loop::caller here{on.loop()};
     on.spawn(std::move(start), typename call_of<Start>::handler{one}, &here);
     auto const run_here = [&](duration longest) {
-      return here.run([&] { return one->bell().has_rung(); }, longest);
+      return here.run([&] { return one->completion_event().is_set(); }, longest);
     };
     return wait_for(
-        one->bell(), [&] { cancel(one); }, limit, news_.get(), run_here);
+        one->completion_event(), [&] { cancel(one); }, limit, log_queue_.get(), run_here);
   }
 
   // What remains of a closed client.
@@ -157,7 +157,7 @@ class session : public std::enable_shared_from_this<session> {
   pid_t process_;
   std::shared_ptr<detail::client_worker> worker_;  // guarded by the GIL; null: closed
   remains last_;
-  std::shared_ptr<news> news_{std::make_shared<news>()};
+  std::shared_ptr<log_queue> log_queue_{std::make_shared<log_queue>()};
   std::vector<std::weak_ptr<call>> endless_;     // by themselves
   std::vector<std::weak_ptr<call>> on_threads_;  // of event loops; some have ended
 };

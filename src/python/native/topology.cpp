@@ -18,13 +18,13 @@ using attributes = std::map<std::string, core::device_attribute::value_type>;
 // The fields of a tuple, in order.
 class fields_of {
  public:
-  fields_of(char const* whose, py::handle said)
-      : whose_{whose}, said_{py::reinterpret_borrow<py::tuple>(said)} {}
+  fields_of(char const* whose, py::handle given)
+      : whose_{whose}, given_{py::reinterpret_borrow<py::tuple>(given)} {}
 
   // Throws TypeError.
   template <class Value>
   void take(char const* name, Value& into) {
-    py::object const value = said_[at_++];
+    py::object const value = given_[at_++];
     try {
       into = py::cast<Value>(value);
     } catch (py::cast_error const&) {
@@ -35,12 +35,12 @@ class fields_of {
 
  private:
   char const* whose_;
-  py::tuple said_;
+  py::tuple given_;
   std::size_t at_{};
 };
 
-core::device device_of(py::handle said) {
-  fields_of from{"device", said};
+core::device device_of(py::handle given) {
+  fields_of from{"device", given};
   core::device one;
   from.take("ordinal", one.ordinal);
   from.take("name", one.name);
@@ -54,18 +54,18 @@ core::device device_of(py::handle said) {
   from.take("shared_memory_per_block_bytes", one.shared_memory_per_block_bytes);
   from.take("text", one.text);
   from.take("debug_text", one.debug_text);
-  attributes told;
-  from.take("attributes", told);
-  for (auto& [name, value] : told) one.attributes.emplace_back(name, std::move(value));
+  attributes attributes_given;
+  from.take("attributes", attributes_given);
+  for (auto& [name, value] : attributes_given) one.attributes.emplace_back(name, std::move(value));
   return one;
 }
 
-core::local_topology topology_of(py::handle said) {
-  fields_of from{"topology", said};
+core::local_topology topology_of(py::handle given) {
+  fields_of from{"topology", given};
   core::local_topology mine;
   py::list devices;
   from.take("devices", devices);
-  for (py::handle const one : devices) mine.devices.push_back(device_of(one));
+  for (py::handle const device : devices) mine.devices.push_back(device_of(device));
   from.take("boot_id", mine.boot_id);
   from.take("network_nodes", mine.network_nodes);
   from.take("partition_index", mine.partition_index);
@@ -73,8 +73,8 @@ core::local_topology topology_of(py::handle said) {
 }
 
 py::object attribute(core::device_attribute::value_type const& value) {
-  auto const* const said = std::get_if<std::string>(&value);
-  return said != nullptr ? py::object{text(*said)} : py::cast(value);
+  auto const* const given = std::get_if<std::string>(&value);
+  return given != nullptr ? py::object{text(*given)} : py::cast(value);
 }
 
 py::tuple given(core::device const& one) {
@@ -89,7 +89,7 @@ py::tuple given(core::device const& one) {
 
 py::tuple given(core::local_topology const& of) {
   py::list devices;
-  for (auto const& one : of.devices) devices.append(given(one));
+  for (auto const& device : of.devices) devices.append(given(device));
   py::list nodes;
   for (auto const& one : of.network_nodes) nodes.append(text(one));
   return py::make_tuple(py::tuple(devices), text(of.boot_id), py::tuple(nodes), of.partition_index);
@@ -99,7 +99,7 @@ py::tuple given(core::local_topology const& of) {
 
 py::object given(core::global_topology const& whole) {
   py::list tasks;
-  for (auto const& one : whole.tasks) tasks.append(given(one));
+  for (auto const& task : whole.tasks) tasks.append(given(task));
   return tasks;
 }
 

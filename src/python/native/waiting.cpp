@@ -23,7 +23,7 @@ std::atomic<int> away{0};
 constexpr duration look_every = 50ms;
 
 // How often the other threads check for log entries.
-constexpr duration look_for_news_every = 250ms;
+constexpr duration check_log_every = 250ms;
 
 std::atomic<unsigned> forks{0};
 
@@ -100,14 +100,14 @@ void call_thread_hook() noexcept {
   throw error{status{errc::cancelled, "the program's main thread has ended"}};
 }
 
-bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, news* say,
-               std::function<bool(duration)> wait_first, bool main) {
+bool wait_here(completion_event& of, std::function<void()> const& give_up, duration limit,
+               log_queue* say, std::function<bool(duration)> wait_first, bool main) {
   if (!main && !say && !wait_first && limit == without_limit) {
     gil_released const meanwhile;
     of.wait();
     return true;
   }
-  auto const every = main ? look_every : say ? look_for_news_every : without_limit;
+  auto const every = main ? look_every : say ? check_log_every : without_limit;
   auto const until = limit == without_limit
                          ? time_point::max()
                          : deadline_after(std::chrono::steady_clock::now(), limit);
@@ -139,8 +139,8 @@ bool wait_here(bell& of, std::function<void()> const& give_up, duration limit, n
 
 }  // namespace
 
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say,
-              std::function<bool(duration)> wait_first) {
+bool wait_for(completion_event& of, std::function<void()> const& give_up, duration limit,
+              log_queue* say, std::function<bool(duration)> wait_first) {
   if (is_main_thread()) return wait_here(of, give_up, limit, say, std::move(wait_first), true);
   waiting_thread here{give_up};
   waiting_threads().insert(&here);

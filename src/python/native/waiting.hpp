@@ -2,8 +2,8 @@
 // How a Python thread waits: without the GIL, and on the main thread such that signal handlers run
 // meanwhile, as needed for Ctrl-C.
 
-#include "python/native/bell.hpp"
-#include "python/native/news.hpp"
+#include "python/native/completion_event.hpp"
+#include "python/native/log_queue.hpp"
 #include "python/native/python.hpp"
 
 #include <functional>
@@ -22,13 +22,15 @@ class gil_released {
   PyThreadState* state_;
 };
 
-// Waits until the bell rings. When a signal handler raises, or the limit has passed, `give_up` must
-// make the bell ring soon; then the exception is thrown (error_already_set), or false is returned.
-// Logs the entries of `say` meanwhile, within a quarter of a second. CANCELLED: the program has
-// ended (end_waits), and this is not its main thread; `give_up` was called. `wait_first`: what
-// waits first instead of the bell, for a moment, at most the given time; true: the bell has rung.
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit = without_limit,
-              news* say = nullptr, std::function<bool(duration)> wait_first = {});
+// Waits until the event happens. When a signal handler raises, or the limit has passed, `give_up`
+// must make the event happen soon; then the exception is thrown (error_already_set), or false is
+// returned. Logs the entries of `say` meanwhile, within a quarter of a second. CANCELLED: the
+// program has ended (end_waits), and this is not its main thread; `give_up` was called.
+// `wait_first`: what waits first instead of the event, for a moment, at most the given time; true:
+// the event has happened.
+bool wait_for(completion_event& of, std::function<void()> const& give_up,
+              duration limit = without_limit, log_queue* say = nullptr,
+              std::function<bool(duration)> wait_first = {});
 
 // Marks a call from Python while it lives, including the Python code that it runs at its end. The
 // interpreter must not exit meanwhile: it would end the thread within C++ code, which cannot be

@@ -26,63 +26,65 @@ asio::awaitable<std::uint64_t> open(client& c, std::string directory,
 }
 
 // A list of changes, and the version up to which it is complete.
-struct told_changes {
+struct changes_update {
   std::vector<key_change> changes;
   std::uint64_t version{};
 };
-py::object given(told_changes const& told) {
-  return py::make_tuple(python::given(told.changes), told.version);
+py::object given(changes_update const& update) {
+  return py::make_tuple(python::given(update.changes), update.version);
 }
 
-asio::awaitable<told_changes> next(client& c, std::string directory, std::uint64_t after,
-                                   duration time) {
+asio::awaitable<changes_update> next(client& c, std::string directory, std::uint64_t after,
+                                     duration time) {
   auto watch = co_await c.watch(directory, after);
-  told_changes told;
-  told.changes = co_await watch.next(time);
-  told.version = watch.version();
-  co_return told;
+  changes_update update;
+  update.changes = co_await watch.next(time);
+  update.version = watch.version();
+  co_return update;
 }
 
-struct told_list {
+struct list_update {
   std::vector<key_value> keys;
   std::uint64_t version{};
 };
-py::object given(told_list const& told) {
-  return py::make_tuple(python::given(told.keys), told.version);
+py::object given(list_update const& update) {
+  return py::make_tuple(python::given(update.keys), update.version);
 }
 
-asio::awaitable<told_list> list(client& c, std::string directory) {
+asio::awaitable<list_update> list(client& c, std::string directory) {
   auto watch = co_await c.watch(directory, 0);
-  told_list told;
-  told.keys = co_await watch.list();
-  told.version = watch.version();
-  co_return told;
+  list_update update;
+  update.keys = co_await watch.list();
+  update.version = watch.version();
+  co_return update;
 }
 
 // A snapshot on its way to its caller.
-struct told_tasks {
+struct tasks_update {
   core::tasks_answer tasks;
 };
-py::object given(told_tasks const& told) { return py::cast(std::make_shared<told_tasks>(told)); }
+py::object given(tasks_update const& update) {
+  return py::cast(std::make_shared<tasks_update>(update));
+}
 
 // Python threads and the client's thread use it. A snapshot counts once its caller has it.
 class process_watch {
  public:
   // Waits for a snapshot that differs from the last; the first one comes at once.
-  static asio::awaitable<told_tasks> next(std::shared_ptr<process_watch> self, client& c,
-                                          duration time) {
+  static asio::awaitable<tasks_update> next(std::shared_ptr<process_watch> self, client& c,
+                                            duration time) {
     auto const after = self->version();
-    told_tasks told;
-    told.tasks = co_await c.watch_tasks(after, time);
-    co_return told;
+    tasks_update update;
+    update.tasks = co_await c.watch_tasks(after, time);
+    co_return update;
   }
 
-  process_news update(core::tasks_answer tasks) {
+  process_update update(core::tasks_answer tasks) {
     std::lock_guard const lock{mutex_};
-    process_news news;
-    news.lost = table_.update(std::move(tasks));
-    news.tasks = table_.tasks();
-    return news;
+    process_update result;
+    result.lost = table_.update(std::move(tasks));
+    result.tasks = table_.tasks();
+    return result;
   }
 
   std::vector<process> mark_failed(task_id task, errc code, std::string message) {
@@ -127,11 +129,11 @@ void bind_watches(py::module_& into, session_class& of) {
   offer(of, "watch_list",
         [](client& c, std::string const& directory) { return list(c, directory); });
 
-  py::class_<told_tasks, std::shared_ptr<told_tasks>>(into, "ToldTasks");
+  py::class_<tasks_update, std::shared_ptr<tasks_update>>(into, "TasksUpdate");
   py::class_<process_watch, process_watch_ptr> watch{into, "ProcessWatch"};
   watch.def(py::init<>());
-  define(watch, "update", [](process_watch& self, std::shared_ptr<told_tasks> const& told) {
-    return given(self.update(told->tasks));
+  define(watch, "update", [](process_watch& self, std::shared_ptr<tasks_update> const& update) {
+    return given(self.update(update->tasks));
   });
   define(watch, "mark_failed",
          [](process_watch& self, task_id task, std::uint32_t code, std::string message) {

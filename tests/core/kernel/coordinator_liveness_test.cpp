@@ -34,10 +34,10 @@ BOOST_AUTO_TEST_CASE(nonrecoverable_client_dies_error_propagated_to_the_others_a
   c.at(200s);
 
   for (int const other : {1, 2}) {
-    auto const told = c.pushed<job_error>(other);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST(told[0].cause.task->value == 0u);
-    BOOST_TEST(told[0].cause.why.code() == errc::unavailable);
+    auto const errors = c.pushed<job_error>(other);
+    BOOST_TEST_REQUIRE(errors.size() == 1u);
+    BOOST_TEST(errors[0].cause.task->value == 0u);
+    BOOST_TEST(errors[0].cause.why.code() == errc::unavailable);
   }
   BOOST_TEST(c.pushed<job_error>(0).empty());
 }
@@ -101,11 +101,11 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_timing_out_together_give_one_cause_and_one_lat
 
   c.at(100s);
 
-  auto const told = c.pushed<job_error>(2);
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told[0].cause.task->value == 0u);
-  BOOST_TEST_REQUIRE(told[0].later.size() == 1u);
-  BOOST_TEST(told[0].later[0].task->value == 1u);
+  auto const errors = c.pushed<job_error>(2);
+  BOOST_TEST_REQUIRE(errors.size() == 1u);
+  BOOST_TEST(errors[0].cause.task->value == 0u);
+  BOOST_TEST_REQUIRE(errors[0].later.size() == 1u);
+  BOOST_TEST(errors[0].later[0].task->value == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_the_last) {
@@ -215,10 +215,10 @@ BOOST_FIXTURE_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_togethe
 
   c.pass(2s);
 
-  auto const told = c.pushed<job_error>(single);
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told[0].cause.task->value == 0u);
-  BOOST_TEST(told[0].later.size() == 1u);
+  auto const errors = c.pushed<job_error>(single);
+  BOOST_TEST_REQUIRE(errors.size() == 1u);
+  BOOST_TEST(errors[0].cause.task->value == 0u);
+  BOOST_TEST(errors[0].later.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) {
@@ -551,7 +551,7 @@ BOOST_FIXTURE_TEST_CASE(a_jax_task_whose_relay_was_lost_has_the_grace_of_relays,
                {"task 1: UNAVAILABLE: the relay of task 1 (jax:1) at 10.0.0.1:5000 was lost"});
 }
 
-BOOST_AUTO_TEST_CASE(a_jax_process_that_ends_with_its_relay_is_said_to_have) {
+BOOST_AUTO_TEST_CASE(a_jax_process_that_ends_with_its_relay_is_reported_so) {
   jax_job j{{.reports_ends = true}};
   j.c.lose(1, core::loss::trunk_closed).task_ended(1, {errc::aborted, "exited with status 1"});
   BOOST_TEST(j.c.error() ==

@@ -19,9 +19,9 @@ BOOST_FIXTURE_TEST_CASE(a_watch_returns_the_changes_below_a_directory_in_order, 
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 0)) == "d/a=1 d=3 d/a=14 d/n=5 d/a=- to 7");
   BOOST_TEST(c.changes(c.watch_keys(0, "/d/", 4)) == "d/n=5 d/a=- to 7");
   BOOST_TEST(c.changes(c.watch_keys(0, "", 5)) == "dd=6 d/a=- to 7");
-  auto const* const told = c.body<core::key_changes_answer>(c.watch_keys(0, "d", 0));
-  BOOST_TEST(told->changes[1].version == 3u);
-  BOOST_TEST(told->changes[4].version == 7u);
+  auto const* const update = c.body<core::key_changes_answer>(c.watch_keys(0, "d", 0));
+  BOOST_TEST(update->changes[1].version == 3u);
+  BOOST_TEST(update->changes[4].version == 7u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_returns_the_current_one, job<1>) {

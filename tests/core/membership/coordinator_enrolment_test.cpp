@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(the_old_holder_can_do_nothing_once_another_has_its_number) 
   BOOST_TEST(c.code(c.put(1, "k", "v")) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(two_processes_of_one_member_challenge_each_other_like_those_of_a_task) {
+BOOST_AUTO_TEST_CASE(two_processes_that_claim_one_member_are_like_those_of_a_task) {
   enrolled_job job{2, 0, with_spares(0)};
   auto& c = job.c;
 

@@ -23,7 +23,7 @@ call enrol(cluster& c, int who, std::string member = {}, std::vector<std::string
 }
 
 // A new client that asks to join.
-call newcomer(cluster& c, std::string member = {}) {
+call new_process(cluster& c, std::string member = {}) {
   return enrol(c, c.observer(), std::move(member));
 }
 
@@ -62,7 +62,7 @@ std::string members(cluster& c) {
   auto const* const all = c.body<core::epoch_members_answer>(of);
   if (!all) return c.code(of);
   std::string text;
-  for (auto const& one : all->members) text += one.name + (one.survivor ? " " : "+ ");
+  for (auto const& member : all->members) text += member.name + (member.survivor ? " " : "+ ");
   return text;
 }
 
@@ -72,7 +72,7 @@ std::string members_from(cluster& c, std::uint32_t first) {
   auto const* const page = c.body<core::epoch_members_answer>(of);
   if (!page) return c.code(of);
   std::string text = std::to_string(page->epoch) + ":";
-  for (auto const& one : page->members) text += " " + one.name;
+  for (auto const& member : page->members) text += " " + member.name;
   if (page->next_task) text += " next " + std::to_string(page->next_task->value);
   return text;
 }
@@ -81,7 +81,7 @@ std::string members_from(cluster& c, std::uint32_t first) {
 struct elastic_job {
   elastic_job(std::uint32_t n, std::uint32_t most, core::config options)
       : c{cluster::without_clients(most, options)} {
-    for (std::uint32_t i = 0; i < n; ++i) all.push_back(newcomer(c, "m" + std::to_string(i)));
+    for (std::uint32_t i = 0; i < n; ++i) all.push_back(new_process(c, "m" + std::to_string(i)));
     if (n < most) c.pass(2s);
     for (std::uint32_t i = 0; i < n; ++i) {
       BOOST_TEST_REQUIRE(epoch(c, all[i]) == "1: " + std::to_string(i) + " of " +
@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_SUITE(coordinator_epochs_test)
 
 BOOST_AUTO_TEST_CASE(the_first_epoch_begins_at_once_when_all_are_there) {
   auto c = cluster::without_clients(2, elastic(1));
-  auto const first = newcomer(c, "b");
+  auto const first = new_process(c, "b");
   BOOST_TEST(c.code(first) == "waits");
-  auto const second = newcomer(c, "a");
+  auto const second = new_process(c, "a");
   BOOST_TEST(epoch(c, first) == "1: 1 of 2 +2");
   BOOST_TEST(epoch(c, second) == "1: 0 of 2 +2");
   BOOST_TEST(members(c) == "a+ b+ ");
@@ -109,9 +109,9 @@ BOOST_AUTO_TEST_CASE(the_first_epoch_begins_at_once_when_all_are_there) {
 
 BOOST_AUTO_TEST_CASE(the_first_epoch_begins_with_fewer_after_the_last_call) {
   auto c = cluster::without_clients(4, elastic(2));
-  auto const first = newcomer(c);
+  auto const first = new_process(c);
   BOOST_TEST(c.at(10s).code(first) == "waits");
-  auto const second = newcomer(c);
+  auto const second = new_process(c);
   BOOST_TEST(c.at(12s - 1ns).code(second) == "waits");
   BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
   BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_joiner_breaks_nothing_and_is_taken_at_the_next_boundary) 
   elastic_job job{3, 4, elastic(2)};
   auto& c = job.c;
   auto const waits = c.barrier({0, 0}, "b");
-  auto const joiner = newcomer(c, "m3");
+  auto const joiner = new_process(c, "m3");
 
   BOOST_TEST(endings(c, 0) + ", " + endings(c, 2) == "1 joiners, 1 joiners");
   BOOST_TEST(c.code(waits) == "waits");
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_next_process_of_a_lost_member_is_not_awaited) {
 
   BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1");
   BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
-  auto const back = newcomer(c, "m2");
+  auto const back = new_process(c, "m2");
   auto const again = next(c, 0);
   next(c, 1);
   BOOST_TEST(epoch(c, again) == "3: 0 of 3 +1");
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(below_the_minimum_a_spare_makes_the_epoch_at_once) {
   c.task_ended(0, {errc::aborted, "signal 9"});
   auto const waits = next(c, 1, false, without_limit);
   BOOST_TEST(c.pass(4s).code(waits) == "waits");
-  auto const joiner = newcomer(c);
+  auto const joiner = new_process(c);
   BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1 +1");
   BOOST_TEST(epoch(c, joiner) == "2: 1 of 2 -1 +1");
 }
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(when_too_few_are_left_those_that_may_not_join_yet_are_named
   elastic_job job{2, 2, elastic(2, options)};
   auto& c = job.c;
   c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
-  newcomer(c, "m7");
+  new_process(c, "m7");
   auto const expires = next(c, 0, false, 3s);
   expect_words(c.at(13s).text(expires), {"members left: 1, min_tasks: 2", "join: m7 (nobody may"});
 
@@ -272,9 +272,9 @@ BOOST_AUTO_TEST_CASE(a_member_that_leaves_alone_aborts_the_calls_that_need_it) {
       c.task_ended(2, {});
     }
 
-    for (call const one : waiting) {
-      BOOST_TEST(c.code(one) == "ABORTED", one.id.value);
-      expect_words(c.text(one), {"epoch 1 is over", "has left; call next_epoch"});
+    for (call const waiter : waiting) {
+      BOOST_TEST(c.code(waiter) == "ABORTED", waiter.id.value);
+      expect_words(c.text(waiter), {"epoch 1 is over", "has left; call next_epoch"});
     }
     auto const late = send(0, core::barrier_args{.name = "late"});
     BOOST_TEST(c.code(late) == "ABORTED");
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
   {
     elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
     auto& c = job.c;
-    c.at(10s).lose(static_cast<int>(newcomer(c).client));
+    c.at(10s).lose(static_cast<int>(new_process(c).client));
     auto const waits = next(c, 0);
     next(c, 1);
     c.at(11s).blink(1);
@@ -344,18 +344,18 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
 
 BOOST_AUTO_TEST_CASE(a_blink_of_a_joiner_does_not_begin_the_last_call_anew) {
   auto c = cluster::without_clients(4, elastic(2));
-  auto const first = newcomer(c);
-  auto const gone = newcomer(c.at(1s));
+  auto const first = new_process(c);
+  auto const gone = new_process(c.at(1s));
   c.at(2s).blink(static_cast<int>(gone.client)).lose(static_cast<int>(gone.client));
   BOOST_TEST(c.at(3s).code(first) == "waits");
-  auto const second = newcomer(c.at(10s));
+  auto const second = new_process(c.at(10s));
   BOOST_TEST(c.at(12s - 1ns).code(first) == "waits");
   BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
   BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
 
   auto other = cluster::without_clients(4, elastic(2));
-  auto const blinks = newcomer(other);
-  newcomer(other);
+  auto const blinks = new_process(other);
+  new_process(other);
   other.at(1s).lose(static_cast<int>(blinks.client));
   other.send(other.observer(), core::resize_args{4});  // looks at those that are there
   other.resume(static_cast<int>(blinks.client));
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_joiner_does_not_begin_the_last_call_anew) {
 BOOST_AUTO_TEST_CASE(members_that_call_again_open_another_last_call) {
   elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
   auto& c = job.c;
-  c.at(10s).lose(static_cast<int>(newcomer(c).client));
+  c.at(10s).lose(static_cast<int>(new_process(c).client));
   auto const waits = next(c, 0);
   next(c, 1, false, 1s);
   next(c.at(13s), 1);
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
   c.task_ended(0, {errc::aborted, "signal 9"});
   c.task_ended(1, {errc::aborted, "signal 9"});
   BOOST_TEST(!c.logic().done());
-  auto const joiner = newcomer(c);
+  auto const joiner = new_process(c);
   BOOST_TEST(epoch(c, joiner) == "2: 0 of 1 -2 +1");
 }
 
@@ -411,7 +411,7 @@ BOOST_AUTO_TEST_CASE(a_member_whose_connection_is_lost_is_awaited_for_its_grace)
 BOOST_AUTO_TEST_CASE(a_joiner_that_dies_before_it_hears_ends_its_epoch_by_its_loss) {
   elastic_job job{1, 2, elastic(1)};
   auto& c = job.c;
-  auto const joiner = newcomer(c);
+  auto const joiner = new_process(c);
   int const who = static_cast<int>(joiner.client);
   c[who].deaf = true;
   auto const first = next(c, 0);
@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_never_calls_is_left_behind) {
   BOOST_TEST(epoch(c, again) == "3: 2 of 3 +1");
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_told_to_join_again) {
+BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_asked_to_join_again) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;
   std::string const secret = "0123456789abcdef";
@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_told_to_join_again) {
 BOOST_AUTO_TEST_CASE(a_wish_without_anybody_waiting_leaves_nobody_behind) {
   elastic_job job{2, 3, elastic(1)};
   auto& c = job.c;
-  newcomer(c);
+  new_process(c);
   BOOST_TEST(endings(c, 0) == "1 joiners");
   BOOST_TEST(c.pass(20s).state_of(1) == "connected");
 }
@@ -502,10 +502,10 @@ BOOST_AUTO_TEST_CASE(calls_that_need_a_member_which_waits_for_the_next_epoch_are
   BOOST_TEST(c.code(c.send({2, 2}, core::get_args{"k", 1s}, 1s)) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(an_ending_is_told_again_after_a_resume) {
+BOOST_AUTO_TEST_CASE(an_ending_is_sent_again_after_a_resume) {
   elastic_job job{2, 3, elastic(1)};
   auto& c = job.c;
-  newcomer(c);
+  new_process(c);
   BOOST_TEST(endings(c, 0) == "1 joiners");
   c.blink(0);
   BOOST_TEST(endings(c, 0) == "1 joiners");
@@ -526,7 +526,7 @@ BOOST_AUTO_TEST_CASE(resize_shrinks_at_the_boundary_and_the_highest_leave) {
   BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
   BOOST_TEST(c.code(third) == "CANCELLED");
   expect_words(c.text(third), {"has left", "resized to 2"});
-  auto const joiner = newcomer(c);
+  auto const joiner = new_process(c);
   BOOST_TEST(endings(c, 0) == "");
   BOOST_TEST(c.code(joiner) == "waits");
   c.send(op, core::resize_args{3});
@@ -558,9 +558,9 @@ BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
   c.send(c.observer(), core::resize_args{1});
   next(c, 1);
   BOOST_TEST(c.code(next(c, late)) == "CANCELLED");
-  auto const told = c.pushed<core::epoch_answer>(2);
-  BOOST_TEST_REQUIRE(!told.empty());
-  BOOST_TEST(told.back().size == 0u);
+  auto const pushes = c.pushed<core::epoch_answer>(2);
+  BOOST_TEST_REQUIRE(!pushes.empty());
+  BOOST_TEST(pushes.back().size == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(guests_learn_that_the_epoch_of_their_member_ends) {
@@ -581,7 +581,7 @@ BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) 
   auto& c = job.c;
   c.send(0, core::preempt_args{task_id{1}, 3600s});
   BOOST_TEST(endings(c, 0) == "");
-  auto const spare = newcomer(c);
+  auto const spare = new_process(c);
   BOOST_TEST(endings(c, 0) == "1 asked");
   auto const first = next(c, 0);
   auto const second = next(c, 1);
@@ -612,7 +612,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_begins_once_the_members_know_their_epoch) {
 BOOST_AUTO_TEST_CASE(the_leave_is_that_of_the_present_epoch_and_ends_the_job) {
   elastic_job job{2, 2, elastic(1, {.spares = 1})};
   auto& c = job.c;
-  auto const spare = newcomer(c);
+  auto const spare = new_process(c);
   auto const first = c.send({0, 0}, core::leave_args{}, 300s);
   BOOST_TEST(c.code(first) == "waits");
   auto const second = c.send({1, 1}, core::leave_args{}, 300s);
@@ -689,7 +689,7 @@ BOOST_AUTO_TEST_CASE(nobody_new_is_taken_if_a_member_or_the_job_says_so) {
   {
     elastic_job job{2, 3, elastic(1)};
     auto& c = job.c;
-    auto const joiner = newcomer(c);
+    auto const joiner = new_process(c);
     next(c, 0, true);
     auto const second = next(c, 1);
     BOOST_TEST(epoch(c, second) == "2: 1 of 2");
@@ -697,7 +697,7 @@ BOOST_AUTO_TEST_CASE(nobody_new_is_taken_if_a_member_or_the_job_says_so) {
   }
   elastic_job job{2, 3, elastic(1, {.grow = core::growth::never})};
   auto& c = job.c;
-  auto const joiner = newcomer(c);
+  auto const joiner = new_process(c);
   BOOST_TEST(endings(c, 0) == "");
   next(c, 0);
   next(c, 1);
@@ -708,7 +708,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_grows_at_once_ends_its_epoch_for_a_joiner) {
   elastic_job job{2, 3, elastic(1, {.grow = core::growth::now})};
   auto& c = job.c;
   auto const waits = c.barrier({0, 0}, "b");
-  newcomer(c);
+  new_process(c);
   BOOST_TEST(endings(c, 0) == "1 joiners");
   BOOST_TEST(c.code(waits) == "ABORTED");
 }
@@ -724,7 +724,7 @@ BOOST_AUTO_TEST_CASE(more_epochs_than_the_limit_fail_the_job) {
 BOOST_AUTO_TEST_CASE(with_ranks_by_member_all_are_sorted_anew) {
   elastic_job job{2, 3, elastic(1, {.ranks = core::rank_order::member})};
   auto& c = job.c;
-  auto const joiner = newcomer(c, "a");
+  auto const joiner = new_process(c, "a");
   auto const first = next(c, 0);
   auto const second = next(c, 1);
   BOOST_TEST(epoch(c, joiner) == "2: 0 of 3 +1");
@@ -732,11 +732,11 @@ BOOST_AUTO_TEST_CASE(with_ranks_by_member_all_are_sorted_anew) {
   BOOST_TEST(epoch(c, second) == "2: 2 of 3 +1");
 }
 
-BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_challenges_it_and_joins_the_next_epoch) {
+BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_claims_it_and_joins_the_next_epoch) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;
   c[1].beats = false;
-  auto const rival = newcomer(c, "m1");
+  auto const rival = new_process(c, "m1");
   c.pass(2s);
   BOOST_TEST(c.state_of(1) == "failed");
   BOOST_TEST(c.code(rival) == "waits");
@@ -744,7 +744,7 @@ BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_challenges_it_and_joins_the_ne
   BOOST_TEST(epoch(c, rival) == "2: 1 of 2 -1 +1");
 }
 
-BOOST_AUTO_TEST_CASE(a_join_that_challenged_a_member_keeps_its_deadline) {
+BOOST_AUTO_TEST_CASE(a_join_that_claimed_a_member_keeps_its_deadline) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;
   c[1].beats = false;
@@ -770,8 +770,8 @@ BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
 BOOST_AUTO_TEST_CASE(a_restart_keeps_members_joiners_and_who_has_called_and_credits_the_last_call) {
   elastic_job job{3, 5, elastic(1, {.reconnect_grace = 60s, .restart_grace = 15s})};
   auto& c = job.c;
-  auto const joiner = newcomer(c.at(10s), "m3");
-  c.lose(static_cast<int>(newcomer(c, "m4").client));
+  auto const joiner = new_process(c.at(10s), "m3");
+  c.lose(static_cast<int>(new_process(c, "m4").client));
   c.task_ended(2, {errc::aborted, "signal 9"});
   auto const first = next(c, 0);
   auto const second = next(c, 1);

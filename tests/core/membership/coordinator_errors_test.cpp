@@ -12,11 +12,11 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
   int const o = c.observer();
   BOOST_TEST(c.code(c.report_error(1, errc::internal, "boom")) == "OK");
   for (int const who : {0, 1, 2, o}) {
-    auto const told = c.pushed<job_error>(who);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST(told[0].cause.task->value == 1u);
-    BOOST_TEST(told[0].cause.why.text() == "INTERNAL: boom");
-    BOOST_TEST(told[0].later.empty());
+    auto const errors = c.pushed<job_error>(who);
+    BOOST_TEST_REQUIRE(errors.size() == 1u);
+    BOOST_TEST(errors[0].cause.task->value == 1u);
+    BOOST_TEST(errors[0].cause.why.text() == "INTERNAL: boom");
+    BOOST_TEST(errors[0].later.empty());
   }
   BOOST_TEST(c.state_of(1) == "failed");
   BOOST_TEST(c.look().tasks[1].error.text() == "INTERNAL: boom");
@@ -166,11 +166,11 @@ BOOST_FIXTURE_TEST_CASE(after_a_job_error_the_job_is_over_when_the_last_task_end
 BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<70>) {
   for (int i = 1; i < 70; ++i) c.report_error(i, errc::internal, "boom " + std::to_string(i));
 
-  auto const told = c.pushed<job_error>(0);
+  auto const errors = c.pushed<job_error>(0);
 
-  BOOST_TEST(told.size() == 65u);
-  BOOST_TEST(told.back().later.size() == 64u);
-  BOOST_TEST(told.back().later.back().why.message() == "boom 65");
+  BOOST_TEST(errors.size() == 65u);
+  BOOST_TEST(errors.back().later.size() == 64u);
+  BOOST_TEST(errors.back().later.back().why.message() == "boom 65");
   BOOST_TEST(c.look().error->later.size() == 64u);
   BOOST_TEST(c.look().error->later_count == 68u);
 }
@@ -181,9 +181,9 @@ BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_characters, job<2>) {
   while (text.size() < 1'000'000) text += "\xe2\x82\xac";
   c.report_error(0, errc::internal, text);
 
-  auto const told = c.pushed<job_error>(1);
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  std::string const& kept = told[0].cause.why.message();
+  auto const errors = c.pushed<job_error>(1);
+  BOOST_TEST_REQUIRE(errors.size() == 1u);
+  std::string const& kept = errors[0].cause.why.message();
   BOOST_TEST(kept.size() <= 16u * 1024u);
   BOOST_TEST(kept.size() > 4000u);
   BOOST_TEST(kept.starts_with("\xe2\x82\xac\xe2\x82\xac"));

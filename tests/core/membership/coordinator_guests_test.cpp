@@ -59,9 +59,9 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_guest_secret_is_refused, job<2>) {
                                    {0u, std::string{}},
                                    {1u, secret},
                                    {7u, secret}}) {
-    int const stranger = c.hello(as_guest_of(task, with));
-    BOOST_TEST(!c[stranger].hello.has_value());
-    expect_words(c.goodbye(stranger), {"UNAUTHENTICATED", "act for task " + std::to_string(task),
+    int const outsider = c.hello(as_guest_of(task, with));
+    BOOST_TEST(!c[outsider].hello.has_value());
+    expect_words(c.goodbye(outsider), {"UNAUTHENTICATED", "act for task " + std::to_string(task),
                                        "the command that it was made for has ended"});
   }
 }
@@ -226,8 +226,8 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
   int const g = guest(c, 0);
   auto const open = c.barrier(g, "b");
 
-  int const newcomer = c.observer();
-  BOOST_TEST(c.after(c.join({newcomer, 0}, 900, 300s, {true, true})).code(open) == "ABORTED");
+  int const claimant = c.observer();
+  BOOST_TEST(c.after(c.join({claimant, 0}, 900, 300s, {true, true})).code(open) == "ABORTED");
   for (auto const& later : {c.barrier({g, 0}, "b"), c.put(g, "k", "v"), c.join({g, 0}, 7)}) {
     BOOST_TEST(c.code(later) == "ABORTED");
     expect_words(c.text(later), {"task 0", "replaced the one this program acts through"});

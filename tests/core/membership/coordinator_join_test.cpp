@@ -259,10 +259,10 @@ BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {
 
 // D10 replaces the upstream rule, which fails the job: the holder is probed, answers and stays.
 BOOST_AUTO_TEST_CASE(
-    register_task_already_connected_different_incarnation_fails_the_newcomer_only_by_d10) {
+    register_task_already_connected_different_incarnation_fails_the_claimant_only_by_d10) {
   cluster c{2};
-  int const newcomer = c.observer("intruder:9");
-  auto const refused = c.join({newcomer, 0}, 555);
+  int const claimant = c.observer("intruder:9");
+  auto const refused = c.join({claimant, 0}, 555);
 
   BOOST_TEST(c.pass(200ms).code(refused) == "ABORTED");
   expect_words(c.text(refused), {"task 0", "host0:1000", "alive"});
@@ -277,8 +277,8 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_incarnation) {
   cluster c{2};
   c[1].beats = false;
-  int const newcomer = c.observer();
-  auto const asked = c.join({newcomer, 1}, 555);
+  int const claimant = c.observer();
+  auto const asked = c.join({claimant, 1}, 555);
   BOOST_TEST(c.pushed<core::probe>(1).size() == 1u);
 
   BOOST_TEST(c.at(2s - 1ns).code(asked) == "waits");
@@ -290,8 +290,8 @@ BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_inca
 
 BOOST_FIXTURE_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life, job<1>) {
   c[0].beats = false;
-  int const newcomer = c.observer();
-  auto const asked = c.join({newcomer, 0}, 555);
+  int const claimant = c.observer();
+  auto const asked = c.join({claimant, 0}, 555);
   BOOST_TEST(c.at(1s).heard(0).pass(200ms - 1ns).code(asked) == "waits");
   BOOST_TEST(c.pass(1ns).code(asked) == "ABORTED");
   BOOST_TEST(c.at(10s).error() == "none");
@@ -300,8 +300,8 @@ BOOST_FIXTURE_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life, job<1>) {
 BOOST_AUTO_TEST_CASE(a_resume_of_the_holder_is_a_sign_of_life) {
   cluster c{1};
   c[0].beats = false;
-  int const newcomer = c.observer();
-  auto const asked = c.join({newcomer, 0}, 555);
+  int const claimant = c.observer();
+  auto const asked = c.join({claimant, 0}, 555);
   BOOST_TEST(c.at(1s).blink(0).pass(200ms).code(asked) == "ABORTED");
   BOOST_TEST(c.error() == "none");
 }
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(the_probe_timeout_is_the_grace_and_at_least_a_second) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_its_result, job<1>) {
+BOOST_FIXTURE_TEST_CASE(several_claimants_share_one_probe_and_its_result, job<1>) {
   c[0].beats = false;
   int const a = c.observer();
   int const b = c.observer();
@@ -331,7 +331,7 @@ BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_its_result, job<1>
 }
 
 // D7: every blocking call has a deadline that the coordinator enforces.
-BOOST_FIXTURE_TEST_CASE(a_newcomers_deadline_ends_its_wait_for_the_probe, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_claimants_deadline_ends_its_wait_for_the_probe, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555, 300ms);
 
@@ -342,23 +342,23 @@ BOOST_FIXTURE_TEST_CASE(a_newcomers_deadline_ends_its_wait_for_the_probe, job<1>
 }
 
 // D9: the state of a cancelled call is freed, including its probe.
-BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_newcomer) {
+BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_claimant) {
   enum class way { cancelled, bye, grace };
   for (way const w : {way::cancelled, way::bye, way::grace}) {
     cluster c{1, {.reconnect_grace = 3s}};
     c[0].beats = false;
-    int const newcomer = c.observer();
+    int const claimant = c.observer();
     c.pass(500ms);
-    if (w == way::grace) c.lose(newcomer);
-    if (w == way::grace) c.resume(newcomer);
-    auto const asked = c.join({newcomer, 0}, 555);
+    if (w == way::grace) c.lose(claimant);
+    if (w == way::grace) c.resume(claimant);
+    auto const asked = c.join({claimant, 0}, 555);
     c.pass(1ms);
     if (w == way::cancelled) c.cancel(asked);
-    if (w == way::bye) c.bye(newcomer);
+    if (w == way::bye) c.bye(claimant);
     if (w == way::grace) {
-      c.lose(newcomer);
-      c[newcomer].open.clear();
-      c.resume(newcomer);  // cancelled
+      c.lose(claimant);
+      c[claimant].open.clear();
+      c.resume(claimant);  // cancelled
     }
 
     BOOST_TEST(c.pass(20s).error() == "none");
@@ -368,14 +368,14 @@ BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_newcomer) {
 
 BOOST_FIXTURE_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once, job<2>) {
   c.lose(0);
-  int const newcomer = c.observer();
-  BOOST_TEST(c.code(c.join({newcomer, 0}, 555)) == "ABORTED");
+  int const claimant = c.observer();
+  BOOST_TEST(c.code(c.join({claimant, 0}, 555)) == "ABORTED");
   BOOST_TEST(c.state_of(0) == "failed");
   expect_words(c.error(), {"task 0: ABORTED", "new incarnation (555)",
                            "the connection of task 0 (host0:1000) was lost"});
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_fails_otherwise) {
+BOOST_AUTO_TEST_CASE(a_claimant_is_answered_when_the_holder_fails_otherwise) {
   enum class way { bye, malformed, reported, ended, other_task };
   for (way const w : {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_fails_otherwise) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_others, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_claimant_is_answered_when_the_holder_leaves_with_the_others, job<2>) {
   c.leave(0);
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -406,7 +406,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_o
   BOOST_TEST(c.state_of(0) == "left");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_claimant_is_answered_when_the_coordinator_stops, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
 
@@ -468,12 +468,11 @@ BOOST_AUTO_TEST_CASE(a_late_join_with_hello_does_not_end_the_join_of_its_process
   BOOST_TEST(c.code(joining) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_replace_a_challenger_of_its_process,
-                        job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_replace_a_claimant_of_its_process, job<2>) {
   c[0].beats = false;
-  auto const newcomer = c.join({c.observer(), 0}, 555, 300s);
+  auto const claimant = c.join({c.observer(), 0}, 555, 300s);
   BOOST_TEST(c.code(c.join({c.observer(), 0}, 555, 300s, {.with_hello = true})) == "CANCELLED");
-  BOOST_TEST(c.pass(10s).code(newcomer) == "ABORTED");
+  BOOST_TEST(c.pass(10s).code(claimant) == "ABORTED");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_cannot_act_for_it, job<2>) {
@@ -624,7 +623,7 @@ BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_ta
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
-BOOST_AUTO_TEST_CASE(a_client_is_told_that_it_came_through_a_relay) {
+BOOST_AUTO_TEST_CASE(a_client_learns_that_it_came_through_a_relay) {
   cluster c{1};
   int const direct = c.hello({}, "10.0.0.2:9");
   int const through = c.hello({}, "10.0.0.2:9 via relay, unix: process 5");

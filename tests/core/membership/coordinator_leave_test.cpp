@@ -43,10 +43,10 @@ BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job
                 "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3", "task 0 first"});
   BOOST_TEST(c.text(hasty) == c.text(one));
   expect_words(c.error(), {"task 2: INTERNAL: Barrier timed out. Shutdown barrier"});
-  auto const told = c.pushed<job_error>(2);
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST((told[0].cause.task == task_id{2}));
-  BOOST_TEST((told[0].cause.why.code() == errc::internal));
+  auto const errors = c.pushed<job_error>(2);
+  BOOST_TEST_REQUIRE(errors.size() == 1u);
+  BOOST_TEST((errors[0].cause.task == task_id{2}));
+  BOOST_TEST((errors[0].cause.why.code() == errc::internal));
   auto const* const details = c.body<barrier_failure>(hasty);
   BOOST_TEST_REQUIRE(details);
   BOOST_TEST(details->missing == "2");

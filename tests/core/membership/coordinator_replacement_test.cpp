@@ -17,7 +17,7 @@ class silent_holder : public cluster {
 
 BOOST_AUTO_TEST_SUITE(coordinator_replacement_test)
 
-BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_newcomer) {
+BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_claimant) {
   silent_holder c;
   int const fresh = c.observer("fresh:1");
   auto const asked = c.join({fresh, 0}, 555);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_recoverable_holder_is_replaced_at_once) {
   BOOST_TEST(c.at(10s).state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(the_newest_of_several_newcomers_replaces_the_holder) {
+BOOST_AUTO_TEST_CASE(the_newest_of_several_claimants_replaces_the_holder) {
   silent_holder c;
   auto const first = c.join({c.observer(), 0}, 1);
   c.at(1s);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(the_newest_of_several_newcomers_replaces_the_holder) {
   BOOST_TEST(c.look().tasks[0].self.value == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_replaces_a_probed_holder_whose_connection_is_lost) {
+BOOST_AUTO_TEST_CASE(a_claimant_replaces_a_probed_holder_whose_connection_is_lost) {
   silent_holder c;
   auto const first = c.join({c.observer(), 0}, 1);
   c.lose(0);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_replaces_a_probed_holder_whose_connection_is_los
   BOOST_TEST(c.code(second) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_otherwise) {
+BOOST_AUTO_TEST_CASE(a_claimant_joins_when_the_holder_fails_otherwise) {
   enum class way { grace, abandoned, malformed, reported, ended };
   for (way const w : {way::grace, way::abandoned, way::malformed, way::reported, way::ended}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_otherwise) {
 }
 
 // A relay that was stopped passes on what the process had sent, and then its end.
-BOOST_AUTO_TEST_CASE(the_last_bytes_of_a_dead_holder_do_not_refuse_its_newcomer) {
+BOOST_AUTO_TEST_CASE(the_last_bytes_of_a_dead_holder_do_not_refuse_its_claimant) {
   enum class way { ended, lost };
   for (way const w : {way::ended, way::lost}) {
     silent_holder c;
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(the_last_bytes_of_a_dead_holder_do_not_refuse_its_newcomer)
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_claimant_is_refused_when_the_job_fails_while_it_waits, empty_job<2>) {
   int const holder = c.observer();
   c.join({holder, 0}, 100, 300s, {.recoverable = true});
   int const other = c.observer();
@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits,
   expect_words(c.text(asked), {"the job has failed", "boom"});
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_newcomer_does_not_replace_the_holder) {
+BOOST_AUTO_TEST_CASE(a_cancelled_claimant_does_not_replace_the_holder) {
   silent_holder c;
   c.cancel(c.join({c.observer(), 0}, 555));
 
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_newcomer_does_not_replace_the_holder) {
   BOOST_TEST(c.look().tasks[0].self.value == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(a_disconnected_newcomer_joins_as_suspect) {
+BOOST_AUTO_TEST_CASE(a_disconnected_claimant_joins_as_suspect) {
   silent_holder c;
   int const fresh = c.observer();
   c.at(1s);
@@ -203,12 +203,12 @@ BOOST_AUTO_TEST_CASE(take_over_needs_recoverable_tasks_on_both_sides) {
 
   auto const holder_is_not =
       c.join({c.observer(), 0}, 555, 300s, {.recoverable = true, .take_over = true});
-  auto const newcomer_is_not = c.join({c.observer(), 1}, 555, 300s, taking_over);
+  auto const claimant_is_not = c.join({c.observer(), 1}, 555, 300s, taking_over);
 
   BOOST_TEST(c.code(holder_is_not) == "INVALID_ARGUMENT");
   expect_words(c.text(holder_is_not), {"task 0", "did not join as a recoverable task"});
-  BOOST_TEST(c.code(newcomer_is_not) == "INVALID_ARGUMENT");
-  expect_words(c.text(newcomer_is_not), {"only a recoverable task", "task 1"});
+  BOOST_TEST(c.code(claimant_is_not) == "INVALID_ARGUMENT");
+  expect_words(c.text(claimant_is_not), {"only a recoverable task", "task 1"});
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(c.look().tasks[1].self.value == 101u);
 }
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(take_over_of_a_free_task_is_a_plain_join) {
   BOOST_TEST(c.code(c.join({0, 0}, 2, 300s, taking_over)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(take_over_comes_before_newcomers_waiting_for_the_probe) {
+BOOST_AUTO_TEST_CASE(take_over_comes_before_claimants_waiting_for_the_probe) {
   silent_holder c;
   auto const patient = c.join({c.observer(), 0}, 1);
 
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
 }
 
-// Row 3.14 and sharp edge 4: its arrival is cancelled and the round waits for the newcomer.
+// Row 3.14 and sharp edge 4: its arrival is cancelled and the round waits for the claimant.
 BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_round) {
   cluster c{3, recoverable()};
   auto const old = c.barrier(0, "b");
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(replacement_in_a_blocked_get_ends_it) {
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newcomer) {
+BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_claimant) {
   cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const old = c.leave(0);
   int const fresh = c.observer();

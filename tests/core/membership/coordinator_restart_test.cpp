@@ -76,7 +76,7 @@ core::config with_volatile_values() {
   return made;
 }
 
-BOOST_AUTO_TEST_CASE(volatile_values_are_told_and_gone_after_a_restart) {
+BOOST_AUTO_TEST_CASE(volatile_values_are_reported_and_gone_after_a_restart) {
   cluster c{3, with_volatile_values()};
   std::string const large(101, '7');
   auto const put = c.put(0, "large", large);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_coordinator_sends_a_client_of_its_successor_away
 }
 
 // Its clients are of another job: there is nothing to resume (semantics D1).
-BOOST_AUTO_TEST_CASE(a_new_coordinator_tells_sessions_of_an_old_one_so_whatever_their_term) {
+BOOST_AUTO_TEST_CASE(a_new_coordinator_refuses_sessions_of_an_old_one_whatever_their_term) {
   cluster c{1, restarting()};
   auto of_another = c.resume_of(0);
   of_another.coordinator = incarnation{78};

@@ -361,10 +361,10 @@ BOOST_AUTO_TEST_CASE(an_invalid_resume_also_ends_the_old_connection) {
   auto args = c.resume_of(0);
   args.open = {request_id{0}};
 
-  auto const told = resume_with(c, std::move(args), c[0].answered);
+  auto const refusal = resume_with(c, std::move(args), c[0].answered);
 
-  expect_words(told, {"INVALID_ARGUMENT: protocol error", "rising"});
-  BOOST_TEST(c.goodbye(0) == told);
+  expect_words(refusal, {"INVALID_ARGUMENT: protocol error", "rising"});
+  BOOST_TEST(c.goodbye(0) == refusal);
   BOOST_TEST(c.state_of(0) == "failed");
 }
 

@@ -77,11 +77,11 @@ BOOST_FIXTURE_TEST_CASE(only_events_of_the_requested_severity_wake_a_watcher, jo
 
   c.at(2s);
 
-  auto const& told = events(c, seen).entries;
-  BOOST_TEST_REQUIRE(told.size() == 2u);
-  BOOST_TEST((told[0].what.kind == event_kind::failed));
-  BOOST_TEST((told[1].what.kind == event_kind::job_failed));
-  BOOST_TEST((told[1].what.task == task_id{1}));
+  auto const& update = events(c, seen).entries;
+  BOOST_TEST_REQUIRE(update.size() == 2u);
+  BOOST_TEST((update[0].what.kind == event_kind::failed));
+  BOOST_TEST((update[1].what.kind == event_kind::job_failed));
+  BOOST_TEST((update[1].what.task == task_id{1}));
 }
 
 BOOST_AUTO_TEST_CASE(a_request_for_dropped_events_returns_the_number_lost) {

@@ -94,9 +94,9 @@ BOOST_FIXTURE_TEST_CASE(a_stuck_task_has_its_own_event_kind, job<2>) {
 
   c.at(1s);
 
-  auto const& told = c.body<core::events_answer>(next)->entries.at(0).what;
-  BOOST_TEST((told.kind == core::event_kind::stuck));
-  BOOST_TEST((told.level == core::severity::error));
+  auto const& event = c.body<core::events_answer>(next)->entries.at(0).what;
+  BOOST_TEST((event.kind == core::event_kind::stuck));
+  BOOST_TEST((event.level == core::severity::error));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_get_that_no_task_can_answer_does_not_fail, job<1>) {
@@ -108,9 +108,9 @@ BOOST_FIXTURE_TEST_CASE(a_get_that_no_task_can_answer_does_not_fail, job<1>) {
 
   c.at(3s);
 
-  auto const& told = c.body<core::events_answer>(next)->entries.at(0).what;
-  BOOST_TEST((told.kind == core::event_kind::stuck));
-  BOOST_TEST((told.level == core::severity::warning));
+  auto const& event = c.body<core::events_answer>(next)->entries.at(0).what;
+  BOOST_TEST((event.kind == core::event_kind::stuck));
+  BOOST_TEST((event.level == core::severity::warning));
   auto const error = c.send(o, core::watch_events_args{last, core::severity::error, 0s});
   c.at(3s);
   auto const* const errors = c.body<core::events_answer>(error);
@@ -169,9 +169,9 @@ BOOST_FIXTURE_TEST_CASE(above_eight_different_waits_only_their_number_is_reporte
 
   c.at(1s);
 
-  std::string const told = c.log();
-  expect_words(told, {"task 7 waits", "and 2 other waits"});
-  BOOST_TEST(!contains(told, "task 8 waits"));
+  std::string const text = c.log();
+  expect_words(text, {"task 7 waits", "and 2 other waits"});
+  BOOST_TEST(!contains(text, "task 8 waits"));
 }
 
 BOOST_AUTO_TEST_CASE(a_long_list_of_stuck_tasks_is_cut_and_counts_the_rest) {
@@ -444,9 +444,9 @@ BOOST_FIXTURE_TEST_CASE(tasks_joining_a_deadlock_one_by_one_are_reported_once_a_
   }
   c.at(5s);
 
-  std::string const told = c.log();
-  BOOST_TEST(std::count(told.begin(), told.end(), '\n') == 3);
-  expect_words(told, {"tasks 0-2 are blocked", "tasks 0-8 are blocked", "tasks 0-11 are blocked"});
+  std::string const text = c.log();
+  BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 3);
+  expect_words(text, {"tasks 0-2 are blocked", "tasks 0-8 are blocked", "tasks 0-11 are blocked"});
 }
 
 BOOST_FIXTURE_TEST_CASE(alive_queries_and_topology_exchanges_can_be_stuck, job<2>) {

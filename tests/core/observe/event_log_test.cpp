@@ -7,15 +7,15 @@
 namespace coxswain::core {
 namespace {
 
-event told(std::string text, severity level = severity::info) {
+event entry(std::string text, severity level = severity::info) {
   return {.level = level, .text = std::move(text)};
 }
 
 // "2:b 3:c through 3 lost 1"
 std::string text(events_answer const& a) {
   std::string all;
-  for (auto const& one : a.entries) {
-    all += std::to_string(one.number) + ':' + one.what.text + ' ';
+  for (auto const& entry : a.entries) {
+    all += std::to_string(entry.number) + ':' + entry.what.text + ' ';
   }
   return all + "through " + std::to_string(a.through) + " lost " + std::to_string(a.lost);
 }
@@ -30,7 +30,7 @@ std::string unlike(int i) {
 }
 
 event about(std::uint32_t task, std::string text, severity level = severity::error) {
-  event e = told(std::move(text), level);
+  event e = entry(std::move(text), level);
   e.task = task_id{task};
   return e;
 }
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_SUITE(event_log_test)
 
 BOOST_AUTO_TEST_CASE(ten_thousand_similar_events_become_one_with_a_count) {
   event_log log{{100, 1'000'000, 16}, noon};
-  log.add(0s, told("the cause", severity::error));
+  log.add(0s, entry("the cause", severity::error));
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     auto const who = "task " + std::to_string(i) + " (host-" + unlike(static_cast<int>(i)) + ")";
     log.add((i + 1) * 1ms, about(i, who + " failed: lost at 14:03:07." + std::to_string(i)), who);
@@ -78,21 +78,21 @@ BOOST_AUTO_TEST_CASE(up_to_sixteen_similar_events_stay_separate) {
 
 BOOST_AUTO_TEST_CASE(similar_events_over_a_minute_apart_stay_separate) {
   event_log log{{100, 1'000'000, 16}, noon};
-  for (int i = 0; i < 17; ++i) log.add(i * 1min, told("round 1 failed"));
+  for (int i = 0; i < 17; ++i) log.add(i * 1min, entry("round 1 failed"));
   BOOST_TEST(log.size() == 1u);
 
   event_log calm{{100, 1'000'000, 16}, noon};
-  for (int i = 0; i < 17; ++i) calm.add(i * (1min + 1ns), told("round 1 failed"));
+  for (int i = 0; i < 17; ++i) calm.add(i * (1min + 1ns), entry("round 1 failed"));
   BOOST_TEST(calm.size() == 17u);
 }
 
 BOOST_AUTO_TEST_CASE(events_differing_in_kind_severity_or_words_are_not_merged) {
   event_log log{{100, 1'000'000, 16}, noon};
   for (int i = 0; i < 10; ++i) {
-    log.add(0s, told("x 1"));
-    log.add(0s, told("x 1", severity::warning));
-    log.add(0s, told("y 1"));
-    auto other = told("x 1");
+    log.add(0s, entry("x 1"));
+    log.add(0s, entry("x 1", severity::warning));
+    log.add(0s, entry("y 1"));
+    auto other = entry("x 1");
     other.kind = event_kind::waiting;
     log.add(0s, other);
   }
@@ -102,13 +102,13 @@ BOOST_AUTO_TEST_CASE(events_differing_in_kind_severity_or_words_are_not_merged) 
 
 BOOST_AUTO_TEST_CASE(each_severity_and_the_job_failure_have_separate_capacity) {
   event_log log{{3, 1'000'000, 16}, noon};
-  event failed = told("the job has failed", severity::error);
+  event failed = entry("the job has failed", severity::error);
   failed.kind = event_kind::job_failed;
   log.add(0s, failed);
-  log.add(0s, told("w", severity::warning));
+  log.add(0s, entry("w", severity::warning));
   for (int i = 1; i <= 100; ++i) {
-    log.add(0s, told(unlike(i)));
-    log.add(0s, told(unlike(i), severity::error));
+    log.add(0s, entry(unlike(i)));
+    log.add(0s, entry(unlike(i), severity::error));
   }
 
   BOOST_TEST(text(log.since(std::nullopt, severity::error)) ==
@@ -123,11 +123,11 @@ BOOST_AUTO_TEST_CASE(each_severity_and_the_job_failure_have_separate_capacity) {
 
 BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
   event_log log{{1000, 10'000, 16}, noon};
-  for (int i = 0; i < 100; ++i) log.add(0s, told(std::string(1000, 'x') + unlike(i)));
+  for (int i = 0; i < 100; ++i) log.add(0s, entry(std::string(1000, 'x') + unlike(i)));
   BOOST_TEST(log.size() > 1u);
   BOOST_TEST(log.size() < 5u);  // twice: the words shared by similar events are as long
 
-  log.add(0s, told(std::string(9000, 'y')));
+  log.add(0s, entry(std::string(9000, 'y')));
 
   BOOST_TEST(log.size() == 1u);
   BOOST_TEST(log.since(0, severity::info).lost == 100u);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
 
 BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_returns_the_next_position) {
   event_log log{{10'000, 100'000'000, 16}, noon};
-  for (int i = 0; i < 2500; ++i) log.add(0s, told(unlike(i)));
+  for (int i = 0; i < 2500; ++i) log.add(0s, entry(unlike(i)));
 
   auto const first = log.since(0, severity::info);
   auto const second = log.since(first.through, severity::info);
@@ -150,8 +150,8 @@ BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_returns_the_next_position) {
 
 BOOST_AUTO_TEST_CASE(an_answer_of_long_events_is_bounded_in_bytes_but_never_empty) {
   event_log log{{10'000, 100'000'000, 16}, noon};
-  for (int i = 0; i < 3; ++i) log.add(0s, told(std::string(200'000, 'x')));
-  log.add(0s, told(std::string(900'000, 'x')));
+  for (int i = 0; i < 3; ++i) log.add(0s, entry(std::string(200'000, 'x')));
+  log.add(0s, entry(std::string(900'000, 'x')));
 
   BOOST_TEST(log.since(0, severity::info).through == 1u);
   BOOST_TEST(log.since(3, severity::info).entries.size() == 1u);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_coordinators_log_shows_similar_events_when_their_number
              "task 0 failed\ntask 1 failed\ntask 2 failed\ntask 3 failed\n"
              "task 7 failed [8 like this in 700 ms, of tasks 0-7]\n"
              "task 15 failed [16 like this in 1.5 s, of tasks 0-15]\n");
-  BOOST_TEST(log.add(3s, told("the cause"))->text == "the cause");
+  BOOST_TEST(log.add(3s, entry("the cause"))->text == "the cause");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

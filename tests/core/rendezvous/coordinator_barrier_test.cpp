@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing, job<5>)
   expect_words(c.text(one), {"3 (suspect", "4 (connected", "waits for key 'the/key'"});
 }
 
-BOOST_FIXTURE_TEST_CASE(what_the_missing_wait_for_instead_is_told, job<4>) {
+BOOST_FIXTURE_TEST_CASE(what_the_missing_wait_for_instead_is_reported, job<4>) {
   c.barrier(1, "later", 60s);
   c.barrier(1, "elsewhere", 60s);
   c.leave(2, 60s);
@@ -417,7 +417,7 @@ BOOST_FIXTURE_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task, job<1>) 
   expect_words(c.text(one), {"join first", "the call must name one"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period, job<4>) {
+BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_gets_it_every_period, job<4>) {
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
   c.at(1s);
   auto const first = c.pushed<core::barrier_progress>(0);
@@ -441,7 +441,7 @@ BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period, jo
   BOOST_TEST(c.pushed<core::barrier_progress>(2).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_most, job<9>) {
+BOOST_FIXTURE_TEST_CASE(a_waiter_gets_progress_as_often_as_it_asked_at_the_most, job<9>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   c.barrier(1, "b", 60s, {.progress_every = 2s});
   std::size_t often = 0;
@@ -458,7 +458,7 @@ BOOST_FIXTURE_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the
   BOOST_TEST(seldom == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner, job<3>) {
+BOOST_FIXTURE_TEST_CASE(who_asks_for_progress_more_often_than_others_gets_it_sooner, job<3>) {
   c.barrier(0, "b", 60s, {.progress_every = 10s});
   c.barrier(1, "b", 60s, {.progress_every = 2s});
 
@@ -468,7 +468,7 @@ BOOST_FIXTURE_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_soo
   BOOST_TEST(c.at(10s).pushed<core::barrier_progress>(0).size() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_together, job<3>) {
+BOOST_FIXTURE_TEST_CASE(those_who_asked_for_progress_alike_get_the_same_together, job<3>) {
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
   auto const two = c.barrier(1, "b", 60s, {.progress_every = 1s});
 
@@ -484,7 +484,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_tog
   BOOST_TEST(second[0].missing == "2");
 }
 
-BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_somebody_does) {
+BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_none_is_sent_until_somebody_does) {
   cluster c{3};
   c.barrier(0, "b", 60s);
   c.cancel(c.barrier(1, "b", 60s, {.progress_every = 1s})).at(5s);
@@ -503,12 +503,12 @@ BOOST_FIXTURE_TEST_CASE(a_cancellation_is_progress_too, job<3>) {
 
   c.cancel(other).at(1100ms);
 
-  auto const told = c.pushed<core::barrier_progress>(0);
-  BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told[0].arrived == 1u);
+  auto const progress = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST_REQUIRE(progress.size() == 1u);
+  BOOST_TEST(progress[0].arrived == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most, job<30>) {
+BOOST_FIXTURE_TEST_CASE(progress_is_sent_ten_times_a_second_at_the_most, job<30>) {
   c.barrier(0, "b", 60s, {.progress_every = 1ns});
   for (int i = 1; i < 29; ++i) {
     c.pass(10ms);
@@ -516,18 +516,18 @@ BOOST_FIXTURE_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most, job<30>
   }
   c.at(1s);
 
-  auto const told = c.pushed<core::barrier_progress>(0);
-  BOOST_TEST(told.size() == 10u);
+  auto const progress = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST(progress.size() == 10u);
 }
 
-BOOST_FIXTURE_TEST_CASE(no_progress_is_told_after_the_round, job<2>) {
+BOOST_FIXTURE_TEST_CASE(no_progress_is_sent_after_the_round, job<2>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   c.barrier(1, "b", 60s, {.progress_every = 100ms});
 
   BOOST_TEST(c.at(10s).pushed<core::barrier_progress>(0).empty());
 }
 
-BOOST_AUTO_TEST_CASE(progress_is_not_told_to_a_lost_connection_and_goes_on_after_a_resume) {
+BOOST_AUTO_TEST_CASE(progress_is_not_sent_to_a_lost_connection_and_goes_on_after_a_resume) {
   cluster c{4};
   c.barrier(0, "b", 60s, {.progress_every = 1s});
   c.lose(0).at(1500ms).resume(0);

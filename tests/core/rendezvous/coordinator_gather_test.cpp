@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_first_arrival_may_pass_the_limit_all_alone) {
       contains(c.round(c.barrier(1, "g", 300s, bringing("x"))), "round 1 RESOURCE_EXHAUSTED"));
 }
 
-BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_told_again_when_its_reply_was_lost) {
+BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_answered_again_when_its_reply_was_lost) {
   cluster c{2, {.gather_bytes_max = 3}};
   c[0].deaf = true;
   auto const zero = c.barrier(0, "g", 300s, bringing("1234"));

@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_reduce_alike) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(callers_that_differ_are_told_in_what) {
+BOOST_AUTO_TEST_CASE(callers_that_differ_learn_in_what) {
   cluster c{3};
   c.barrier(0, "r", 300s, bringing(reduction::sum_int64, 1));
 

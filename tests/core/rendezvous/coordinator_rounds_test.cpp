@@ -221,7 +221,7 @@ BOOST_FIXTURE_TEST_CASE(a_caller_that_contradicts_its_own_earlier_call_spoils_th
 }
 
 // D4: a round's outcome is kept until each participant's session has acknowledged it.
-BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_was_lost) {
+BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_answered_again_when_its_reply_was_lost) {
   cluster c{3};
   c.barrier(0, "b");
   c[1].deaf = true;

@@ -132,7 +132,8 @@ BOOST_FIXTURE_TEST_CASE(platforms_do_not_meet, job<2>) {
   BOOST_TEST(c.code(gpu) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try_again, job<2>) {
+BOOST_FIXTURE_TEST_CASE(mixed_partition_indices_are_reported_to_all_who_may_then_try_again,
+                        job<2>) {
   auto stated = host("a", {0});
   stated.partition_index = 0;
   auto const first = c.exchange(0, "gpu", stated);
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
   BOOST_TEST(c.at(60s).log() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_barrier_names_who_waits_in_an_exchange_instead, job<2>) {
   c.exchange(1, "gpu", host("b", {0}));
   auto const late = c.barrier(0, "epoch", 10s);
   expect_words(c.at(10s).text(late), {"1 (connected", "waits for topology exchange 'gpu'"});

@@ -13,7 +13,7 @@ void ask(cluster& c, call about) {
 }
 
 // The reports on this call since the last look.
-std::string told(cluster& c, call about) {
+std::string answer_about(cluster& c, call about) {
   std::string text;
   for (auto const& one : c.pushed<core::waiting>(static_cast<int>(about.client))) {
     if (one.request == about.id) text += (text.empty() ? "" : " | ") + one.text;
@@ -23,7 +23,7 @@ std::string told(cluster& c, call about) {
 
 std::string asked(cluster& c, call about) {
   ask(c, about);
-  return told(c, about);
+  return answer_about(c, about);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ BOOST_FIXTURE_TEST_CASE(asking_changes_nothing_and_is_no_request, job<2>) {
   BOOST_TEST(c.after(c.barrier(1, "b")).code(one) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(nothing_is_said_of_a_call_that_does_not_wait, job<2>) {
+BOOST_FIXTURE_TEST_CASE(nothing_is_reported_of_a_call_that_does_not_wait, job<2>) {
   auto const done = c.put(0, "k", "v");
   auto const others = c.barrier(1, "b");
 
@@ -72,9 +72,9 @@ BOOST_FIXTURE_TEST_CASE(the_join_names_who_has_not_come, empty_job<3>) {
 BOOST_FIXTURE_TEST_CASE(a_join_beside_another_incarnation_says_who_holds_the_task, job<1>) {
   c[0].beats = false;
   auto const other = c.observer();
-  auto const newcomer = c.join({other, 0}, 900);
+  auto const claimant = c.join({other, 0}, 900);
 
-  expect_words(asked(c, newcomer),
+  expect_words(asked(c, claimant),
                {"task 0", "held by another incarnation", "which is being probed"});
 }
 
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(alive_queries_agreements_and_exchanges_name_the_missing) {
 }
 
 // Ten thousand clients ask within a tenth of a second: they share one text, then it is made anew.
-BOOST_FIXTURE_TEST_CASE(what_one_is_told_is_told_to_others_for_a_tenth_of_a_second, job<3>) {
+BOOST_FIXTURE_TEST_CASE(what_one_gets_is_sent_to_others_for_a_tenth_of_a_second, job<3>) {
   auto const one = c.barrier(0, "b");
   expect_words(asked(c.pass(2s), one), {"2 of 3 tasks are missing"});
   auto const two = c.barrier(1, "b");
@@ -123,7 +123,7 @@ BOOST_FIXTURE_TEST_CASE(what_one_is_told_is_told_to_others_for_a_tenth_of_a_seco
   expect_words(asked(c.pass(1ns), one), {"1 of 3 tasks is missing: 2"});
 }
 
-BOOST_FIXTURE_TEST_CASE(of_many_missing_tasks_little_is_said, job<600>) {
+BOOST_FIXTURE_TEST_CASE(of_many_missing_tasks_little_is_reported, job<600>) {
   c.check_less();
   auto const one = c.barrier(1, "b");
   for (int i = 3; i < 600; i += 2) c.barrier(i, "b");

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(build_global_topology_with_explicit_slice_indices_uses_them
              "9:1 | 4:0");
 }
 
-BOOST_AUTO_TEST_CASE(some_with_and_some_without_an_index_are_told_apart) {
+BOOST_AUTO_TEST_CASE(some_with_and_some_without_an_index_are_distinguished) {
   auto const refused =
       build_topology({node("a", 1), in_partition(0, node("b", 1)), node("c", 1), node("d", 1)});
   BOOST_TEST(refused.error() == fail<&reasons::partly_partitioned>("1", "0,2-3"));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_difference_is_named) {
              "device 1: the ordinal changed from 1 to 7");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_only_told_of_a_device_makes_no_difference) {
+BOOST_AUTO_TEST_CASE(what_only_describes_a_device_makes_no_difference) {
   auto const before = node("a", 1);
   auto const differs = [&](auto change) {
     auto now = before;

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_SUITE(fields_test)
 
 BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
   expect_all_of<wall_time, event, outgoing, ticket, alarms, liveness, due_item, parked, host, guest,
-                grant, kept_reply, connection, session, challenger, progress, challenge,
+                grant, kept_reply, connection, session, claimant, progress, holder_probe,
                 last_holder, task>();
   expect_all<answer>(1);  // its holders are counted when it is loaded
 }

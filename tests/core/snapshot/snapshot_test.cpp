@@ -100,7 +100,7 @@ BOOST_FIXTURE_TEST_CASE(the_digest_does_not_depend_on_the_clock, busy_job) {
   BOOST_TEST((*later->next_deadline() == *c.logic().next_deadline() + 100h));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_digest_tells_states_apart, job<1>) {
+BOOST_FIXTURE_TEST_CASE(the_digest_distinguishes_states, job<1>) {
   auto const before = c.logic().digest();
   BOOST_TEST(c.logic().digest() == before);
   c.increment(0, "n", 1);

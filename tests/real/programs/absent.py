@@ -1,4 +1,4 @@
-"""The last process never comes: what the others, which come together, are told by initialize()."""
+"""The last process never comes: what the others, which come together, get from initialize()."""
 
 import os
 import pathlib

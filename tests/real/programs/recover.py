@@ -31,7 +31,7 @@ client = distributed.global_state.client
 
 @contextlib.contextmanager
 def live_devices():
-    """JAX 0.8's tells at its end whether somebody has died meanwhile; that of older versions is a function."""
+    """JAX 0.8's shows at its end whether somebody has died meanwhile; that of older versions is a function."""
     live = multihost_utils.live_devices(jax.devices())
     if hasattr(live, "__enter__"):
         with live as devices:

@@ -56,9 +56,9 @@ def main():
     is_gone.wait()
     # One after the other for the calls of one store would take a minute.
     with concurrent.futures.ThreadPoolExecutor(len(stores) * len(CALLS)) as threads:
-        told = {f"{how}: {name}": threads.submit(outcome, call, one)
+        calls = {f"{how}: {name}": threads.submit(outcome, call, one)
                 for how, one in stores.items() for name, call in CALLS.items()}
-        for name, result in told.items():
+        for name, result in calls.items():
             print(f"{name}: {result.result()}", flush=True)
     os._exit(0)
 

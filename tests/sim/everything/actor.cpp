@@ -128,7 +128,7 @@ void actor::cancelled(process const&, request_id id) {
   in.seen.calls[calls_.at(id)].cancelled = in.w.now;
 }
 
-void actor::told(process&, agent_event const& what) {
+void actor::on_event(process&, agent_event const& what) {
   if (std::holds_alternative<agent_events::opened>(what) ||
       std::holds_alternative<agent_events::reconnected>(what)) {
     calm_down();
@@ -140,12 +140,12 @@ void actor::told(process&, agent_event const& what) {
   if (std::holds_alternative<agent_events::disconnected>(what)) {
     in_trouble(std::nullopt, body.logic.address().starts_with("unix:"), true);
   }
-  if (auto const* const bye = std::get_if<agent_events::parted>(&what)) {
+  if (auto const* const bye = std::get_if<agent_events::goodbye_received>(&what)) {
     record().why_ended = bye->what.why;
     in_trouble(std::nullopt, false, true);
   }
   if (auto const* const failed = std::get_if<agent_events::job_failed>(&what)) {
-    if (!record().told_of_failure) record().told_of_failure = in.w.now;
+    if (!record().notified_of_failure) record().notified_of_failure = in.w.now;
     record().failure = failed->what;
   }
   if (auto const* const begins = std::get_if<agent_events::freeze>(&what)) {

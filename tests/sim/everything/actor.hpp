@@ -63,7 +63,7 @@ class actor : public process::listener {
   // The tasks it acts for; a reply may end that.
   void joined(task_id task);
   void returned(task_id task) { joined_.insert(task); }
-  void parted(task_id task) { joined_.erase(task); }
+  void has_left(task_id task) { joined_.erase(task); }
   [[nodiscard]] bool acts_for(task_id task) const { return joined_.contains(task); }
   [[nodiscard]] std::set<task_id> const& tasks() const { return joined_; }
 
@@ -94,7 +94,7 @@ class actor : public process::listener {
               std::optional<task_id> as) override;
   void answered(process const& by, request_id id, core::answer const& what) override;
   void cancelled(process const& by, request_id id) override;
-  void told(process& by, agent_event const& what) override;
+  void on_event(process& by, agent_event const& what) override;
 
   job& in;
   process& body;

@@ -70,11 +70,11 @@ struct process_record {
   std::optional<time_point> died;      // it was killed
   bool is_silent{};                    // the end of its connection was not noticed
   bool is_certain{};                   // a relay has reported its end
-  std::optional<time_point> departed;  // it said Bye
+  std::optional<time_point> departed;  // it sent Bye
   std::optional<time_point> ended;     // its session ended, while the process continued
   status why_ended;
   bool is_quiet{};  // its session ended without an error because all its tasks had left
-  std::optional<time_point> told_of_failure;
+  std::optional<time_point> notified_of_failure;
   std::optional<job_error> failure;
   std::size_t completed_twice{};
   std::optional<time_point> opened;  // its session

@@ -55,12 +55,12 @@ void partial_listing(bug_injector& by, std::size_t process, server_messages& sen
   if (found && is_list && !found->entries.empty()) found->entries.pop_back();
 }
 void swapped_changes(bug_injector&, std::size_t, server_messages& sent) {
-  auto* const news = body<core::key_changes_answer>(sent);
-  if (news && news->changes.size() > 1) std::swap(news->changes[0], news->changes[1]);
+  auto* const update = body<core::key_changes_answer>(sent);
+  if (update && update->changes.size() > 1) std::swap(update->changes[0], update->changes[1]);
 }
 void missing_change(bug_injector& by, std::size_t, server_messages& sent) {
-  auto* const news = body<core::key_changes_answer>(sent);
-  if (news && news->changes.size() > 1 && by.one_in(2)) news->changes.pop_back();
+  auto* const update = body<core::key_changes_answer>(sent);
+  if (update && update->changes.size() > 1 && by.one_in(2)) update->changes.pop_back();
 }
 void item_twice(bug_injector& by, std::size_t process, server_messages& sent) {
   auto* const item = body<core::value_answer>(sent);
@@ -220,13 +220,13 @@ void forgotten_alive(bug_injector& by, std::size_t, server_messages& sent) {
 void stale_tasks(bug_injector&, std::size_t, server_messages& sent) {
   auto* const now = body<core::tasks_answer>(sent);
   if (!now) return;
-  for (auto& one : now->tasks) {
-    if (one.state == task_state::failed) one.state = task_state::connected;
+  for (auto& task : now->tasks) {
+    if (task.state == task_state::failed) task.state = task_state::connected;
   }
 }
 void lost_event(bug_injector&, std::size_t, server_messages& sent) {
-  auto* const news = body<core::events_answer>(sent);
-  if (news && news->entries.size() > 1) news->entries.erase(news->entries.begin());
+  auto* const events = body<core::events_answer>(sent);
+  if (events && events->entries.size() > 1) events->entries.erase(events->entries.begin());
 }
 void forgotten_error(bug_injector&, std::size_t process, server_messages& sent) {
   if (process % 3 == 1 && body<job_error>(sent)) sent.clear();
@@ -324,19 +324,19 @@ injected_bug of_epochs(injected_bug made) {
 }
 
 // The epoch that one of these messages states; null: none does.
-core::epoch_answer* told_epoch(server_messages& sent) {
+core::epoch_answer* pushed_epoch(server_messages& sent) {
   auto* const joined = body<core::join_answer>(sent);
   if (joined && joined->epoch) return &*joined->epoch;
   return body<core::epoch_answer>(sent);
 }
 void other_rank(bug_injector& by, std::size_t, server_messages& sent) {
-  auto* const told = told_epoch(sent);
-  if (told && told->size > 1 && by.one_in(4))
-    told->rank.value = (told->rank.value + 1) % told->size;
+  auto* const epoch = pushed_epoch(sent);
+  if (epoch && epoch->size > 1 && by.one_in(4))
+    epoch->rank.value = (epoch->rank.value + 1) % epoch->size;
 }
 void other_size(bug_injector& by, std::size_t, server_messages& sent) {
-  auto* const told = told_epoch(sent);
-  if (told && told->size > 1 && by.one_in(4)) ++told->size;
+  auto* const epoch = pushed_epoch(sent);
+  if (epoch && epoch->size > 1 && by.one_in(4)) ++epoch->size;
 }
 void other_members(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const all = body<core::epoch_members_answer>(sent);
@@ -376,10 +376,10 @@ void mistaken_machine(bug_injector&, std::size_t, client_messages& sent) {
 void former_alive(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const alive = body<core::alive_answer>(sent);
   if (!alive) return;
-  for (auto& one : alive->tasks) {
-    core::value_answer const now{bytes{}, one.self.value};
-    one.self = incarnation{by.remembered.try_emplace("task " + std::to_string(one.id.value), now)
-                               .first->second.version};
+  for (auto& task : alive->tasks) {
+    core::value_answer const now{bytes{}, task.self.value};
+    task.self = incarnation{by.remembered.try_emplace("task " + std::to_string(task.id.value), now)
+                                .first->second.version};
   }
 }
 void short_topology(bug_injector&, std::size_t, server_messages& sent) {
@@ -399,7 +399,7 @@ void former_agreement(bug_injector& by, std::size_t process, server_messages& se
       by.remembered.try_emplace("step of " + std::to_string(process), now).first->second.version;
 }
 void short_epoch(core::config& c) { c.min_tasks = 1; }
-void crowded_epoch(core::config& c) { ++c.num_tasks; }
+void oversized_epoch(core::config& c) { ++c.num_tasks; }
 void hasty_growth(core::config& c) { c.grow = core::growth::now; }
 void other_ranks(core::config& c) {
   bool const keeps = c.ranks == core::rank_order::keep;
@@ -435,10 +435,10 @@ std::vector<injected_bug> const& all_bugs() {
       {"stale_read", "a value is read from before its last change", nullptr, &stale_read},
       {"partial_get_all", "a get of several keys leaves one out", nullptr, &partial_get_all},
       {"partial_listing", "a listing leaves a key out", nullptr, &partial_listing},
-      {"swapped_changes", "a watch tells changes in the wrong order", nullptr, &swapped_changes},
+      {"swapped_changes", "a watch reports changes in the wrong order", nullptr, &swapped_changes},
       {"missing_change", "a watch leaves a change out", nullptr, &missing_change},
       {"item_twice", "an item of a queue is given twice", nullptr, &item_twice},
-      {"lost_item", "an item is taken by one who is told of none", nullptr, &lost_item},
+      {"lost_item", "an item is taken by a caller that gets none", nullptr, &lost_item},
       {"hasty_lease", "the lease of an item expires too early", &hasty_lease},
       {"forgotten_finish", "an item that is finished returns", &forgotten_finish},
       {"finished_release", "an item that is handed back is gone", &finished_release},
@@ -474,7 +474,7 @@ std::vector<injected_bug> const& all_bugs() {
       {"forgotten_freeze", "some sessions are not asked to freeze", nullptr, &forgotten_freeze},
       {"other_topology", "some tasks get another topology", nullptr, &other_topology},
       {"ignored_error", "a reported error has no effect", &ignored_error},
-      {"other_number", "a spare is told another number", nullptr, &other_number},
+      {"other_number", "a spare gets another number", nullptr, &other_number},
       {"hasty_spare", "a failed task has no time to come back", nullptr, nullptr, &hasty_spare},
       {"patient_spare", "a spare waits for too long", nullptr, nullptr, &patient_spare},
       {"forgotten_return", "a task that is to return has finished", &forgotten_return},
@@ -516,7 +516,8 @@ std::vector<injected_bug> const& all_bugs() {
       of_epochs({"former_agreement", "a member gets the step of an earlier agreement", nullptr,
                  &former_agreement}),
       of_epochs({"short_epoch", "an epoch has too few tasks", nullptr, nullptr, &short_epoch}),
-      of_epochs({"crowded_epoch", "an epoch has too many tasks", nullptr, nullptr, &crowded_epoch}),
+      of_epochs(
+          {"oversized_epoch", "an epoch has too many tasks", nullptr, nullptr, &oversized_epoch}),
       of_epochs({"hasty_growth", "who joins ends the epoch", nullptr, nullptr, &hasty_growth}),
       of_epochs(
           {"other_ranks", "numbers are given in another order", nullptr, nullptr, &other_ranks}),
@@ -534,7 +535,7 @@ std::vector<injected_bug> const& all_bugs() {
       restarts("no_grace", "a restart gives no time to resume", restart_bug::no_grace),
       restarts("other_coordinator", "a restarted coordinator has another incarnation",
                restart_bug::other_coordinator),
-      {"unstated_silence", "clients are not told how soon a silent connection is suspected",
+      {"unstated_silence", "clients do not learn how soon a silent connection is suspected",
        nullptr, &unstated_silence},
       of_relays("deadly_trunk", "a lost relay is the death of its clients", relay_bug::none),
       of_relays("mistaken_exit", "the end of a connection is that of its process",

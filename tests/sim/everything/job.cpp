@@ -315,7 +315,7 @@ void job::plan_crashes() {
     seen.stalls.push_back({w.now, w.now + downtime});
     // Nothing closes the connections to a machine that was lost.
     auto const until = w.is_lost() ? std::nullopt : std::optional{w.now + downtime};
-    for (auto const& one : actors_) one->in_trouble(until, false, true);
+    for (auto const& actor : actors_) actor->in_trouble(until, false, true);
   };
 }
 
@@ -362,9 +362,9 @@ void job::restart_relay_later(relay_process& relay, duration downtime) {
 }
 
 void job::relay_in_trouble(relay_process const& relay, std::optional<time_point> until) {
-  for (auto const& one : actors_) {
-    auto const died = one->record().died;
-    if (one->is_at(relay) && (!died || w.now < *died + 1s)) one->in_trouble(until, true);
+  for (auto const& actor : actors_) {
+    auto const died = actor->record().died;
+    if (actor->is_at(relay) && (!died || w.now < *died + 1s)) actor->in_trouble(until, true);
   }
 }
 
@@ -539,9 +539,9 @@ void job::check_end() {
   actors_.front()->record().departed = w.now;
   actors_.front()->body.logic.bye(w.now, false);
   w.on_relay_end = nullptr;
-  for (auto const& one : w.relays) {
-    one->body().paused_until = w.now;
-    one->body().logic.bye(w.now, false);
+  for (auto const& relay : w.relays) {
+    relay->body().paused_until = w.now;
+    relay->body().logic.bye(w.now, false);
   }
   if (decided.relays > 0) w.run(1min, [this] { return w.coordinator.look(w.now).sessions == 0; });
   w.pass(1s);

@@ -64,10 +64,10 @@ script be_member(actor& me) {
   bool has_entered = false;
   for (int tries = 0; tries < 5 && goes_on(me); ++tries) {
     core::request what = join_of(me);
-    duration const patience = 1s + between(r, 0ns, 8s);
+    duration const timeout = 1s + between(r, 0ns, 8s);
     std::optional<task_id> as;
     if (me.is_guest()) as = me.rank();
-    core::answer a = co_await me.ask(std::move(what), patience, as);
+    core::answer a = co_await me.ask(std::move(what), timeout, as);
     if (a.outcome.ok() && !std::exchange(has_entered, true)) me.entered_job();
     if (a.outcome.ok() && me.record().is_hosting) co_return;
     while (a.outcome.ok() && goes_on(me)) {

@@ -491,7 +491,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_leaves_to_return_must_override_its_guests) {
   expect_right(s.judged_by(check_guests));
 
   s.tasks(3s, task_state::left);
-  expect_wrong(s.judged_by(check_guests), "its last program said otherwise");
+  expect_wrong(s.judged_by(check_guests), "its last program stated otherwise");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -506,12 +506,12 @@ void says(scene& s, duration when, std::string line) {
 }
 
 core::epoch_answer epoch_of(std::uint64_t number, std::uint32_t rank) {
-  core::epoch_answer told;
-  told.number = number;
-  told.size = 2;
-  told.rank = task_id{rank};
-  told.joined = number == 1 ? 2 : 0;
-  return told;
+  core::epoch_answer epoch;
+  epoch.number = number;
+  epoch.size = 2;
+  epoch.rank = task_id{rank};
+  epoch.joined = number == 1 ? 2 : 0;
+  return epoch;
 }
 
 call_record& call_in(scene& s, std::uint64_t epoch, std::size_t process, core::request what,
@@ -622,7 +622,7 @@ BOOST_AUTO_TEST_CASE(a_call_must_not_be_aborted_before_its_epoch_is_over) {
 namespace {
 
 // Process 2 has failed in epoch 1, and process 3 takes its place in epoch 2. Process 4 waits.
-scene with_newcomer(int losses = 1) {
+scene with_joiner(int losses = 1) {
   scene s = with_epochs(1);
   for (std::uint32_t i = 1; i <= 4; ++i) {
     if (i > 2) s.h.processes.emplace_back().self = incarnation{i};
@@ -644,7 +644,7 @@ scene with_newcomer(int losses = 1) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(those_that_asked_first_must_be_admitted_first) {
-  scene s = with_newcomer();
+  scene s = with_joiner();
   expect_right(s.judged_by(check_epochs));
   expect_right(s.judged_by(check_admission));
 
@@ -656,7 +656,7 @@ BOOST_AUTO_TEST_CASE(those_that_asked_first_must_be_admitted_first) {
 }
 
 BOOST_AUTO_TEST_CASE(those_that_wait_must_be_admitted_while_there_is_room) {
-  scene s = with_newcomer();
+  scene s = with_joiner();
   s.h.options.num_tasks = 3;
   expect_wrong(s.judged_by(check_admission), "epoch 2 has room for process 4");
 
@@ -666,7 +666,7 @@ BOOST_AUTO_TEST_CASE(those_that_wait_must_be_admitted_while_there_is_room) {
 
 BOOST_AUTO_TEST_CASE(a_machine_must_not_wait_longer_or_for_others) {
   for (int const losses : {2, 3}) {
-    scene s = with_newcomer(losses);
+    scene s = with_joiner(losses);
     s.h.options.num_tasks = 3;
     s.h.processes[2].machine = s.h.processes[4].machine = "m";
     auto const found = s.judged_by(check_admission);

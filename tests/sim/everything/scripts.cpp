@@ -84,8 +84,8 @@ script be_spare(actor& me) {
   args.any = true;
   args.member = "spare " + me.unique_text();
   core::request join = std::move(args);
-  duration const patience = 1s + short_time(me, 8s);
-  core::answer const a = co_await me.ask(std::move(join), patience, std::nullopt);
+  duration const timeout = 1s + short_time(me, 8s);
+  core::answer const a = co_await me.ask(std::move(join), timeout, std::nullopt);
   auto const* const joined = std::get_if<core::join_answer>(&a.value);
   if (!joined || !joined->task || me.is_over()) co_return;
   task_id const task = *joined->task;
@@ -127,7 +127,7 @@ script take_part(actor& me, task_id task) {
       me.is_guest() && me.in.decided.recoverable[task.value] && one_in(me.in.w.random, 5);
   core::request leave = args;
   a = co_await me.ask(std::move(leave), leave_timeout, task);
-  me.parted(task);
+  me.has_left(task);
   if (!me.is_guest()) co_return;
   co_await me.sleep(short_time(me, 20ms));
   me.in.has_left(me);
@@ -157,7 +157,7 @@ script host_programs(actor& me, task_id task) {
   if (me.is_over() || me.restarts()) co_return;
   core::request leave = core::leave_args{};
   a = co_await me.ask(std::move(leave), leave_timeout, task);
-  me.parted(task);
+  me.has_left(task);
   if (me.record().tasks.size() == 1 && one_in(me.in.w.random, 2)) me.in.has_left(me);
 }
 
@@ -165,7 +165,7 @@ script restart(actor& me, bool returning) {
   for (task_id const task : std::set{me.tasks()}) {
     core::request leave = core::leave_args{0s, returning};
     core::answer const a = co_await me.ask(std::move(leave), 0s, task);
-    me.parted(task);
+    me.has_left(task);
   }
   me.in.has_left(me);
 }
@@ -259,16 +259,16 @@ script audit_keys(actor& me) {
   while (!me.is_over()) {
     core::request what = core::watch_keys_args{"", seen};
     core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
-    auto const* const news = std::get_if<core::key_changes_answer>(&a.value);
+    auto const* const update = std::get_if<core::key_changes_answer>(&a.value);
     if (me.is_over()) co_return;
     if (!a.outcome.ok()) me.in.seen.keys_are_whole = false;
-    if (!news) me.in.seen.is_blind = true;
-    if (!news) {
+    if (!update) me.in.seen.is_blind = true;
+    if (!update) {
       co_await me.sleep(20ms);
       continue;
     }
-    for (auto const& one : news->changes) me.in.seen.keys.push_back({me.in.w.now, one});
-    seen = news->version;
+    for (auto const& change : update->changes) me.in.seen.keys.push_back({me.in.w.now, change});
+    seen = update->version;
   }
 }
 
@@ -277,9 +277,9 @@ script audit_tasks(actor& me) {
   while (!me.is_over()) {
     core::request what = core::watch_tasks_args{seen};
     core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
-    if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
-      me.in.seen.tasks.push_back({me.in.w.now, *news});
-      seen = news->version;
+    if (auto const* const update = std::get_if<core::tasks_answer>(&a.value)) {
+      me.in.seen.tasks.push_back({me.in.w.now, *update});
+      seen = update->version;
     } else {
       me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
       co_await me.sleep(20ms);
@@ -293,8 +293,8 @@ script audit_members(actor& me) {
   while (!me.is_over() && me.in.decided.options.elastic) {
     core::request what = core::watch_tasks_args{seen};
     core::answer a = co_await me.ask(std::move(what), without_limit, std::nullopt);
-    if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
-      seen = news->version;
+    if (auto const* const update = std::get_if<core::tasks_answer>(&a.value)) {
+      seen = update->version;
     } else {
       co_await me.sleep(20ms);
       continue;
@@ -319,9 +319,9 @@ script audit_events(actor& me) {
   while (!me.is_over()) {
     core::request what = core::watch_events_args{seen, core::severity::info};
     core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
-    if (auto const* const news = std::get_if<core::events_answer>(&a.value)) {
-      for (auto const& one : news->entries) me.in.seen.events.push_back({me.in.w.now, one});
-      seen = news->through;
+    if (auto const* const update = std::get_if<core::events_answer>(&a.value)) {
+      for (auto const& entry : update->entries) me.in.seen.events.push_back({me.in.w.now, entry});
+      seen = update->through;
     } else {
       me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
       co_await me.sleep(20ms);

@@ -134,9 +134,10 @@ void report_segments(std::vector<file_report>& into, std::vector<server::segment
 
 std::vector<file_report> files_of(server::journal_check const& found) {
   std::vector<file_report> all{{"head", "", "whole"}};
-  for (auto const& one : found.snapshots) {
-    auto const state = one.outcome.code() == errc::data_loss ? "damaged" : "whole";
-    all.push_back({file_name(one.file.path), fmt::format("after {}", one.file.number), state});
+  for (auto const& snapshot : found.snapshots) {
+    auto const state = snapshot.outcome.code() == errc::data_loss ? "damaged" : "whole";
+    all.push_back(
+        {file_name(snapshot.file.path), fmt::format("after {}", snapshot.file.number), state});
   }
   report_segments(all, found.earlier, found.earlier_damage.ok() ? "whole" : "damaged");
   auto used = found.used.segments;
@@ -159,15 +160,15 @@ int verify(journal_command const& given) {
     all["state"] = state;
     all["damage"] = damage.message();
     json::array list;
-    for (auto const& one : files) {
+    for (auto const& file : files) {
       list.push_back(
-          json::object{{"file", one.name}, {"batches", one.batches}, {"state", one.state}});
+          json::object{{"file", file.name}, {"batches", file.batches}, {"state", file.state}});
     }
     all["files"] = std::move(list);
     fmt::print("{}\n", serialized(all));
   } else {
     table shown{{"file"}, {"batches"}, {"state"}};
-    for (auto const& one : files) shown.add({one.name, one.batches, one.state});
+    for (auto const& file : files) shown.add({file.name, file.batches, file.state});
     fmt::print("{}{}", identity_text(found.used), shown.text());
     if (state == "torn") {
       fmt::print(
@@ -279,9 +280,9 @@ contents contents_of(server::journal_files const& found, bool each_batch) {
 std::vector<std::pair<std::string, std::string>> changed_options(wire::recording_head const& head) {
   auto const defaults = server::settings_of(core::config{});
   std::vector<std::pair<std::string, std::string>> made;
-  for (auto const& one : head.settings) {
-    auto [name, value] = one;
-    bool const is_default = std::find(defaults.begin(), defaults.end(), one) != defaults.end();
+  for (auto const& setting : head.settings) {
+    auto [name, value] = setting;
+    bool const is_default = std::find(defaults.begin(), defaults.end(), setting) != defaults.end();
     if (is_default || name == "credentials" || name == "job" || name == "num_tasks") continue;
     if (name.ends_with("_ns")) {
       name.resize(name.size() - 3);
@@ -303,18 +304,19 @@ void print_json(server::journal_files const& found, contents const& in) {
   json::object options;
   for (auto const& [name, value] : changed_options(*found.head)) options[name] = value;
   json::array snapshots;
-  for (auto const& one : found.snapshots) {
-    snapshots.push_back(json::object{{"file", file_name(one.path)}, {"after", one.number}});
+  for (auto const& snapshot : found.snapshots) {
+    snapshots.push_back(
+        json::object{{"file", file_name(snapshot.path)}, {"after", snapshot.number}});
   }
   json::array spans;
-  for (auto const& one : in.spans) {
-    spans.push_back(json::object{{"first", one.first},
-                                 {"last", one.last},
-                                 {"begins_s", seconds(one.begins.coordinator)},
-                                 {"ends_s", seconds(one.ends.coordinator)},
-                                 {"written", wall_text(one.ends, *found.head)},
-                                 {"bytes", one.bytes},
-                                 {"inputs", one.inputs}});
+  for (auto const& span : in.spans) {
+    spans.push_back(json::object{{"first", span.first},
+                                 {"last", span.last},
+                                 {"begins_s", seconds(span.begins.coordinator)},
+                                 {"ends_s", seconds(span.ends.coordinator)},
+                                 {"written", wall_text(span.ends, *found.head)},
+                                 {"bytes", span.bytes},
+                                 {"inputs", span.inputs}});
   }
   all["state"] = state_of(found);
   all["damage"] = found.damage.message();
@@ -335,16 +337,17 @@ void print_text(server::journal_files const& found, contents const& in) {
              wall_text(found.last_written, head), seconds(found.last_written.coordinator));
   for (auto const& [name, value] : changed_options(head))
     fmt::print("option {}: {}\n", name, value);
-  for (auto const& one : found.snapshots) {
-    fmt::print("snapshot after batch {}: {}\n", one.number, size_text(fs::file_size(one.path)));
+  for (auto const& snapshot : found.snapshots) {
+    fmt::print("snapshot after batch {}: {}\n", snapshot.number,
+               size_text(fs::file_size(snapshot.path)));
   }
   table spans{{"batches"}, {"from s", align::right}, {"to s", align::right},
               {"written"}, {"size", align::right},   {"inputs", align::right}};
-  for (auto const& one : in.spans) {
-    spans.add({batches_text(one.first, one.last - one.first + 1),
-               fmt::format("{:.3f}", seconds(one.begins.coordinator)),
-               fmt::format("{:.3f}", seconds(one.ends.coordinator)), wall_text(one.ends, head),
-               size_text(one.bytes), std::to_string(one.inputs)});
+  for (auto const& span : in.spans) {
+    spans.add({batches_text(span.first, span.last - span.first + 1),
+               fmt::format("{:.3f}", seconds(span.begins.coordinator)),
+               fmt::format("{:.3f}", seconds(span.ends.coordinator)), wall_text(span.ends, head),
+               size_text(span.bytes), std::to_string(span.inputs)});
   }
   table counts{{"input"}, {"number", align::right}};
   for (auto const& [kind, number] : in.inputs) counts.add({kind, std::to_string(number)});

@@ -81,7 +81,7 @@ struct events_command {
 };
 
 // On standard error, so that programs do not take it for an event.
-void tell_lost(std::uint64_t lost) {
+void report_lost(std::uint64_t lost) {
   if (lost > 0) print_error("the coordinator no longer keeps {} earlier events\n", lost);
 }
 
@@ -92,7 +92,7 @@ asio::awaitable<void> show_events(client& c, events_command const& given) {
   for (;;) {
     auto const e = co_await all.next(wait);
     if (!e) co_return;
-    tell_lost(all.lost() - lost);
+    report_lost(all.lost() - lost);
     lost = all.lost();
     fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
     if (given.goes_on) flush_output();

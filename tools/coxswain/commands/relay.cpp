@@ -48,7 +48,7 @@ struct relay_command {
   bool admits_all_users{};
   duration until_idle{};
   duration stalled_reader_timeout{30s};
-  std::size_t memory_bytes_max{relay::client_door::memory_max_default};
+  std::size_t memory_bytes_max{relay::relay_service::memory_max_default};
   log_options log;
 };
 

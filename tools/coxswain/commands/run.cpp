@@ -78,7 +78,7 @@ class local_run {
     hangup_.clear();
     signals_.clear();  // restores the default actions
     co_await job_.stop("all processes have ended");
-    if (!is_told_) tell_outcome();
+    if (!is_reported_) report_outcome();
   }
 
   local_job& job() { return job_; }
@@ -91,12 +91,12 @@ class local_run {
     what.is_drawn = given_.page.anyone_may_look;
     registered_.emplace(std::move(what));
     if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
-    tell(fmt::format("job '{}' of {} at {}; watch it with: coxswain top", core.job,
-                     counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
-    if (page_) tell("status page at " + page_->url());
+    report(fmt::format("job '{}' of {} at {}; watch it with: coxswain top", core.job,
+                       counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
+    if (page_) report("status page at " + page_->url());
     if (page_ && given_.page.anyone_may_look && !logs_json_) {
-      tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
-                       core::worker_token(core.credentials)));
+      report(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
+                         core::worker_token(core.credentials)));
     }
     report_privacy(given_);
     spdlog::info("at most {} open files", descriptor_limit());
@@ -107,7 +107,7 @@ class local_run {
 
  private:
   // Not a warning, but visible where warnings are. Programs that read JSON find it in the log.
-  void tell(std::string const& text) const {
+  void report(std::string const& text) const {
     if (logs_json_) return spdlog::info(text);
     if (!spdlog::should_log(spdlog::level::warn)) return;
     print_error("coxswain run: {}\n", harmless_line(text));
@@ -122,8 +122,8 @@ class local_run {
     return options;
   }
 
-  void tell_outcome() {
-    is_told_ = true;
+  void report_outcome() {
+    is_reported_ = true;
     auto const text = job_.was_interrupted() ? fmt::format("coxswain run: interrupted by SIG{}\n",
                                                            ::sigabbrev_np(signal_.value_or(0)))
                                              : failure_text(job_, "coxswain run: ");
@@ -132,10 +132,10 @@ class local_run {
 
   // So that users can find out why it has failed.
   asio::awaitable<void> stay() {
-    tell_outcome();
+    report_outcome();
     auto const how_long = linger_ == without_limit ? std::string{} : " or for " + text_of(linger_);
     auto const at = page_ ? page_->url() : job_.coordinator().addresses().front();
-    tell(
+    report(
         fmt::format("the failed job can be inspected until Ctrl-C{} (--linger): {}", how_long, at));
     is_lingering_ = true;
     linger_over_.expires_at(deadline_after(std::chrono::steady_clock::now(), linger_));
@@ -173,7 +173,7 @@ class local_run {
   duration linger_;
   bool logs_json_;
   bool keeps_recording_;
-  bool is_told_{};
+  bool is_reported_{};
   bool is_lingering_{};
   asio::steady_timer linger_over_;
   local_job job_;
@@ -347,7 +347,7 @@ void add_run(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(
       program, "run", "Runs a job of N processes on this machine", chosen, [given, &program] {
         auto const* const app = program.get_subcommand("run");
-        bool const is_said = app->get_option("--linger")->count() > 0;
+        bool const is_given = app->get_option("--linger")->count() > 0;
         // Without restarts nobody comes back.
         auto& core = given->coordinator.server.core;
         if (core.elastic) {
@@ -359,7 +359,7 @@ void add_run(CLI::App& program, action& chosen) {
         bool const keeps_numbers = given->job.restarts_max > 0;
         if (!keeps_numbers && app->get_option("--come-back")->count() == 0) core.come_back = 0s;
         bool const is_watched = given->coordinator.has_page() && ::isatty(STDERR_FILENO) == 1;
-        if (!is_said && is_watched) given->linger = without_limit;
+        if (!is_given && is_watched) given->linger = without_limit;
         return run(*given, command_in(*app));
       });
   // Options end where the command begins.

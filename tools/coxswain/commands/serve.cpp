@@ -46,7 +46,7 @@ namespace {
 // Time limit for the tasks of a failed job to leave, with --exit-when-done.
 constexpr duration failed_job_lingers = 60s;
 
-// The service manager is told each second that a start goes on; it may miss some.
+// The service manager is notified each second that a start goes on; it may miss some.
 constexpr duration start_goes_on = 30s;
 
 bool has_left(core::snapshot::task const& t) { return t.state == task_state::left; }
@@ -292,15 +292,15 @@ void service::end_of_job(std::string const& why) {
 // The launcher's number, unless the command line has one.
 void complete_num_tasks(std::uint32_t& num_tasks) {
   if (num_tasks != 0) return;
-  auto const said = launched().num_tasks.value();
-  if (!said) {
+  auto const given = launched().num_tasks.value();
+  if (!given) {
     throw program_error{
         exit_code::usage,
         "--num-tasks is required: neither COXSWAIN_NUM_TASKS nor a launcher provides "
         "it; see coxswain detect." +
             why_missing(&launch::parameters::num_tasks)};
   }
-  num_tasks = *said;
+  num_tasks = *given;
 }
 
 // On a context that goes on afterwards: what refers to the service must run before its end.
@@ -319,10 +319,10 @@ int lead(asio::io_context& io, serve_command& given, log const& lines, server::s
   return code;
 }
 
-int serve(serve_command& given, bool listens_as_told) {
+int serve(serve_command& given, bool listens_as_given) {
   std::signal(SIGPIPE, SIG_IGN);
   complete_num_tasks(given.coordinator.server.core.num_tasks);
-  if (auto inherited = inherited_listeners(); !listens_as_told && !inherited.empty()) {
+  if (auto inherited = inherited_listeners(); !listens_as_given && !inherited.empty()) {
     given.coordinator.server.listen = std::move(inherited);
   }
   complete(given.coordinator);

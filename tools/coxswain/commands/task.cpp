@@ -84,10 +84,10 @@ std::string jax_address_for(task_command const& given, client_options const& as)
   // Such a program has one coordinator, and ends with it.
   auto const host = net::endpoint::parse_list(as.address).value().front();
   if (!listeners.empty()) {
-    auto const door = net::endpoint::parse(listeners.front()).value();
-    if (door.is_unix() || host.is_unix()) return door.text();
+    auto const listener = net::endpoint::parse(listeners.front()).value();
+    if (listener.is_unix() || host.is_unix()) return listener.text();
     auto const text = host.text();
-    return fmt::format("{}:{}", text.substr(0, text.rfind(':')), door.port());
+    return fmt::format("{}:{}", text.substr(0, text.rfind(':')), listener.port());
   }
   bool const is_open = as.token.empty() && as.tls.ca.empty();
   return is_open ? host.text() : std::string{};

@@ -27,7 +27,7 @@ namespace coxswain::tools {
 namespace {
 
 // The size of a frame written to a file or a pipe.
-constexpr std::size_t lines_unless_said = 60;
+constexpr std::size_t lines_unless_given = 60;
 
 struct top_command {
   remote_options remote{.takes_newest = true};
@@ -119,7 +119,7 @@ class live_top {
                      });
   }
 
-  // Redrawn even without news, to show for how long there has been none.
+  // Redrawn even without an update, to show for how long there has been none.
   void await_tick() {
     clock_.expires_after(interval_);
     clock_.async_wait([this](boost::system::error_code problem) {
@@ -176,16 +176,16 @@ asio::awaitable<void> show_once(client& c, top_command const& given) {
   job_view view;
   view.address = observer(given.remote).address;
   std::optional<std::uint64_t> through;
-  co_await look_at(c, view, through);
+  co_await refresh(c, view, through);
   bool const is_terminal = ::isatty(STDOUT_FILENO) == 1;
   palette const colours{wants_colours(given), has_unicode()};
-  for (auto const& line : top_frame(view, terminal_size(lines_unless_said))) {
+  for (auto const& line : top_frame(view, terminal_size(lines_unless_given))) {
     fmt::print("{}\n", is_terminal ? line.ansi(colours) : line.plain());
   }
 }
 
-int top(top_command const& as_said) {
-  auto given = as_said;
+int top(top_command const& as_given) {
+  auto given = as_given;
   given.remote = located(std::move(given.remote));
   if (given.once) {
     return converse(given.remote, [&given](client& c) { return show_once(c, given); });

@@ -93,12 +93,12 @@ std::string in_config_file(config_file::values const& values) {
     return word == "true" || word == "false" ||
            (!word.empty() && word.find_first_not_of("0123456789") == word.npos && word[0] != '0');
   };
-  auto const said = [&](std::string const& word) {
+  auto const given = [&](std::string const& word) {
     return is_bare(word) ? word : toml_of(toml::value<std::string>{word});
   };
-  if (values.size() == 1) return said(values.front());
+  if (values.size() == 1) return given(values.front());
   std::string all;
-  for (auto const& one : values) all += (all.empty() ? "" : ", ") + said(one);
+  for (auto const& one : values) all += (all.empty() ? "" : ", ") + given(one);
   return "[" + all + "]";
 }
 

@@ -36,11 +36,11 @@ std::string nearest(std::string_view given, std::set<std::string> const& names) 
   std::string best;
   // At most one, or a third of the letters: a larger distance is another word.
   auto least = std::max<std::size_t>(given.size() / 3, 1);
-  for (auto const& one : names) {
-    auto const changes = distance(given, one);
+  for (auto const& name : names) {
+    auto const changes = distance(given, name);
     if (changes > least || (changes == least && !best.empty())) continue;
     least = changes;
-    best = one;
+    best = name;
   }
   return best;
 }

@@ -210,10 +210,10 @@ remote_options located(remote_options with) {
 }
 
 client_options observer(remote_options const& with) {
-  bool const is_said = !with.address.empty();
-  client_options options{is_said ? with.address : launchers_address()};
+  bool const is_given = !with.address.empty();
+  client_options options{is_given ? with.address : launchers_address()};
   options.job = with.job;
-  if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
+  if (!is_given && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);
   static bool has_warned{};
   if (auto const why = exposure_of(with.token_file);
@@ -228,9 +228,9 @@ client_options observer(remote_options const& with) {
 
 std::function<void(client_event const&)> say_waits(std::string name) {
   return [name = std::move(name)](client_event const& happened) {
-    bool const is_said =
+    bool const is_given =
         happened.what == client_event::kind::waiting || happened.what == client_event::kind::notice;
-    if (!is_said) return;
+    if (!is_given) return;
     print_error("{}: {}\n", name, harmless_lines(happened.why.message()));
   };
 }

@@ -99,25 +99,26 @@ void subcommand::offer_configuration() {
 }
 
 void subcommand::add_fallback(std::string const& option, fallback otherwise, rank where) {
-  for (auto& one : settings_) {
-    if ("--" + one.key != option) continue;
-    one.otherwise = otherwise;
-    one.of_fallback = where;
+  for (auto& setting : settings_) {
+    if ("--" + setting.key != option) continue;
+    setting.otherwise = otherwise;
+    setting.of_fallback = where;
   }
 }
 
 void subcommand::complete(std::string const& file) {
   path_ = file;
-  std::optional<config_file> said;
-  if (!path_.empty()) said.emplace(read_file());
-  for (auto& one : settings_) {
-    auto const* const variable = std::getenv(one.variable.c_str());
-    if (one.option->count() > 0) {
-      one.given_by = source::command_line;
+  std::optional<config_file> given;
+  if (!path_.empty()) given.emplace(read_file());
+  for (auto& setting : settings_) {
+    auto const* const variable = std::getenv(setting.variable.c_str());
+    if (setting.option->count() > 0) {
+      setting.given_by = source::command_line;
     } else if (variable != nullptr && *variable != '\0') {
-      take(one, source::variable, {variable});
-    } else if (said && !(one.of_fallback == rank::above_file && one.otherwise())) {
-      if (auto const* values = said->find(get_name(), one.key)) take(one, source::file, *values);
+      take(setting, source::variable, {variable});
+    } else if (given && !(setting.of_fallback == rank::above_file && setting.otherwise())) {
+      if (auto const* values = given->find(get_name(), setting.key))
+        take(setting, source::file, *values);
     }
   }
   if (!is_asked_for_configuration()) return;
@@ -141,13 +142,13 @@ subcommand::setting const* subcommand::find(std::string_view option) const {
 
 config_file::names subcommand::keys() const {
   config_file::names all;
-  for (auto const& one : settings_) all.insert(one.key);
+  for (auto const& setting : settings_) all.insert(setting.key);
   return all;
 }
 
 std::vector<std::string> subcommand::variables() const {
   std::vector<std::string> all;
-  for (auto const& one : settings_) all.push_back(one.variable);
+  for (auto const& setting : settings_) all.push_back(setting.variable);
   return all;
 }
 
@@ -191,14 +192,15 @@ std::string subcommand::configuration() const {
 
 std::string subcommand::table_text() const {
   table rows{{"OPTION"}, {"VALUE"}, {"FROM"}};
-  for (auto const& one : settings_) {
+  for (auto const& setting : settings_) {
     auto const other =
-        one.otherwise && one.given_by == source::none ? one.otherwise() : std::nullopt;
-    auto value = one.given_by == source::none
-                     ? default_of(*one.option)
-                     : fmt::format("{}", fmt::join(one.option->results(), ","));
+        setting.otherwise && setting.given_by == source::none ? setting.otherwise() : std::nullopt;
+    auto value = setting.given_by == source::none
+                     ? default_of(*setting.option)
+                     : fmt::format("{}", fmt::join(setting.option->results(), ","));
     if (other) value = other->value;
-    rows.add({"--" + one.key, value.empty() ? "-" : value, other ? other->from : from(one)});
+    rows.add(
+        {"--" + setting.key, value.empty() ? "-" : value, other ? other->from : from(setting)});
   }
   return rows.text();
 }
@@ -206,14 +208,14 @@ std::string subcommand::table_text() const {
 // Defaults are comments.
 std::string subcommand::file_text() const {
   auto text = fmt::format("[{}]\n", get_name());
-  for (auto const& one : settings_) {
-    bool const is_given = one.given_by != source::none;
-    auto const other = one.otherwise && !is_given ? one.otherwise() : std::nullopt;
+  for (auto const& setting : settings_) {
+    bool const is_given = setting.given_by != source::none;
+    auto const other = setting.otherwise && !is_given ? setting.otherwise() : std::nullopt;
     auto const value = in_config_file(
-        is_given ? one.option->results()
-                 : std::vector<std::string>{other ? other->value : default_of(*one.option)});
-    text += fmt::format("{}{} = {}  # {}\n", is_given ? "" : "# ", one.key, value,
-                        other ? other->from : from(one));
+        is_given ? setting.option->results()
+                 : std::vector<std::string>{other ? other->value : default_of(*setting.option)});
+    text += fmt::format("{}{} = {}  # {}\n", is_given ? "" : "# ", setting.key, value,
+                        other ? other->from : from(setting));
   }
   return text;
 }

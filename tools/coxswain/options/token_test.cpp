@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_comment_needs_a_line_of_its_own) {
   BOOST_TEST(read("worker abc#night") == "worker=abc#night");
 }
 
-BOOST_AUTO_TEST_CASE(no_word_of_a_wrong_line_is_told_since_it_may_be_a_token) {
+BOOST_AUTO_TEST_CASE(no_word_of_a_wrong_line_is_shown_since_it_may_be_a_token) {
   auto const text = refusal("sesame worker");
 
   BOOST_TEST(text.find("sesame") == std::string::npos, text);

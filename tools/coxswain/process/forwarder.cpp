@@ -44,8 +44,8 @@ local::acceptor listen(asio::any_io_executor const& executor, std::string const&
 // The reply to a program's handshake while the coordinator is unreachable. It retries.
 std::string unreachable(status const& why) {
   core::answer last;
-  status told{errc::unavailable, "coxswain task cannot reach the coordinator: " + why.message()};
-  last.value = core::goodbye{std::move(told), true};
+  status reason{errc::unavailable, "coxswain task cannot reach the coordinator: " + why.message()};
+  last.value = core::goodbye{std::move(reason), true};
   auto const encoded = wire::encode(last);
   std::string frame;
   wire::append_server_head(frame, request_id{}, encoded.size());

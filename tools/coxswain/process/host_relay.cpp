@@ -62,7 +62,7 @@ std::vector<std::string> lines_of(std::string const& path) {
 // Null-terminated, as exec takes it.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> all;
-  for (auto& one : texts) all.push_back(one.data());
+  for (auto& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;
 }

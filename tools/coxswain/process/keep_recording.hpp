@@ -11,7 +11,7 @@ namespace coxswain::tools {
 // kept, and logs its path or the error.
 void keep_recording(std::string const& recording);
 
-// Tells the log that a recording is not whole.
+// Reports in the log that a recording is not whole.
 void log_failure(status const& of_recording);
 
 }  // namespace coxswain::tools

@@ -105,7 +105,7 @@ local_job_options local_job::completed(local_job_options options) {
   return options;
 }
 
-// A join that has failed may succeed the next time. The job's error is the coordinator's to tell.
+// A join that has failed may succeed the next time. The job's error is the coordinator's to report.
 void local_job::note(core::event const& what) {
   using kind = core::event_kind;
   bool const is_all = !what.task && what.barrier.empty();
@@ -170,7 +170,7 @@ asio::awaitable<void> local_job::run() {
   auto ignore = [](std::exception_ptr) {};
   if (options_.spares > 0) asio::co_spawn(timer_.get_executor(), end_spares(), ignore);
   boost::system::error_code ignored;  // a process was not started again
-  for (look_at_all(); running_ > 0; look_at_all()) {
+  for (check_all(); running_ > 0; check_all()) {
     co_await child_ended_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
   timer_.cancel();
@@ -260,7 +260,7 @@ child_command local_job::command_of(std::uint32_t task, bool as_spare) const {
 }
 
 // Signals merge: one may stand for many that have ended.
-void local_job::look_at_all() {
+void local_job::check_all() {
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     if (!members_[i].runs) continue;
     if (auto const how = members_[i].process->look()) has_ended(i, *how);
@@ -308,7 +308,7 @@ void local_job::start_again(std::uint32_t process) {
   }
 }
 
-void local_job::tell_ended(std::uint32_t task, status why) {
+void local_job::report_ended(std::uint32_t task, status why) {
   static_cast<void>(coordinator_.put_in(core::process_ended{task_id{task}, std::move(why)}));
 }
 
@@ -323,9 +323,9 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   if (!how.is_good() && !how.was_killed) blame_deadlock();
   ended_with_job_[task] = !first_cause_.empty() || coordinator_.error();
-  if (how.is_good()) return tell_ended(task, {errc::ok, how.text()});
+  if (how.is_good()) return report_ended(task, {errc::ok, how.text()});
   if (was_interrupted()) return coordinator_.stop(interruption_);
-  tell_ended(task, {errc::aborted, how.text()});
+  report_ended(task, {errc::aborted, how.text()});
   auto const state = state_of(task);
   bool const is_hopeless = state == task_state::never_connected || state == task_state::joining;
   // Only a recoverable task fails without the job.
@@ -370,16 +370,16 @@ void local_job::forgive_replaced() {
 }
 
 void local_job::signal_groups(int number) const {
-  for (auto const& one : members_) {
-    if (one.process) one.process->signal(number);
+  for (auto const& member : members_) {
+    if (member.process) member.process->signal(number);
   }
 }
 
 void local_job::signal_all(int number) {
   signal_groups(number);
-  for (auto& one : members_) {
-    one.was_killed |= number == SIGKILL && one.runs;
-    if (one.pause) one.pause->cancel();
+  for (auto& member : members_) {
+    member.was_killed |= number == SIGKILL && member.runs;
+    if (member.pause) member.pause->cancel();
   }
 }
 

@@ -99,9 +99,9 @@ class local_job {
   [[nodiscard]] bool start_later(std::uint32_t process);
   void start_again(std::uint32_t process);
   asio::awaitable<void> end_spares();
-  void look_at_all();
+  void check_all();
   [[nodiscard]] bool have_stopped() const;
-  void tell_ended(std::uint32_t task, status why);
+  void report_ended(std::uint32_t task, status why);
   void has_ended(std::uint32_t process, ending how);
   void forgive_replaced();
   [[nodiscard]] task_state state_of(std::uint32_t task) const;

@@ -67,18 +67,18 @@ service_manager::service_manager(asio::io_context& io)
 }
 
 void service_manager::ready(std::string const& status) {
-  tell("READY=1\nSTATUS=" + status);
+  notify("READY=1\nSTATUS=" + status);
   if (watchdog_ > duration{} && !socket_path_.empty()) feed_watchdog();
 }
 
 void service_manager::starting(std::string const& status, duration more) {
   auto const us = std::chrono::duration_cast<std::chrono::microseconds>(more).count();
-  tell("EXTEND_TIMEOUT_USEC=" + std::to_string(us) + "\nSTATUS=" + status);
+  notify("EXTEND_TIMEOUT_USEC=" + std::to_string(us) + "\nSTATUS=" + status);
 }
 
-void service_manager::stopping(std::string const& why) { tell("STOPPING=1\nSTATUS=" + why); }
+void service_manager::stopping(std::string const& why) { notify("STOPPING=1\nSTATUS=" + why); }
 
-void service_manager::tell(std::string const& what) const noexcept {
+void service_manager::notify(std::string const& what) const noexcept {
   auto const to = address_of(socket_path_);
   if (!to) return;
   net::descriptor const socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
@@ -89,7 +89,7 @@ void service_manager::tell(std::string const& what) const noexcept {
 
 // Twice within the time, as systemd recommends.
 void service_manager::feed_watchdog() {
-  tell("WATCHDOG=1");
+  notify("WATCHDOG=1");
   timer_.expires_after(watchdog_ / 2);
   timer_.async_wait([this](boost::system::error_code problem) {
     if (!problem) feed_watchdog();

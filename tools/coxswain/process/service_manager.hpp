@@ -20,13 +20,13 @@ class service_manager {
 
   // From now on the loop feeds the watchdog: a stalled loop does not.
   void ready(std::string const& status);
-  void status(std::string const& text) { tell("STATUS=" + text); }
+  void status(std::string const& text) { notify("STATUS=" + text); }
   // The start takes longer than its time-out, but not longer than `more` from now on.
   void starting(std::string const& status, duration more);
   void stopping(std::string const& why);
 
  private:
-  void tell(std::string const& what) const noexcept;
+  void notify(std::string const& what) const noexcept;
   void feed_watchdog();
 
   std::string socket_path_;

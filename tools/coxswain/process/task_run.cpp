@@ -67,7 +67,7 @@ std::string new_secret() {
 }
 
 // Unless it was; or the coordinator knows no such task.
-void tell_unreported(status const& outcome) {
+void report_unreported(status const& outcome) {
   if (outcome.ok() || outcome.code() == errc::not_found) return;
   print_error("coxswain task: its failure could not be reported: {}\n", outcome.text());
 }
@@ -87,8 +87,8 @@ task_run::task_run(asio::io_context& io, task_run_options options)
 
 asio::awaitable<void> task_run::run() {
   // As long as we live: the client is destroyed first, and makes no more calls.
-  auto follow = [this, tell = options_.client.on_event](client_event const& what) {
-    if (tell) tell(what);
+  auto follow = [this, notify = options_.client.on_event](client_event const& what) {
+    if (notify) notify(what);
     if (what.what == client_event::kind::reconnected) is_away_ = false;
     if (what.what == client_event::kind::disconnected) is_away_ = true;
     if (forwarder_) forwarder_->follow();
@@ -144,8 +144,8 @@ asio::awaitable<void> task_run::report_end(ending how) {
   }
   // With all tasks the coordinator may have gone, too.
   if (what.ok() && is_away_) co_return;
-  auto const told = co_await report(what);
-  if (told.code() != errc::not_found) co_return;
+  auto const notice = co_await report(what);
+  if (notice.code() != errc::not_found) co_return;
   print_error(
       "coxswain task: '{}' {} and never joined: does it call "
       "jax.distributed.initialize()?\n",
@@ -287,7 +287,7 @@ asio::awaitable<status> task_run::report(status what) {
   bool const is_failure = !what.ok();
   if (have_ended(options_.client.address)) {
     status outcome{errc::unavailable, "no process serves " + options_.client.address + " any more"};
-    if (is_failure) tell_unreported(outcome);
+    if (is_failure) report_unreported(outcome);
     co_return outcome;
   }
   duration const limit = is_failure ? report_max : good_report_max;
@@ -295,12 +295,12 @@ asio::awaitable<status> task_run::report(status what) {
   detail::question q{std::move(args), limit};
   status outcome;
   try {
-    auto const told = co_await detail::ask(detail::connection_of(job_), std::move(q));
-    outcome = told.outcome;
+    auto const notice = co_await detail::ask(detail::connection_of(job_), std::move(q));
+    outcome = notice.outcome;
   } catch (error const& why) {
     outcome = why.outcome();
   }
-  if (is_failure) tell_unreported(outcome);
+  if (is_failure) report_unreported(outcome);
   co_return outcome;
 }
 

@@ -24,12 +24,12 @@ asio::awaitable<void> read_events(client& c, job_view& into,
     if (!through) into.events.clear();
     bool const is_last = batch.entries.empty();
     through = batch.through;
-    for (auto& one : batch.entries) {
+    for (auto& entry : batch.entries) {
       // A line that stands for several events replaces theirs.
-      if (one.count > 1) {
-        std::erase_if(into.events, [&](auto const& e) { return e.first == one.first; });
+      if (entry.count > 1) {
+        std::erase_if(into.events, [&](auto const& e) { return e.first == entry.first; });
       }
-      into.events.push_back(std::move(one));
+      into.events.push_back(std::move(entry));
     }
     if (is_last) break;
   }
@@ -45,7 +45,7 @@ bool is_of_job(job_error const& error) {
 
 }  // namespace
 
-asio::awaitable<void> look_at(client& c, job_view& into,
+asio::awaitable<void> refresh(client& c, job_view& into,
                               std::optional<std::uint64_t>& events_through) {
   into.job = co_await c.inspect();
   co_await read_events(c, into, events_through);
@@ -106,7 +106,7 @@ asio::awaitable<void> job_feed::follow() {
   asio::co_spawn(executor, await_failure(), asio::detached);
   try {
     while (!is_stopping_) {
-      co_await look_at(client_, view_, events_through_);
+      co_await refresh(client_, view_, events_through_);
       view_.lost.reset();
       lost_at_.reset();
       changed_();
@@ -139,7 +139,7 @@ asio::awaitable<void> job_feed::await_failure() {
     if (!is_of_job(error) || is_stopping_) co_return;
     view_.job.error = error;
     changed_();
-    is_news_ = true;
+    has_update_ = true;
     timer_.cancel();
   } catch (error const&) {
     // We have stopped.
@@ -147,11 +147,11 @@ asio::awaitable<void> job_feed::await_failure() {
 }
 
 asio::awaitable<void> job_feed::rest(duration length) {
-  if (is_stopping_ || std::exchange(is_news_, false)) co_return;
+  if (is_stopping_ || std::exchange(has_update_, false)) co_return;
   timer_.expires_after(length);
   boost::system::error_code ignored;
   co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  is_news_ = false;
+  has_update_ = false;
 }
 
 }  // namespace coxswain::tools

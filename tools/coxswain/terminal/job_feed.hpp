@@ -15,7 +15,7 @@
 namespace coxswain::tools {
 
 // Asks for everything, and for the events after `events_through`.
-asio::awaitable<void> look_at(client& c, job_view& into,
+asio::awaitable<void> refresh(client& c, job_view& into,
                               std::optional<std::uint64_t>& events_through);
 
 class job_feed {
@@ -50,7 +50,7 @@ class job_feed {
   asio::steady_timer timer_;
   client client_;
   bool is_stopping_{};
-  bool is_news_{};  // poll now instead of waiting
+  bool has_update_{};  // poll now instead of waiting
   job_view view_;
   std::optional<std::uint64_t> events_through_;
   std::optional<time_point> lost_at_;

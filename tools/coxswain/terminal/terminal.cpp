@@ -57,12 +57,12 @@ bool has_quit(std::string_view bytes) {
 
 screen_size terminal_size(std::size_t lines) {
   screen_size size{80, lines};
-  winsize said{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &said) == 0 && said.ws_col > 0 && said.ws_row > 0) {
-    return {said.ws_col, said.ws_row};
+  winsize given{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &given) == 0 && given.ws_col > 0 && given.ws_row > 0) {
+    return {given.ws_col, given.ws_row};
   }
   if (auto const columns = number_in("COLUMNS"); columns > 0) size.columns = columns;
-  if (auto const said_lines = number_in("LINES"); said_lines > 0) size.lines = said_lines;
+  if (auto const given_lines = number_in("LINES"); given_lines > 0) size.lines = given_lines;
   return size;
 }
 

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_leader_of_a_job_with_standbys_is_named) {
              std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_answer_is_said_above_all) {
+BOOST_AUTO_TEST_CASE(who_does_not_answer_is_shown_above_all) {
   auto view = job_of(2);
   view.lost = {"UNAVAILABLE: connection refused", 12s};
 

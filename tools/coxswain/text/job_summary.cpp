@@ -54,8 +54,9 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   std::map<std::pair<bool, ending>, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {
     if (!is_bad(endings[task])) continue;
-    bool const is_told = task_id{task} == first && cause.find(endings[task]->text()) != cause.npos;
-    if (!is_told) others[{job.ended_with_job(task), *endings[task]}].emplace_back(task);
+    bool const is_reported =
+        task_id{task} == first && cause.find(endings[task]->text()) != cause.npos;
+    if (!is_reported) others[{job.ended_with_job(task), *endings[task]}].emplace_back(task);
   }
   for (auto const& [how, tasks] : others) {
     text +=

@@ -85,10 +85,10 @@ std::string spares_text(core::snapshot const& picture) {
   auto text = fmt::format(
       "{} {}:", picture.spares_waiting,
       picture.spares_waiting == 1 ? "process waits for a number" : "processes wait for a number");
-  for (auto const& one : picture.spares) {
-    text += &one == &picture.spares.front() ? " " : ", ";
-    text += one.member.empty() ? one.label : fmt::format("{} ({})", one.member, one.label);
-    text += fmt::format("{} for {}", one.suspect ? ", suspect," : "", text_of(one.age));
+  for (auto const& spare : picture.spares) {
+    text += &spare == &picture.spares.front() ? " " : ", ";
+    text += spare.member.empty() ? spare.label : fmt::format("{} ({})", spare.member, spare.label);
+    text += fmt::format("{} for {}", spare.suspect ? ", suspect," : "", text_of(spare.age));
   }
   if (picture.spares.size() < picture.spares_waiting) text += " ...";
   return text + "\n";
@@ -126,9 +126,9 @@ std::string relays_text(core::snapshot const& picture) {
               {"clients", align::right},
               {"paused", align::right},
               {"connected for", align::right}};
-  for (auto const& one : picture.relays) {
-    shown.add({one.label.empty() ? "-" : one.label, one.peer, std::to_string(one.clients),
-               std::to_string(one.clients_paused), text_of(picture.uptime - one.at)});
+  for (auto const& relay : picture.relays) {
+    shown.add({relay.label.empty() ? "-" : relay.label, relay.peer, std::to_string(relay.clients),
+               std::to_string(relay.clients_paused), text_of(picture.uptime - relay.at)});
   }
   return shown.text();
 }

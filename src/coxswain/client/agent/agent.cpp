@@ -146,7 +146,7 @@ void agent::advance(time_point now) {
     disconnect(now, {errc::unavailable, "the coordinator has not replied to heartbeats for " +
                                             text_of(life_.unanswered_for(now))});
   } else {
-    if (waits_.look_at() <= now) ask_about_waits(now);
+    if (waits_.next_check_at() <= now) ask_about_waits(now);
     if (life_.next_at() <= now) send_heartbeat(now);
   }
 }
@@ -175,7 +175,7 @@ std::optional<time_point> agent::next_deadline() const {
   if (phase_ == phase::connecting) next = std::min({next, next_at_, attempts_until()});
   if (phase_ == phase::greeting) next = std::min(next, handshake_until_);
   if (phase_ == phase::up) {
-    next = std::min({next, life_.next_at(), life_.silent_at(), waits_.look_at()});
+    next = std::min({next, life_.next_at(), life_.silent_at(), waits_.next_check_at()});
   } else if (phase_ != phase::idle && phase_ != phase::over) {
     next = std::min(next, outage_.report_at());
   }

@@ -183,7 +183,7 @@ class agent {
   void incoming(time_point now, wire::server_message message);
   void pushed(time_point now, core::answer what);
   void note_epoch(core::answer const& what);
-  void parted(time_point now, core::goodbye what);
+  void goodbye_received(time_point now, core::goodbye what);
   void malformed(time_point now, status const& why);
   void went_up(time_point now);
   void disconnect(time_point now, status why);

@@ -66,9 +66,9 @@ struct reconnected {
 };
 
 // The coordinator closes the connection; instead of `disconnected`.
-struct parted {
+struct goodbye_received {
   core::goodbye what;
-  friend bool operator==(parted const&, parted const&) = default;
+  friend bool operator==(goodbye_received const&, goodbye_received const&) = default;
 };
 
 struct job_failed {
@@ -112,7 +112,7 @@ struct ended {
 
 using agent_event =
     std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
-                 agent_events::parted, agent_events::job_failed, agent_events::progressed,
+                 agent_events::goodbye_received, agent_events::job_failed, agent_events::progressed,
                  agent_events::freeze, agent_events::waiting, agent_events::notice,
                  agent_events::ended>;
 

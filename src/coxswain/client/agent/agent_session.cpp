@@ -87,7 +87,7 @@ void agent::refused(time_point now, core::goodbye const& what) {
                      what.why.message() + " (reported by the coordinator at " + address() + ")"};
     return give_up(why, false);
   }
-  parted(now, what);
+  goodbye_received(now, what);
 }
 
 void agent::incoming(time_point now, wire::server_message message) {
@@ -133,7 +133,7 @@ void agent::pushed(time_point now, core::answer what) {
   note_epoch(what);
   if (auto* goodbye = std::get_if<core::goodbye>(&what.value)) {
     close_transport();
-    parted(now, std::move(*goodbye));
+    goodbye_received(now, std::move(*goodbye));
   } else if (auto* error = std::get_if<job_error>(&what.value)) {
     events_.emplace_back(agent_events::job_failed{std::move(*error)});
   } else if (auto* progress = std::get_if<core::barrier_progress>(&what.value)) {
@@ -154,13 +154,13 @@ void agent::pushed(time_point now, core::answer what) {
 }
 
 // The coordinator has closed the session's connection, or ended the session.
-void agent::parted(time_point now, core::goodbye what) {
+void agent::goodbye_received(time_point now, core::goodbye what) {
   if (joined_.have_left()) return end_quietly();
   bool const again = what.may_resume;
   bool const restarted = what.restarted;
   status const why = what.why;
   candidates_.hint(current_, what.address);
-  events_.emplace_back(agent_events::parted{std::move(what)});
+  events_.emplace_back(agent_events::goodbye_received{std::move(what)});
   outage_.announce();
   if (again) return disconnect(now, why);
   std::string text = "the coordinator at " + terms_.place();

@@ -10,6 +10,6 @@
 namespace coxswain::detail {
 
 // The first value that is out of range, such as "a heartbeat period of more than 30 days".
-[[nodiscard]] std::optional<std::string> out_of_range(core::hello_answer const& said);
+[[nodiscard]] std::optional<std::string> out_of_range(core::hello_answer const& terms);
 
 }  // namespace coxswain::detail

@@ -176,11 +176,11 @@ std::uint64_t outgoing_requests::acknowledged() {
 
 void outgoing_requests::complete_all(errc code, std::string const& text, bool outcome_matters) {
   for (auto const& call : calls_.take_all()) {
-    std::string told = text;
+    std::string notice = text;
     if (code == errc::unavailable && outcome_matters) {
-      told = (was_sent(call.message.id) ? "outcome unknown: " : "never sent: ") + text;
+      notice = (was_sent(call.message.id) ? "outcome unknown: " : "never sent: ") + text;
     }
-    complete(call.message.id, status{code, std::move(told)});
+    complete(call.message.id, status{code, std::move(notice)});
   }
   queued_bytes_ = 0;
 }

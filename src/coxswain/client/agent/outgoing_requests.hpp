@@ -70,7 +70,7 @@ class outgoing_requests {
   // From now on such a call is one that was cancelled. Send the Cancel before.
   void abandon(request_id id);
 
-  // Completes a call that was taken, or all open ones. `outcome_matters`: with UNAVAILABLE, tell
+  // Completes a call that was taken, or all open ones. `outcome_matters`: with UNAVAILABLE, state
   // whether it was sent.
   void complete(request_id call, core::answer what) {
     completions_.push_back({call, std::move(what)});

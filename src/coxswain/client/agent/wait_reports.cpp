@@ -13,7 +13,7 @@ namespace {
 constexpr duration answer_within = 1s;
 
 // How many waiting calls are examined one by one; further ones are only counted.
-constexpr std::size_t told_at_once_max = 8;
+constexpr std::size_t reported_at_once_max = 8;
 constexpr duration look_every = 100ms;
 
 void schedule(open_call& call, time_point now) {
@@ -38,7 +38,7 @@ void wait_reports::begin(time_point now, open_call& call) {
   if (core::row_of(call.message.what).is(core::trait::watches)) return;
   call.report_at = deadline_after(now, report_first);
   call.report_every = report_first;
-  look_at_ = std::min(look_at_, call.report_at);
+  next_check_at_ = std::min(next_check_at_, call.report_at);
 }
 
 std::vector<request_id> wait_reports::look(time_point now, call_table& calls,
@@ -53,7 +53,7 @@ std::vector<request_id> wait_reports::look(time_point now, call_table& calls,
   std::vector<request_id> to_ask;
   for (std::size_t i = 0; i < due.size(); ++i) {
     open_call& call = *due[i];
-    if (i >= told_at_once_max) {
+    if (i >= reported_at_once_max) {
       schedule(call, now);
     } else if (call.asked) {
       report(now, call, silence, into);
@@ -63,14 +63,15 @@ std::vector<request_id> wait_reports::look(time_point now, call_table& calls,
       call.report_at = deadline_after(now, answer_within);
     }
   }
-  if (due.size() > told_at_once_max) {
-    into.emplace_back(agent_events::waiting{std::to_string(due.size() - told_at_once_max) +
+  if (due.size() > reported_at_once_max) {
+    into.emplace_back(agent_events::waiting{std::to_string(due.size() - reported_at_once_max) +
                                                 " more calls have been waiting for a long time",
                                             true});
   }
-  look_at_ = time_point::max();
-  calls.each([&](open_call const& call) { look_at_ = std::min(look_at_, call.report_at); });
-  if (!due.empty()) look_at_ = std::max(look_at_, now + look_every);
+  next_check_at_ = time_point::max();
+  calls.each(
+      [&](open_call const& call) { next_check_at_ = std::min(next_check_at_, call.report_at); });
+  if (!due.empty()) next_check_at_ = std::max(next_check_at_, now + look_every);
   return to_ask;
 }
 
@@ -79,7 +80,7 @@ void wait_reports::answered(time_point now, call_table& calls, core::waiting con
   open_call* const call = calls.find(what.request);
   if (!call || !call->asked) return;
   report(now, *call, what.text, into);
-  look_at_ = std::min(look_at_, call->report_at);
+  next_check_at_ = std::min(next_check_at_, call->report_at);
 }
 
 }  // namespace coxswain::detail

@@ -21,7 +21,7 @@ class wait_reports {
   void begin(time_point now, open_call& call);
 
   // When `look` has something to do.
-  [[nodiscard]] time_point look_at() const noexcept { return look_at_; }
+  [[nodiscard]] time_point next_check_at() const noexcept { return next_check_at_; }
 
   // Reports those that are due, with `silence` for those about which the coordinator was asked and
   // has not replied. Returns those about which to ask it now.
@@ -34,7 +34,7 @@ class wait_reports {
                 std::vector<agent_event>& into);
 
  private:
-  time_point look_at_{time_point::max()};
+  time_point next_check_at_{time_point::max()};
 };
 
 }  // namespace coxswain::detail

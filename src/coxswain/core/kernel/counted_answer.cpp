@@ -16,11 +16,11 @@ struct each_value {
     for (bytes const& one : a.data) visit(one);
   }
   void operator()(listing_answer const& a) const {
-    for (auto const& one : a.entries) visit(one.value);
+    for (auto const& entry : a.entries) visit(entry.value);
   }
   void operator()(key_changes_answer const& a) const {
-    for (auto const& one : a.changes) {
-      if (one.value) visit(*one.value);
+    for (auto const& change : a.changes) {
+      if (change.value) visit(*change.value);
     }
   }
   template <class Other>

@@ -50,8 +50,8 @@ void kernel::pass_over(time_point now) {
 
 // Not for shorter delays: the release of a barrier of ten thousand tasks takes that long.
 void kernel::log_stall(time_point now) {
-  if (stall_told_ && now - *stall_told_ < stall_log_period) return;
-  stall_told_ = now;
+  if (stall_reported_ && now - *stall_reported_ < stall_log_period) return;
+  stall_reported_ = now;
   log(severity::warning, event_kind::stalled,
       "event loop stalled for " + in_words(now - observed_) +
           "; liveness deadlines extended by the same time");

@@ -122,7 +122,7 @@ class kernel {
 
   time_point observed_;
   duration stalled_{};  // all stalls of the loop so far
-  std::optional<time_point> stall_told_;
+  std::optional<time_point> stall_reported_;
   std::string subject_;  // of the last event
 };
 

@@ -11,7 +11,7 @@ roster::roster(std::uint32_t num_tasks, bool recoverable)
 }
 
 void roster::set_state(task_id id, task_state state) {
-  set_parted(id, parting::none);
+  set_detached(id, detachment::none);
   task& t = at(id);
   --counts_[static_cast<std::size_t>(t.state)];
   ++counts_[static_cast<std::size_t>(state)];
@@ -19,10 +19,10 @@ void roster::set_state(task_id id, task_state state) {
   changed();
 }
 
-void roster::set_parted(task_id id, parting how) {
-  parting const before = std::exchange(at(id).parted, how);
-  parted_ -= before == parting::finished ? 1 : 0;
-  parted_ += how == parting::finished ? 1 : 0;
+void roster::set_detached(task_id id, detachment how) {
+  detachment const before = std::exchange(at(id).detached, how);
+  detached_ -= before == detachment::finished ? 1 : 0;
+  detached_ += how == detachment::finished ? 1 : 0;
 }
 
 void roster::set_recoverable(task_id id, bool recoverable) {
@@ -47,11 +47,11 @@ void roster::rearrange(std::vector<std::optional<task_id>> const& from) {
 
 void roster::count_all() {
   counts_ = {};
-  parted_ = 0;
+  detached_ = 0;
   unrecoverable_ = 0;
   for (task const& one : tasks_) {
     ++counts_[static_cast<std::size_t>(one.state)];
-    parted_ += one.parted == parting::finished ? 1 : 0;
+    detached_ += one.detached == detachment::finished ? 1 : 0;
     unrecoverable_ += one.recoverable ? 0 : 1;
   }
 }

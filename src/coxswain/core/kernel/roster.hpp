@@ -20,8 +20,8 @@
 
 namespace coxswain::core {
 
-// A newcomer, which waits while another incarnation is probed (semantics D10).
-struct challenger {
+// A claimant, which waits while another incarnation is probed (semantics D10).
+struct claimant {
   ticket who;
   join_args asked;
 };
@@ -32,13 +32,13 @@ struct progress {
   liveness rose;             // when the step last advanced
   time_point waits_since{};  // if a call of it waits
   duration excused{};        // time since then in which it waited for others, or was unreachable
-  bool told{};               // that the lack of progress was reported
+  bool reported{};           // that the lack of progress was reported
 };
 
-// While there are newcomers, the holder owes a sign of life.
-struct challenge {
-  std::vector<challenger> by;  // oldest first
-  liveness probed;             // since when
+// While there are claimants, the holder owes a sign of life.
+struct holder_probe {
+  std::vector<claimant> by;  // oldest first
+  liveness probed;           // since when
   alarm probe;
   bool holder_heard{};  // since then; the alarm is that of the verdict
 };
@@ -53,7 +53,7 @@ struct last_holder {
 };
 
 // What the last guest of a task to leave stated about its task.
-enum class parting : std::uint8_t { none, finished, returning };
+enum class detachment : std::uint8_t { none, finished, returning };
 
 // There are many, so fields that few of them need are stored elsewhere.
 struct task {
@@ -63,7 +63,7 @@ struct task {
   bool is_jax{};       // its present incarnation, or its last one, is a JAX program
   // A guest of it has left: it leaves when its holder does. If it has finished, no task waits for
   // it to leave. Changed by roster only.
-  parting parted{};
+  detachment detached{};
   std::uint32_t place{};  // in the `tasks` of the session that holds it
   alarm progress_due;
   incarnation self{};
@@ -75,8 +75,8 @@ struct task {
   std::vector<ticket> waits;
   blocking_calls blocked;
 
-  std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
-  std::unique_ptr<core::challenge> challenge;  // null: there is no newcomer
+  std::unique_ptr<core::progress> progress;          // of this incarnation; null: it reports none
+  std::unique_ptr<core::holder_probe> holder_probe;  // null: there is no claimant
 
   // A call of it has begun or ended waiting. While one waits, the task counts as not holding up
   // others: another of its threads may hang, but blaming a waiting task would be worse.
@@ -91,7 +91,9 @@ struct task {
   }
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
-  [[nodiscard]] bool is_probed() const noexcept { return challenge && challenge->probe.armed(); }
+  [[nodiscard]] bool is_probed() const noexcept {
+    return holder_probe && holder_probe->probe.armed();
+  }
   [[nodiscard]] status error() const { return last ? last->failure : status{}; }
 };
 
@@ -107,12 +109,12 @@ class roster {
   [[nodiscard]] task& at(task_id id) { return tasks_[id.value]; }
   [[nodiscard]] task const& at(task_id id) const { return tasks_[id.value]; }
 
-  // Then it has not parted.
+  // Then it is not detached.
   void set_state(task_id id, task_state state);
 
-  void set_parted(task_id id, parting how);
-  // How many have parted because they have finished.
-  [[nodiscard]] std::uint32_t parted() const noexcept { return parted_; }
+  void set_detached(task_id id, detachment how);
+  // How many are detached because they have finished.
+  [[nodiscard]] std::uint32_t detached() const noexcept { return detached_; }
 
   void set_recoverable(task_id id, bool recoverable);
   [[nodiscard]] bool all_recoverable() const noexcept { return unrecoverable_ == 0; }
@@ -137,7 +139,7 @@ class roster {
 
   std::vector<task> tasks_;
   std::array<std::uint32_t, 6> counts_{};
-  std::uint32_t parted_{};
+  std::uint32_t detached_{};
   std::uint32_t unrecoverable_{};
   std::uint64_t version_{};
 };

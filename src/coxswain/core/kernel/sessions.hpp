@@ -89,7 +89,7 @@ struct session {
   alarm expiry;
   role given{role::worker};
   bool wrote_since_heartbeat{};
-  bool has_said_bye{};    // without leaving; its grace runs
+  bool has_sent_bye{};    // without leaving; its grace runs
   bool is_restored{};     // by a restart of the coordinator, and not resumed yet
   bool lost_its_trunk{};  // the grace is that of a relay
   bool produces{};        // keys or items, without having a task

@@ -30,8 +30,8 @@ class change_batch {
 
   // The answer; `present` is the version of the last change that could have been added.
   [[nodiscard]] key_changes_answer until(std::uint64_t present) && {
-    std::uint64_t const told = is_cut_ ? changes_.back().version : present;
-    return {std::move(changes_), told};
+    std::uint64_t const through = is_cut_ ? changes_.back().version : present;
+    return {std::move(changes_), through};
   }
 
  private:

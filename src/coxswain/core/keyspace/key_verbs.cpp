@@ -198,7 +198,7 @@ void key_verbs::stored(call const& c, std::string const& key,
   bool const is_large = options_.volatile_above != 0 && is_volatile(keys_.find(key));
   calls_.answer_now(c, calls_.share(stored_answer{made->version, is_large}), true);
   wake(key);
-  concerns_.key_watches.tell(made->version - 1);
+  concerns_.key_watches.answer_watchers(made->version - 1);
 }
 
 void key_verbs::handle(call const& c, put_all_args& args) {
@@ -227,7 +227,7 @@ void key_verbs::handle(call const& c, put_all_args& args) {
   }
   calls_.answer_now(c, calls_.share(stored_answer{keys_.version()}), true);
   for (auto const& [key, _] : args.entries) wake(key);
-  concerns_.key_watches.tell(before);
+  concerns_.key_watches.answer_watchers(before);
 }
 
 status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside) {
@@ -241,10 +241,10 @@ status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::
 void key_verbs::handle(call const& c, remove_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
+  concerns_.multi_gets.check_woken(joint_gets::looks_per_removal);  // their keys still exist
   bool const was_there = keys_.remove(args.key);
   calls_.answer_now(c, calls_.share(removed_answer{was_there}), true);
-  if (was_there) concerns_.key_watches.tell(keys_.version() - 1);
+  if (was_there) concerns_.key_watches.answer_watchers(keys_.version() - 1);
 }
 
 void key_verbs::handle(call const& c, remove_tree_args& args) {
@@ -252,12 +252,12 @@ void key_verbs::handle(call const& c, remove_tree_args& args) {
     return calls_.refuse(c, std::move(why));
   }
   if (args.directory.empty() && !args.all) return calls_.refuse<&reasons::removes_every_key>(c);
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
+  concerns_.multi_gets.check_woken(joint_gets::looks_per_removal);  // their keys still exist
   std::uint64_t const before = keys_.version();
   auto removed = keys_.remove_tree(args.directory, args.after, options_.page_entries_max);
   kernel_.tally.steps += removed.count;
   calls_.answer_now(c, calls_.share(removed_answer{removed.count, std::move(removed.last)}), true);
-  concerns_.key_watches.tell(before);
+  concerns_.key_watches.answer_watchers(before);
 }
 
 void key_verbs::handle(call const& c, increment_args& args) {
@@ -269,7 +269,7 @@ void key_verbs::handle(call const& c, increment_args& args) {
   if (!sum) return calls_.answer_now(c, calls_.share(sum.error()), true);
   calls_.answer_now(c, calls_.share(counter_answer{sum->value, sum->version}), true);
   wake(args.key);
-  concerns_.key_watches.tell(sum->version - 1);
+  concerns_.key_watches.answer_watchers(sum->version - 1);
 }
 
 bool key_verbs::is_volatile(kv_store::entry const* held) const {
@@ -278,7 +278,7 @@ bool key_verbs::is_volatile(kv_store::entry const* held) const {
 
 void key_verbs::forget_volatile_values() {
   if (options_.volatile_above == 0) return;
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys still exist
+  concerns_.multi_gets.check_woken(joint_gets::looks_per_removal);  // their keys still exist
   std::uint64_t const before = keys_.version();
   std::size_t const count = keys_.remove_larger(options_.volatile_above);
   keys_.forget_changes();  // they had volatile values
@@ -286,11 +286,11 @@ void key_verbs::forget_volatile_values() {
   kernel_.log(severity::warning, event_kind::restarted,
               std::to_string(count) + (count == 1 ? " volatile value is" : " volatile values are") +
                   " lost with the process of the coordinator that had them");
-  concerns_.key_watches.tell(before);
+  concerns_.key_watches.answer_watchers(before);
 }
 
 void key_verbs::remove_keys_of(task_id owner) {
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);
+  concerns_.multi_gets.check_woken(joint_gets::looks_per_removal);
   keys_.end_owner(owner);
   remove_ended_keys();
 }
@@ -301,7 +301,7 @@ void key_verbs::remove_page_of_ended_keys() {
 }
 
 void key_verbs::remove_directory(std::string directory) {
-  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);
+  concerns_.multi_gets.check_woken(joint_gets::looks_per_removal);
   ended_directories_.push_back(std::move(directory));
   remove_ended_keys();
 }
@@ -316,11 +316,11 @@ void key_verbs::remove_ended_keys() {
   }
   removals_left_ -= removed;
   kernel_.tally.steps += removed;
-  if (removed > 0) concerns_.key_watches.tell(before);
+  if (removed > 0) concerns_.key_watches.answer_watchers(before);
 }
 
 void key_verbs::remove_if_ended(std::string const& key) {
-  if (keys_.remove_if_ended(key)) concerns_.key_watches.tell(keys_.version() - 1);
+  if (keys_.remove_if_ended(key)) concerns_.key_watches.answer_watchers(keys_.version() - 1);
 }
 
 void key_verbs::handle(call const& c, get_args& args) {

@@ -59,29 +59,29 @@ void key_watch_verbs::handle(call const& c, watch_keys_args& args) {
 
 key_changes_answer key_watch_verbs::changes_below(std::string const& directory,
                                                   std::uint64_t after) const {
-  change_batch told{options_};
+  change_batch batches{options_};
   kv_store const& keys = concerns_.keys.store();
   std::uint64_t const end = std::min(keys.version(), after + options_.changes_looked_at_max);
   keys.changes().each_after(after, [&](key_change const& one) {
-    return one.version <= end && (!lies_below(one.key, directory) || told.add(one));
+    return one.version <= end && (!lies_below(one.key, directory) || batches.add(one));
   });
-  return std::move(told).until(end);
+  return std::move(batches).until(end);
 }
 
 // Nothing below these directories had changed until `since`, so their watches get all changes after
 // it; watches of the same directory share the reply.
-void key_watch_verbs::tell(std::uint64_t since) {
+void key_watch_verbs::answer_watchers(std::uint64_t since) {
   if (watches_.waiting() == 0) return;
   if (!concerns_.keys.store().changes().remembers(since))
     return calls_.answer_all(watches_.take_all(), forgotten());
-  std::map<std::string, change_batch, std::less<>> told;
+  std::map<std::string, change_batch, std::less<>> batches;
   concerns_.keys.store().changes().each_after(since, [&](key_change const& one) {
     watches_.each_concerned(one.key, [&](std::string const& directory) {
-      told.try_emplace(directory, options_).first->second.add(one);
+      batches.try_emplace(directory, options_).first->second.add(one);
     });
     return true;
   });
-  for (auto& [directory, batch] : told) {
+  for (auto& [directory, batch] : batches) {
     calls_.answer_all(watches_.take(directory),
                       calls_.share(std::move(batch).until(concerns_.keys.store().version())));
   }

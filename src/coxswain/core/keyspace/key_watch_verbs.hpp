@@ -18,7 +18,7 @@ class key_watch_verbs final : public waiting_concern, public timed_concern {
 
   void handle(call const& c, watch_keys_args& args);
   // Something may have changed after that version.
-  void tell(std::uint64_t since);
+  void answer_watchers(std::uint64_t since);
   // The error for changes that are no longer kept.
   [[nodiscard]] answer_ptr forgotten() const;
 

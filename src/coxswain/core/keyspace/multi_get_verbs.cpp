@@ -26,7 +26,7 @@ void multi_get_verbs::job_failed(time_point, status const& why, barrier_failure 
 
 // Gets that have not been woken wait at a key, and end with its other waiters.
 void multi_get_verbs::cancel_woken(status const& why) {
-  look_at_woken(joint_gets::looks_per_removal);
+  check_woken(joint_gets::looks_per_removal);
   answer_ptr const cancelled = calls_.share(status{errc::cancelled, why.message()});
   auto& woken = joint_gets_.woken();
   for (; !woken.empty(); woken.pop_front()) {
@@ -182,7 +182,7 @@ bool multi_get_verbs::look_again(joint_gets::number which, ticket who, std::size
   return true;
 }
 
-void multi_get_verbs::look_at_woken(std::size_t looks) {
+void multi_get_verbs::check_woken(std::size_t looks) {
   auto& woken = joint_gets_.woken();
   while (!woken.empty()) {
     ticket const who = woken.front();

@@ -20,7 +20,7 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   // The key that this get waits at was set. Counts the keys it checks.
   void wake(ticket who, parked const& p, std::size_t& looks);
   // Checks this many keys of woken gets.
-  void look_at_woken(std::size_t looks);
+  void check_woken(std::size_t looks);
   [[nodiscard]] bool has_woken() const noexcept { return joint_gets_.has_woken(); }
   [[nodiscard]] std::size_t count_woken() const { return joint_gets_.count_woken(); }
 

@@ -47,7 +47,7 @@ void connection_verbs::check_session(session_id id, session const& s) const {
 void connection_verbs::check_invariants() const {
   sessions_.connections().each([&](connection_id id, connection const& c) {
     invariant(!c.closing || (!c.hello.armed() && !c.stalled_reader.armed()),
-              "nothing more is expected of a connection that was told goodbye");
+              "nothing more is expected of a connection that was sent a goodbye");
     session const* const s = sessions_.find(c.session);
     invariant(s ? s->attached == id : c.session == session_id{},
               "a connection of a session is the one that it is attached to");
@@ -127,7 +127,7 @@ status connection_verbs::expired(time_point now, session const& s) const {
   if (!s.grace)
     return fail<&reasons::no_heartbeat>(who, now - s.heard.since, options_.heartbeat_timeout);
   std::string const at = kernel_.moment(now, s.grace->since);
-  if (s.has_said_bye) return fail<&reasons::client_was_destroyed_at>(who, at);
+  if (s.has_sent_bye) return fail<&reasons::client_was_destroyed_at>(who, at);
   if (s.is_restored)
     return fail<&reasons::not_resumed_after_restart>(at, who, options_.restart_grace);
   if (s.lost_its_trunk)
@@ -389,7 +389,7 @@ void connection_verbs::bye(time_point now, session_id by, bye_args const& args) 
   say_goodbye(s.attached, {}, false);
   if (!learns_end(s) || s.tasks.empty()) return end_session(now, by, why);
   s.grace = kernel_.alive_since(now);
-  s.has_said_bye = true;
+  s.has_sent_bye = true;
   suspect(now, by, "its client was destroyed without leaving");
 }
 

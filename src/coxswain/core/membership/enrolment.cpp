@@ -214,10 +214,10 @@ bool enrolment::has_enrolled(task_id id) const {
   return at != members_.end() && at->second.enrolled;
 }
 
-void enrolment::tell_number(ticket who, task_id id, bool already_started) {
+void enrolment::send_number(ticket who, task_id id, bool already_started) {
   kernel_.tally.count_request(operation_id<join_args>, errc::ok);
   join_answer joined{already_started, id, {}};
-  if (options_.elastic) joined.epoch = concerns_.epochs.told(id);
+  if (options_.elastic) joined.epoch = concerns_.epochs.answer_for(id);
   sessions_.hand_over(who, calls_.share(std::move(joined)), index(),
                       std::to_string(who.session.value));
 }

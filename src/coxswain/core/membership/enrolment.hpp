@@ -29,7 +29,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   // Whether the process of the task got its number here; else it has named it.
   [[nodiscard]] bool has_enrolled(task_id id) const;
   // Answers the Join of one that has enrolled, which does not wait any more.
-  void tell_number(ticket who, task_id id, bool already_started);
+  void send_number(ticket who, task_id id, bool already_started);
 
   // A task has failed without failing the job, or was reset: its number is kept for its own next
   // process for a while, except in an elastic job.

@@ -84,7 +84,7 @@ bool epochs::is_settled() const {
   if (!have_all_called()) return false;
   return std::all_of(ready_.begin(), ready_.end(), [this](auto const& one) {
     task const& t = roster_.at(one.first);
-    return !kernel_.is_suspect(t) && !t.challenge;
+    return !kernel_.is_suspect(t) && !t.holder_probe;
   });
 }
 
@@ -100,7 +100,7 @@ epochs::applicants epochs::admissible(time_point now) const {
   return found;
 }
 
-// Newcomers only: a lost member may join a later epoch.
+// Joiners only: a lost member may join a later epoch.
 bool epochs::is_anybody_on_the_way() const {
   return number_ == 0 || concerns_.enrolment.has_lost_connection();
 }
@@ -160,13 +160,13 @@ void epochs::place_by_rank(plan& next, std::vector<task_id> const& staying,
     next.was[0] = lowest;
   }
   auto member = moving.begin();
-  auto newcomer = joining.begin();
+  auto joiner = joining.begin();
   for (std::size_t i = 0; i < next.was.size(); ++i) {
     if (next.was[i]) continue;
     if (member != moving.end()) {
       next.was[i] = *member++;
     } else {
-      next.applicant[i] = *newcomer++;
+      next.applicant[i] = *joiner++;
     }
   }
 }
@@ -258,7 +258,7 @@ void epochs::begin(time_point now, applicants joining) {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     if (!next.was[i]) continue;
     ticket const who = ready.at(*next.was[i]).who;
-    answer_ptr const what = calls_.share(told(task_id{i}));
+    answer_ptr const what = calls_.share(answer_for(task_id{i}));
     kernel_.tally.count_request(operation_id<next_epoch_args>, errc::ok);
     sessions_.reply(who, what, true);
     session_id const holder = roster_.at(task_id{i}).held_by;
@@ -278,7 +278,7 @@ void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readine
     session_id const holder = roster_.at(id).held_by;
     concerns_.leaves.depart(now, id);
     kernel_.tally.count_request(operation_id<next_epoch_args>, errc::cancelled);
-    // The body, an epoch without tasks, tells it from a call that was replaced.
+    // The body, an epoch without tasks, distinguishes it from a call that was replaced.
     auto const what = make_answer({std::move(why), epoch_answer{}});
     ticket const who = ready.at(id).who;
     sessions_.reply(who, what, true, true);
@@ -287,7 +287,7 @@ void epochs::dismiss(time_point now, plan const& next, std::map<task_id, readine
   preempted_.clear();
 }
 
-// The members get their new numbers everywhere, and newcomers a place.
+// The members get their new numbers everywhere, and joiners a place.
 void epochs::rearrange(time_point now, plan const& next) {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     deadlines_.disarm(roster_.at(task_id{i}).progress_due);
@@ -306,12 +306,12 @@ void epochs::rearrange(time_point now, plan const& next) {
   concerns_.enrolment.renumber(moved);
   concerns_.preemptions.renumber(moved);
   concerns_.guests.renumber(now, moved);
-  newcomers_.clear();
+  joiners_.clear();
   for (std::uint32_t i = 0; i < next.was.size(); ++i) {
     if (next.was[i]) {
       concerns_.progress.watch(task_id{i});
     } else {
-      newcomers_.insert(task_id{i});
+      joiners_.insert(task_id{i});
     }
   }
 }

@@ -199,10 +199,10 @@ result<std::optional<task_id>> epochs::acting(client_message const& message, ses
   return as;
 }
 
-epoch_answer epochs::told(task_id id) const {
+epoch_answer epochs::answer_for(task_id id) const {
   return {number_, roster_.size(),
           id,      kernel_.from_of(roster_.at(task_id{0})).peer(),
-          lost_,   static_cast<std::uint32_t>(newcomers_.size())};
+          lost_,   static_cast<std::uint32_t>(joiners_.size())};
 }
 
 void epochs::handle(call const& c, next_epoch_args& args) {
@@ -215,7 +215,7 @@ void epochs::handle(call const& c, next_epoch_args& args) {
   if (args.after > number_) return calls_.refuse<&reasons::no_such_epoch>(c, args.after, number_);
   // A guest need not know an epoch.
   if (args.after < number_ && (args.after != 0 || !c.by.guest_of)) {
-    return calls_.answer_now(c, calls_.share(told(*c.task)), true);
+    return calls_.answer_now(c, calls_.share(answer_for(*c.task)), true);
   }
   calls_.park(c, *this, {}, args.timeout);
   auto const [at, is_new] = ready_.try_emplace(*c.task);
@@ -254,7 +254,7 @@ void epochs::handle(call const& c, epoch_members_args& args) {
     task const& t = roster_.at(task_id{i});
     origin const& from = kernel_.from_of(t);
     page.members.push_back({concerns_.enrolment.member_of(task_id{i}), t.self, from.label(),
-                            from.peer(), !newcomers_.contains(task_id{i})});
+                            from.peer(), !joiners_.contains(task_id{i})});
   }
   if (end < roster_.size()) page.next_task = task_id{end};
   kernel_.tally.steps += page.members.size();
@@ -313,7 +313,7 @@ void epochs::push_ending() const {
   });
 }
 
-void epochs::tell_ending(session& s) const {
+void epochs::send_ending(session& s) const {
   if (!ending_.empty() && (!s.tasks.empty() || s.guest_of)) sessions_.push(s, ending());
 }
 

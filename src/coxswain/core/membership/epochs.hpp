@@ -34,7 +34,7 @@ class epochs final : public blocking_concern, public timed_concern {
                                                       std::optional<task_id> as) const;
 
   // The present epoch, from the view of this task.
-  [[nodiscard]] epoch_answer told(task_id id) const;
+  [[nodiscard]] epoch_answer answer_for(task_id id) const;
 
   // Members have gone; `why` is none if it left.
   void failed(time_point now, task_id id, status const& why);
@@ -42,7 +42,7 @@ class epochs final : public blocking_concern, public timed_concern {
   // A member will be preempted.
   void preempted(task_id id);
   // The session has resumed.
-  void tell_ending(session& s) const;
+  void send_ending(session& s) const;
 
   // After each input: ends the epoch, or begins the next one.
   void follow_up(time_point now);
@@ -71,7 +71,7 @@ class epochs final : public blocking_concern, public timed_concern {
  private:
   static void fields(auto& a, auto& s) {
     a.members(s.number_, s.target_, s.why_, s.ending_, s.is_over_, s.ready_, s.began_, s.called_,
-              s.full_, s.short_, s.losses_, s.losses_left_out_, s.lost_, s.newcomers_, s.preempted_,
+              s.full_, s.short_, s.losses_, s.losses_left_out_, s.lost_, s.joiners_, s.preempted_,
               s.backoff_, s.alarm_, s.seen_, s.look_again_);
   }
 
@@ -140,7 +140,7 @@ class epochs final : public blocking_concern, public timed_concern {
   std::vector<std::string> losses_;  // in this epoch, in order
   std::uint32_t losses_left_out_{};
   std::uint32_t lost_{};  // of the epoch before
-  std::set<task_id> newcomers_;
+  std::set<task_id> joiners_;
   std::set<task_id> preempted_;
   host_backoff backoff_;
   alarm alarm_;

@@ -19,7 +19,7 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
     return process_ended(c, *c.task, args);
   }
   if (args.what.ok()) return calls_.refuse<&reasons::error_has_no_code>(c);
-  if (c.by.guest_of) roster_.set_parted(*c.task, parting::none);
+  if (c.by.guest_of) roster_.set_detached(*c.task, detachment::none);
   fail_task(c.now, *c.task,
             {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)}, true);
   calls_.answer_now(c, calls_.share(status{}), true);
@@ -68,7 +68,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
   if (!why.ok()) return fail_task(now, id, std::move(why));
   if (!t.is_connected()) return;
   calls_.end_waits(id, concerns_.leaves, fail<&reasons::process_has_ended>(kernel_.who(id)));
-  concerns_.leaves.depart(now, id, t.parted == parting::returning);
+  concerns_.leaves.depart(now, id, t.detached == detachment::returning);
   concerns_.leaves.release_if_complete(now);
 }
 
@@ -143,8 +143,8 @@ void failure_verbs::end_session_of_process(time_point now, session_id id) {
 void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_reported) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
-  if (t.parted != parting::none)
-    return concerns_.leaves.depart(now, id, t.parted == parting::returning);
+  if (t.detached != detachment::none)
+    return concerns_.leaves.depart(now, id, t.detached == detachment::returning);
   kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", why.text()});
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->failure = why;
@@ -159,7 +159,7 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   if (spares_job) return go_on_without(now, id);
   fail_job(now, {id, std::move(why), is_reported});
   concerns_.preemptions.forget(now, id);
-  concerns_.joins.end_challenge(id, calls_.share(kernel_.job_failed(errc::aborted)));
+  concerns_.joins.answer_claimants(id, calls_.share(kernel_.job_failed(errc::aborted)));
 }
 
 // A recoverable task has failed, and the others continue (semantics D12): rounds wait for its
@@ -170,7 +170,7 @@ void failure_verbs::go_on_without(time_point now, task_id id) {
   if (!options_.elastic) concerns_.barriers.fail_rounds_of(now, id);
   concerns_.preemptions.forget(now, id);
   concerns_.enrolment.vacated(now, id);
-  concerns_.joins.admit_challenger(now, id);
+  concerns_.joins.admit_claimant(now, id);
   if (!options_.elastic) concerns_.leaves.release_if_complete(now);
 }
 
@@ -180,20 +180,20 @@ void failure_verbs::fail_job(time_point now, failure what, barrier_failure const
     ++kernel_.error->later_count;
     if (kernel_.error->later.size() == later_failures_max) return;
     kernel_.error->later.push_back(std::move(what));
-    job_error_news_ = true;
+    job_error_is_due_ = true;
     return;
   }
-  job_error_news_ = true;
+  job_error_is_due_ = true;
   kernel_.error = job_error{std::move(what), {}, 0};
   status const why = kernel_.job_failed(errc::internal);
   kernel_.log(severity::error, event_kind::job_failed, why.message(), kernel_.error->cause.task);
   for (concern* const one : concerns_.all) one->job_failed(now, why, missing);
 }
 
-void failure_verbs::tell_job_error() {
-  if (!std::exchange(job_error_news_, false)) return;
-  answer_ptr const news = calls_.share(*kernel_.error);
-  sessions_.all().each([&](session_id, session& s) { sessions_.push(s, news); });
+void failure_verbs::push_job_error() {
+  if (!std::exchange(job_error_is_due_, false)) return;
+  answer_ptr const update = calls_.share(*kernel_.error);
+  sessions_.all().each([&](session_id, session& s) { sessions_.push(s, update); });
 }
 
 }  // namespace coxswain::core

@@ -33,8 +33,8 @@ class failure_verbs final : public concern {
   // A recoverable task has failed, and the others continue.
   void go_on_without(time_point now, task_id id);
   void fail_job(time_point now, failure what, barrier_failure const* missing = nullptr);
-  // Sends news of the job's failure, if any, to all sessions.
-  void tell_job_error();
+  // Sends the job's error, if it is new, to all sessions.
+  void push_job_error();
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
@@ -43,7 +43,7 @@ class failure_verbs final : public concern {
   void session_ended(time_point now, session_id id, status const& why) override;
 
  private:
-  // The last session that said so, and the incarnation that has joined since; zero: none.
+  // The last session that reported it, and the incarnation that has joined since; zero: none.
   struct supervision {
     session_id by{};
     incarnation of{};
@@ -52,14 +52,14 @@ class failure_verbs final : public concern {
   };
 
   static void fields(auto& a, auto& s) {
-    a.members(s.job_error_news_, s.supervisors_, s.supervisions_);
+    a.members(s.job_error_is_due_, s.supervisors_, s.supervisions_);
   }
 
   void process_ended(call const& c, task_id task, report_error_args& args);
   void name_place(task_id task, session const& supervisor);
   void end_session_of_process(time_point now, session_id id);
 
-  bool job_error_news_{};
+  bool job_error_is_due_{};
   std::map<session_id, task_id> supervisors_;
   std::map<task_id, supervision> supervisions_;
 };

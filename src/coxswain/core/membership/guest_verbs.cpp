@@ -146,7 +146,7 @@ void guest_verbs::session_ended(time_point now, session_id holder, status const&
 }
 
 void guest_verbs::dismiss(time_point now, std::vector<session_id> guests, status const& why) {
-  if (!guests.empty()) concerns_.failures.tell_job_error();
+  if (!guests.empty()) concerns_.failures.push_job_error();
   for (session_id const id : guests) {
     connection_id const at = sessions_.find(id)->attached;
     if (at != connection_id{}) concerns_.connections.say_goodbye(at, why, false);
@@ -182,7 +182,7 @@ void guest_verbs::part(session& by, bool returning) {
     return sessions_.find(other)->guest_of->is_member;
   });
   if (waits || !is_last) return;
-  roster_.set_parted(id, returning ? parting::returning : parting::finished);
+  roster_.set_detached(id, returning ? detachment::returning : detachment::finished);
 }
 
 void guest_verbs::take_leaving_guests(task_id id, std::vector<ticket>& into) {

@@ -245,10 +245,10 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   sessions_.push(s, calls_.share(std::move(a)));
   sessions_.send_kept(s);
   if (error_) sessions_.push(s, calls_.share(*error_));
-  if (!s.tasks.empty()) concerns_.preemptions.tell_agreement(now, s);
+  if (!s.tasks.empty()) concerns_.preemptions.send_agreement(now, s);
   // Not before, since these can answer requests of this session.
   calls_.put_back(std::move(unreceived));
-  concerns_.epochs.tell_ending(s);
+  concerns_.epochs.send_ending(s);
   concerns_.enrolment.look_again();
   concerns_.connections.note_life(now, s);
   concerns_.connections.arm_expiry(args.session, s);

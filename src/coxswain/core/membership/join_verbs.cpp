@@ -29,21 +29,21 @@ void join_verbs::job_failed(time_point, status const& why, barrier_failure const
 void join_verbs::stopping(time_point, status const& why) {
   fail_join(calls_.share(why));
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
-    end_challenge(task_id{i}, calls_.share(why));
+    answer_claimants(task_id{i}, calls_.share(why));
   }
 }
 
-// As the joining task itself, which may have joined by now, or as a challenger of one that is
+// As the joining task itself, which may have joined by now, or as a claimant of one that is
 // connected.
 void join_verbs::cancel(ticket who, parked const& p) {
   task_id const id = *p.task;
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
-    if (!t.challenge) return;
-    std::erase_if(t.challenge->by, [&](challenger const& one) { return one.who == who; });
-    if (!t.challenge->by.empty()) return;
+    if (!t.holder_probe) return;
+    std::erase_if(t.holder_probe->by, [&](claimant const& one) { return one.who == who; });
+    if (!t.holder_probe->by.empty()) return;
     end_probe(id);
-    t.challenge.reset();
+    t.holder_probe.reset();
     return;
   }
   forget_holder(id);
@@ -52,7 +52,7 @@ void join_verbs::cancel(ticket who, parked const& p) {
   if (join_.arrived() == 0) close_join();
 }
 
-// Only a challenger has a deadline of its own.
+// Only a claimant has a deadline of its own.
 answer_ptr join_verbs::overdue(time_point now, parked const& p) {
   return calls_.share(fail<&reasons::probe_timed_out>(held_text(*p.task), now - p.since));
 }
@@ -67,7 +67,7 @@ std::size_t join_verbs::waiting() const {
   std::size_t count = roster_.count(task_state::joining);
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
-    count += t.challenge ? t.challenge->by.size() : 0;
+    count += t.holder_probe ? t.holder_probe->by.size() : 0;
   }
   return count;
 }
@@ -77,9 +77,10 @@ void join_verbs::check(ticket who, parked const& p) const {
   if (t.state == task_state::joining) {
     return invariant(join_.arrival_of(*p.task)->who == who, "who joins has arrived");
   }
-  auto const is_it = [&](challenger const& one) { return one.who == who; };
-  invariant(t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_it),
-            "who asks to join joins or challenges");
+  auto const is_it = [&](claimant const& one) { return one.who == who; };
+  invariant(
+      t.holder_probe && std::any_of(t.holder_probe->by.begin(), t.holder_probe->by.end(), is_it),
+      "a call to join is of a task that joins, or of a claimant");
 }
 
 void join_verbs::check_invariants() const {
@@ -93,10 +94,10 @@ void join_verbs::check_invariants() const {
     invariant((t.state == task_state::joining) ==
                   (join_.is_open() && join_.arrival_of(task_id{i}) != nullptr),
               "who joins has arrived at the join");
-    invariant(t.is_probed() == (t.challenge != nullptr),
-              "a holder is probed while it is challenged");
-    invariant(!t.challenge || t.is_connected(), "only a holder is challenged");
-    invariant(!t.challenge || !t.challenge->by.empty(), "who is challenged is by somebody");
+    invariant(t.is_probed() == (t.holder_probe != nullptr),
+              "a holder is probed while claimants wait");
+    invariant(!t.holder_probe || t.is_connected(), "only a holder is probed");
+    invariant(!t.holder_probe || !t.holder_probe->by.empty(), "a probe has claimants");
   }
 }
 
@@ -131,7 +132,7 @@ void join_verbs::join(call const& c, join_args& args) {
   if (c.by.guest_of) {
     if (t.is_connected()) {
       c.by.guest_of->is_member = true;
-      roster_.set_parted(*c.task, parting::none);
+      roster_.set_detached(*c.task, detachment::none);
       return calls_.answer_now(c, calls_.share(join_answer{t.came_late}), true);
     }
     args.self = t.self;
@@ -145,14 +146,14 @@ void join_verbs::join(call const& c, join_args& args) {
   if (t.state == task_state::failed && t.self == args.self)
     return calls_.refuse<&reasons::failed_before>(c, kernel_.has_failed(*c.task));
   if (t.is_connected()) {
-    if (t.self != args.self) return challenge(c, args);
+    if (t.self != args.self) return probe_holder(c, args);
     // The same process again: its reply was lost together with its session.
     if (t.held_by != c.from.session) move_holder(c, args);
     join_answer joined{true};
     if (args.any) joined.task = c.task;
-    if (options_.elastic) joined.epoch = concerns_.epochs.told(*c.task);
+    if (options_.elastic) joined.epoch = concerns_.epochs.answer_for(*c.task);
     calls_.answer_now(c, calls_.share(joined), true);
-    return concerns_.preemptions.tell_agreement(c.now, c.by);
+    return concerns_.preemptions.send_agreement(c.now, c.by);
   }
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
@@ -167,8 +168,9 @@ void join_verbs::join(call const& c, join_args& args) {
 // Whether a session of this incarnation has joined as the task, or waits for its holder to fail.
 bool join_verbs::is_known(task const& t, incarnation self) {
   if (t.self == self) return true;
-  auto const is_such = [self](challenger const& one) { return one.asked.self == self; };
-  return t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_such);
+  auto const is_such = [self](claimant const& one) { return one.asked.self == self; };
+  return t.holder_probe &&
+         std::any_of(t.holder_probe->by.begin(), t.holder_probe->by.end(), is_such);
 }
 
 void join_verbs::hold(call const& c, join_args const& args) {
@@ -215,8 +217,8 @@ void join_verbs::move_holder(call const& c, join_args const& args) {
 
 // All tasks have left a coordinator that runs in the process of one of them: that process is about
 // to end it, and only the task itself can know better.
-bool join_verbs::is_ending_for(task_id newcomer) const {
-  return options_.hosted_by_task && newcomer.value != *options_.hosted_by_task &&
+bool join_verbs::is_ending_for(task_id claimant) const {
+  return options_.hosted_by_task && claimant.value != *options_.hosted_by_task &&
          roster_.count(task_state::left) + roster_.count(task_state::failed) == roster_.size();
 }
 
@@ -237,11 +239,11 @@ void join_verbs::enter(call const& c, join_args const& args) {
     kernel_.log_task(severity::info, event_kind::joined, *c.task,
                      {" from ", c.by.from.peer(), " has joined"});
     if (args.any) {
-      concerns_.enrolment.tell_number(c.from, *c.task, job_started_);
+      concerns_.enrolment.send_number(c.from, *c.task, job_started_);
     } else {
       calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
     }
-    concerns_.preemptions.tell_agreement(c.now, *sessions_.find(t.held_by));
+    concerns_.preemptions.send_agreement(c.now, *sessions_.find(t.held_by));
     if (!options_.elastic) concerns_.preemptions.plan_agreement(c.now);
     // It may have been the last one that was not recoverable.
     if (concerns_.leaves.together().is_open() && !concerns_.leaves.leaves_together())
@@ -278,7 +280,7 @@ void join_verbs::release_join(time_point now) {
   for (std::size_t i = 0; i < joined.size(); ++i) {
     if (!concerns_.enrolment.has_enrolled(joined[i])) continue;
     calls_.unpark(tickets[i]);
-    concerns_.enrolment.tell_number(tickets[i], joined[i], false);
+    concerns_.enrolment.send_number(tickets[i], joined[i], false);
     tickets[i] = {};
   }
   std::erase(tickets, ticket{});
@@ -298,16 +300,16 @@ void join_verbs::fail_join(answer_ptr const& what) {
 }
 
 // Another process joins as a task that a session holds (semantics D10): the holder is probed,
-// unless it is known to be lost, or the newcomer takes over.
-void join_verbs::challenge(call const& c, join_args const& args) {
+// unless it is known to be lost, or the claimant takes over.
+void join_verbs::probe_holder(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   kernel_.log_task(severity::warning, event_kind::challenged, *c.task,
                    {" is challenged by another incarnation, from ", c.by.from.peer()});
   if (args.take_over && !t.recoverable)
     return calls_.refuse<&reasons::cannot_be_taken_over>(c, kernel_.who(*c.task));
   calls_.park(c, *this, {}, args.timeout);
-  if (!t.challenge) t.challenge = std::make_unique<core::challenge>();
-  t.challenge->by.push_back({c.from, args});
+  if (!t.holder_probe) t.holder_probe = std::make_unique<core::holder_probe>();
+  t.holder_probe->by.push_back({c.from, args});
   if (args.take_over) return replace(c.now, *c.task, fail<&reasons::taken_over>(args.self.value));
   session& holder = *sessions_.find(t.held_by);
   if (kernel_.is_suspect(t)) {
@@ -318,7 +320,7 @@ void join_verbs::challenge(call const& c, join_args const& args) {
                                                    : "the connection of " + kernel_.who(*c.task)));
   }
   if (t.is_probed()) return;
-  t.challenge->probed = kernel_.alive_since(c.now);
+  t.holder_probe->probed = kernel_.alive_since(c.now);
   arm_probe(deadline_after(c.now, probe_time()), *c.task);
   ++holder.probed;
   sessions_.push(holder, calls_.share(probe{}));
@@ -329,45 +331,45 @@ duration join_verbs::probe_time() const {
 }
 
 void join_verbs::arm_probe(time_point when, task_id id) {
-  deadlines_.arm(roster_.at(id).challenge->probe, {when, due::probe, id.value});
+  deadlines_.arm(roster_.at(id).holder_probe->probe, {when, due::probe, id.value});
 }
 
 void join_verbs::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
-  if (t.challenge->holder_heard) {
+  if (t.holder_probe->holder_heard) {
     if (!kernel_.is_suspect(t)) return holder_lives(id);
-    return replace(now, id, fail<&reasons::lost_when_challenged>(kernel_.who(id)));
+    return replace(now, id, fail<&reasons::lost_when_probed>(kernel_.who(id)));
   }
-  time_point const verdict = kernel_.credited(t.challenge->probed, probe_time());
+  time_point const verdict = kernel_.credited(t.holder_probe->probed, probe_time());
   if (verdict > now) return arm_probe(verdict, id);
   if (kernel_.is_paused(*sessions_.find(t.held_by))) {
     return arm_probe(deadline_after(now, probe_time()), id);
   }
-  replace(now, id, fail<&reasons::silent_when_challenged>(kernel_.who(id)));
+  replace(now, id, fail<&reasons::silent_when_probed>(kernel_.who(id)));
 }
 
 // The holder was not read since then.
 void join_verbs::postpone_probe(time_point now, liveness const& since, task_id id) {
   task& t = roster_.at(id);
-  if (!t.is_probed() || t.challenge->holder_heard) return;
-  t.challenge->probed.leave_out(since, kernel_.alive_since(now));
-  arm_probe(kernel_.credited(t.challenge->probed, probe_time()), id);
+  if (!t.is_probed() || t.holder_probe->holder_heard) return;
+  t.holder_probe->probed.leave_out(since, kernel_.alive_since(now));
+  arm_probe(kernel_.credited(t.holder_probe->probed, probe_time()), id);
 }
 
-// The holder has failed, and if it is recoverable its challenger takes the place.
+// The holder has failed, and if it is recoverable its claimant takes the place.
 void join_verbs::replace(time_point now, task_id id, status why) {
   if (roster_.at(id).recoverable)
     calls_.end_waits(id, fail<&reasons::replaced_by_incarnation>(kernel_.who(id)));
   concerns_.failures.fail_task(now, id, std::move(why));
 }
 
-// The newest newcomer joins in place of the holder, which has failed.
-void join_verbs::admit_challenger(time_point now, task_id id) {
+// The newest claimant joins in place of the holder, which has failed.
+void join_verbs::admit_claimant(time_point now, task_id id) {
   task& t = roster_.at(id);
-  if (!t.challenge) return;
-  challenger newest = t.challenge->by.back();
+  if (!t.holder_probe) return;
+  claimant newest = t.holder_probe->by.back();
   newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
-  end_challenge(id, calls_.share(fail<&reasons::newer_incarnation_joins>(id)));
+  answer_claimants(id, calls_.share(fail<&reasons::newer_incarnation_joins>(id)));
   session& by = *sessions_.find(newest.who.session);
   if (options_.elastic) {
     return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
@@ -378,23 +380,23 @@ void join_verbs::admit_challenger(time_point now, task_id id) {
 
 void join_verbs::holder_was_heard(time_point now, task_id id) {
   task& t = roster_.at(id);
-  if (std::exchange(t.challenge->holder_heard, true)) return;
+  if (std::exchange(t.holder_probe->holder_heard, true)) return;
   arm_probe(deadline_after(now, verdict_delay), id);
 }
 
 void join_verbs::holder_lives(task_id id) {
-  end_challenge(id, calls_.share(fail<&reasons::holder_is_alive>(
-                        kernel_.who(id), kernel_.from_of(roster_.at(id)).peer())));
+  answer_claimants(id, calls_.share(fail<&reasons::holder_is_alive>(
+                           kernel_.who(id), kernel_.from_of(roster_.at(id)).peer())));
 }
 
-// Answers all newcomers of the task.
-void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
+// Answers all claimants of the task.
+void join_verbs::answer_claimants(task_id id, answer_ptr const& what) {
   task const& t = roster_.at(id);
-  if (!t.challenge) return;
+  if (!t.holder_probe) return;
   concerns_.epochs.look_again();
   end_probe(id);
   std::vector<ticket> asking;
-  for (challenger const& one : t.challenge->by) asking.push_back(one.who);
+  for (claimant const& one : t.holder_probe->by) asking.push_back(one.who);
   calls_.answer_all(asking, what);
 }
 
@@ -402,7 +404,7 @@ void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
 void join_verbs::end_probe(task_id id) {
   task& t = roster_.at(id);
   if (!t.is_probed()) return;
-  deadlines_.disarm(t.challenge->probe);
+  deadlines_.disarm(t.holder_probe->probe);
   --sessions_.find(t.held_by)->probed;
 }
 

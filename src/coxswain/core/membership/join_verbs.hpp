@@ -1,5 +1,5 @@
 #pragma once
-// Joining: alone or all together, and newcomers that replace another incarnation (semantics D10).
+// Joining: alone or all together, and claimants that replace another incarnation (semantics D10).
 
 #include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
@@ -38,10 +38,10 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void postpone_probe(time_point now, liveness const& since, task_id id);
   // The holder is no longer probed.
   void end_probe(task_id id);
-  // The newest newcomer joins in place of the holder, which has failed.
-  void admit_challenger(time_point now, task_id id);
-  // Answers all newcomers of the task.
-  void end_challenge(task_id id, answer_ptr const& what);
+  // The newest claimant joins in place of the holder, which has failed.
+  void admit_claimant(time_point now, task_id id);
+  // Answers all claimants of the task.
+  void answer_claimants(task_id id, answer_ptr const& what);
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
@@ -59,7 +59,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
  private:
   static void fields(auto& a, auto& s) { a.members(s.job_started_, s.join_, s.join_alarms_); }
 
-  [[nodiscard]] bool is_ending_for(task_id newcomer) const;
+  [[nodiscard]] bool is_ending_for(task_id claimant) const;
   [[nodiscard]] static bool is_known(task const& t, incarnation self);
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);
@@ -69,9 +69,9 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void release_join(time_point now);
   void fail_join(answer_ptr const& what);
   void close_join();
-  void challenge(call const& c, join_args const& args);
+  void probe_holder(call const& c, join_args const& args);
   void replace(time_point now, task_id id, status why);
-  // The newcomers are refused.
+  // The claimants are refused.
   void holder_lives(task_id id);
   [[nodiscard]] duration probe_time() const;
   void arm_probe(time_point when, task_id id);

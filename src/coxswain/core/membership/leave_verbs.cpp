@@ -94,7 +94,7 @@ void leave_verbs::handle(call const& c, leave_args& args) {
     return calls_.refuse<&reasons::return_needs_recoverable>(c, kernel_.who(*c.task));
   args.timeout = std::min<duration>(args.timeout, options_.leave_timeout_max);
   bool const alone = error_ || args.returning || !leaves_together() || args.timeout <= 0s;
-  if (alone || t.parted != parting::none) return leave_alone(c, args.returning);
+  if (alone || t.detached != detachment::none) return leave_alone(c, args.returning);
   if (!leave_.is_open()) {
     leave_.open(kernel_.everyone, c.now);
     kernel_.arm_log(leave_alarms_, c.now, {{}, due::leave_log});
@@ -135,7 +135,7 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
     concerns_.guests.part(c.by, returning);
   } else {
     calls_.end_waits(*c.task, *this, fail<&reasons::superseded>());
-    depart(c.now, *c.task, returning || roster_.at(*c.task).parted == parting::returning);
+    depart(c.now, *c.task, returning || roster_.at(*c.task).detached == detachment::returning);
   }
   auto const reply =
       calls_.share(error_ ? kernel_.job_failed(errc::failed_precondition) : status{});
@@ -147,7 +147,7 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
 bool leave_verbs::leave_is_complete() const {
   // Recoverable tasks that have failed are not waited for (semantics D11).
   return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
-             roster_.parted() ==
+             roster_.detached() ==
          roster_.size();
 }
 
@@ -204,7 +204,8 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   calls_.end_own_waits(id);
   calls_.end_waits(id, concerns_.alive, fail<&reasons::no_longer_in_job>(kernel_.who(id)));
   calls_.end_waits(id, concerns_.epochs, fail<&reasons::no_longer_in_job>(kernel_.who(id)));
-  concerns_.joins.end_challenge(id, calls_.share(fail<&reasons::has_just_left>(kernel_.who(id))));
+  concerns_.joins.answer_claimants(id,
+                                   calls_.share(fail<&reasons::has_just_left>(kernel_.who(id))));
   bool const returns = returning && !error_;
   if (returns) {
     calls_.end_waits(id, fail_as<&reasons::task_returns>(errc::cancelled, kernel_.who(id)));

@@ -100,7 +100,7 @@ answer_ptr preemption_verbs::freeze(time_point now) const {
 }
 
 // Tasks that joined or resumed during an agreement may not know of it.
-void preemption_verbs::tell_agreement(time_point now, session& s) {
+void preemption_verbs::send_agreement(time_point now, session& s) {
   if (preemption_.is_open()) sessions_.push(s, freeze(now));
 }
 

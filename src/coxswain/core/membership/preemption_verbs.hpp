@@ -25,7 +25,7 @@ class preemption_verbs final : public waiting_concern {
   // Begins an agreement if one is due.
   void plan_agreement(time_point now);
   // Tasks that joined or resumed during an agreement may not know of it.
-  void tell_agreement(time_point now, session& s);
+  void send_agreement(time_point now, session& s);
   // The task has gone: it takes no part in the agreement, and its notice is dropped.
   void forget(time_point now, task_id id);
   // An epoch begins: each task in `moved` has its new number, and all others are gone. No agreement

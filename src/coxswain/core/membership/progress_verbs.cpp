@@ -12,7 +12,7 @@ namespace coxswain::core {
 void progress_verbs::check_invariants() const {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
-    invariant(!t.progress_due.armed() || (t.is_connected() && t.progress && !t.progress->told),
+    invariant(!t.progress_due.armed() || (t.is_connected() && t.progress && !t.progress->reported),
               "only who is here and makes progress is watched");
   }
 }
@@ -61,7 +61,8 @@ void progress_verbs::come_back(time_point now, time_point since, task_id id) {
 // compared with the last one.
 void progress_verbs::watch(task_id id) {
   task& t = roster_.at(id);
-  bool const is_watched = watches_progress() && t.is_connected() && t.progress && !t.progress->told;
+  bool const is_watched =
+      watches_progress() && t.is_connected() && t.progress && !t.progress->reported;
   if (!is_watched || t.progress_due.armed()) return;
   time_point const expiry = std::max(progress_expiry(*t.progress), kernel_.observed());
   deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
@@ -72,11 +73,12 @@ void progress_verbs::watch(task_id id) {
 void progress_verbs::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
-  if (error_ || t.parted != parting::none || t.blocked.open() > 0 || kernel_.is_suspect(t)) return;
+  if (error_ || t.detached != detachment::none || t.blocked.open() > 0 || kernel_.is_suspect(t))
+    return;
   if (kernel_.is_paused(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch(id);
-  p.told = true;
+  p.reported = true;
   std::string text = "has reported no progress for " + in_words(now - p.rose.since);
   if (p.excused >= 1ms) {
     text += " (it was waiting or unreachable for " + in_words(p.excused) + ")";

@@ -30,7 +30,7 @@ void restart_verbs::restart(time_point now, restarted const& what) {
   deadlines_.arm(grace_over_, {deadline_after(now, options_.restart_grace), due::restart_grace});
   sessions_.all().each([&](session_id id, session& s) {
     s.grace = restarted_at_;
-    s.is_restored = !s.has_said_bye;
+    s.is_restored = !s.has_sent_bye;
     if (s.is_restored) ++restored_;
     concerns_.connections.arm_expiry(id, s);
   });
@@ -53,7 +53,7 @@ time_point restart_verbs::grace_end() const {
 void restart_verbs::grace_due(time_point now) {
   time_point const end = grace_end();
   if (end > now) return deadlines_.arm(grace_over_, {end, due::restart_grace});
-  tell_outcome(now);
+  report_outcome(now);
 }
 
 void restart_verbs::resumed(time_point now, session& s) {
@@ -66,10 +66,10 @@ void restart_verbs::ended(time_point now, session& s) { no_longer_awaits(now, s)
 void restart_verbs::no_longer_awaits(time_point now, session& s) {
   if (!std::exchange(s.is_restored, false)) return;
   --awaited_;
-  if (awaited_ == 0 && grace_over_.armed()) tell_outcome(now);
+  if (awaited_ == 0 && grace_over_.armed()) report_outcome(now);
 }
 
-void restart_verbs::tell_outcome(time_point now) {
+void restart_verbs::report_outcome(time_point now) {
   deadlines_.disarm(grace_over_);
   std::vector<task_id> missing;
   sessions_.all().each([&](session_id, session const& s) {

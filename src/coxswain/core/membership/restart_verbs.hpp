@@ -46,7 +46,7 @@ class restart_verbs final : public concern {
   }
 
   void no_longer_awaits(time_point now, session& s);
-  void tell_outcome(time_point now);
+  void report_outcome(time_point now);
 
   bool is_suspended_{};
   liveness restarted_at_{};  // the last time

@@ -309,10 +309,9 @@ struct reasons {
   aborted replaced_by_incarnation{"{who} was replaced by a new incarnation"};
   aborted taken_over{"a new incarnation ({incarnation}) took over"};
   aborted joined_while_lost{"a new incarnation ({incarnation}) joined while {what} was lost"};
-  unavailable lost_when_challenged{
+  unavailable lost_when_probed{
       "the connection of {who} was lost when another incarnation asked to join"};
-  unavailable silent_when_challenged{
-      "no heartbeat from {who} when another incarnation asked to join"};
+  unavailable silent_when_probed{"no heartbeat from {who} when another incarnation asked to join"};
   aborted holder_is_alive{
       "{who} is alive in another incarnation, from {peer}; two processes have the same task id"};
   deadline_exceeded probe_timed_out{

@@ -35,12 +35,12 @@ answer_ptr event_watch_verbs::overdue(time_point, parked const& p) {
 std::size_t event_watch_verbs::waiting() const { return watchers_.all().size(); }
 
 void event_watch_verbs::check(ticket who, parked const& p) const {
-  invariant(watchers_.all().at(p.number).who == who, "who watches waits to be told");
+  invariant(watchers_.all().at(p.number).who == who, "a watcher waits");
 }
 
 void event_watch_verbs::follow_up() {
-  if (told_ == kernel_.event_log.last()) return;
-  told_ = kernel_.event_log.last();
+  if (answered_ == kernel_.event_log.last()) return;
+  answered_ = kernel_.event_log.last();
   std::map<std::pair<std::uint64_t, severity>, std::vector<ticket>> waiting;
   for (auto const& [_, w] : watchers_.all()) {
     if (kernel_.event_log.last(w.at_least) > w.seen) waiting[{w.seen, w.at_least}].push_back(w.who);

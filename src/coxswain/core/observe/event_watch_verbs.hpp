@@ -33,10 +33,10 @@ class event_watch_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) { a.members(s.watchers_, s.told_); }
+  static void fields(auto& a, auto& s) { a.members(s.watchers_, s.answered_); }
 
   watchers watchers_;
-  std::uint64_t told_{};
+  std::uint64_t answered_{};
 };
 
 }  // namespace coxswain::core

@@ -39,7 +39,7 @@ snapshot::barrier picture_verbs::picture(time_point now, snapshot::kind kind, st
 void picture_verbs::handle(call const& c, inspect_args& args) {
   auto const first = args.first_task.value;
   auto const page = [&] {
-    snapshot made = first == 0 ? look_at_job(c.now) : snapshot{};
+    snapshot made = first == 0 ? picture_of_job(c.now) : snapshot{};
     show_tasks(c.now, made, first, options_.page_entries_max);
     kernel_.tally.steps += made.tasks.size() * steps_per_task_shown;
     for (auto const& b : made.barriers) kernel_.tally.steps += 1 + b.expected / tasks_per_step;
@@ -51,7 +51,7 @@ void picture_verbs::handle(call const& c, inspect_args& args) {
 }
 
 snapshot picture_verbs::look(time_point now) const {
-  snapshot all = look_at_job(now);
+  snapshot all = picture_of_job(now);
   show_tasks(now, all, 0, roster_.size());
   return all;
 }
@@ -65,7 +65,7 @@ void picture_verbs::show_tasks(time_point now, snapshot& to, std::uint32_t first
     std::optional<duration> heard;
     if (auto const at = kernel_.last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
-    if (auto const& p = t.progress) made = task_progress{p->step, now - p->rose.since, p->told};
+    if (auto const& p = t.progress) made = task_progress{p->step, now - p->rose.since, p->reported};
     to.tasks.push_back({task_id{i},
                         t.state,
                         kernel_.is_suspect(t),
@@ -86,7 +86,7 @@ void picture_verbs::show_tasks(time_point now, snapshot& to, std::uint32_t first
 }
 
 // All but the tasks.
-snapshot picture_verbs::look_at_job(time_point now) const {
+snapshot picture_verbs::picture_of_job(time_point now) const {
   snapshot s;
   s.job = options_.job;
   s.coordinator = kernel_.self;

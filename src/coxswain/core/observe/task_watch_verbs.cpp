@@ -31,18 +31,18 @@ std::size_t task_watch_verbs::waiting() const { return watchers_.all().size(); }
 
 void task_watch_verbs::check(ticket who, parked const& p) const {
   auto const& w = watchers_.all().at(p.number);
-  invariant(w.who == who, "who watches waits to be told");
+  invariant(w.who == who, "a watcher waits");
   invariant(w.seen == roster_.version(), "who watches the tasks has seen them as they are");
 }
 
 bool task_watch_verbs::follow_up() {
   if (shown_ && shown_->use_count() == 1) shown_.reset();
-  if (told_ == roster_.version()) return false;
-  told_ = roster_.version();
+  if (answered_ == roster_.version()) return false;
+  answered_ = roster_.version();
   return true;
 }
 
-void task_watch_verbs::tell_all() {
+void task_watch_verbs::answer_all() {
   if (!watchers_.all().empty()) calls_.answer_all(watchers_.tickets(), tasks_now());
 }
 

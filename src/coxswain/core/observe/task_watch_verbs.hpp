@@ -18,7 +18,7 @@ class task_watch_verbs final : public waiting_concern, public timed_concern {
   void handle(call const& c, watch_tasks_args& args);
   // Tasks have changed since this was called last.
   bool follow_up();
-  void tell_all();
+  void answer_all();
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
@@ -34,12 +34,12 @@ class task_watch_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) { a.members(s.watchers_, s.told_); }
+  static void fields(auto& a, auto& s) { a.members(s.watchers_, s.answered_); }
 
   [[nodiscard]] answer_ptr tasks_now();
 
   watchers watchers_;
-  std::uint64_t told_{};
+  std::uint64_t answered_{};
   answer_ptr shown_;  // as they were shown last, while that is on its way
 };
 

@@ -8,7 +8,7 @@ void wait_graph::acts(task_id task) {
   if (able_[task.value]) return;
   able_[task.value] = true;
   anybody_acts_ = true;
-  news_.push_back(task);
+  newly_able_.push_back(task);
 }
 
 void wait_graph::wait_for_all(std::vector<task_id> waiting, std::vector<task_id> const& missing) {
@@ -32,9 +32,9 @@ void wait_graph::settle() {
     if (anybody_acts_) {
       for (task_id const task : std::exchange(for_anybody_, {})) acts(task);
     }
-    if (news_.empty()) return;
-    task_id const task = news_.back();
-    news_.pop_back();
+    if (newly_able_.empty()) return;
+    task_id const task = newly_able_.back();
+    newly_able_.pop_back();
     for (std::size_t const which : holds_up_[task.value]) {
       if (--waits_[which].unable == 0) release(waits_[which]);
     }

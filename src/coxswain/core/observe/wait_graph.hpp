@@ -53,7 +53,7 @@ class wait_graph {
   std::vector<std::uint32_t> waits_of_;
   std::vector<wait> waits_;
   std::vector<task_id> for_anybody_;
-  std::vector<task_id> news_;  // found able; the consequences are still to be computed
+  std::vector<task_id> newly_able_;  // found able; the consequences are still to be computed
   bool anybody_acts_{};
   std::size_t size_{};
 };

@@ -20,16 +20,16 @@ constexpr duration waiting_time_min = 100ms;
 constexpr duration pause_per_item = 200ns;
 
 // Tasks that follow the first ones into a deadlock are reported together.
-constexpr duration told_every = 1s;
+constexpr duration report_every = 1s;
 
-constexpr std::size_t groups_told_max = 8;
-constexpr std::size_t waits_told_max = 1000;
+constexpr std::size_t groups_reported_max = 8;
+constexpr std::size_t waits_reported_max = 1000;
 
 // Tasks that can be checked quickly: whether they are blocked, whether they are missing.
 constexpr std::size_t waiting_tasks_per_step = 16;
 
 // Gets and pops of clients without a task that are examined; the others are only counted.
-constexpr std::size_t outsiders_shown_max = waits_told_max / 2;
+constexpr std::size_t outsiders_shown_max = waits_reported_max / 2;
 
 // "task 3", "tasks 3,17-24 and 5 more"
 std::string named(std::vector<task_id> const& tasks) {
@@ -71,8 +71,8 @@ void why_verbs::plan_review() {
 
 void why_verbs::review_due(time_point now) {
   deadlines_.disarm(review_);
-  if (!stuck_told_.empty() && now < stuck_told_at_ + told_every) {
-    return deadlines_.arm(review_, {stuck_told_at_ + told_every, due::review});
+  if (!stuck_reported_.empty() && now < stuck_reported_at_ + report_every) {
+    return deadlines_.arm(review_, {stuck_reported_at_ + report_every, due::review});
   }
   bool may_be_stuck = false;
   std::optional<time_point> next;
@@ -86,9 +86,9 @@ void why_verbs::review_due(time_point now) {
   if (may_be_stuck) {
     wait_graph const g = graph_of_waits(now);
     review_pause_ = static_cast<duration::rep>(g.size()) * pause_per_item;
-    tell_stuck(g, stuck_in(g));
+    report_stuck(g, stuck_in(g));
   } else {
-    tell_stuck(wait_graph{0}, {});
+    report_stuck(wait_graph{0}, {});
   }
   if (next) deadlines_.arm(review_, {std::max(*next, now + review_pause_), due::review});
 }
@@ -144,8 +144,8 @@ std::vector<stuck_call> why_verbs::stuck_in(wait_graph const& g) const {
 }
 
 // Once, until others are stuck or the same ones elsewhere.
-void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
-  if (stuck == stuck_told_) return;
+void why_verbs::report_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
+  if (stuck == stuck_reported_) return;
   if (!stuck.empty()) {
     auto const only = stuck.size() == 1 ? std::optional{stuck.front().task} : std::nullopt;
     // An observer can still set a key or push an item, and most gets and pops have a deadline.
@@ -156,15 +156,15 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
                 stuck_text(g, stuck), only);
   } else if (!error_) {
     std::vector<task_id> here;
-    for (auto const& [id, _] : stuck_told_) {
+    for (auto const& [id, _] : stuck_reported_) {
       bool const is_there = roster_.has(id) && roster_.at(id).is_connected();
       if (is_there) here.push_back(id);
     }
     std::string const verb = here.size() == 1 ? " is no longer blocked" : " are no longer blocked";
     if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, named(here) + verb);
   }
-  stuck_told_ = std::move(stuck);
-  stuck_told_at_ = kernel_.observed();
+  stuck_reported_ = std::move(stuck);
+  stuck_reported_at_ = kernel_.observed();
 }
 
 bool why_verbs::wait_alike(parked const& a, parked const& b) const {
@@ -188,7 +188,7 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
     });
     if (alike != groups.end()) {
       alike->tasks.push_back(id);
-    } else if (groups.size() < groups_told_max) {
+    } else if (groups.size() < groups_reported_max) {
       groups.push_back({&p, {id}});
     } else {
       ++others;
@@ -203,8 +203,8 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
   bool const may_be_read = std::any_of(groups.begin(), groups.end(), is_read);
   std::string text = "deadlock: " + named(all) + (all.size() == 1 ? " is" : " are") +
                      (only_read ? " blocked: " : " blocked on each other: ");
-  for (stuck_group const& one : groups) {
-    text += (&one == &groups.front() ? "" : ", ") + stuck_text(g, one);
+  for (stuck_group const& group : groups) {
+    text += (&group == &groups.front() ? "" : ", ") + stuck_text(g, group);
   }
   if (others > 0) text += " and " + std::to_string(others) + " other waits";
   text += "; ";
@@ -234,7 +234,7 @@ why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
   picture_budget budget{options_.participants_per_picture_max};
   why_answer a;
   auto const has_room = [&](std::size_t participants) {
-    return a.waits.size() < waits_told_max && budget.take(participants);
+    return a.waits.size() < waits_reported_max && budget.take(participants);
   };
   a.more += concerns_.barriers.all().open_rounds().size();
   for (auto const& [_, b] : concerns_.barriers.all().open_rounds()) {
@@ -316,7 +316,7 @@ why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g,
   std::vector<task_id> asking;
   for (auto const& [id, calls] : q.called) {
     asking.push_back(id);
-    for (ticket const one : calls) add_call(now, w, one);
+    for (ticket const call : calls) add_call(now, w, call);
   }
   add_tasks(w, g, std::move(asking));
   return w;
@@ -380,7 +380,7 @@ void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
   });
   steps += looked + visited / waiting_tasks_per_step;
   for (auto& [what, one] : groups) {
-    if (to.waits.size() == waits_told_max) {
+    if (to.waits.size() == waits_reported_max) {
       ++to.more;
       continue;
     }

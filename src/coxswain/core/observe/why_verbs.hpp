@@ -30,9 +30,9 @@ class why_verbs final : public concern {
   void review_due(time_point now);
   // A task no longer waits: a deadlock may have ended.
   void wait_has_ended() {
-    if (!stuck_told_.empty()) plan_review();
+    if (!stuck_reported_.empty()) plan_review();
   }
-  [[nodiscard]] std::size_t stuck_tasks() const noexcept { return stuck_told_.size(); }
+  [[nodiscard]] std::size_t stuck_tasks() const noexcept { return stuck_reported_.size(); }
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
@@ -43,13 +43,13 @@ class why_verbs final : public concern {
 
  private:
   static void fields(auto& a, auto& s) {
-    a.members(s.review_, s.review_pause_, s.stuck_told_, s.stuck_told_at_, s.kept_);
+    a.members(s.review_, s.review_pause_, s.stuck_reported_, s.stuck_reported_at_, s.kept_);
   }
 
   [[nodiscard]] bool may_act(time_point now, task const& t) const;
   [[nodiscard]] wait_graph graph_of_waits(time_point now) const;
   [[nodiscard]] std::vector<stuck_call> stuck_in(wait_graph const& g) const;
-  void tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck);
+  void report_stuck(wait_graph const& g, std::vector<stuck_call> stuck);
   [[nodiscard]] bool wait_alike(parked const& a, parked const& b) const;
   [[nodiscard]] std::string stuck_text(wait_graph const& g,
                                        std::vector<stuck_call> const& stuck) const;
@@ -67,8 +67,8 @@ class why_verbs final : public concern {
 
   alarm review_;
   duration review_pause_{};  // before the next one; grows with the size of the graph
-  std::vector<stuck_call> stuck_told_;
-  time_point stuck_told_at_;
+  std::vector<stuck_call> stuck_reported_;
+  time_point stuck_reported_at_;
   kept_answer kept_;
 };
 

@@ -26,7 +26,7 @@ alive_verbs::alive_verbs(concerns& all)
       queries_{kernel_.memory} {}
 
 void alive_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
-  to_look_at_ = 0;
+  to_check_ = 0;
   calls_.answer_all(queries_.callers(), calls_.share(why));
 }
 
@@ -71,7 +71,7 @@ void alive_verbs::check(ticket who, parked const& p) const {
 
 void alive_verbs::check_invariants() const {
   for (auto const& [_, q] : queries_.all()) {
-    invariant(!q.called.empty() && (!awaited(q).empty() || to_look_at_ > 0),
+    invariant(!q.called.empty() && (!awaited(q).empty() || to_check_ > 0),
               "an open alive query waits for somebody");
   }
   invariant(!error_ || queries_.all().empty(), "nobody asks who is alive once the job has failed");
@@ -138,19 +138,19 @@ void alive_verbs::charge(alive_queries::query const& q) const {
   kernel_.tally.steps += q.members->size() / query_tasks_per_step + q.called.size();
 }
 
-void alive_verbs::look_at_some() {
+void alive_verbs::check_some() {
   auto& all = queries_.all();
   auto const most = kernel_.tally.steps + steps_per_look;
   std::size_t looks = 0;
-  while (to_look_at_ > 0 && !all.empty() && kernel_.tally.steps < most) {
-    --to_look_at_;
+  while (to_check_ > 0 && !all.empty() && kernel_.tally.steps < most) {
+    --to_check_;
     auto next = all.upper_bound(looked_at_);
     if (next == all.end()) next = all.begin();
     looked_at_ = next->first;
     if (++looks % queries_per_step == 0) ++kernel_.tally.steps;
     answer_if_complete(next->second);
   }
-  if (all.empty()) to_look_at_ = 0;
+  if (all.empty()) to_check_ = 0;
 }
 
 barrier_failure alive_verbs::missing_from(time_point now, alive_queries::query const& q) const {

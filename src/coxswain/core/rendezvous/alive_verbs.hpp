@@ -19,10 +19,10 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   // Queries that wait for the task to ask end.
   void end_queries_awaiting(task_id id, status const& why);
   // Tasks have changed: queries may be complete.
-  void look_at_queries_again() { to_look_at_ = queries_.all().size(); }
+  void check_queries_again() { to_check_ = queries_.all().size(); }
   // Looks at some of these; the others are for the next call.
-  void look_at_some();
-  [[nodiscard]] bool has_queries_to_look_at() const noexcept { return to_look_at_ > 0; }
+  void check_some();
+  [[nodiscard]] bool has_queries_to_check() const noexcept { return to_check_ > 0; }
 
   [[nodiscard]] alive_queries const& all() const noexcept { return queries_; }
   [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
@@ -45,7 +45,7 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  static void fields(auto& a, auto& s) { a.members(s.queries_, s.to_look_at_, s.looked_at_); }
+  static void fields(auto& a, auto& s) { a.members(s.queries_, s.to_check_, s.looked_at_); }
 
   [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
   void answer_if_complete(alive_queries::query& q);
@@ -55,7 +55,7 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   alive_queries queries_;
   // Queries that have not been looked at since the last change of tasks, at most: those after
   // `looked_at_`, then from the first one on.
-  std::size_t to_look_at_{};
+  std::size_t to_check_{};
   alive_queries::query_number looked_at_{};
 };
 

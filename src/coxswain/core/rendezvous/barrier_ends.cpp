@@ -31,11 +31,12 @@ void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
   end_round(now, b, calls_.share(std::move(a)), {});
 }
 
-// The caller of this function gives `told` the outcome.
+// The caller of this function gives `answered` its outcome.
 void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
-                               std::optional<task_id> told) {
+                               std::optional<task_id> answered) {
   std::vector<task_id> owed_to = b.round.missing();
-  std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
+  std::erase_if(owed_to,
+                [&](task_id id) { return !roster_.at(id).is_connected() || id == answered; });
   fail_round_owing(now, b, std::move(why), std::move(owed_to));
 }
 

@@ -196,7 +196,7 @@ result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<tas
   return boost::make_local_shared<task_set const>(std::move(tasks));
 }
 
-// Only the core knows them: there can be several doors. An open round keeps its participants.
+// Only the core knows them: there can be several services. An open round keeps its participants.
 result<task_set_ptr> barrier_verbs::jax_tasks(task_id caller, barriers::barrier const* b,
                                               barrier_args const& args) const {
   if (!args.participants.empty()) return fail<&reasons::jax_barrier_lists_tasks>(args.name);

@@ -82,7 +82,7 @@ class barrier_verbs final : public blocking_concern {
   void push_progress(time_point now, barriers::barrier& b);
   void release_round(time_point now, barriers::barrier& b);
   void fail_round(time_point now, barriers::barrier& b, status why,
-                  std::optional<task_id> told = std::nullopt);
+                  std::optional<task_id> answered = std::nullopt);
   void fail_round_owing(time_point now, barriers::barrier& b, status why,
                         std::vector<task_id> owed_to);
   void fail_all_rounds(time_point now, status const& why);

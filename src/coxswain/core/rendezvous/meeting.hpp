@@ -54,7 +54,7 @@ class meeting {
     time_point deadline;
     owned_bytes data;
     duration progress_every{};  // zero: no progress reports
-    time_point progress_at{};   // when it is told next
+    time_point progress_at{};   // when it is reported next
 
    private:
     friend class meeting;

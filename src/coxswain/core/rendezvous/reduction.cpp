@@ -21,7 +21,8 @@ template <class Number>
 std::vector<Number> numbers_in(std::vector<bytes> const& operands) {
   std::vector<Number> numbers;
   numbers.reserve(operands.size());
-  for (bytes const& one : operands) numbers.push_back(from_little_endian<Number>(one.view()));
+  for (bytes const& operand : operands)
+    numbers.push_back(from_little_endian<Number>(operand.view()));
   return numbers;
 }
 
@@ -56,11 +57,12 @@ std::string best(std::vector<Number> const& numbers, Better better) {
 template <class Combine>
 std::string bit_by_bit(std::vector<bytes> const& operands, Combine combine) {
   std::string all{operands.front().view()};
-  for (bytes const& one : operands) {
-    std::transform(all.begin(), all.end(), one.view().begin(), all.begin(), [&](char a, char b) {
-      return static_cast<char>(
-          combine(static_cast<unsigned char>(a), static_cast<unsigned char>(b)));
-    });
+  for (bytes const& operand : operands) {
+    std::transform(all.begin(), all.end(), operand.view().begin(), all.begin(),
+                   [&](char a, char b) {
+                     return static_cast<char>(
+                         combine(static_cast<unsigned char>(a), static_cast<unsigned char>(b)));
+                   });
   }
   return all;
 }

@@ -175,9 +175,9 @@ void topology_verbs::fail_open_exchanges(status const& why) {
   }
   for (auto const& platform : open) {
     meeting const& m = exchanges_.find(platform)->waiting;
-    status const told = fail_as<&reasons::exchange_failed>(why.code(), platform, why.message(),
-                                                           m.arrived(), m.expected().size());
-    calls_.answer_all(exchanges_.forget(platform), calls_.share(told));
+    status const notice = fail_as<&reasons::exchange_failed>(why.code(), platform, why.message(),
+                                                             m.arrived(), m.expected().size());
+    calls_.answer_all(exchanges_.forget(platform), calls_.share(notice));
   }
 }
 

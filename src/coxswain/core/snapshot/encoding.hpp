@@ -55,7 +55,7 @@ inline constexpr auto last_of<growth> = growth::never;
 template <>
 inline constexpr auto last_of<rank_order> = rank_order::member;
 template <>
-inline constexpr auto last_of<parting> = parting::returning;
+inline constexpr auto last_of<detachment> = detachment::returning;
 template <>
 inline constexpr auto last_of<share_kind> = share_kind::task;
 

@@ -58,23 +58,23 @@ void fields(auto& a, maybe_const<connection> auto& x) {
 }
 void fields(auto& a, maybe_const<session> auto& x) {
   a.members(x.secret, x.attached, x.carrier, x.from, x.given, x.tasks, x.replaced, x.guest_of,
-            x.probed, x.heard, x.grace, x.expiry, x.wrote_since_heartbeat, x.has_said_bye,
+            x.probed, x.heard, x.grace, x.expiry, x.wrote_since_heartbeat, x.has_sent_bye,
             x.produces, x.names_job, x.highest, x.expected, x.open, x.kept, x.memory.kind,
             x.replies_sent, x.answered_through, x.is_restored, x.lost_its_trunk, x.resume_count);
 }
-void fields(auto& a, maybe_const<challenger> auto& x) { a.members(x.who, x.asked); }
+void fields(auto& a, maybe_const<claimant> auto& x) { a.members(x.who, x.asked); }
 void fields(auto& a, maybe_const<progress> auto& x) {
-  a.members(x.step, x.rose, x.waits_since, x.excused, x.told);
+  a.members(x.step, x.rose, x.waits_since, x.excused, x.reported);
 }
-void fields(auto& a, maybe_const<challenge> auto& x) {
+void fields(auto& a, maybe_const<holder_probe> auto& x) {
   a.members(x.by, x.probed, x.probe, x.holder_heard);
 }
 void fields(auto& a, maybe_const<last_holder> auto& x) {
   a.members(x.session, x.from, x.heard, x.failure, x.return_due);
 }
 void fields(auto& a, maybe_const<task> auto& x) {
-  a.members(x.state, x.recoverable, x.came_late, x.parted, x.place, x.progress_due, x.self,
-            x.held_by, x.last, x.waits, x.blocked, x.progress, x.challenge, x.is_jax);
+  a.members(x.state, x.recoverable, x.came_late, x.detached, x.place, x.progress_due, x.self,
+            x.held_by, x.last, x.waits, x.blocked, x.progress, x.holder_probe, x.is_jax);
 }
 
 }  // namespace coxswain::core

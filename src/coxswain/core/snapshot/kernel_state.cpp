@@ -119,7 +119,7 @@ void event_log::run::fields(auto& a, auto& s) {
   for (bool const is_in : s.tasks) tasks += is_in ? '1' : '0';
   a(7, tasks);
   if constexpr (is_loading<decltype(a)>) {
-    for (char const one : tasks) s.tasks.push_back(one == '1');
+    for (char const task : tasks) s.tasks.push_back(task == '1');
   }
 }
 
@@ -182,9 +182,9 @@ void event_log::fields(auto& a, auto& s) {
 }
 
 void kernel::fields(auto& a, auto& s) {
-  a.members(s.observed_, s.stalled_, s.stall_told_, s.deadlines, s.sessions, s.roster, s.event_log,
-            s.tally, s.lateness, s.error, s.stopping, s.out, s.unsent_bytes, s.events, s.term,
-            s.refuses_storing);
+  a.members(s.observed_, s.stalled_, s.stall_reported_, s.deadlines, s.sessions, s.roster,
+            s.event_log, s.tally, s.lateness, s.error, s.stopping, s.out, s.unsent_bytes, s.events,
+            s.term, s.refuses_storing);
   if constexpr (is_loading<decltype(a)>) s.resize_everyone();
 }
 

@@ -19,10 +19,10 @@ namespace {
 // How long listeners rest when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// How often closed and refused strangers are logged.
-constexpr duration tell_dismissed_every = 10s;
+// How often closed and refused pending peers are logged.
+constexpr duration report_dismissed_every = 10s;
 
-// How many of a host's strangers are checked for a silent one.
+// How many of a host's pending peers are checked for a silent one.
 constexpr std::size_t looked_at_max = 8;
 
 // Descriptors that are left for others: files, the log, an embedding program.
@@ -64,7 +64,7 @@ admission::admission(loop_iteration& t, connections& all, options const& o,
       gives_way_{gives_way()} {
   if (certificates != nullptr) {
     handshakes::limits const limits{o.core.hello_timeout, o.handshakes_per_second_max};
-    handshakes_.emplace(t.poller, *certificates, t.newcomers, limits, speaks_tls_only());
+    handshakes_.emplace(t.poller, *certificates, t.pending, limits, speaks_tls_only());
   }
   listen(o);
 }
@@ -98,10 +98,10 @@ void admission::listen(options const& o) {
   for (auto const& address : o.tcp_store_listen) add(address);
 }
 
-void admission::tell_not_allowed(std::string_view peer, std::string_view where,
-                                 std::string_view why) {
-  if (iteration_.now < tell_not_allowed_at_) return;
-  tell_not_allowed_at_ = iteration_.now + tell_dismissed_every;
+void admission::report_not_allowed(std::string_view peer, std::string_view where,
+                                   std::string_view why) {
+  if (iteration_.now < report_not_allowed_at_) return;
+  report_not_allowed_at_ = iteration_.now + report_dismissed_every;
   iteration_.report(core::severity::warning, {peer, " was refused at ", where, ": ", why});
 }
 
@@ -113,7 +113,7 @@ bool admission::is_allowed(int socket) const {
 }
 
 void admission::start() {
-  for (auto const& one : listeners_) one->start(iteration_.poller, *this);
+  for (auto const& listener : listeners_) listener->start(iteration_.poller, *this);
 }
 
 void admission::stop() noexcept {
@@ -130,7 +130,7 @@ void admission::iteration_begins() noexcept {
   if (handshakes_) handshakes_->iteration_begins(iteration_.now);
   if (!rest_until_ || iteration_.now < *rest_until_) return;
   rest_until_.reset();
-  for (auto const& one : listeners_) one->go_on();
+  for (auto const& listener : listeners_) listener->go_on();
 }
 
 void admission::accepted(listener const& by, net::socket socket, std::string peer) noexcept {
@@ -138,17 +138,17 @@ void admission::accepted(listener const& by, net::socket socket, std::string pee
     auto const speaks = by.on().speaks;
     if (speaks == protocols::tcp_store && !net::is_of_this_user(socket.value())) {
       ++refused_;
-      return tell_not_allowed(peer, by.address(), "its process is not of this user");
+      return report_not_allowed(peer, by.address(), "its process is not of this user");
     }
     if (speaks == protocols::jax && !is_allowed(socket.value())) {
       ++refused_;
-      return tell_not_allowed(peer, by.address(), "it is in no range of --xla-allow");
+      return report_not_allowed(peer, by.address(), "it is in no range of --xla-allow");
     }
     bool const speaks_tls =
         handshakes_ && !peer.starts_with("unix:") && speaks != protocols::tcp_store;
-    if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
+    if (!make_room_for(pending_peers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
     auto stream = std::make_unique<net::socket_stream>(std::move(socket));
-    crowded_ = false;
+    is_full_reported_ = false;
     if (speaks_tls)
       return handshakes_->begin(iteration_.now, std::move(stream), {std::move(peer), speaks});
     take(std::move(stream), {std::move(peer), speaks});
@@ -159,20 +159,20 @@ void admission::accepted(listener const& by, net::socket socket, std::string pee
 
 // True if there is a place for one more.
 bool admission::make_room_for(std::string_view host) {
-  auto const& known = iteration_.newcomers;
-  bool const is_crowd = known.of(host) >= strangers_per_host_max_;
+  auto const& known = iteration_.pending;
+  bool const is_over_limit = known.of(host) >= strangers_per_host_max_;
   // Connections with unread input are read in this iteration; handshakes can wait for long.
-  if (is_crowd && !dismiss_one(host) && handshakes_) return false;
+  if (is_over_limit && !dismiss_one(host) && handshakes_) return false;
   auto const taken = connections_.size() + (handshakes_ ? handshakes_->size() : 0);
   bool const is_known = host.empty() || known.knows(host);
   auto const kept = is_known ? 0 : kept_for_known_hosts(connections_max_);
-  return taken < connections_max_ - kept || dismiss_one(known.crowd());
+  return taken < connections_max_ - kept || dismiss_one(known.busiest_host());
 }
 
-// Closes the oldest silent stranger of the host. False if there is none among the oldest.
+// Closes the oldest silent pending peer of the host. False if there is none among the oldest.
 bool admission::dismiss_one(std::string_view host) {
-  for (auto const& one : iteration_.newcomers.oldest(host, looked_at_max)) {
-    bool const is_gone = one.what == strangers::peer::kind::handshake
+  for (auto const& one : iteration_.pending.oldest(host, looked_at_max)) {
+    bool const is_gone = one.what == pending_peers::peer::kind::handshake
                              ? handshakes_->dismiss(one.number)
                              : connections_.dismiss(connection_id{one.number}, gives_way_);
     if (!is_gone) continue;
@@ -183,9 +183,9 @@ bool admission::dismiss_one(std::string_view host) {
   return false;
 }
 
-void admission::tell_dismissed() {
-  if (dismissed_ == 0 || iteration_.now < tell_dismissed_at_) return;
-  tell_dismissed_at_ = iteration_.now + tell_dismissed_every;
+void admission::report_dismissed() {
+  if (dismissed_ == 0 || iteration_.now < report_dismissed_at_) return;
+  report_dismissed_at_ = iteration_.now + report_dismissed_every;
   refused_ += dismissed_;
   auto const count = std::exchange(dismissed_, 0);
   iteration_.report(core::severity::warning,
@@ -196,17 +196,17 @@ void admission::tell_dismissed() {
                      std::to_string(connections_max_), " (connections_max)"});
 }
 
-connection& admission::take(std::unique_ptr<net::byte_stream> stream, newcomer who) {
-  std::string const host{strangers::host_of(who.peer)};
+connection& admission::take(std::unique_ptr<net::byte_stream> stream, accepted_peer who) {
+  std::string const host{pending_peers::host_of(who.peer)};
   auto const id =
       iteration_.logic.open(iteration_.now, std::move(who.peer), draw_secret(), who.speaks);
   try {
-    iteration_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
+    iteration_.pending.came({pending_peers::peer::kind::connection, id.value}, host);
     auto& made = connections_.add(id, std::move(stream));
     ++accepted_;
     return made;
   } catch (std::exception const&) {
-    iteration_.newcomers.left({strangers::peer::kind::connection, id.value});
+    iteration_.pending.left({pending_peers::peer::kind::connection, id.value});
     iteration_.logic.lost(iteration_.now, id, core::loss::closed);
     throw;
   }
@@ -214,7 +214,7 @@ connection& admission::take(std::unique_ptr<net::byte_stream> stream, newcomer w
 
 void admission::let_in() noexcept {
   try {
-    tell_dismissed();
+    report_dismissed();
     if (!handshakes_) return;
     for (auto& one : handshakes_->take_callers()) {
       take(std::move(one.stream), std::move(one.who)).read_soon();
@@ -234,7 +234,7 @@ void admission::let_in() noexcept {
 // destroy the goodbye. TLS peers cannot be sent a plaintext goodbye.
 void admission::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
-  if (!std::exchange(crowded_, true)) {
+  if (!std::exchange(is_full_reported_, true)) {
     iteration_.report(core::severity::warning,
                       {"connections are refused: there are ", std::to_string(connections_max_),
                        ", the limit connections_max; raise the limit of open files (ulimit -n), or "
@@ -249,7 +249,7 @@ void admission::refuse(net::socket socket, bool speaks_tls) {
 
 void admission::out_of_room(int error) noexcept {
   rest_until_ = iteration_.now + rest;
-  if (std::exchange(crowded_, true)) return;
+  if (std::exchange(is_full_reported_, true)) return;
   iteration_.report(core::severity::error,
                     {"connections cannot be accepted for now: ", std::strerror(error),
                      "; raise the limit of open files (ulimit -n) or lower connections_max"});

@@ -2,11 +2,11 @@
 // Admission: the listeners, the limits on connections, and the TLS handshakes of peers that are not
 // connections yet. Not here: what happens on a connection (connection), loop iterations (server).
 //
-// A peer is a stranger until its Hello. If its host has too many strangers, or the limit of
-// connections is reached, a silent stranger is closed in favour of the newcomer: the oldest of that
-// host, or of the host with the most. One with unread input is not, nor is a handshake in its first
-// second. The last places, one in 32 but at most 64, are reserved for hosts with a connection after
-// Hello.
+// A peer is pending until its Hello. If its host has too many pending peers, or the limit of
+// connections is reached, a silent pending peer is closed in favour of the new one: the oldest of
+// that host, or of the host with the most. One with unread input is not, nor is a handshake in its
+// first second. The last places, one in 32 but at most 64, are reserved for hosts with a connection
+// after Hello.
 
 #include "coxswain/net/address_range.hpp"
 #include "coxswain/net/tls_context.hpp"
@@ -63,12 +63,12 @@ class admission final : accept_handler {
 
   void listen(options const& o);
   [[nodiscard]] bool is_allowed(int socket) const;
-  connection& take(std::unique_ptr<net::byte_stream> stream, newcomer who);
-  void tell_not_allowed(std::string_view peer, std::string_view where, std::string_view why);
+  connection& take(std::unique_ptr<net::byte_stream> stream, accepted_peer who);
+  void report_not_allowed(std::string_view peer, std::string_view where, std::string_view why);
   [[nodiscard]] bool make_room_for(std::string_view host);
   [[nodiscard]] bool dismiss_one(std::string_view host);
   void refuse(net::socket socket, bool speaks_tls);
-  void tell_dismissed();
+  void report_dismissed();
 
   loop_iteration& iteration_;
   connections& connections_;
@@ -84,11 +84,11 @@ class admission final : accept_handler {
   std::uint64_t accepted_{};
   std::uint64_t refused_{};
   std::uint64_t handshakes_failed_{};
-  std::uint64_t dismissed_{};         // since they were last logged
-  std::string dismissed_of_;          // the host of the last one
-  time_point tell_dismissed_at_{};    // no earlier
-  time_point tell_not_allowed_at_{};  // no earlier
-  bool crowded_{};  // logged that there is no room; again only after there was room
+  std::uint64_t dismissed_{};           // since they were last logged
+  std::string dismissed_of_;            // the host of the last one
+  time_point report_dismissed_at_{};    // no earlier
+  time_point report_not_allowed_at_{};  // no earlier
+  bool is_full_reported_{};  // logged that there is no room; again only after there was room
   bool stopped_{};
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int steps_max = 16;
 
 // How long a refused peer has to read the reason.
-constexpr duration parting_max = 1s;
+constexpr duration closing_max = 1s;
 
 // Younger ones are not closed: their peers may be busy.
 constexpr duration dismissed_after = 1s;
@@ -23,7 +23,7 @@ constexpr duration dismissed_after = 1s;
 class handshakes::handshake final : private net::watched {
  public:
   handshake(handshakes& of, std::uint64_t number, std::unique_ptr<net::byte_stream> stream,
-            newcomer who, time_point begun, time_point ends)
+            accepted_peer who, time_point begun, time_point ends)
       : of_{of},
         waiting_{std::move(stream)},
         number_{number},
@@ -47,11 +47,11 @@ class handshakes::handshake final : private net::watched {
   }
 
   [[nodiscard]] bool is_started() const noexcept { return stream_ != nullptr; }
-  [[nodiscard]] bool is_parting() const noexcept { return is_parting_; }
+  [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  [[nodiscard]] newcomer const& who() const noexcept { return who_; }
+  [[nodiscard]] accepted_peer const& who() const noexcept { return who_; }
   [[nodiscard]] std::string const& peer() const noexcept { return who_.peer; }
-  [[nodiscard]] std::string host() const { return std::string{strangers::host_of(who_.peer)}; }
+  [[nodiscard]] std::string host() const { return std::string{pending_peers::host_of(who_.peer)}; }
   [[nodiscard]] time_point begun() const noexcept { return begun_; }
   [[nodiscard]] time_point ends() const noexcept { return ends_; }
   [[nodiscard]] net::byte_stream const& stream() const noexcept {
@@ -77,24 +77,24 @@ class handshakes::handshake final : private net::watched {
   std::unique_ptr<net::byte_stream> waiting_;
   std::unique_ptr<net::tls_stream> stream_;  // once it has begun
   std::uint64_t number_;
-  newcomer who_;
+  accepted_peer who_;
   time_point begun_;
   time_point ends_;
   std::optional<net::readiness> ready_;
   net::owned_coroutine loop_;
-  bool is_parting_{};
+  bool is_closing_{};
 };
 
 net::owned_coroutine handshakes::handshake::run() {
   while (!is_started() && !ready_->hung_up()) co_await ready_->readable();
   bool goes_on = is_started();
-  is_parting_ = !goes_on;
+  is_closing_ = !goes_on;
   while (goes_on) {
     while (!of_.may_step()) co_await ready_->next_iteration();
     goes_on = go_on();
     if (goes_on) co_await ready_->readable();
   }
-  while (is_started() && is_parting_ && !is_gone()) co_await ready_->readable();
+  while (is_started() && is_closing_ && !is_gone()) co_await ready_->readable();
   of_.over_.push_back(number_);
 }
 
@@ -113,7 +113,7 @@ bool handshakes::handshake::go_on() {
 // Further input of the peer is read, since closing a socket with unread input can destroy output
 // that the peer has not read.
 void handshakes::handshake::refuse() {
-  is_parting_ = true;
+  is_closing_ = true;
   auto const& why = stream_->problem();
   if (why.code() == errc::failed_precondition) {
     std::string_view const words = stream_->meets_http() ? no_http() : of_.plain_goodbye_;
@@ -122,7 +122,7 @@ void handshakes::handshake::refuse() {
   }
   stream_->below().shut_write();
   of_.refusals_.push_back({peer(), why});
-  of_.plan(*this, of_.now_ + parting_max);
+  of_.plan(*this, of_.now_ + closing_max);
 }
 
 bool handshakes::handshake::is_gone() noexcept {
@@ -139,25 +139,26 @@ void handshakes::handshake::has_room() noexcept {
   ready_->poke();
 }
 
-handshakes::handshakes(net::poller& by, net::tls_context const& shown, strangers& among, limits l,
-                       std::string plain_goodbye)
+handshakes::handshakes(net::poller& by, net::tls_context const& shown, pending_peers& among,
+                       limits l, std::string plain_goodbye)
     : poller_{by},
       shown_{shown},
-      strangers_{among},
+      pending_peers_{among},
       limits_{l},
       plain_goodbye_{std::move(plain_goodbye)},
       pace_{l.per_second_max} {}
 
 handshakes::~handshakes() = default;
 
-void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream, newcomer who) {
+void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream,
+                       accepted_peer who) {
   now_ = now;
   auto const number = begun_++;
   auto const ends = deadline_after(now, limits_.longest);
   auto made =
       std::make_unique<handshake>(*this, number, std::move(stream), std::move(who), now, ends);
   auto& one = *all_.emplace(number, std::move(made)).first->second;
-  strangers_.came({strangers::peer::kind::handshake, number}, one.host());
+  pending_peers_.came({pending_peers::peer::kind::handshake, number}, one.host());
   plan(one, ends);
   auto& queue = waiting_[one.host()];
   queue.insert(number);
@@ -196,7 +197,7 @@ void handshakes::advance(time_point now) {
 
 void handshakes::visit(handshake& one, time_point now) {
   if (!one.is_started() && now < one.ends()) return start_next(one.host(), now);
-  if (!one.is_parting()) {
+  if (!one.is_closing()) {
     refusals_.push_back({one.peer(),
                          {errc::deadline_exceeded, "There was no whole TLS handshake within " +
                                                        core::in_words(limits_.longest) + "."}});
@@ -219,7 +220,7 @@ void handshakes::forget(handshake& one) {
   auto const number = one.number();
   auto const host = one.host();
   due_.erase({one.planned, number});
-  strangers_.left({strangers::peer::kind::handshake, number});
+  pending_peers_.left({pending_peers::peer::kind::handshake, number});
   all_.erase(number);
   auto const at = waiting_.find(host);
   if (at == waiting_.end()) return;
@@ -232,7 +233,7 @@ std::vector<handshakes::caller> handshakes::take_callers() {
   std::vector<caller> callers;
   for (auto const number : std::exchange(over_, {})) {
     auto& one = *all_.at(number);
-    if (!one.is_parting()) callers.push_back({one.who(), one.take_stream()});
+    if (!one.is_closing()) callers.push_back({one.who(), one.take_stream()});
     forget(one);
   }
   return callers;
@@ -248,7 +249,7 @@ bool handshakes::dismiss(std::uint64_t number) {
 
 void handshakes::clear() noexcept {
   for (auto const& [number, _] : all_) {
-    strangers_.left({strangers::peer::kind::handshake, number});
+    pending_peers_.left({pending_peers::peer::kind::handshake, number});
   }
   due_.clear();
   over_.clear();

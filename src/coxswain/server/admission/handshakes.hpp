@@ -11,7 +11,7 @@
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/tls_stream.hpp"
 #include "coxswain/server/admission/host_pace.hpp"
-#include "coxswain/server/admission/strangers.hpp"
+#include "coxswain/server/admission/pending_peers.hpp"
 #include "coxswain/server/dispatch.hpp"
 
 #include <cstddef>
@@ -35,8 +35,8 @@ class handshakes {
   };
 
   // A peer that speaks no TLS is sent `plain_goodbye` and nothing else. Handshakes are among the
-  // `strangers` while they last.
-  handshakes(net::poller& by, net::tls_context const& shown, strangers& among, limits l,
+  // `pending_peers` while they last.
+  handshakes(net::poller& by, net::tls_context const& shown, pending_peers& among, limits l,
              std::string plain_goodbye);
   ~handshakes();
   handshakes(handshakes const&) = delete;
@@ -44,8 +44,8 @@ class handshakes {
 
   // Starts one, at once or when the rate limit of its host allows: those of a host in order of
   // arrival. One whose peer goes away ends immediately, even before its start. `stream` is the
-  // connection to that newcomer. Throws as net::readiness does.
-  void begin(time_point now, std::unique_ptr<net::byte_stream> stream, newcomer who);
+  // connection to that peer. Throws as net::readiness does.
+  void begin(time_point now, std::unique_ptr<net::byte_stream> stream, accepted_peer who);
 
   // At the beginning of each iteration.
   void iteration_begins(time_point now) noexcept;
@@ -56,7 +56,7 @@ class handshakes {
   // The completed and the refused handshakes since the last call. Not from a coroutine. Input of an
   // accepted peer may already be in its stream, without a further edge.
   struct caller {
-    newcomer who;
+    accepted_peer who;
     std::unique_ptr<net::byte_stream> stream;
   };
   struct refusal {
@@ -88,7 +88,7 @@ class handshakes {
 
   net::poller& poller_;
   net::tls_context const& shown_;
-  strangers& strangers_;
+  pending_peers& pending_peers_;
   limits limits_;
   std::string plain_goodbye_;
   host_pace pace_;

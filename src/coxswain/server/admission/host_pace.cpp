@@ -15,7 +15,7 @@ host_pace::host_pace(std::size_t per_second_max)
       burst_{std::max(duration{100ms}, interval_)} {}
 
 time_point host_pace::begin(time_point now, std::string_view host) {
-  if (next_.size() >= look_at_) forget_rested(now);
+  if (next_.size() >= size_to_check_) forget_rested(now);
   auto& next = next_.try_emplace(std::string{host}, time_point::min()).first->second;
   auto const earliest = std::max(next, now - burst_) + interval_;
   if (earliest > now) return earliest;
@@ -25,7 +25,7 @@ time_point host_pace::begin(time_point now, std::string_view host) {
 
 void host_pace::forget_rested(time_point now) {
   std::erase_if(next_, [&](auto const& one) { return one.second <= now - burst_; });
-  look_at_ = std::max(hosts_min, next_.size() * 2);
+  size_to_check_ = std::max(hosts_min, next_.size() * 2);
 }
 
 }  // namespace coxswain::server

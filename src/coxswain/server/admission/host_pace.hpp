@@ -34,7 +34,7 @@ class host_pace {
   duration interval_;
   duration burst_;
   std::unordered_map<std::string, time_point> next_;  // if all kept to the exact interval
-  std::size_t look_at_{1024};                         // hosts, until the idle ones are removed
+  std::size_t size_to_check_{1024};                   // hosts, until the idle ones are removed
 };
 
 }  // namespace coxswain::server

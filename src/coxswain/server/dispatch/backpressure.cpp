@@ -68,7 +68,7 @@ void backpressure::let_large_arrive(time_point now, connection_id from, line& on
   }
 }
 
-void backpressure::look_at_large(connection_id from, line& on) {
+void backpressure::check_large(connection_id from, line& on) {
   if (on.grpc) {
     on.has_large = large_frames_.forget_if(from, [&](large_frame one) {
       return on.grpc->session.arriving_bytes(http2::stream_id{one.stream}) == 0;
@@ -82,7 +82,7 @@ void backpressure::look_at_large(connection_id from, line& on) {
 
 // Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
 // it is used up, connections without a task are closed, those with the most unread output first.
-void backpressure::look_at_memory(time_point now) {
+void backpressure::check_memory(time_point now) {
   auto const& memory = core_.memory();
   is_scarce_ = memory.transit() > memory.limit() / 16;
   if (!is_scarce_) return;
@@ -117,7 +117,7 @@ void backpressure::yield(time_point now, connection_id from, line& on) {
 }
 
 void backpressure::resume_paused(time_point now) {
-  look_at_memory(now);
+  check_memory(now);
   if (!large_frames_.empty()) {
     for (auto const [from, stream] : large_frames_.waiting()) {
       auto* const on = lines_.find(from);

@@ -34,7 +34,7 @@ class backpressure {
   [[nodiscard]] bool is_scarce() const noexcept { return is_scarce_; }
 
   // Messages in transit have changed.
-  void look_at_memory(time_point now);
+  void check_memory(time_point now);
 
   // Pauses a connection that only reads, until memory is no longer scarce.
   void yield(time_point now, connection_id from, line& on);
@@ -43,7 +43,7 @@ class backpressure {
   [[nodiscard]] bool admit(time_point now, connection_id from, line& on);
 
   // Input was read: whether its large frame, or its large requests, have arrived.
-  void look_at_large(connection_id from, line& on);
+  void check_large(connection_id from, line& on);
 
   // Large requests of a connection that speaks gRPC arrive when there is memory for them, each
   // alone: other calls of its tasks go on.

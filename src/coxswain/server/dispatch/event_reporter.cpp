@@ -17,12 +17,12 @@ void event_reporter::deliver(time_point now) {
   core_.take_events(now, events);
   for (auto& one : reported_) events.push_back(std::move(one));
   reported_.clear();
-  if (log_) tell(events);
+  if (log_) log_events(events);
   events.clear();
   if (events.capacity() <= room_max) room_ = std::move(events);
 }
 
-void event_reporter::tell(std::vector<core::event> const& events) const {
+void event_reporter::log_events(std::vector<core::event> const& events) const {
   for (auto const& one : events) {
     try {
       log_(one);

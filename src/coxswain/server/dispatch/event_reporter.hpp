@@ -27,7 +27,7 @@ class event_reporter {
   void deliver(time_point now);
 
  private:
-  void tell(std::vector<core::event> const& events) const;
+  void log_events(std::vector<core::event> const& events) const;
 
   recorded_core& core_;
   std::function<void(core::event const&)> log_;

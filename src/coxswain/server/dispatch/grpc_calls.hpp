@@ -1,8 +1,8 @@
 #pragma once
-// Between an HTTP/2 session and the door for JAX processes.
+// Between an HTTP/2 session and the service for JAX processes.
 
 #include "coxswain/http2/server_session.hpp"
-#include "coxswain/xla/door.hpp"
+#include "coxswain/xla/xla_service.hpp"
 
 #include <limits>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace coxswain::server {
 
-// Passes an event of the session to the door. `is_full`: too many replies wait to be read.
-inline void pass_to(xla::door& to, time_point now, connection_id from,
+// Passes an event of the session to xla_service. `is_full`: too many replies wait to be read.
+inline void pass_to(xla::xla_service& to, time_point now, connection_id from,
                     http2::server_session const& of, http2::server_event const& what,
                     bool is_full) {
   if (auto const* const call = std::get_if<http2::call>(&what)) {
@@ -29,7 +29,7 @@ inline void pass_to(xla::door& to, time_point now, connection_id from,
   }
 }
 
-// Passes the door's reply to the session.
+// Passes xla_service's reply to the session.
 inline void answer(http2::server_session& by, xla::reply& what) {
   http2::stream_id const stream{what.to.stream};
   if (what.how.ok()) {

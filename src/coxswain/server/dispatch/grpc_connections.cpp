@@ -46,9 +46,9 @@ http2::limits limits_for(core::coordinator const& core) {
   return made;
 }
 
-// The door's part of the server's options.
-xla::door_options door_options_of(options const& o, time_point now) {
-  xla::door_options made;
+// xla_service's part of the server's options.
+xla::xla_service_options xla_service_options_of(options const& o, time_point now) {
+  xla::xla_service_options made;
   made.job = o.core.job;
   made.host = o.xla.host;
   made.num_tasks = o.core.num_tasks;
@@ -65,8 +65,8 @@ xla::door_options door_options_of(options const& o, time_point now) {
   return made;
 }
 
-xla::door_options with_crowd(xla::door_options made, line_table const& lines) {
-  made.is_crowded = [&lines](connection_id id) {
+xla::xla_service_options with_is_full(xla::xla_service_options made, line_table const& lines) {
+  made.is_full = [&lines](connection_id id) {
     auto const* const on = lines.find(id);
     return on != nullptr && on->grpc && on->grpc->session.unsent_bytes() > unread_listings_max;
   };
@@ -81,7 +81,8 @@ grpc_connections::grpc_connections(parts of, options const& o, incarnation self,
       steps_{of.steps},
       memory_{of.memory},
       events_{of.events},
-      door_{with_crowd(door_options_of(o, now), lines_), self, core_, core_.logic().memory()},
+      service_{with_is_full(xla_service_options_of(o, now), lines_), self, core_,
+               core_.logic().memory()},
       found_{std::make_unique<grpc_events>()},
       queued_bytes_max_{o.queued_bytes_max} {}
 
@@ -97,7 +98,7 @@ std::string grpc_connections::open(time_point now, connection_id from, line& on)
     on.grpc->is_served = true;
     on.greeted = true;
     had_clients_ = true;
-    door_.opened(now, from, core.peer_of(from), core.secret_of(from));
+    service_.opened(now, from, core.peer_of(from), core.secret_of(from));
   } else {
     auto why = xla::by_service({errc::unauthenticated, no_token});
     on.grpc->session.refuse_calls(why.code, std::move(why.text), std::move(why.details));
@@ -108,9 +109,9 @@ std::string grpc_connections::open(time_point now, connection_id from, line& on)
 bool grpc_connections::begin_input(time_point now, connection_id from, line& on,
                                    std::string_view input) {
   steps_.refill(on.steps);
-  if (on.grpc->is_served) door_.heard(now, from);
+  if (on.grpc->is_served) service_.heard(now, from);
   on.steps.waits = false;
-  on.steps.acts_for_tasks = door_.acts_for_tasks(from);
+  on.steps.acts_for_tasks = service_.acts_for_tasks(from);
   return may_receive(from, on, input);
 }
 
@@ -139,7 +140,7 @@ bool grpc_connections::receive(time_point now, connection_id from, line& on,
 void grpc_connections::end_input(time_point now, connection_id from, line& on,
                                  std::string_view input) {
   grpc_line& g = *on.grpc;
-  if (on.has_large) memory_.look_at_large(from, on);
+  if (on.has_large) memory_.check_large(from, on);
   if (!g.session.wants_read() && !g.leaves && !g.session.error().empty()) {
     on.deaf = true;
     core_.malformed(now, from, g.session.error());
@@ -166,7 +167,7 @@ void grpc_connections::take_events(time_point now, connection_id from, line& on)
     if (call != nullptr) ++calls_received_;
     if (g.is_served) {
       bool const is_full = call != nullptr && g.session.burden() > queued_bytes_max_;
-      pass_to(door_, now, from, g.session, what, is_full);
+      pass_to(service_, now, from, g.session, what, is_full);
     }
     if (call != nullptr || std::holds_alternative<http2::call_cancelled>(what)) {
       steps_.charge(on.steps, 0);
@@ -177,7 +178,7 @@ void grpc_connections::take_events(time_point now, connection_id from, line& on)
 
 void grpc_connections::send(time_point now, line const* on, core::outgoing const& what) {
   auto const* const bye = std::get_if<core::goodbye>(&what.what->value);
-  if (on == nullptr || on->grpc->is_served || bye == nullptr) return door_.sent(now, what);
+  if (on == nullptr || on->grpc->is_served || bye == nullptr) return service_.sent(now, what);
   xla::effect end = xla::goodbye{what.to, bye->why};
   make_effective(now, end);
 }
@@ -214,13 +215,13 @@ void grpc_connections::make_effective(time_point now, xla::effect& what) {
 
 void grpc_connections::apply_effects(time_point now) {
   if (!has_effects()) return;
-  door_.take_effects(effects_);
-  for (auto& one : effects_) {
+  service_.take_effects(effects_);
+  for (auto& effect : effects_) {
     try {
-      make_effective(now, one);
+      make_effective(now, effect);
     } catch (std::exception const&) {  // out of memory: the client repeats the call on another
                                        // connection
-      if (auto const* const r = std::get_if<xla::reply>(&one)) {
+      if (auto const* const r = std::get_if<xla::reply>(&effect)) {
         if (auto* const on = lines_.find(r->to.on)) on->out.abandon();
       }
     }
@@ -242,7 +243,7 @@ void grpc_connections::pump(time_point now, connection_id to, line& on) {
   }
   bool const is_over = !g.session.wants_read() && !g.session.wants_write();
   if ((g.leaves && !g.session.wants_write()) || is_over) on.out.end_with({});
-  look_at_window(now, to, on);
+  check_window(now, to, on);
   bool const pauses = g.session.answer_bytes() > answers_max && !on.out.ends();
   if (pauses != on.waits_for_memory) lines_.pause(now, to, on, pauses);
 }
@@ -263,7 +264,7 @@ void grpc_connections::overtake(line& on) {
 }
 
 // A peer with a closed window does not read, even if its kernel accepts bytes.
-void grpc_connections::look_at_window(time_point now, connection_id to, line& on) {
+void grpc_connections::check_window(time_point now, connection_id to, line& on) {
   bool const waits = on.grpc->session.waits_for_window();
   auto const sent = on.grpc->session.sent_bytes();
   bool const has_taken = std::exchange(on.grpc->sent_bytes, sent) != sent;
@@ -274,14 +275,14 @@ void grpc_connections::look_at_window(time_point now, connection_id to, line& on
 }
 
 void grpc_connections::use(std::vector<core::credential> const& credentials) {
-  door_.use_token(core::worker_token(credentials));
+  service_.use_token(core::worker_token(credentials));
 }
 
 void grpc_connections::advance(time_point now) {
   auto const due = next_deadline();
   if (!due || now < *due) return;
   auto const guard = core_.completing();
-  door_.advance(now);
+  service_.advance(now);
 }
 
 }  // namespace coxswain::server

@@ -22,7 +22,7 @@ struct grpc_line {
   http2::server_session session;
   std::string unread;          // input that waits for its quantum
   std::uint64_t sent_bytes{};  // of messages, when the window was last checked
-  bool is_served{};            // by the door; else every call is refused
+  bool is_served{};            // by xla_service; else every call is refused
   bool leaves{};               // ends when its goodbye is written
 };
 

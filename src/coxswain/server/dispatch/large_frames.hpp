@@ -63,7 +63,7 @@ class large_frames {
   // Those that wait, the longest first.
   [[nodiscard]] std::vector<large_frame> waiting() const {
     std::vector<large_frame> all;
-    for (timed const& one : waiting_) all.push_back(one.which);
+    for (timed const& waiter : waiting_) all.push_back(waiter.which);
     return all;
   }
 

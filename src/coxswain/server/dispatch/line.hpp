@@ -2,8 +2,8 @@
 // The byte-level state of one connection in dispatch, whose classes change it.
 
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/server/accepted_peer.hpp"
 #include "coxswain/server/dispatch/step_scheduler.hpp"
-#include "coxswain/server/newcomer.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/wire/frame.hpp"
 

@@ -47,11 +47,11 @@ class line_table {
         changed_.push_back(id);
       }
     }
-    tell_paused(now, id, on);
+    notify_paused(now, id, on);
   }
 
   // Informs the core if its outbox pauses or resumes reading.
-  void tell_paused(time_point now, connection_id id, line& on) {
+  void notify_paused(time_point now, connection_id id, line& on) {
     if (on.reading_paused != on.out.pauses_reading()) toggle_paused(now, id, on);
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 // The core, whose inputs and outputs are recorded: every input is recorded before the core gets it,
-// also those of the door for JAX processes (xla). And the memory reserved to complete operations.
-// Times must not go backwards, except that of `advance`. Not thread-safe. Not here: the inputs'
-// meaning (core/coordinator), the recording (recorder).
+// also those of the service for JAX processes (xla). And the memory reserved to complete
+// operations. Times must not go backwards, except that of `advance`. Not thread-safe. Not here: the
+// inputs' meaning (core/coordinator), the recording (recorder).
 
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/core/coordinator.hpp"

@@ -88,7 +88,7 @@ bool tcp_store_connections::receive(time_point now, connection_id from, line& on
   auto rest = std::string_view{t.unread}.substr(t.taken);
   auto found = t.requests.next(rest);
   t.taken = t.unread.size() - rest.size();
-  if (on.has_large) memory_.look_at_large(from, on);
+  if (on.has_large) memory_.check_large(from, on);
   if (!found) {
     end(now, from, on, found.error());
     return false;
@@ -96,7 +96,7 @@ bool tcp_store_connections::receive(time_point now, connection_id from, line& on
   if (!*found) return t.requests.asks_for() == 0 || memory_.admit(now, from, on);
   ++requests_received_;
   std::size_t size = 0;
-  for (auto const& one : (*found)->texts) size += one.size();
+  for (auto const& text : (*found)->texts) size += text.size();
   tcp_store::output what;
   if (status why = t.client.received(std::move(**found), what); !why.ok()) {
     end(now, from, on, why);
@@ -148,7 +148,7 @@ void tcp_store_connections::wrote(time_point now, connection_id to, line& on) {
   if (on.waits_for_memory && !is_full(on)) {
     lines_.pause(now, to, on, false);
   } else {
-    lines_.tell_paused(now, to, on);
+    lines_.notify_paused(now, to, on);
   }
 }
 

@@ -46,7 +46,7 @@ struct route_line {
   connection_id trunk;
   std::uint32_t number;
   std::size_t room{wire::route_room_max};  // bytes that the relay takes
-  std::size_t unreported{};                // received since the relay was last told of room
+  std::size_t unreported{};                // received since the relay was last notified of room
   std::string unread;                      // received, and not fed to the decoder
   transit_bytes counted;                   // of `unread`
   bool goes_on{};                          // is in the list of the line_table

@@ -1,6 +1,7 @@
 #pragma once
 // Batches: the pieces in which a journal's records are written. Each has a number, a checksum, and
-// the checksum of the batch before, so that a torn end and damage in the middle can be told apart.
+// the checksum of the batch before, so that a torn end and damage in the middle can be
+// distinguished.
 //
 //   magic          4 bytes
 //   length         4   of the payload

@@ -160,7 +160,7 @@ void file_journal::go_on() {
   last_at_ = found_.last_written.coordinator;
   snapshot_at_ = clock(CLOCK_BOOTTIME);
   if (!found_.snapshots.empty()) last_snapshot_ = found_.snapshots.back().number;
-  for (auto const& one : found_.segments) bytes_written_ += one.valid_bytes;
+  for (auto const& segment : found_.segments) bytes_written_ += segment.valid_bytes;
   count_files();
   if (found_.is_torn) cut_torn_end();
   if (disk_) synchronize_found();
@@ -175,10 +175,10 @@ void file_journal::cut_torn_end() const {
 
 // The process before may have been killed while some of it was only written.
 void file_journal::synchronize_found() const {
-  for (auto const& one : found_.segments) {
-    net::descriptor const file{::open(one.path.c_str(), O_RDONLY | O_CLOEXEC)};
+  for (auto const& segment : found_.segments) {
+    net::descriptor const file{::open(segment.path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!file || ::fdatasync(file.value()) != 0) {
-      throw unavailable("cannot synchronize '" + one.path + "' with its disk", errno);
+      throw unavailable("cannot synchronize '" + segment.path + "' with its disk", errno);
     }
   }
   sync_directory(directory_);

@@ -99,7 +99,7 @@ void read_head(journal_files& into, std::string const& path) {
   into.behaviour = found->behaviour;
 }
 
-// Whether any whole batch that begins after `from` tells that more than those up to `number` was
+// Whether any whole batch that begins after `from` shows that more than those up to `number` was
 // durable. Without one, what is missing may never have reached the disk, and nothing followed from
 // it.
 bool was_durable(std::string_view bytes, std::size_t from, std::uint64_t number) {
@@ -257,13 +257,14 @@ journal_lock lock_journal(std::string const& directory) {
 }
 
 void each_batch(journal_files const& of, std::function<void(batch const&)> const& use) {
-  for (auto const& one : of.segments) {
-    if (one.batches == 0) continue;
-    auto const bytes = content_of(one.path);
+  for (auto const& segment : of.segments) {
+    if (segment.batches == 0) continue;
+    auto const bytes = content_of(segment.path);
     std::size_t at = 0;
-    for (std::uint64_t i = 0; i < one.batches; ++i) {
+    for (std::uint64_t i = 0; i < segment.batches; ++i) {
       auto const next = read_batch(std::string_view{bytes}.substr(at));
-      if (!next) throw error{{errc::data_loss, "'" + one.path + "' has changed while it was read"}};
+      if (!next)
+        throw error{{errc::data_loss, "'" + segment.path + "' has changed while it was read"}};
       use(*next);
       at += next->bytes();
     }

@@ -60,8 +60,8 @@ void check_earlier(journal_check& into, std::string const& directory) {
   bool const has_beginning = fs::exists(segment_path(directory, 1));
   if (used == 0 || (!has_beginning && oldest->file.number == used)) return;
   auto const all = read_journal(directory, has_beginning ? 0 : oldest->file.number);
-  for (auto const& one : all.segments) {
-    if (one.first <= used) into.earlier.push_back(one);
+  for (auto const& segment : all.segments) {
+    if (segment.first <= used) into.earlier.push_back(segment);
   }
   if (all.last_number < used) into.earlier_damage = all.damage;
 }
@@ -157,8 +157,8 @@ std::uint64_t records_in(batch const& of) {
 
 status journal_check::damage() const {
   if (!used.damage.ok()) return used.damage;
-  for (auto const& one : snapshots) {
-    if (is_damaged(one.outcome)) return one.outcome;
+  for (auto const& snapshot : snapshots) {
+    if (is_damaged(snapshot.outcome)) return snapshot.outcome;
   }
   return earlier_damage;
 }
@@ -191,9 +191,9 @@ journal_cut repair_journal(std::string const& directory) {
   }
   auto const used = found.used.snapshots.empty() ? 0 : found.used.snapshots.back().number;
   bool const removes_earlier = !found.earlier_damage.ok();
-  for (auto const& one : found.snapshots) {
-    bool const is_earlier = removes_earlier && one.file.number < used;
-    if (is_damaged(one.outcome) || is_earlier) set_aside(made, one.file.path);
+  for (auto const& snapshot : found.snapshots) {
+    bool const is_earlier = removes_earlier && snapshot.file.number < used;
+    if (is_damaged(snapshot.outcome) || is_earlier) set_aside(made, snapshot.file.path);
   }
   for (auto const& one : found.earlier) {
     if (removes_earlier) set_aside(made, one.path);

@@ -8,7 +8,7 @@ namespace coxswain::server {
 namespace {
 
 constexpr duration slow = 1s;
-constexpr duration told_period = 1min;
+constexpr duration report_period = 1min;
 constexpr duration unhealthy = 10s;
 
 }  // namespace
@@ -31,8 +31,8 @@ std::optional<std::string> journal_watch::warning(time_point now) {
     return "the journal's files have three quarters of their limit (journal.bytes_max)";
   }
   auto const took = journal_.slowest_synchronization();
-  if (took < slow || now < slow_disk_told_ + told_period) return std::nullopt;
-  slow_disk_told_ = now;
+  if (took < slow || now < slow_disk_reported_ + report_period) return std::nullopt;
+  slow_disk_reported_ = now;
   return "the journal's disk is slow: a synchronization takes " + core::in_words(took) +
          ", and replies wait for it";
 }

@@ -19,7 +19,7 @@ namespace coxswain::server {
 
 class journal_watch {
  public:
-  // `of` must outlive it. `is_restored`: the core may have been told by another process.
+  // `of` must outlive it. `is_restored`: the core may have been fed by another process.
   journal_watch(file_journal& of, std::uint64_t bytes_max, bool is_restored);
 
   // An input for the core if it does not know yet whether there is space.
@@ -37,7 +37,7 @@ class journal_watch {
   std::uint64_t bytes_max_;
   std::optional<std::string> lack_of_space_;  // as the core knows it; none: not known
   bool is_nearly_full_{};
-  time_point slow_disk_told_{};
+  time_point slow_disk_reported_{};
 };
 
 }  // namespace coxswain::server

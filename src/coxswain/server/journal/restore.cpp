@@ -42,7 +42,7 @@ error cannot_replay(file_journal const& in, status const& why) {
 class progress_report {
  public:
   progress_report(options const& o, journal_files const& of) : to_{o.journal.progress} {
-    for (auto const& one : of.segments) so_far_.bytes_in_all += one.valid_bytes;
+    for (auto const& segment : of.segments) so_far_.bytes_in_all += segment.valid_bytes;
     if (to_) to_(so_far_);
   }
 

@@ -180,7 +180,7 @@ void recorder::write_event(time_point now, core::event const& what) {
 void recorder::write_digest(time_point now, std::vector<core::outgoing> const& messages) {
   wire::record sent;
   if (pass_on_) {
-    for (auto const& one : messages) output_.add(one);
+    for (auto const& message : messages) output_.add(message);
     sent.number = messages.size();
   }
   if (output_.empty()) return;

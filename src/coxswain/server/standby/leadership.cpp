@@ -59,18 +59,18 @@ void leadership::report_trouble() {
 
 asio::awaitable<void> leadership::watch_space(std::shared_ptr<leadership> self) {
   asio::steady_timer timer{self->by_->executor()};
-  bool was_told = false;
+  bool was_notified = false;
   while (!self->is_over_ && self->log->failure().ok()) {
     auto const now = co_await etcd::read_usage(self->by_, clock_now());
     bool const is_filling = now.why.ok() && now.bytes > now.quota / 2;
-    if (is_filling && !was_told && !self->is_over_) {
+    if (is_filling && !was_notified && !self->is_over_) {
       self->report_(core::severity::warning, "etcd's database has " +
                                                  std::to_string(now.bytes / mebibyte) + " MiB of " +
                                                  std::to_string(now.quota / mebibyte) +
                                                  " MiB; when it is full, the job waits");
     }
     if (is_filling) self->log->free_space();
-    was_told = is_filling;
+    was_notified = is_filling;
     timer.expires_after(ask_space_every);
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

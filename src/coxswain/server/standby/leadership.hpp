@@ -50,7 +50,7 @@ class leadership : public std::enable_shared_from_this<leadership> {
   // Gives the leadership up, after all inputs are durable. Gives up at `give_up_at`.
   static asio::awaitable<void> resign(std::shared_ptr<leadership> self, time_point give_up_at);
 
-  // Ends it without telling etcd.
+  // Ends it without notifying etcd.
   void abandon();
 
  private:

@@ -105,8 +105,8 @@ void redirector::reload_certificates() {
 
 std::vector<std::string> redirector::inherited() const {
   std::vector<std::string> made;
-  for (auto const& one : listeners_) {
-    int const copy = ::fcntl(one->descriptor(), F_DUPFD_CLOEXEC, 0);
+  for (auto const& listener : listeners_) {
+    int const copy = ::fcntl(listener->descriptor(), F_DUPFD_CLOEXEC, 0);
     if (copy < 0) throw error{{errc::resource_exhausted, "no descriptor for a listener"}};
     made.push_back("fd://" + std::to_string(copy));
   }

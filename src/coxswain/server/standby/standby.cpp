@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t lease_ttl = 3;
 
 // For each step of a campaign.
-constexpr duration patience = 5s;
+constexpr duration call_timeout = 5s;
 
 // So that not all standbys begin at once.
 constexpr duration delay_max = 50ms;
@@ -32,7 +32,7 @@ constexpr duration delay_max = 50ms;
 // After its own campaign a standby has the last inputs at once, unless its member lags.
 constexpr duration lag_max = 500ms;
 
-constexpr duration look_at_lag_every = 1s;
+constexpr duration check_lag_every = 1s;
 
 // A leader's process has ended if its connection was reset, and this many connects are refused.
 constexpr int refusals_wanted = 3;
@@ -75,11 +75,11 @@ standby::standby(asio::io_context& io, options o, standby_options s, reporter re
       settings_{std::move(s)},
       report_{std::move(report)},
       keys_{options_.core.job},
-      doors_{std::make_shared<redirector>(io, options_)},
+      redirector_{std::make_shared<redirector>(io, options_)},
       by_{etcd::client::make(io.get_executor(), settings_.etcd)},
       wakes_{io} {
   expect_restarts(options_);
-  auto const& listens_at = doors_->addresses().front();
+  auto const& listens_at = redirector_->addresses().front();
   if (settings_.address.empty()) settings_.address = listens_at;
   place_ = place_of(listens_at);
 }
@@ -91,8 +91,8 @@ void standby::stop() {
 
 asio::awaitable<std::shared_ptr<leadership>> standby::lead(std::shared_ptr<standby> self) {
   self->seen_leader_ = -1;
-  self->doors_->say(standby_says(self->options_.core.job, {}));
-  self->doors_->start();
+  self->redirector_->say(standby_says(self->options_.core.job, {}));
+  self->redirector_->start();
   self->job_ = std::make_unique<replica>(
       self->options_, [raw = self.get()] { raw->wakes_.cancel(); }, self->report_);
   self->following_ = std::make_shared<etcd::follower>(self->by_, self->keys_, *self->job_);
@@ -107,7 +107,7 @@ asio::awaitable<std::shared_ptr<leadership>> standby::lead(std::shared_ptr<stand
   }
   self->following_->stop();
   self->following_.reset();
-  self->doors_->stop();
+  self->redirector_->stop();
   if (self->is_stopped_ && won) won->abandon();
   if (failure) std::rethrow_exception(failure);
   co_return won;
@@ -127,8 +127,8 @@ asio::awaitable<std::shared_ptr<leadership>> standby::await_turn(std::shared_ptr
       // The key of this process, from before etcd was away; or of one before it, which has ended,
       // since this one listens at its address.
       if (is_of(self->place_, leader.lease)) {
-        static_cast<void>(
-            co_await etcd::depose(self->by_, self->keys_, leader.revision, clock_now() + patience));
+        static_cast<void>(co_await etcd::depose(self->by_, self->keys_, leader.revision,
+                                                clock_now() + call_timeout));
       }
       co_await wait(self, 1s);
     } else if (job.has_seen_the_end()) {
@@ -161,11 +161,11 @@ asio::awaitable<std::shared_ptr<leadership>> standby::campaign(std::shared_ptr<s
   co_await wait(self, duration{draw_lease(self->place_) % delay_max.count()});
   if (self->is_stopped_ || job.leader().revision != 0) co_return nullptr;
   auto const alive = std::make_shared<etcd::lease>(self->by_, draw_lease(self->place_), lease_ttl);
-  status why = co_await etcd::lease::grant(alive, clock_now() + patience);
+  status why = co_await etcd::lease::grant(alive, clock_now() + call_timeout);
   etcd::campaign_result result;
   if (why.ok()) {
     result = co_await etcd::campaign(self->by_, self->keys_, self->settings_.address, alive->id(),
-                                     clock_now() + patience);
+                                     clock_now() + call_timeout);
     why = result.why;
   }
   if (!why.ok()) self->report_(core::severity::warning, "no election: " + why.text());
@@ -212,7 +212,7 @@ void standby::see_leader() {
   auto const& leader = job_->leader();
   auto const before = std::exchange(seen_leader_, leader.revision);
   if (leader.revision == before) return;
-  doors_->say(standby_says(options_.core.job, leader.address));
+  redirector_->say(standby_says(options_.core.job, leader.address));
   if (leader.revision == 0) {
     if (before > 0) report_(core::severity::warning, "nobody leads the job");
     return;
@@ -244,13 +244,13 @@ asio::awaitable<void> standby::watch_lag(std::shared_ptr<standby> self) {
   while (self->following_ == by && !self->is_stopped_) {
     auto const had = self->job_->end().entry;
     auto const behind = co_await etcd::count_entries_after(self->by_, self->keys_, had,
-                                                           clock_now() + look_at_lag_every);
+                                                           clock_now() + check_lag_every);
     if (self->following_ != by) co_return;
     self->lag_entries_ = behind;
     auto const has = self->job_->end().entry;
     if (behind && has > had) *self->lag_entries_ -= std::min(*behind, has - had);
     if (self->lag_entries_ == 0U) self->caught_up_at_ = clock_now();
-    timer.expires_after(look_at_lag_every);
+    timer.expires_after(check_lag_every);
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
 }
@@ -281,7 +281,7 @@ asio::awaitable<void> standby::watch_process(std::shared_ptr<standby> self, etcd
       self->report_(core::severity::warning,
                     "the leader's process at " + of.address + " has ended");
       static_cast<void>(
-          co_await etcd::depose(self->by_, self->keys_, of.revision, clock_now() + patience));
+          co_await etcd::depose(self->by_, self->keys_, of.revision, clock_now() + call_timeout));
       co_return;
     }
     over->drop();

@@ -1,6 +1,6 @@
 #pragma once
 // A coordinator beside others of its job: it follows the job in etcd until there is no leader, and
-// then becomes the leader if it can. Until then its peers are told to resume elsewhere, or later.
+// then becomes the leader if it can. Until then its peers are asked to resume elsewhere, or later.
 // Not thread-safe. Not here: leading (server).
 
 #include "coxswain/base/status.hpp"
@@ -39,7 +39,9 @@ class standby : public std::enable_shared_from_this<standby> {
   static std::shared_ptr<standby> make(asio::io_context& io, options o, standby_options s,
                                        reporter report);
 
-  [[nodiscard]] std::vector<std::string> const& addresses() const { return doors_->addresses(); }
+  [[nodiscard]] std::vector<std::string> const& addresses() const {
+    return redirector_->addresses();
+  }
 
   // Where clients reach this coordinator.
   void advertise(std::string address) { settings_.address = std::move(address); }
@@ -52,7 +54,7 @@ class standby : public std::enable_shared_from_this<standby> {
 
   // Its listeners once more, for server::server, which closes them. They keep accepting when it
   // ends.
-  [[nodiscard]] std::vector<std::string> inherited() const { return doors_->inherited(); }
+  [[nodiscard]] std::vector<std::string> inherited() const { return redirector_->inherited(); }
 
   // Ends `lead`.
   void stop();
@@ -62,7 +64,7 @@ class standby : public std::enable_shared_from_this<standby> {
 
   // Replaces what comes from files, for its next leadership, too. Throws coxswain::error: see
   // server::reload_certificates.
-  void reload_certificates() { doors_->reload_certificates(); }
+  void reload_certificates() { redirector_->reload_certificates(); }
   void replace_credentials(std::vector<core::credential> by) {
     options_.core.credentials = std::move(by);
   }
@@ -83,7 +85,7 @@ class standby : public std::enable_shared_from_this<standby> {
   standby_options settings_;
   reporter report_;
   etcd::job_keys keys_;
-  std::shared_ptr<redirector> doors_;
+  std::shared_ptr<redirector> redirector_;
   std::shared_ptr<etcd::client> by_;
   std::unique_ptr<replica> job_;
   std::shared_ptr<etcd::follower> following_;

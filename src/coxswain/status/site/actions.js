@@ -90,8 +90,8 @@ class Actions {
 
 async function whyRefused(answer) {
   if (!answer) return 'The coordinator cannot be reached.';
-  const said = await answer.json().catch(() => null);
-  return said?.message ?? `The coordinator answered ${answer.status}.`;
+  const reply = await answer.json().catch(() => null);
+  return reply?.message ?? `The coordinator answered ${answer.status}.`;
 }
 
 // A line at the bottom, for a while.

@@ -39,7 +39,7 @@ class LatencyChart {
     this.scales = this.makeScales(width);
     this.drawAxes();
     if (this.rounds.length === 0) return;
-    if (this.isCrowded()) {
+    if (this.isDense()) {
       this.drawBuckets();
     } else {
       this.rounds.forEach((round) => this.drawRound(round));
@@ -54,7 +54,7 @@ class LatencyChart {
     this.context.font = `11px ${getComputedStyle(this.host).fontFamily}`;
   }
 
-  isCrowded() {
+  isDense() {
     const {left, right} = this.scales;
     return this.rounds.length > (right - left) / 4;
   }
@@ -200,7 +200,7 @@ class LatencyChart {
   summary() {
     const spreads = this.rounds.map((round) => round.spread_ms).sort((a, b) => a - b);
     if (spreads.length === 0) return 'No round has finished yet.';
-    const shown = this.isCrowded() ? ' Bars: median to longest.' : '';
+    const shown = this.isDense() ? ' Bars: median to longest.' : '';
     return (
       `${plural(spreads.length, 'round')}: median ${textOfDuration(quantile(spreads, 0.5))}, ` +
       `99 % within ${textOfDuration(quantile(spreads, 0.99))}, ` +

@@ -19,7 +19,7 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// Writes only what differs, so that a screen reader is told changes only.
+// Writes only what differs, so that a screen reader announces changes only.
 function setText(element, text) {
   const shown = visible(text);
   if (element.textContent !== shown) element.textContent = shown;

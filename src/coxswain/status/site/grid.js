@@ -4,7 +4,7 @@ const RING_SIZE_MAX = 12; // marks smaller than this get a ring when they need a
 const RINGS_MAX = 64; // more of them need no ring to be seen
 
 class TaskGrid {
-  // `onSelect` is told the number of the task that is looked at, or null, and whether the pointer
+  // `onSelect` gets the number of the task that is looked at, or null, and whether the pointer
   // only hovers.
   constructor(host, canvas, onSelect) {
     this.host = host;

@@ -5,7 +5,7 @@ const RETRY_FIRST_MS = 250;
 const RETRY_MAX_MS = 10000;
 
 class Link {
-  // `onMessage` is given each message; `onState` is told `live`, `connecting`, `waiting` with the
+  // `onMessage` is given each message; `onState` gets `live`, `connecting`, `waiting` with the
   // time of the next try, and `locked`.
   constructor(onMessage, onState) {
     this.onMessage = onMessage;
@@ -38,7 +38,7 @@ class Link {
     this.onMessage(message);
   }
 
-  // Why a WebSocket was refused is not told, so we ask as an ordinary request would.
+  // Why a WebSocket was refused is not shown, so we ask as an ordinary request would.
   async lost() {
     const wasLive = this.isLive;
     this.isLive = false;

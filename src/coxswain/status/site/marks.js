@@ -1,4 +1,4 @@
-// How a task is drawn: one mark for each state, told apart by colour and by shape.
+// How a task is drawn: one mark for each state, distinguished by colour and by shape.
 
 const MARK_COLOURS = [
   'connected',

@@ -258,7 +258,7 @@ class Job {
   }
 }
 
-// "b12" of "b12:3391" or "jax 0.10, b12:3391"; null: it has not said.
+// "b12" of "b12:3391" or "jax 0.10, b12:3391"; null: it has sent none.
 function hostOf({process}) {
   return process ? process.replace(/^jax [^,]*, /, '').replace(/:[^:]*$/, '') : null;
 }

@@ -331,7 +331,7 @@ function textOfWaiters({waiting, waiting_cut: cut, others}) {
 }
 
 function textOfKnown(known, since) {
-  // Of a task that is there, only changes are told, and heartbeats are none.
+  // Of a task that is there, only changes are announced, and heartbeats are none.
   const isThere = known.state === 'connected' && !known.suspect;
   const heard = known.last_heard_ms;
   return [

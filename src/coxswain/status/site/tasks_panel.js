@@ -270,7 +270,7 @@ function detailsOf(job, task, now) {
     .filter((barrier) => isWithin(rangesOf(barrier.missing), task.task))
     .map(titleOf)
     .join(', ');
-  // Of a task that is there, only changes are told, and heartbeats are none.
+  // Of a task that is there, only changes are announced, and heartbeats are none.
   const isThere = task.state === 'connected' && !task.suspect;
   const heard = task.last_heard_ms;
   const step =

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from coxswain import _native
 from coxswain._errors import (
     Aborted, Cancelled, Code, DeadlineExceeded, Error, Internal, InvalidArgument, Unavailable)
-from coxswain._options import options_of, said_by_environment
+from coxswain._options import options_of, settings_of_environment
 from coxswain._shape import shape
 from coxswain.jax_compat._errors import as_jax, error_class, failed
 
@@ -116,9 +116,9 @@ class DistributedRuntimeClient:
 
     def _opened(self, timeout: float, **settings) -> _native.Session:
         session = _native.Session()
-        said = {**said_by_environment(), "connect_timeout": timeout, **settings}
+        given = {**settings_of_environment(), "connect_timeout": timeout, **settings}
         try:
-            session.connect(options_of(self._address, said))
+            session.connect(options_of(self._address, given))
         except BaseException:
             session.close()
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coxswain._coordinator import Coordinator, started_unless_there
 from coxswain._errors import Error, FailedPrecondition
-from coxswain._options import options_of, said_by_environment
+from coxswain._options import options_of, settings_of_environment
 from coxswain.jax_compat._client import SHUTDOWN_TIMEOUT, text_of
 from coxswain.jax_compat._errors import failed
 
@@ -53,7 +53,7 @@ def service_unless_there(bind: str, num_nodes: int, address: str, heartbeat_time
     """As get_distributed_runtime_service, but None if the coordinator of this job is already at the
     address. UNKNOWN: it is not, and cannot be started."""
     def client():
-        return options_of(address, {**said_by_environment(), "num_tasks": num_nodes})
+        return options_of(address, {**settings_of_environment(), "num_tasks": num_nodes})
 
     def start():
         return _coordinator(bind, num_nodes, heartbeat_timeout, shutdown_timeout, recoverable)
@@ -71,11 +71,11 @@ def _coordinator(address: str, num_nodes: int, heartbeat_timeout: int | None,
                  shutdown_timeout: int | None, recoverable: bool | None,
                  join_timeout_max: int | None = None) -> Coordinator:
     host, _, port = text_of(address, "address").rpartition(":")
-    said = said_by_environment()
-    is_guarded = "token" in said or ("tls_ca" in said and "tls_cert" in said)
+    given = settings_of_environment()
+    is_guarded = "token" in given or ("tls_ca" in given and "tls_cert" in given)
     return Coordinator(
         num_nodes, listen=f":{port}" if host == "[::]" else address, insecure=not is_guarded,
         hosted_by_task=0, recoverable=bool(recoverable), join_timeout_max=join_timeout_max,
         leave_timeout_max=SHUTDOWN_TIMEOUT if shutdown_timeout is None else shutdown_timeout,
-        heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **said)
+        heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **given)
 

@@ -27,8 +27,8 @@ def _setting(name: str, default: bool) -> bool:
     config = getattr(sys.modules.get("jax"), "config", None)
     if hasattr(config, name):
         return bool(getattr(config, name))
-    said = os.environ.get(name.upper())
-    return default if said is None else said.lower() in ("1", "true", "t", "yes", "y", "on")
+    given = os.environ.get(name.upper())
+    return default if given is None else given.lower() in ("1", "true", "t", "yes", "y", "on")
 
 
 def _whole(value, what: str) -> int:
@@ -37,11 +37,11 @@ def _whole(value, what: str) -> int:
     return value
 
 
-def _local_devices(said: int | Sequence[int] | None) -> list[int] | None:
-    if said is None:
+def _local_devices(given: int | Sequence[int] | None) -> list[int] | None:
+    if given is None:
         text = os.environ.get("JAX_LOCAL_DEVICE_IDS")
         return [int(one) for one in text.split(",")] if text else None
-    return [said] if isinstance(said, int) else list(said)
+    return [given] if isinstance(given, int) else list(given)
 
 
 def _partition(partition_index: int | None, slice_index: int | None) -> int | None:

@@ -54,21 +54,21 @@ def broadcast_one_to_all(value, is_source: bool | None = None):
     if is_source is None:
         is_source = _identity.process_index() == 0
     data, form = _packed(value)
-    told = _gather("broadcast", form.encode() + b"\n" + data if is_source else b"")
-    sources = [one for one in told if one]
+    gathered = _gather("broadcast", form.encode() + b"\n" + data if is_source else b"")
+    sources = [one for one in gathered if one]
     if len(sources) != 1:
         raise ValueError(f"{len(sources)} processes are the source of a broadcast")
-    said, _, data = sources[0].partition(b"\n")
-    if said.decode() != form:
-        raise ValueError(f"the source of a broadcast brings {said.decode()!r}, this process "
+    brought, _, data = sources[0].partition(b"\n")
+    if brought.decode() != form:
+        raise ValueError(f"the source of a broadcast brings {brought.decode()!r}, this process "
                          f"{form!r}")
     return _unpacked(data, form)
 
 
 def global_max(values: list[int]) -> list[int]:
     """The maximum over all processes of the first, second, ... integer. All pass equally many."""
-    told = [[int(number) for number in one.split()]
+    gathered = [[int(number) for number in one.split()]
             for one in _gather("max", " ".join(str(index(one)) for one in values).encode())]
-    if len({len(one) for one in told}) != 1:
-        raise ValueError(f"the processes bring {sorted({len(one) for one in told})} numbers")
-    return [max(column) for column in zip(*told)]
+    if len({len(one) for one in gathered}) != 1:
+        raise ValueError(f"the processes bring {sorted({len(one) for one in gathered})} numbers")
+    return [max(column) for column in zip(*gathered)]

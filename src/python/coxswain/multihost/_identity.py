@@ -104,8 +104,8 @@ def initialize_distributed_to_device_ids(device_ids: Sequence[int] | None = None
                           "orbax_global_discovery_device_ids", me.index, text)
         if sorted(found) != list(range(me.count)):
             raise ValueError(f"these processes have said their devices: {sorted(found)}")
-        me.devices = {process: [int(one) for one in said.split(",") if one]
-                      for process, said in found.items()}
+        me.devices = {process: [int(one) for one in listed.split(",") if one]
+                      for process, listed in found.items()}
 
 
 def is_distributed_to_device_ids_initialized() -> bool:

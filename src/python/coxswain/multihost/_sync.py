@@ -88,13 +88,13 @@ class MultihostSynchronizedValue(Generic[T]):
 
         If they are not given, Orbax's options are used: ``barrier_sync_key_prefix`` and
         ``active_processes`` of the first, ``timeout_secs`` of the second."""
-        def said(mine, options, attribute: str):
+        def option_of(mine, options, attribute: str):
             return getattr(options, attribute, None) if mine is None else mine
 
         self._value = value
-        self._name = said(name, multiprocessing_options, "barrier_sync_key_prefix")
-        self._processes = said(processes, multiprocessing_options, "active_processes")
-        self._timeout = said(timeout, async_options, "timeout_secs")
+        self._name = option_of(name, multiprocessing_options, "barrier_sync_key_prefix")
+        self._processes = option_of(processes, multiprocessing_options, "active_processes")
+        self._timeout = option_of(timeout, async_options, "timeout_secs")
 
     def get(self) -> T:
         """The last value set; initially the first one."""

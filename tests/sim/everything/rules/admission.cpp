@@ -35,7 +35,7 @@ class admission_judge {
   }
 
  private:
-  struct newcomer {
+  struct joiner {
     std::size_t process{};
     bool is_next{};    // of a member of the last epoch
     time_point asked;  // at the earliest
@@ -48,12 +48,12 @@ class admission_judge {
       members.insert(one.self);
       held.insert(one.name);
     }
-    std::vector<newcomer> const newcomers = newcomers_in(number, *of.members);
+    std::vector<joiner> const joiners = joiners_in(number, *of.members);
     time_point const begun = epochs_.begun_by(number);
-    if (!newcomers.empty() && is_closed(number, of)) {
-      report_violation(number, "may not admit", newcomers.front().process);
+    if (!joiners.empty() && is_closed(number, of)) {
+      report_violation(number, "may not admit", joiners.front().process);
     }
-    for (newcomer const& one : newcomers) {
+    for (joiner const& one : joiners) {
       if (begun >= waits_of(one.process).from) continue;
       report_violation(number, "admits too early, from a machine that loses many,", one.process);
     }
@@ -62,21 +62,20 @@ class admission_judge {
     for (call_record const& c : h_.calls) {
       process_record const& p = h_.processes[c.process];
       bool const may_wait = c.asks<core::join_args>() && !p.host && !members.contains(p.self);
-      if (!may_wait || held.contains(p.member)) continue;  // or it challenges the holder
+      if (!may_wait || held.contains(p.member)) continue;  // or it claims the holder's place
       if (!surely_waits(c, number) || waits_of(c.process).to > h_.earliest(begun)) continue;
       if (has_room) report_violation(number, "has room for", c.process);
-      check_order(number, c, newcomers);
+      check_order(number, c, joiners);
     }
   }
 
   // The next processes of members come first, then the others in the order in which they asked.
-  void check_order(std::uint64_t number, call_record const& c,
-                   std::vector<newcomer> const& newcomers) {
+  void check_order(std::uint64_t number, call_record const& c, std::vector<joiner> const& joiners) {
     std::string const& name = h_.processes[c.process].member;
     bool const is_next = names_.contains(name);
     // As the next process of another one it may have waited for its turn to ask.
     bool const is_of_former = former_names_.contains(name);
-    for (newcomer const& one : newcomers) {
+    for (joiner const& one : joiners) {
       bool const is_earlier = !is_of_former && c.made + h_.delay_max < one.asked;
       if (one.is_next || (!is_next && !is_earlier)) continue;
       report_violation(number, "admits process " + std::to_string(one.process) + " before",
@@ -122,9 +121,9 @@ class admission_judge {
     return at == h_.processes.end() ? std::string{} : at->member;
   }
 
-  [[nodiscard]] std::vector<newcomer> newcomers_in(std::uint64_t number,
-                                                   core::epoch_members_answer const& all) const {
-    std::vector<newcomer> found;
+  [[nodiscard]] std::vector<joiner> joiners_in(std::uint64_t number,
+                                               core::epoch_members_answer const& all) const {
+    std::vector<joiner> found;
     for (auto const& one : all.members) {
       if (one.survivor) continue;
       for (std::size_t i = 0; i < h_.processes.size(); ++i) {
@@ -140,8 +139,8 @@ class admission_judge {
   [[nodiscard]] time_point first_asked(std::size_t process, std::uint64_t number) const {
     for (call_record const& c : h_.calls) {
       if (c.process != process || !c.asks<core::join_args>()) continue;
-      auto const* const told = told_in(c);
-      if (!told || told->number >= number) return c.made;
+      auto const* const epoch = epoch_in(c);
+      if (!epoch || epoch->number >= number) return c.made;
     }
     return {};
   }
@@ -155,7 +154,8 @@ class admission_judge {
 
   // Nobody may be admitted.
   [[nodiscard]] bool is_closed(std::uint64_t number, epoch_story const& of) const {
-    return admits_nobody() || std::any_of(of.told.begin(), of.told.end(), [&](auto const& one) {
+    return admits_nobody() ||
+           std::any_of(of.answered.begin(), of.answered.end(), [&](auto const& one) {
              return asks_to_shrink(*one.second, number) && had_arrived(*one.second, number);
            });
   }

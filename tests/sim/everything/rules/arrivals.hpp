@@ -11,11 +11,12 @@ namespace coxswain::sim {
 
 class arrivals {
  public:
-  // `told`: the calls that got the release of the round.
-  arrivals(history const& h, std::vector<call_record const*> const& told) : h_{h}, told_{told} {
-    for (call_record const* const c : told) {
+  // `released`: the calls that got the release of the round.
+  arrivals(history const& h, std::vector<call_record const*> const& released)
+      : h_{h}, released_{released} {
+    for (call_record const* const c : released) {
       last_made_ = std::max(last_made_, c->made);
-      first_told_ = std::min(first_told_, *c->answered);
+      first_released_ = std::min(first_released_, *c->answered);
     }
   }
 
@@ -24,14 +25,14 @@ class arrivals {
   [[nodiscard]] std::vector<call_record const*> of(Like like) const {
     std::vector<call_record const*> all;
     for (call_record const& c : h_.calls) {
-      if (c.made <= first_told_ && like(c) && may_be_in(c)) all.push_back(&c);
+      if (c.made <= first_released_ && like(c) && may_be_in(c)) all.push_back(&c);
     }
     return all;
   }
 
  private:
   [[nodiscard]] bool may_be_in(call_record const& c) const {
-    if (std::find(told_.begin(), told_.end(), &c) != told_.end()) return true;
+    if (std::find(released_.begin(), released_.end(), &c) != released_.end()) return true;
     bool const heard_otherwise =
         c.answered && (c.gave<core::barrier_answer>() || c.gave<barrier_failure>());
     return !heard_otherwise && gone_by(c) >= last_made_;
@@ -48,9 +49,9 @@ class arrivals {
   }
 
   history const& h_;
-  std::vector<call_record const*> const& told_;
+  std::vector<call_record const*> const& released_;
   time_point last_made_{};
-  time_point first_told_{time_point::max()};
+  time_point first_released_{time_point::max()};
 };
 
 }  // namespace coxswain::sim

@@ -15,11 +15,11 @@ std::optional<std::uint64_t> number_in(std::string_view line, std::string_view b
   return line.starts_with(after) ? std::optional{number} : std::nullopt;
 }
 
-core::epoch_answer const* told_in(call_record const& c) {
-  auto const* told = c.gave<core::epoch_answer>();
+core::epoch_answer const* epoch_in(call_record const& c) {
+  auto const* answer = c.gave<core::epoch_answer>();
   auto const* const joined = c.gave<core::join_answer>();
-  if (joined && joined->epoch) told = &*joined->epoch;
-  return told && told->size > 0 ? told : nullptr;
+  if (joined && joined->epoch) answer = &*joined->epoch;
+  return answer && answer->size > 0 ? answer : nullptr;
 }
 
 epoch_stories::epoch_stories(history const& h) : h_{h} {
@@ -40,7 +40,8 @@ epoch_stories::epoch_stories(history const& h) : h_{h} {
       }
       static_cast<void>((*this)[page->epoch]);
     }
-    if (auto const* const told = told_in(c)) (*this)[told->number].told.emplace(told->rank, &c);
+    if (auto const* const answer = epoch_in(c))
+      (*this)[answer->number].answered.emplace(answer->rank, &c);
   }
 }
 

@@ -17,13 +17,13 @@ namespace coxswain::sim {
                                                      std::string_view after);
 
 // The epoch in the reply to the call; null if there is none.
-[[nodiscard]] core::epoch_answer const* told_in(call_record const& c);
+[[nodiscard]] core::epoch_answer const* epoch_in(call_record const& c);
 
 struct epoch_story {
   std::optional<std::size_t> begins;                  // the event
   std::optional<std::size_t> is_over;                 // likewise, if it had a loss
   std::optional<core::epoch_members_answer> members;  // none unless all of its pages were seen
-  std::map<task_id, call_record const*> told;         // the first call of each member that was told
+  std::map<task_id, call_record const*> answered;     // the first of each member
 };
 
 // By number.

@@ -26,7 +26,7 @@ class epoch_judge {
   void check() {
     check_events();
     for (call_record const& c : h_.calls) {
-      if (auto const* const told = told_in(c)) check_told(c, *told);
+      if (auto const* const answer = epoch_in(c)) check_answer(c, *answer);
       if (auto const* const all = c.gave<core::epoch_members_answer>()) check_list(c, *all);
     }
     for (auto const& [number, one] : epochs_) {
@@ -37,7 +37,7 @@ class epoch_judge {
       check_numbers(number, one, next->second);
       if (!h_.has_all_events()) continue;
       check_readiness(number, one, next->second);
-      if (h_.restarts.empty()) check_patience(number, one, next->second);
+      if (h_.restarts.empty()) check_waiting_time(number, one, next->second);
     }
     check_rounds();
     for (call_record const& c : h_.calls) {
@@ -92,22 +92,23 @@ class epoch_judge {
     if (!is_due) report_violation("leaves a member behind too early", present);
   }
 
-  // A number has one holder, all are told the same, and the numbers of epochs rise.
-  void check_told(call_record const& c, core::epoch_answer const& told) {
-    epoch_story const& of = epochs_.at(told.number);
-    if (told.rank.value >= told.size) report_violation("there is no such task", c);
-    if (!epochs_.may_have_begun(told.number, *c.answered)) report_violation("it has not begun", c);
-    call_record const* const holder = of.told.at(told.rank);
-    core::epoch_answer first = *told_in(*of.told.begin()->second);
-    first.rank = told.rank;
-    first.address = told.address;  // task 0 may have resumed at another one, as of a relay
-    if (first != told) report_violation("told otherwise than others", c);
+  // A number has one holder, all get the same, and the numbers of epochs rise.
+  void check_answer(call_record const& c, core::epoch_answer const& answer) {
+    epoch_story const& of = epochs_.at(answer.number);
+    if (answer.rank.value >= answer.size) report_violation("there is no such task", c);
+    if (!epochs_.may_have_begun(answer.number, *c.answered))
+      report_violation("it has not begun", c);
+    call_record const* const holder = of.answered.at(answer.rank);
+    core::epoch_answer first = *epoch_in(*of.answered.begin()->second);
+    first.rank = answer.rank;
+    first.address = answer.address;  // task 0 may have resumed at another one, as of a relay
+    if (first != answer) report_violation("got another epoch than others", c);
     bool const is_same = h_.processes[holder->process].self == h_.processes[c.process].self;
     if (!is_same) report_violation("a second holder", c);
     std::uint64_t& last = last_[c.process];
     bool const may_repeat = c.asks<core::join_args>() != nullptr;
-    if (told.number < last + (may_repeat ? 0 : 1)) report_violation("the epoch does not rise", c);
-    last = told.number;
+    if (answer.number < last + (may_repeat ? 0 : 1)) report_violation("the epoch does not rise", c);
+    last = answer.number;
   }
 
   // A member that resumes at another address, as of a relay, is seen elsewhere.
@@ -167,16 +168,16 @@ class epoch_judge {
   void check_members(std::uint64_t number, epoch_story const& of) {
     if (!of.members) return;
     auto const& all = of.members->members;
-    for (auto const& [task, c] : of.told) {
+    for (auto const& [task, c] : of.answered) {
       bool const is_listed = task.value < all.size() &&
                              all[task.value].self == h_.processes[c->process].self &&
-                             all.size() == told_in(*c)->size;
+                             all.size() == epoch_in(*c)->size;
       if (!is_listed) report_violation("it is no such member", *c);
     }
     auto const joined =
         std::count_if(all.begin(), all.end(), [](auto const& one) { return !one.survivor; });
-    for (auto const& [_, c] : of.told) {
-      if (told_in(*c)->joined != joined) report_violation("not as many have joined", *c);
+    for (auto const& [_, c] : of.answered) {
+      if (epoch_in(*c)->joined != joined) report_violation("not as many have joined", *c);
     }
     bool const is_sorted = std::is_sorted(
         all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
@@ -242,7 +243,7 @@ class epoch_judge {
 
   // It begins as soon as the last survivor has called next_epoch and the last loss is known: nobody
   // is awaited who may come back.
-  void check_patience(std::uint64_t number, epoch_story const& of, epoch_story const& next) {
+  void check_waiting_time(std::uint64_t number, epoch_story const& of, epoch_story const& next) {
     if (!of.begins || !next.begins || !next.members) return;
     time_point const begun = h_.earliest(seen(next.begins));
     time_point since = seen(of.begins);
@@ -294,20 +295,21 @@ class epoch_judge {
       auto const* const args = c.asks<core::barrier_args>();
       if (passed && args) rounds[{c.epoch, {args->name, passed->round.value}}].push_back(&c);
     }
-    for (auto const& [of, told] : rounds) check_round(of.first, of.second.first, told);
+    for (auto const& [of, released] : rounds) check_round(of.first, of.second.first, released);
   }
-  void check_round(std::uint64_t number, text name, std::vector<call_record const*> const& told) {
-    for (call_record const* const c : told) {
-      if (c->got != told.front()->got) report_violation("another result than for others", *c);
+  void check_round(std::uint64_t number, text name,
+                   std::vector<call_record const*> const& released) {
+    for (call_record const* const c : released) {
+      if (c->got != released.front()->got) report_violation("another result than for others", *c);
     }
     auto const& members = epochs_[number].members;
     if (!members) return;
-    std::vector<task_id> expected = told.front()->asks<core::barrier_args>()->participants;
+    std::vector<task_id> expected = released.front()->asks<core::barrier_args>()->participants;
     bool const are_all = expected.empty();
     for (std::uint32_t i = 0; are_all && i < members->members.size(); ++i) {
       expected.push_back(task_id{i});
     }
-    arrivals const who{h_, told};
+    arrivals const who{h_, released};
     for (task_id const task : expected) {
       incarnation const self = members->members.at(task.value).self;
       auto const here = who.of([&](call_record const& c) {
@@ -316,7 +318,7 @@ class epoch_judge {
                h_.processes[c.process].self == self;
       });
       if (!here.empty()) continue;
-      report_violation("passed without task " + std::to_string(task.value), *told.front());
+      report_violation("passed without task " + std::to_string(task.value), *released.front());
     }
   }
 

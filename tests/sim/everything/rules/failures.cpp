@@ -39,7 +39,7 @@ void check_death(history const& h, std::size_t index, violations& found) {
   }
 }
 
-void check_told(history const& h, std::size_t index, time_point failed, violations& found) {
+void check_notified(history const& h, std::size_t index, time_point failed, violations& found) {
   process_record const& p = h.processes[index];
   std::string const name = "process " + std::to_string(index);
   if (p.failure && p.failure->cause != h.failure->cause) {
@@ -49,10 +49,10 @@ void check_told(history const& h, std::size_t index, time_point failed, violatio
   bool const hears_at_once = h.is_calm(index, failed, by);
   bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
   if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;
-  if (!p.told_of_failure) return found.push_back(name + " did not get the job error");
+  if (!p.notified_of_failure) return found.push_back(name + " did not get the job error");
   if (hears_at_once &&
-      *p.told_of_failure > by + h.time_in_queue(index, failed, *p.told_of_failure)) {
-    found.push_back(name + " got the job error at " + h.text(*p.told_of_failure) +
+      *p.notified_of_failure > by + h.time_in_queue(index, failed, *p.notified_of_failure)) {
+    found.push_back(name + " got the job error at " + h.text(*p.notified_of_failure) +
                     " that the job has failed at " + h.text(failed));
   }
 }
@@ -64,7 +64,7 @@ void check_job(history const& h, violations& found) {
   });
   // A failure at the end of the job need not reach all sessions.
   if (at == h.events.end() || at->at >= h.ended) return;
-  for (std::size_t i = 0; i < h.processes.size(); ++i) check_told(h, i, at->at, found);
+  for (std::size_t i = 0; i < h.processes.size(); ++i) check_notified(h, i, at->at, found);
 }
 
 bool has_reported(history const& h, task_id task, time_point at) {
@@ -73,7 +73,7 @@ bool has_reported(history const& h, task_id task, time_point at) {
   });
 }
 
-bool is_challenged(history const& h, task_id task, incarnation self, time_point at) {
+bool is_claimed(history const& h, task_id task, incarnation self, time_point at) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
     auto const* const join = c.asks<core::join_args>();
     return join && c.task == task && join->self != self && c.made <= at &&
@@ -112,7 +112,7 @@ bool has_cause(history const& h, task_id task, incarnation self, time_point at) 
     }
     if (was_in_trouble(h, p, at) || has_fenced_itself(p, at)) return true;
   }
-  return has_reported(h, task, at) || is_challenged(h, task, self, at);
+  return has_reported(h, task, at) || is_claimed(h, task, self, at);
 }
 
 void check_cause(history const& h, event_record const& e, violations& found) {

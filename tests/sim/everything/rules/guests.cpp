@@ -143,7 +143,7 @@ void check_return(history const& h, call_record const& c, violations& found) {
     bool const is_then = s.at >= c.made && s.at <= *c.answered + h.delay_max;
     if (!is_then || one.self != h.processes[c.process].self) continue;
     if (one.state == (is_to_return ? task_state::left : task_state::returning)) {
-      found.push_back("its last program said otherwise: " + h.text(c));
+      found.push_back("its last program stated otherwise: " + h.text(c));
       return;
     }
   }
@@ -182,10 +182,10 @@ void check_steps(history const& h, call_record const& agreed, violations& found)
     if (g.host != agreed.process || g.born > agreed.made) continue;
     if (g.tasks.front() != agreed.task && !h.options.elastic) continue;
     calls const steps = steps_with(h, g.secret);
-    for (call_record const* const one : steps) {
-      bool const is_of_epoch = !h.options.elastic || !one->answered ||
-                               !epochs.may_have_begun(agreed.epoch + 1, *one->answered);
-      if (one->process == i && is_of_epoch) check_stop(h, agreed, *one, steps, found);
+    for (call_record const* const step : steps) {
+      bool const is_of_epoch = !h.options.elastic || !step->answered ||
+                               !epochs.may_have_begun(agreed.epoch + 1, *step->answered);
+      if (step->process == i && is_of_epoch) check_stop(h, agreed, *step, steps, found);
     }
   }
 }

@@ -175,16 +175,16 @@ class key_judge {
   }
   void look(core::remove_args const& a) {
     std::string const only = normal(a.key);
-    look_at_removal([&](std::string const& key) { return key == only; });
+    check_removal([&](std::string const& key) { return key == only; });
     auto const* const removed = c_->gave<core::removed_answer>();
     if (removed && removed->count == 0) expect_absent(only);
   }
   void look(core::remove_tree_args const& a) {
     std::string const directory = normal(a.directory);
-    look_at_removal([&](std::string const& key) { return concerns(key, directory); });
+    check_removal([&](std::string const& key) { return concerns(key, directory); });
   }
   template <class IsMeant>
-  void look_at_removal(IsMeant is_meant) {
+  void check_removal(IsMeant is_meant) {
     auto const* const removed = c_->gave<core::removed_answer>();
     if (!removed) return;
     std::uint64_t count = 0;
@@ -201,12 +201,12 @@ class key_judge {
     if (s->from > *c_->answered || s->to < c_->made)
       report_violation("the value was not there then");
   }
-  void look(core::get_args const& a) { look_at_value(a.key); }
+  void look(core::get_args const& a) { check_value(a.key); }
   void look(core::try_get_args const& a) {
-    look_at_value(a.key);
+    check_value(a.key);
     if (code() == errc::not_found) expect_absent(normal(a.key));
   }
-  void look_at_value(std::string const& raw) {
+  void check_value(std::string const& raw) {
     if (auto const* const got = c_->gave<core::value_answer>()) expect_read(normal(raw), *got);
     // If the client itself ended the call, the coordinator may have executed it.
     bool const is_known = h_.is_calm(c_->process, c_->made, *c_->answered);

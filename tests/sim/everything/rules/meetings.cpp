@@ -46,7 +46,7 @@ void check_join(history const& h, call_record const& c, violations& found) {
 }
 
 // Guests of the task have left before, so its holder waits for no task.
-bool has_parted(history const& h, call_record const& c) {
+bool has_detached(history const& h, call_record const& c) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
     return by.asks<core::leave_args>() && h.processes[by.process].host == c.process &&
            by.task == c.task && by.made <= *c.answered;
@@ -63,7 +63,7 @@ bool may_be_assumed(history const& h, call_record const& c) {
 void check_leave(history const& h, call_record const& c, violations& found) {
   if (!c.is_ok() || may_be_assumed(h, c)) return;
   auto const& args = std::get<core::leave_args>(c.asked);
-  if (has_parted(h, c)) return;
+  if (has_detached(h, c)) return;
   // Without the join barrier some tasks may not have declared yet that they are recoverable.
   bool const all_may_go = h.all_are_recoverable && !h.options.leave_together;
   if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;

@@ -12,7 +12,7 @@ namespace {
 struct agreement {
   std::uint64_t step{};
   std::uint64_t farthest{};  // of the reported steps
-  std::vector<call_record const*> told;
+  std::vector<call_record const*> notified;
 };
 
 // The step that a guest had reported when the agreement was made.
@@ -20,7 +20,7 @@ std::uint64_t farthest_guest(history const& h, agreement const& a) {
   std::uint64_t step = 0;
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::frozen_args>();
-    if (!args || !h.is_guest(c.process) || c.made > *a.told.front()->answered) continue;
+    if (!args || !h.is_guest(c.process) || c.made > *a.notified.front()->answered) continue;
     step = std::max(step, args->step);
   }
   return step;
@@ -29,9 +29,9 @@ std::uint64_t farthest_guest(history const& h, agreement const& a) {
 void check_agreement(history const& h, std::uint64_t number, agreement const& a,
                      violations& found) {
   std::string const name = "agreement " + std::to_string(number);
-  for (call_record const* const c : a.told) {
+  for (call_record const* const c : a.notified) {
     auto const& point = std::get<core::sync_point>(c->got.value);
-    if (c->epoch != a.told.front()->epoch) {
+    if (c->epoch != a.notified.front()->epoch) {
       found.push_back(name + " is for several epochs: " + h.text(*c));
     }
     if (point.agreement != number) found.push_back(name + " is called otherwise: " + h.text(*c));
@@ -101,14 +101,14 @@ void check_preemption(history const& h, violations& found) {
     a.farthest = std::max(a.farthest, args->step);
     if (auto const* const point = c.gave<core::sync_point>()) {
       a.step = point->step;
-      a.told.push_back(&c);
+      a.notified.push_back(&c);
       check_stops(h, c, found);
     } else if (c.answered) {
       check_failed(h, c, found);
     }
   }
   for (auto const& [number, a] : all) {
-    if (!a.told.empty()) check_agreement(h, number, a, found);
+    if (!a.notified.empty()) check_agreement(h, number, a, found);
   }
   check_reasons(h, found);
 }

@@ -76,13 +76,13 @@ std::string reduced(core::reduction how, std::vector<std::string> const& operand
 
 class passed_round {
  public:
-  passed_round(history const& h, round_key const& key, members const& told, violations& found)
-      : h_{h}, key_{key}, told_{told}, found_{found} {}
+  passed_round(history const& h, round_key const& key, members const& released, violations& found)
+      : h_{h}, key_{key}, released_{released}, found_{found} {}
 
   void check() {
-    auto const& args = std::get<core::barrier_args>(told_.front()->asked);
+    auto const& args = std::get<core::barrier_args>(released_.front()->asked);
     std::vector<task_id> const expected = participants(h_, args);
-    arrivals const who{h_, told_};
+    arrivals const who{h_, released_};
     bool are_known = true;
     std::vector<std::string> data;
     for (task_id const task : expected) {
@@ -95,11 +95,12 @@ class passed_round {
       are_known = are_known && here.size() == 1;
       data.push_back(std::get<core::barrier_args>(here.front()->asked).data);
     }
-    for (call_record const* const c : told_) {
+    for (call_record const* const c : released_) {
       if (participants(h_, std::get<core::barrier_args>(c->asked)) != expected) {
         report_violation("has members with other participants");
       }
-      if (c->got != told_.front()->got) report_violation("has different results for its members");
+      if (c->got != released_.front()->got)
+        report_violation("has different results for its members");
     }
     if (are_known) check_data(args, data);
   }
@@ -108,7 +109,7 @@ class passed_round {
   void report_violation(std::string const& what) { found_.push_back(name_of(key_) + " " + what); }
 
   void check_data(core::barrier_args const& args, std::vector<std::string> const& data) {
-    auto const& got = std::get<core::barrier_answer>(told_.front()->got.value).data;
+    auto const& got = std::get<core::barrier_answer>(released_.front()->got.value).data;
     if (args.gather) {
       bool const is_right =
           std::equal(got.begin(), got.end(), data.begin(), data.end(),
@@ -125,7 +126,7 @@ class passed_round {
 
   history const& h_;
   round_key const& key_;
-  members const& told_;
+  members const& released_;
   violations& found_;
 };
 
@@ -163,7 +164,7 @@ void check_numbers(history const& h, violations& found) {
 }
 
 // Whether a caller of the same round may have asked for it to fail with the first loss. Later
-// callers get the failure, too. One that was told of no round may have been in this one.
+// callers get the failure, too. One that got no round may have been in this one.
 bool minds_losses(history const& h, call_record const& of) {
   auto const* const failed = of.gave<barrier_failure>();
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
@@ -172,9 +173,9 @@ bool minds_losses(history const& h, call_record const& of) {
       return false;
     }
     if (!failed || !c.answered) return true;
-    auto const* const told = c.gave<barrier_failure>();
-    return told ? told->round == failed->round
-                : !c.gave<core::barrier_answer>() && c.made <= *of.answered;
+    auto const* const failure = c.gave<barrier_failure>();
+    return failure ? failure->round == failed->round
+                   : !c.gave<core::barrier_answer>() && c.made <= *of.answered;
   });
 }
 
@@ -200,15 +201,15 @@ void check_clean_exits(history const& h, violations& found) {
 
 void check_rounds(history const& h, violations& found) {
   heard_rounds const all = rounds_of(h);
-  for (auto const& [key, told] : all.passed) {
-    passed_round{h, key, told, found}.check();
+  for (auto const& [key, released] : all.passed) {
+    passed_round{h, key, released, found}.check();
     if (all.failed.contains(key)) {
       found.push_back(name_of(key) + " has passed for some and failed for others");
     }
   }
-  for (auto const& [key, told] : all.failed) {
-    for (call_record const* const c : told) {
-      if (c->got.outcome == told.front()->got.outcome) continue;
+  for (auto const& [key, released] : all.failed) {
+    for (call_record const* const c : released) {
+      if (c->got.outcome == released.front()->got.outcome) continue;
       found.push_back(name_of(key) + " has failed for several reasons: " + c->got.outcome.text());
     }
   }
@@ -223,13 +224,13 @@ void check_count_barriers(history const& h, violations& found) {
     auto const* const passed = c.gave<core::barrier_answer>();
     if (args && passed) rounds[{args->name, passed->round}].push_back(&c);
   }
-  for (auto const& [key, told] : rounds) {
-    std::size_t const count = std::get<core::count_barrier_args>(told.front()->asked).count;
-    auto const here = arrivals{h, told}.of([&, name = key.first](call_record const& c) {
+  for (auto const& [key, released] : rounds) {
+    std::size_t const count = std::get<core::count_barrier_args>(released.front()->asked).count;
+    auto const here = arrivals{h, released}.of([&, name = key.first](call_record const& c) {
       auto const* const call = c.asks<core::count_barrier_args>();
       return call && call->name == name && call->count == count;
     });
-    if (told.size() > count) found.push_back("count " + name_of(key) + " has too many members");
+    if (released.size() > count) found.push_back("count " + name_of(key) + " has too many members");
     if (here.size() < count) found.push_back("count " + name_of(key) + " has too few members");
   }
 }

@@ -45,7 +45,7 @@ void check_time_to_come_back(history const& h, call_record const& c, violations&
 }
 
 // Nobody else waits for it: it is kept for its own process, or goes to this one.
-void check_patience(history const& h, call_record const& c, violations& found) {
+void check_waiting_time(history const& h, call_record const& c, violations& found) {
   time_point const over = c.over();
   duration const enough = h.options.come_back + h.stalled() + 2 * h.delay_max + margin;
   for (std::size_t i = 1; i < h.tasks.size(); ++i) {
@@ -71,7 +71,7 @@ void check_spares(history const& h, violations& found) {
     auto const* const join = c.asks<core::join_args>();
     if (!join || !join->any) continue;
     check_time_to_come_back(h, c, found);
-    if (h.restarts.empty() && !h.failure) check_patience(h, c, found);
+    if (h.restarts.empty() && !h.failure) check_waiting_time(h, c, found);
   }
 }
 

@@ -31,9 +31,9 @@ bool is_asked_for(core::alive_args const& args, task_id task) {
 
 core::alive_answer alive_then(core::alive_args const& args, core::tasks_answer const& all) {
   core::alive_answer alive;
-  for (auto const& one : all.tasks) {
-    if (one.state != task_state::connected || !is_asked_for(args, one.id)) continue;
-    alive.tasks.push_back({one.id, one.self});
+  for (auto const& task : all.tasks) {
+    if (task.state != task_state::connected || !is_asked_for(args, task.id)) continue;
+    alive.tasks.push_back({task.id, task.self});
   }
   return alive;
 }
@@ -57,14 +57,14 @@ bool may_be_same_set(core::alive_args const& a, core::alive_args const& b) {
 }
 
 // Each of these has asked for the same set, in the same epoch if the job is elastic.
-void check_asked(history const& h, call_record const& c, core::alive_answer const& told,
+void check_asked(history const& h, call_record const& c, core::alive_answer const& alive,
                  violations& found) {
   std::vector<call_record const*> const released{&c};
   auto const here = arrivals{h, released}.of([&](call_record const& other) {
     auto const* const args = other.asks<core::alive_args>();
     return args && other.epoch == c.epoch && may_be_same_set(*args, *c.asks<core::alive_args>());
   });
-  for (auto const& one : told.tasks) {
+  for (auto const& one : alive.tasks) {
     bool const has_asked = std::any_of(here.begin(), here.end(), [&](call_record const* other) {
       return other->task == one.id && h.processes[other->process].self == one.self;
     });
@@ -74,12 +74,12 @@ void check_asked(history const& h, call_record const& c, core::alive_answer cons
 }
 
 void check_alive(history const& h, call_record const& c, violations& found) {
-  auto const* const told = c.gave<core::alive_answer>();
-  if (!told) return;
+  auto const* const alive = c.gave<core::alive_answer>();
+  if (!alive) return;
   auto const& args = std::get<core::alive_args>(c.asked);
-  check_asked(h, c, *told, found);
+  check_asked(h, c, *alive, found);
   bool const is_true =
-      was_so(h, c, [&](core::tasks_answer const& all) { return alive_then(args, all) == *told; });
+      was_so(h, c, [&](core::tasks_answer const& all) { return alive_then(args, all) == *alive; });
   if (!is_true) found.push_back("these were not alive at the same time: " + h.text(c));
 }
 

@@ -15,22 +15,22 @@ std::optional<std::size_t> size_of(history const& h, epoch_stories const& epochs
                                    std::uint64_t epoch) {
   if (!h.options.elastic) return h.options.num_tasks;
   auto const at = epochs.find(epoch);
-  if (at == epochs.end() || at->second.told.empty()) return std::nullopt;
-  return told_in(*at->second.told.begin()->second)->size;
+  if (at == epochs.end() || at->second.answered.empty()) return std::nullopt;
+  return epoch_in(*at->second.answered.begin()->second)->size;
 }
 
 // It waits for all tasks.
-void check_contributions(history const& h, call_record const& told, violations& found) {
-  auto const& args = *told.asks<core::exchange_topology_args>();
-  auto const tasks = static_cast<std::uint32_t>(told.gave<core::global_topology>()->tasks.size());
+void check_contributions(history const& h, call_record const& notice, violations& found) {
+  auto const& args = *notice.asks<core::exchange_topology_args>();
+  auto const tasks = static_cast<std::uint32_t>(notice.gave<core::global_topology>()->tasks.size());
   for (std::uint32_t i = 0; i < tasks; ++i) {
     bool const has_arrived = std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
       auto const* const other = c.asks<core::exchange_topology_args>();
-      return other && c.task == task_id{i} && c.epoch == told.epoch &&
-             other->platform == args.platform && c.made <= *told.answered;
+      return other && c.task == task_id{i} && c.epoch == notice.epoch &&
+             other->platform == args.platform && c.made <= *notice.answered;
     });
     if (has_arrived) continue;
-    found.push_back("without the topology of task " + std::to_string(i) + ": " + h.text(told));
+    found.push_back("without the topology of task " + std::to_string(i) + ": " + h.text(notice));
   }
 }
 

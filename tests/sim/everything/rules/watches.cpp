@@ -52,7 +52,7 @@ void check_task_watch(history const& h, call_record const& c,
 }
 
 // Several similar events may be one line.
-bool tells(core::events_answer const& got, std::uint64_t number) {
+bool has_entry(core::events_answer const& got, std::uint64_t number) {
   return std::any_of(got.entries.begin(), got.entries.end(), [&](auto const& e) {
     return e.number == number || (e.count > 1 && e.first <= number && number < e.number);
   });
@@ -66,17 +66,18 @@ void check_event_watch(history const& h, call_record const& c, violations& found
   bool const is_cut = !args.after || got->lost > 0;
   bool is_right = true;
   std::size_t events = 0;
-  for (event_record const& one : h.events) {
-    auto const number = one.what.number;
+  for (event_record const& event : h.events) {
+    auto const number = event.what.number;
     bool const is_asked = number > args.after.value_or(0) && number <= got->through &&
-                          one.what.what.level >= args.at_least;
-    auto const told = std::find_if(got->entries.begin(), got->entries.end(),
-                                   [&](auto const& e) { return e.number == number; });
-    if (told != got->entries.end()) {
+                          event.what.what.level >= args.at_least;
+    auto const entry = std::find_if(got->entries.begin(), got->entries.end(),
+                                    [&](auto const& e) { return e.number == number; });
+    if (entry != got->entries.end()) {
       ++events;
-      is_right = is_right && is_asked && told->what == one.what.what && told->at == one.what.at;
+      is_right =
+          is_right && is_asked && entry->what == event.what.what && entry->at == event.what.at;
     } else if (is_asked && !is_cut) {
-      is_right = is_right && tells(*got, number);
+      is_right = is_right && has_entry(*got, number);
     }
   }
   if (!is_right || events != got->entries.size()) {
