@@ -80,7 +80,6 @@ class process {
   std::optional<duration> delay_max;  // none: that of the world
   bool alive{true};
   bool is_reported{};  // a relay has reported its end
-  bool sent_bye{};
   time_point paused_until{};
   std::optional<job_error> job_failure;
   std::optional<status> ended;
