@@ -364,10 +364,7 @@ def check_words(source, _):
 # References to documents and their numbered rules.
 
 GAP = r"(?:\s|//|#)+"  # also to the next line of a comment
-RULE = r"(?:D\d{1,2}(?:\.\d{1,2})?|[1-7]\.\d{1,2}[a-z]?)\b"
-# "semantics 3.40, D18", "rows 3.11 to 3.16"; D18 is one anywhere.
-CITATION = re.compile(rf"(?:\b(?:[Ss]emantics|[Rr]ows?){GAP}{RULE}"
-                      rf"(?:[,;]?{GAP}(?:(?:and|to|rows?){GAP})*{RULE})*)|\bD\d{{1,2}}(?:\.\d+)?\b")
+RULE = r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?"
 SEMANTICS, BEHAVIOURS = "src/coxswain/SEMANTICS.md", "tests/BEHAVIOURS.md"
 
 
@@ -376,7 +373,7 @@ def known_rules():
     """The numbers of rules and of upstream's sharp edges, once per definition."""
     rules = (ROOT / SEMANTICS).read_text(encoding="utf-8")
     edges = (ROOT / BEHAVIOURS).read_text(encoding="utf-8").partition("## Sharp edges")[2]
-    return (re.findall(rf"^(?:#+ |- \*\*|\| )({RULE})", rules, re.MULTILINE),
+    return (re.findall(rf"^(?:### |- \*\*|\| )({RULE})", rules, re.MULTILINE),
             re.findall(r"^\| (\d+) \|", edges, re.MULTILINE))
 
 
@@ -391,12 +388,9 @@ def check_references(source, _):
     if source.path == SEMANTICS:
         for number in sorted({rule for rule in rules if rules.count(rule) > 1}):
             yield 1, "references", f"{number} is defined twice"
-    cited = [(m.start(), number) for m in CITATION.finditer(source.text)
-             for number in re.findall(RULE, m[0])]
-    cited += [(m.start(), "D" + m[1]) for m in re.finditer(r"_(?:by|of|which)_d(\d+)", source.text)]
-    for at, number in cited:
-        if number not in rules:
-            yield source.line(at), "references", f"SEMANTICS.md has no rule {number}"
+    for line, cited in source.matches(r"§\d+(?:\.\d+)*", source.text):
+        if cited[1:] not in rules:
+            yield line, "references", f"SEMANTICS.md has no rule {cited[1:]}"
     for m in re.finditer(rf"\b[Ss]harp edges?{GAP}(\d+)(?:{GAP}and{GAP}(\d+))?", source.text):
         for number in filter(None, m.groups()):
             if number not in edges:
@@ -487,12 +481,10 @@ SNIPPETS = (
     ("circles", "src/python/coxswain/_code.py", "if X:\n    from coxswain._errors import Error"),
     ("web", "src/coxswain/status/site/a.html", '<script src="https://a.example/b.js"></script>'),
     ("words", "tools/a.sh", "cd /ho" "me/me"),
-    ("", "src/coxswain/core/a.cpp", "// See semantics 3.40 to\n// 3.42e and rows 4.1, 4.2; D13.4."),
-    ("", "tests/a.cpp", "// TLS 1.3; sharp edges 5 and 6; README.md\nint replaced_by_d19;"),
-    ("references", "src/coxswain/core/a.cpp", "// A round is numbered (semantics D" "99)."),
-    ("references", "proto/a.proto", "// See D13.9" "9."),
-    ("references", "tests/a.cpp", "// Rows 3.40 and\n// 3.9" "9: keys."),
-    ("references", "tests/a.cpp", "int is_told_by_d9" "9;"),
+    ("", "src/coxswain/core/a.cpp", "// See §7.1 and §7.1.1."),
+    ("", "tests/a.cpp", "// TLS 1.3; sharp edges 5 and 6; README.md"),
+    ("references", "src/coxswain/core/a.cpp", "// A round is numbered (semantics §" "99.1)."),
+    ("references", "proto/a.proto", "// See §7.1.9" "9."),
     ("references", "tests/a.py", "# Sharp edge 9" "99."),
     ("references", "bench/a.cpp", "// as in styl" "e.md"),
 )

@@ -10,7 +10,7 @@ this one (a fixture), so a test that is disabled, renamed or not built is missin
 
 The rules: each line of upstream_names.txt has one row in its section, and there are no other rows. A
 row names our tests in backticks, one of them containing the line's name in our spelling; or it begins
-with the rule that replaces the line ("D19: ..."), or with "open: ...". Each sharp edge has a row with
+with the rule that replaces the line ("§5.1: ..."), or with "open: ...". Each sharp edge has a row with
 one of our tests or a sentence. Every test in backticks has passed. Not here: what the tests check.
 """
 import pathlib
@@ -68,7 +68,7 @@ def violations_of(section: str, line: str, ours: str, passed: set[str]):
     for test in tests:
         if test not in passed:
             yield f"no test called {test} has passed"
-    if re.match(r"D\d+: |open: ", ours):
+    if re.match(r"§[\d.]+: |open: ", ours):
         return
     if section == EDGES:
         if not tests and len(ours.split()) < 5:
@@ -114,11 +114,11 @@ def self_test() -> int:
         ("all is well", head + row + edges, passed, 0),
         ("its test did not run", head + row + edges, {"another"}, 1),
         ("its test has another name", head + "| `Connect_Fails` | `another` |\n" + edges, passed, 1),
-        ("a rule replaces it", head + "| `Connect_Fails` | D10: not so |\n" + edges, passed, 0),
+        ("a rule replaces it", head + "| `Connect_Fails` | §1.2: not so |\n" + edges, passed, 0),
         ("it is open", head + "| `Connect_Fails` | open: to come |\n" + edges, passed, 0),
         ("it has no row", head + edges, passed, 1),
         ("it has two rows", head + row + row + edges, passed, 1),
-        ("a row for nothing", head + row + "| `Invented` | D1: so |\n" + edges, passed, 1),
+        ("a row for nothing", head + row + "| `Invented` | §1.1: so |\n" + edges, passed, 1),
         ("an edge has no row", head + row + edges.replace("| 7 |", "| 9 |"), passed, 2),
         ("an edge without a sentence", head + row + edges.replace(", ever", "", 1).replace(
             "it cannot happen here", "no", 1), passed, 1),

@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_known_to_have_arrived_is_not_repeated) {
   BOOST_TEST(lab.resume(t0).out().find("cancel") == std::string::npos);
 }
 
-// Final by D2, like a wrong token.
+// Final by §2.1, like a wrong token.
 BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_retry) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   for (bool const is_open : {false, true}) {
@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(a_final_goodbye_ends_the_session) {
   BOOST_TEST(contains(last_words(lab), "has ended the session"));
 }
 
-// A goodbye replaces upstream's reply to the poll for errors (D23).
+// A goodbye replaces upstream's reply to the poll for errors (§2.6).
 BOOST_AUTO_TEST_CASE(cancelled_poll_for_error_request_as_a_goodbye_that_may_resume_is_no_failure) {
   for (errc const code : {errc::cancelled, errc::unavailable, errc::internal}) {
     auto lab = agent_lab::open();

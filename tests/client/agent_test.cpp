@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(
-    connect_aborted_error_should_fail_eventually_with_deadline_exceeded_that_names_it_by_d10) {
+    connect_aborted_error_should_fail_eventually_with_deadline_exceeded_that_names_it) {
   agent_lab lab;
   lab.a.start(t0);
   lab.a.connected(t0, 0);

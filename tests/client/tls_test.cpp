@@ -1,5 +1,5 @@
 // Clients and the real coordinator over TLS, and what each reports about the other's certificate.
-// Semantics 2.70 to 2.73; by D2 a refusal is reported at once and is no timeout.
+// §2.8.1 to §2.8.4; by §2.1 a refusal is reported at once and is no timeout.
 
 #include "tests/certificates/authority.hpp"
 #include "tests/client/two_clients.hpp"

@@ -132,7 +132,7 @@ class BehindRelays(WithKills):
     def stop_relay(self):
         number = random.randrange(RELAYS)
         self.relays[number].signal(signal.SIGSTOP)
-        meanwhile = self.let_pass(random.uniform(1, 5))  # a killed task's next process may be refused (D10.5)
+        meanwhile = self.let_pass(random.uniform(1, 5))  # a killed task's next process may be refused (§1.2.5)
         self.relays[number].signal(signal.SIGCONT)
         return f"relay {number} was stopped{meanwhile}"
 

@@ -1,4 +1,4 @@
-// The launchers that JAX looks for, row by row (semantics 7.20 to 7.25 and 7.27).
+// The launchers that JAX looks for, row by row (§19.1.6 to §19.1.11 and §19.1.13).
 
 #include "tests/launch/given.hpp"
 

@@ -1,4 +1,4 @@
-// Indexed Jobs and JobSets (semantics 7.26).
+// Indexed Jobs and JobSets (§19.1.12).
 
 #include "tests/launch/given.hpp"
 

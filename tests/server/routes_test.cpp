@@ -1,4 +1,4 @@
-// Routes in dispatch: connections that a relay carries (semantics D41).
+// Routes in dispatch: connections that a relay carries (§18.3).
 
 #include "coxswain/server/dispatch.hpp"
 #include "tests/http2/frames.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// A simulated relay (semantics D41): the real switchboard, and the real agent of the trunk. Its
+// A simulated relay (§18.3): the real switchboard, and the real agent of the trunk. Its
 // clients and the coordinator are at the other ends of links. Not here: the network (world), when
 // it has a fault (job), and the processes of JAX.
 

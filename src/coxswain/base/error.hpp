@@ -39,7 +39,7 @@ struct missing_task {
   friend bool operator==(missing_task const&, missing_task const&) = default;
 };
 
-// Why a barrier's round failed (semantics D14).
+// Why a barrier's round failed (§6.2).
 struct barrier_failure {
   round_number round{};
   std::uint32_t arrived{};
@@ -88,7 +88,7 @@ struct failure {
   friend bool operator==(failure const&, failure const&) = default;
 };
 
-// Why the job failed: the first failure is the cause and stays (semantics D19).
+// Why the job failed: the first failure is the cause and stays (§5.1).
 struct job_error {
   failure cause;
   std::vector<failure> later;   // the first 64 that came after it

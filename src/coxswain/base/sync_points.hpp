@@ -1,5 +1,5 @@
 #pragma once
-// The steps at which a task stops together with the others before a preemption (semantics D22): the
+// The steps at which a task stops together with the others before a preemption (§10.1): the
 // ones it has reported, and those agreed on. A client keeps them for its task, the coordinator for
 // a task whose guests report steps. Not here: messages and waiting calls.
 //

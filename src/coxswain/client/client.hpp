@@ -309,7 +309,7 @@ class client : public detail::epoch_calls<client>, public detail::holding_calls<
   }
 
   // Removes everything below a directory, and the key equal to it; returns the number of removed
-  // keys. More than 1,000 keys take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT:
+  // keys. More than 1,000 keys take several requests: see SEMANTICS.md, §7.1.10. INVALID_ARGUMENT:
   // the directory is the root and the mode is not `all`.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree,

@@ -1,6 +1,6 @@
 #pragma once
 // PUBLIC. Catches the signal by which batch systems and clouds announce a preemption of this
-// process (upstream's SIGTERM notifier, semantics 4.1 and 4.2). While one exists, the signal does
+// process (upstream's SIGTERM notifier, §10.2.1 and §10.2.2). While one exists, the signal does
 // not end the process; after the last one it has its previous effect again, as it has in a child
 // forked meanwhile: a signal to the child is no notice for its parent.
 //

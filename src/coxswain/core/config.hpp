@@ -1,5 +1,5 @@
 #pragma once
-// Every option and limit of the coordinator's core, with its default (semantics D24). Times of any
+// Every option and limit of the coordinator's core, with its default (§16.1). Times of any
 // unit and length may be given: see time_limit.
 
 #include "coxswain/base/time.hpp"
@@ -84,7 +84,7 @@ struct config {
   // A task that left to return has failed if no process of it joins within this time.
   time_limit return_timeout{10min};
   // Whether tasks that do not state it when they join are recoverable: the failure of one does not
-  // fail the job, and it may join again (semantics D12).
+  // fail the job, and it may join again (§1.4).
   bool recoverable{false};
   // How many processes may wait for a number beyond those that will get one, how long the start
   // waits for them once there are enough for all tasks, and how numbers are assigned then.
@@ -94,8 +94,8 @@ struct config {
   // How long the number of a task that has failed is kept for its own next process before it is
   // given to another. Zero: not at all.
   time_limit come_back{15s};
-  // The number of tasks changes from epoch to epoch, between `min_tasks` and `num_tasks` (semantics
-  // D43).
+  // The number of tasks changes from epoch to epoch, between `min_tasks` and `num_tasks` (
+  // §1.7).
   bool elastic{false};
   std::uint32_t min_tasks{1};
   growth grow{growth::boundary};

@@ -58,7 +58,7 @@ class coordinator {
   void vouched(time_point now, connection_id from);
 
   // The input violates the protocol: the connection gets a goodbye with `why`, its session ends and
-  // its tasks fail (semantics D23, D25).
+  // its tasks fail (§2.6, §2.7).
   void malformed(time_point now, connection_id from, std::string why);
 
   // The connection is gone, whichever side closed it. Exactly once for each `connected`, also after
@@ -168,7 +168,7 @@ class coordinator {
   // No session is left but those of relays.
   [[nodiscard]] bool is_deserted() const;
 
-  // No session still owes an acknowledgement of its leave reply (semantics D11).
+  // No session still owes an acknowledgement of its leave reply (§1.3).
   [[nodiscard]] bool drained() const;
 
   [[nodiscard]] config const& options() const;

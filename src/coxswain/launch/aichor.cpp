@@ -1,4 +1,4 @@
-// AIchor's JAX operator (semantics 7.1 to 7.5). It provides everything; but its address is a text
+// AIchor's JAX operator (§19.1.1 to §19.1.5). It provides everything; but its address is a text
 // that a shell must expand, unless Kubernetes has already done so.
 
 #include "coxswain/launch/launchers.hpp"

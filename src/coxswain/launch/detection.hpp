@@ -1,6 +1,6 @@
 #pragma once
 // PUBLIC. Detects the job and task of a process from what its launcher has put into its environment
-// (semantics 7.1 to 7.27). Pure: environment in, parameters out. Nothing is contacted and no name
+// (§19.1.1 to §19.1.13). Pure: environment in, parameters out. Nothing is contacted and no name
 // is looked up; waiting for the coordinator is left to the client. Not here: tokens, which no
 // launcher knows.
 //

@@ -1,4 +1,4 @@
-// Indexed Jobs and JobSets (semantics 7.26), without the Kubernetes API: what is in a pod's
+// Indexed Jobs and JobSets (§19.1.12), without the Kubernetes API: what is in a pod's
 // environment, and the name that Kubernetes writes into its /etc/hosts. Neither has the number of
 // tasks, so COXSWAIN_NUM_TASKS belongs in the manifest.
 

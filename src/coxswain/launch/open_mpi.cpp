@@ -1,4 +1,4 @@
-// Open MPI's mpirun (semantics 7.21). Up to release 4 the URI of mpirun has the host where the job
+// Open MPI's mpirun (§19.1.7). Up to release 4 the URI of mpirun has the host where the job
 // began; later ones set only the ranks, and the address is that of the enclosing batch job, if
 // there is one. The coordinator's host is mpirun's, which must be that of rank 0.
 

@@ -1,4 +1,4 @@
-// A Slurm step (semantics 7.22): what srun starts. The batch script is no step, and no task. The
+// A Slurm step (§19.1.8): what srun starts. The batch script is no step, and no task. The
 // coordinator's host is the step's first. Where mpiexec of MPICH or Intel MPI starts processes in a
 // Slurm job, Slurm's numbers are those of mpiexec's proxies, one for each host.
 

@@ -1,4 +1,4 @@
-// TPU machines of a Kubernetes cluster (semantics 7.24), whose webhook sets variables. Outside of
+// TPU machines of a Kubernetes cluster (§19.1.10), whose webhook sets variables. Outside of
 // one (7.25) only the metadata server knows, which is not queried here.
 
 #include "coxswain/launch/launchers.hpp"

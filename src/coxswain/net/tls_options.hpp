@@ -1,7 +1,7 @@
 #pragma once
 // The certificate of one side of TLS connections, and the authorities it trusts. Part of
 // server::options and client_options. All files are PEM; they are read again while the program
-// runs, so that certificates can be replaced without a restart (semantics 2.70 to 2.73).
+// runs, so that certificates can be replaced without a restart (§2.8.1 to §2.8.4).
 
 #include "coxswain/base/time.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 // A relay: carries the sessions of the clients of one host over one connection to the coordinator
-// (semantics D41). It has no state of these sessions, so it may be killed at any moment: its
+// (§18.3). It has no state of these sessions, so it may be killed at any moment: its
 // clients resume at the next address of their list. Only JAX processes and TCPStore clients that it
 // may vouch for end with it, since their services are here. While it has no trunk, new clients wait
 // for the attempt in progress; when that has failed, they get a Goodbye that permits to try again.

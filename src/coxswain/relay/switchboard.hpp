@@ -1,6 +1,6 @@
 #pragma once
 // The routes of a relay: which client has which number, how many bytes each side takes, and what is
-// still to be written to each client (semantics D41). No I/O, no clock, no randomness: messages of
+// still to be written to each client (§18.3). No I/O, no clock, no randomness: messages of
 // the trunk in, messages of the trunk and bytes for clients out. It knows nothing of sessions, and
 // of frames only the heartbeats. Not here: the trunk's own session (trunk_link), sockets
 // (relay_client).

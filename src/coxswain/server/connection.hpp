@@ -85,7 +85,7 @@ class alignas(64) connection final : private net::watched {
 
   // Handles what is due: closes the connection of a peer that took too long to read its goodbye,
   // and checks whether a peer with a full socket still reads, which the core is informed of. A slow
-  // reader is not disconnected merely because its socket stays full (semantics D24).
+  // reader is not disconnected merely because its socket stays full (§16.1).
   void visit() noexcept;
 
   // When the next visit is due; time_point::max() if none is needed.
@@ -155,7 +155,7 @@ class alignas(64) connection final : private net::watched {
 // Two cache lines.
 static_assert(sizeof(connection) == 128);
 
-// How the connection ended, from the result of a read or a write (semantics D5).
+// How the connection ended, from the result of a read or a write (§4.1).
 [[nodiscard]] core::loss loss_of(net::transfer const& last) noexcept;
 
 }  // namespace coxswain::server

@@ -103,7 +103,7 @@ class dispatch {
   // The peer reads, although nothing more of `out(to)` can be written yet.
   void still_reads(time_point now, connection_id to);
 
-  // The number of routes, which are connections without a socket (semantics D41).
+  // The number of routes, which are connections without a socket (§18.3).
   [[nodiscard]] std::size_t routes() const noexcept { return routes_; }
 
   // The core's functions; times before `next_deadline` are not passed on. Each of them, and each of

@@ -1,4 +1,4 @@
-// Routes: connections that a relay carries over its own, the trunk (semantics D41). For the core,
+// Routes: connections that a relay carries over its own, the trunk (§18.3). For the core,
 // and in everything above bytes, they are connections like any other.
 
 #include "coxswain/core/kernel/sessions.hpp"

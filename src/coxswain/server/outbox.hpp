@@ -2,7 +2,7 @@
 // The output of one connection, in order. Small bodies are copied into buffers, large ones are
 // referenced; both are gathered for one write. Buffers stay small: moving one of many megabytes
 // would take too long for a loop iteration. At most a limit's worth is encoded at a time, and less
-// when memory is scarce: further replies wait unencoded until there is room (semantics D24). An
+// when memory is scarce: further replies wait unencoded until there is room (§16.1). An
 // empty outbox keeps some 2 KiB at the most. Output may be held back until what it follows from is
 // durable. Not here: writing, and routing of answers (dispatch).
 

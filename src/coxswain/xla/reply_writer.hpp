@@ -1,6 +1,6 @@
 #pragma once
-// Replies from the core's answers, with the texts and payloads that clients look for (semantics
-// D38). Private to xla. Not here: to whom they go (open_call_table).
+// Replies from the core's answers, with the texts and payloads that clients look for (
+// §14.1). Private to xla. Not here: to whom they go (open_call_table).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/status.hpp"

@@ -1,4 +1,4 @@
-// What a session may do by its token: D3.
+// What a session may do by its token: §3.1.
 
 #include "coxswain/core/model/operations.hpp"
 #include "tests/core/cluster.hpp"

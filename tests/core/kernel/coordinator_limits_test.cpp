@@ -1,4 +1,4 @@
-// Handshakes that are refused, malformed messages and limits: D2, D3, D24, D25.
+// Handshakes that are refused, malformed messages and limits: §2.1, §3.1, §16.1, §2.7.
 
 #include "tests/core/cluster.hpp"
 

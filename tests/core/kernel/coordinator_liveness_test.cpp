@@ -1,4 +1,4 @@
-// Signs of life, suspicion, grace and stalls: D5, D6, and rows 3.18 to 3.20.
+// Signs of life, suspicion, grace and stalls: §4.1, §4.2, and §4.3.1 to 3.20.
 
 #include "tests/core/cluster.hpp"
 
@@ -442,7 +442,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_the_hello_deadline, empty_job<1>)
   BOOST_TEST(c.at(17s).goodbye_to(dumb) != "none");
 }
 
-// A slow reader is never disconnected (D24): during the stall its reading was not observed.
+// A slow reader is never disconnected (§16.1): during the stall its reading was not observed.
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing, job<1>) {
   BOOST_TEST(c.write_blocked(0).at(5s).stall(40s).goodbye(0) == "none");
 

@@ -1,4 +1,4 @@
-// An orderly stop: D20's codes, D23.
+// An orderly stop: §12.1's codes, §2.6.
 
 #include "tests/core/cluster.hpp"
 
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(
 
 // Upstream's service stops at the first error; Coxswain continues and reports it.
 BOOST_AUTO_TEST_CASE(
-    barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others_by_d19) {
+    barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others) {
   cluster c{2};
   BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.among = {1}})) == "INVALID_ARGUMENT");
 

@@ -1,4 +1,4 @@
-// Gets of several keys at once: D18.
+// Gets of several keys at once: §7.1.
 
 #include "coxswain/core/keyspace/joint_gets.hpp"
 

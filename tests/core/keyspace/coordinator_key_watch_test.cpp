@@ -1,4 +1,4 @@
-// Watches of keys: D28.
+// Watches of keys: §7.2.
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Keys: D18, and rows 3.40 to 3.42e.
+// Keys: §7.1, and §7.3.1 to 3.42e.
 
 #include "tests/core/cluster.hpp"
 

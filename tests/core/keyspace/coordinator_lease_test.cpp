@@ -1,4 +1,4 @@
-// Items under a lease: D27.
+// Items under a lease: §8.1.
 
 #include "tests/core/cluster.hpp"
 

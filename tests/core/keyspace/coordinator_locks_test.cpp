@@ -1,4 +1,4 @@
-// Locks: D37.
+// Locks: §9.1.
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Keys that an earlier process of a task has put: D18.13.
+// Keys that an earlier process of a task has put: §7.1.13.
 
 #include "tests/core/cluster.hpp"
 

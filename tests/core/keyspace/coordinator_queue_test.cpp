@@ -1,4 +1,4 @@
-// Queues: D27.
+// Queues: §8.1.
 
 #include "tests/core/cluster.hpp"
 

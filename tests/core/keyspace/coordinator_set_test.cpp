@@ -1,4 +1,4 @@
-// Changing keys under conditions, several at once, and on behalf of a task: D18.
+// Changing keys under conditions, several at once, and on behalf of a task: §7.1.
 
 #include "tests/core/cluster.hpp"
 

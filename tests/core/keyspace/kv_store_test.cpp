@@ -59,13 +59,13 @@ BOOST_AUTO_TEST_CASE(normalize_key) {
   BOOST_TEST(normal("[op=save] step:7 .x") == "[op=save] step:7 .x");
 }
 
-BOOST_AUTO_TEST_CASE(a_nul_byte_in_a_key_is_invalid_where_upstream_cuts_the_key_replaced_by_d18) {
+BOOST_AUTO_TEST_CASE(a_nul_byte_in_a_key_is_invalid_where_upstream_cuts_the_key) {
   BOOST_TEST(normal(std::string_view{"a\0b", 3}) == "INVALID_ARGUMENT");
   BOOST_TEST(normal(std::string_view{"\0", 1}) == "INVALID_ARGUMENT");
 }
 
-// D24: above a limit the code is RESOURCE_EXHAUSTED with the limit's name and value. The length of
-// the normalized key counts, as in the client.
+// §16.1: above a limit the code is RESOURCE_EXHAUSTED with the limit's name and value. The length
+// of the normalized key counts, as in the client.
 BOOST_AUTO_TEST_CASE(a_key_above_the_limit_is_refused_and_the_limit_named) {
   BOOST_TEST(normal(std::string(100, 'k')) == std::string(100, 'k'));
   BOOST_TEST(normal("/" + std::string(100, 'k') + "//") == std::string(100, 'k'));
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_the_key_as_jax_expects_it) {
   BOOST_TEST(refused.error().text() == "ALREADY_EXISTS: key some/key already exists");
 }
 
-// D4: a reply kept for a resume has at most 1 KiB.
+// §2.2: a reply kept for a resume has at most 1 KiB.
 BOOST_AUTO_TEST_CASE(a_refusal_shortens_a_long_key) {
   store s;
   std::string const key(4096, 'k');

@@ -1,4 +1,4 @@
-// Processes that join without a number: numbers at the start, spares, promotion (D42).
+// Processes that join without a number: numbers at the start, spares, promotion (§1.6).
 
 #include "tests/core/cluster.hpp"
 

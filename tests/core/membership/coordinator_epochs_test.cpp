@@ -1,4 +1,4 @@
-// Elastic jobs: epochs, how one follows the other, and fencing (D43).
+// Elastic jobs: epochs, how one follows the other, and fencing (§1.7).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,5 +1,5 @@
 // A job error is pushed to every session, whatever its part in the job. Nothing is polled
-// (semantics D19), while upstream has rules for who may poll (rows 3.30 and 3.31).
+// (§5.1), while upstream has rules for who may poll (§5.2.1 and §5.2.2).
 
 #include "tests/core/cluster.hpp"
 
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_aw
 }
 
 BOOST_AUTO_TEST_CASE(
-    clients_receive_missed_heartbeat_if_any_client_goes_away_without_error_polling_by_d19) {
+    clients_receive_missed_heartbeat_if_any_client_goes_away_without_error_polling) {
   cluster c{3};
   c[0].beats = false;
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(leaving_a_short_outage_or_lateness_is_not_pushed) {
   c.heard(0);
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it) {
   auto c = cluster::without_clients(2, {.join_barrier = false});
   int const a = c.observer();
   int const b = c.observer();
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it_
   BOOST_TEST(c.code(c.join({b, 1}, 2)) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_at_any_time_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_at_any_time) {
   cluster c{2, {.leave_barrier = false}};
   c.leave(1);
   c.pass(200s);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_a
   BOOST_TEST(c.state_of(1) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_others_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_others) {
   auto c = cluster::without_clients(2);
   int const a = c.observer();
   int const b = c.observer();
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_othe
   BOOST_TEST(pushed_error(c, a) == "task 1 INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error_by_d19) {
+BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error) {
   auto c = cluster::without_clients(2);
   int const a = c.observer();
   int const b = c.observer();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error_
   BOOST_TEST(pushed_error(c.bye(b, true), a) == "task 1 UNAVAILABLE");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_own_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_own) {
   cluster c{2};
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(pushed_error(c, 0) == "task 0 INTERNAL");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_ow
              "task 0 INTERNAL");  // again, with the later failure after the cause
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended_by_d4) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended) {
   cluster c{2};
   c[0].beats = false;
   expect_words(c.at(100s).goodbye(0), {"UNAVAILABLE"});
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_ha
   BOOST_TEST(pushed_error(c, again) == "task 0 UNAVAILABLE");
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_goodbye_by_d23) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_goodbye) {
   cluster c{1};
   c.stop("maintenance");
 
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_go
 }
 
 BOOST_AUTO_TEST_CASE(
-    do_not_allow_poll_for_error_if_has_service_to_client_connection_which_is_the_only_one_by_d19) {
+    do_not_allow_poll_for_error_if_has_service_to_client_connection_which_is_the_only_one) {
   cluster c{2};
   auto const waits = c.barrier(0, "b");
   auto const reads = c.get(0, "k");

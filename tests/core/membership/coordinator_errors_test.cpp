@@ -1,4 +1,4 @@
-// Job errors: D19, and rows 3.30 to 3.34.
+// Job errors: §5.1, and §5.2.1 to 3.34.
 
 #include "tests/core/cluster.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_errors_test)
 
-BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushed_to_all_by_d19) {
+BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushed_to_all) {
   cluster c{3};
   int const o = c.observer();
   BOOST_TEST(c.code(c.report_error(1, errc::internal, "boom")) == "OK");
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
   BOOST_TEST(c.look().tasks[1].error.text() == "INTERNAL: boom");
 }
 
-// Row 3.34: only the task that caused the error has failed.
+// §5.2.5: only the task that caused the error has failed.
 BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_it_has_failed) {
   cluster c{3};
   BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).state_of(0) == "failed");
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_it_has_failed)
   BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::data_loss);
 }
 
-BOOST_AUTO_TEST_CASE(heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed_by_d19) {
+BOOST_AUTO_TEST_CASE(heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed) {
   cluster c{2};
   c[0].beats = false;
   BOOST_TEST(c.at(100s).pushed<job_error>(1)[0].cause.why.code() == errc::unavailable);
@@ -116,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(sessions_that_connect_or_resume_later_get_the_job_error,
   BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it_by_d19) {
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it) {
   cluster c{1};
   int const o = c.observer();
   c.report_error(0, errc::internal, "boom");
@@ -175,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<
   BOOST_TEST(c.look().error->later_count == 68u);
 }
 
-// D24: everything is bounded. A push to all sessions is stored once and referenced by all.
+// §16.1: everything is bounded. A push to all sessions is stored once and referenced by all.
 BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_characters, job<2>) {
   std::string text;
   while (text.size() < 1'000'000) text += "\xe2\x82\xac";

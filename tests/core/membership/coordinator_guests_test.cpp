@@ -1,4 +1,4 @@
-// Guests: sessions that act for a task joined by another session (D26).
+// Guests: sessions that act for a task joined by another session (§1.5).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Joining: D10, D1, and rows 3.11 to 3.16.
+// Joining: §1.2, §1.1, and §1.8.1 to 3.16.
 
 #include "tests/core/cluster.hpp"
 
@@ -126,7 +126,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_cancelled_by_all_leaves_no_state, empty_job<2>) {
   BOOST_TEST(c.at(20s).replies() == "");
 }
 
-// D2: an observer need not know the name of the job.
+// §2.1: an observer need not know the name of the job.
 BOOST_AUTO_TEST_CASE(a_session_without_a_job_name_observes_any_job_but_joins_only_the_default) {
   auto c = cluster::without_clients(1, core::config{.job = "train"});
   auto const silent = c.observer();
@@ -159,7 +159,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_must_name_a_task_of_the_job, empty_job<2>) {
   BOOST_TEST(c.error() == "none");
 }
 
-// Row 3.12 and D10: a newer incarnation wins while the join is pending.
+// §1.8.2 and §1.2: a newer incarnation wins while the join is pending.
 BOOST_FIXTURE_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins, empty_job<2>) {
   for (int i = 0; i < 3; ++i) c.observer();
   auto const older = c.join({0, 0}, 1);
@@ -257,9 +257,9 @@ BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-// D10 replaces the upstream rule, which fails the job: the holder is probed, answers and stays.
+// §1.2 replaces the upstream rule, which fails the job: the holder is probed, answers and stays.
 BOOST_AUTO_TEST_CASE(
-    register_task_already_connected_different_incarnation_fails_the_claimant_only_by_d10) {
+    register_task_already_connected_different_incarnation_fails_the_claimant_only) {
   cluster c{2};
   int const claimant = c.observer("intruder:9");
   auto const refused = c.join({claimant, 0}, 555);
@@ -330,7 +330,7 @@ BOOST_FIXTURE_TEST_CASE(several_claimants_share_one_probe_and_its_result, job<1>
   BOOST_TEST(c.at(10s).error() == "none");
 }
 
-// D7: every blocking call has a deadline that the coordinator enforces.
+// §2.3: every blocking call has a deadline that the coordinator enforces.
 BOOST_FIXTURE_TEST_CASE(a_claimants_deadline_ends_its_wait_for_the_probe, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555, 300ms);
@@ -341,7 +341,7 @@ BOOST_FIXTURE_TEST_CASE(a_claimants_deadline_ends_its_wait_for_the_probe, job<1>
   BOOST_TEST(c.at(10s).error() == "none");
 }
 
-// D9: the state of a cancelled call is freed, including its probe.
+// §2.5: the state of a cancelled call is freed, including its probe.
 BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_claimant) {
   enum class way { cancelled, bye, grace };
   for (way const w : {way::cancelled, way::bye, way::grace}) {
@@ -577,7 +577,7 @@ BOOST_FIXTURE_TEST_CASE(reset_and_register_again_is_leave_and_join, job<1>) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-// Row 3.16.
+// §1.8.6.
 BOOST_FIXTURE_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once, job<2>) {
   c.leave(0);
   c.leave(1);
@@ -605,7 +605,7 @@ BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_is_refused_
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");
 }
 
-// D14: most waiting happens during initialization, so a waiting join is logged like a barrier.
+// §6.2: most waiting happens during initialization, so a waiting join is logged like a barrier.
 BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks) {
   auto c = cluster::without_clients(3);
   c.observer();

@@ -1,4 +1,4 @@
-// Leaving: D11, and rows 3.21 to 3.24.
+// Leaving: §1.3, and §1.8.8 to 3.24.
 
 #include "tests/core/cluster.hpp"
 
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_registe
   BOOST_TEST(c.after(c.leave(1)).replies() == "0:OK 1:OK");
 }
 
-// Row 3.21: INTERNAL with the cause, for all tasks.
+// §1.8.8: INTERNAL with the cause, for all tasks.
 BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_with_it, job<3>) {
   auto const one = c.leave(0, 60s);
   c.at(1s);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_leave_waits_at_most_the_coordinators_timeout) {
 
 // Upstream refuses the missing task's heartbeats from then on.
 BOOST_AUTO_TEST_CASE(
-    shutdown_with_barrier_barrier_fails_without_client_connection_set_task_to_error_by_d19) {
+    shutdown_with_barrier_barrier_fails_without_client_connection_set_task_to_error) {
   cluster c{2};
   auto const zero = c.leave(0, 1s);
   c.at(2s);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
   BOOST_TEST(c.logic().done());
 }
 
-BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_without_end_by_d3) {
+BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_without_end) {
   cluster c{1};
   c.leave(0);
 
@@ -375,7 +375,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_rejoined_must_leave_again, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(
-    shutdown_with_barrier_barrier_fails_without_client_connection_service_stops_not_by_d19) {
+    shutdown_with_barrier_barrier_fails_without_client_connection_service_stops_not) {
   cluster c{2};
   auto const in_vain = c.leave(0, 1s);
   c.at(1s);

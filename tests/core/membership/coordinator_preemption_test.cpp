@@ -1,4 +1,4 @@
-// Notices of preemption and the agreement on a step (semantics D22, rows 4.1 to 4.9).
+// Notices of preemption and the agreement on a step (§10.1, §10.2.1 to §10.2.9).
 
 #include "tests/core/cluster.hpp"
 

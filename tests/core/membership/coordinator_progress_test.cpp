@@ -1,4 +1,4 @@
-// Reported steps, and tasks without progress (D29).
+// Reported steps, and tasks without progress (§11.1).
 
 #include "tests/core/cluster.hpp"
 

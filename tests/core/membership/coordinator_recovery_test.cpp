@@ -1,5 +1,5 @@
-// Recoverable tasks: D12 and its consequences in D5, D11, D13; rows 3.25, 3.39b; sharp edges 5 and
-// 6.
+// Recoverable tasks: §1.4 and its consequences in §4.1, §1.3, §6.1; §1.8.12, §6.6.7; sharp edges 5
+// and 6.
 
 #include "tests/core/cluster.hpp"
 
@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(a_failed_task_is_refused_until_it_rejoins) {
   }
 }
 
-// D12 replaces row 3.15, which allowed a reconnect only after a heartbeat timeout.
-BOOST_AUTO_TEST_CASE(unavailable_task_can_reconnect_as_can_one_with_any_other_error_by_d12) {
+// §1.4 replaces §1.8.5, which allowed a reconnect only after a heartbeat timeout.
+BOOST_AUTO_TEST_CASE(unavailable_task_can_reconnect_as_can_one_with_any_other_error) {
   for (errc const code : {errc::unavailable, errc::internal, errc::data_loss, errc::aborted}) {
     cluster c{2, recoverable()};
     c.report_error(0, code, "boom");
@@ -257,8 +257,8 @@ BOOST_AUTO_TEST_CASE(reset_can_be_retried_because_its_reply_is_kept) {
   BOOST_TEST(c.code(c.join({0, 0}, 100)) == "OK");
 }
 
-// D23, D4: a heartbeat belongs to the session, which the failure of its task does not end.
-BOOST_AUTO_TEST_CASE(reset_heartbeats_are_accepted_for_a_grace_period_and_beyond_by_d4) {
+// §2.6, §2.2: a heartbeat belongs to the session, which the failure of its task does not end.
+BOOST_AUTO_TEST_CASE(reset_heartbeats_are_accepted_for_a_grace_period_and_beyond) {
   cluster c{2, recoverable()};
   c.report_error(0, errc::internal, "boom");
   c.reset({0, 0}, 100);
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_round_is_dropped_when_all_arrived_tasks_failed) {
   BOOST_TEST(c.after(c.barrier(one, "b")).round(two) == "round 1");
 }
 
-// D13: its call belongs to the earliest round that had not ended when it joined.
+// §6.1: its call belongs to the earliest round that had not ended when it joined.
 BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_no_outcome_from_before_its_failure) {
   for (bool const same_incarnation : {false, true}) {
     cluster c{2, recoverable()};
@@ -512,7 +512,7 @@ BOOST_AUTO_TEST_CASE(the_last_task_leaves_at_once_when_all_others_failed) {
   BOOST_TEST(c.logic().done());
 }
 
-// Row 3.21: the deadline of the leave applies to the missing tasks.
+// §1.8.8: the deadline of the leave applies to the missing tasks.
 BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
   cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");

@@ -1,4 +1,5 @@
-// A new incarnation replaces a recoverable one: D10, D3, rows 3.12 to 3.16, sharp edges 1, 2 and 4.
+// A new incarnation replaces a recoverable one: §1.2, §3.1, §1.8.2 to §1.8.6, sharp edges 1, 2
+// and 4.
 
 #include "tests/core/cluster.hpp"
 
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
 }
 
-// Row 3.14 and sharp edge 4: its arrival is cancelled and the round waits for the claimant.
+// §1.8.4 and sharp edge 4: its arrival is cancelled and the round waits for the claimant.
 BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_round) {
   cluster c{3, recoverable()};
   auto const old = c.barrier(0, "b");
@@ -340,7 +341,7 @@ BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_continues_as_the_new_incarn
   BOOST_TEST(c.after(c.barrier(1, "b")).round(own) == "round 1");
 }
 
-// D3: a replaced session is refused, whatever became of the task.
+// §3.1: a replaced session is refused, whatever became of the task.
 BOOST_AUTO_TEST_CASE(a_replaced_session_learns_that_it_was_replaced) {
   enum class way { failed, left, taken_over };
   for (way const w : {way::failed, way::left, way::taken_over}) {

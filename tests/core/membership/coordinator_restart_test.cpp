@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_coordinator_sends_a_client_of_its_successor_away
   BOOST_TEST(c.error() == "none");
 }
 
-// Its clients are of another job: there is nothing to resume (semantics D1).
+// Its clients are of another job: there is nothing to resume (§1.1).
 BOOST_AUTO_TEST_CASE(a_new_coordinator_refuses_sessions_of_an_old_one_whatever_their_term) {
   cluster c{1, restarting()};
   auto of_another = c.resume_of(0);

@@ -1,4 +1,4 @@
-// A session outlives its connection: D4. Each request takes effect exactly once.
+// A session outlives its connection: §2.2. Each request takes effect exactly once.
 
 #include "tests/core/cluster.hpp"
 
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
   }
 }
 
-// D23: a protocol error is final, since a resume would send the same again.
+// §2.6: a protocol error is final, since a resume would send the same again.
 BOOST_AUTO_TEST_CASE(a_resume_with_an_unsorted_list_ends_its_session) {
   for (auto const& list : std::vector<std::vector<std::uint64_t>>{{2, 1}, {1, 1}, {0}, {0, 1}}) {
     cluster c{2};

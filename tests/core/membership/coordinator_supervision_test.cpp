@@ -1,4 +1,4 @@
-// Sessions that supervise the process of a task, and report how it ends (D11.10).
+// Sessions that supervise the process of a task, and report how it ends (§1.3.10).
 
 #include "tests/core/cluster.hpp"
 

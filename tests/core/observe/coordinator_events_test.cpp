@@ -1,4 +1,4 @@
-// Watching the events (D20, D32).
+// Watching the events (§12.1, §12.4).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Watching the tasks (semantics D20, 5.1 and 5.2).
+// Watching the tasks (§12.1, §12.7.4 and §12.7.5).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Waits and deadlocks (D30).
+// Waits and deadlocks (§12.3).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Alive queries (semantics D21, 3.50).
+// Alive queries (§12.2, §12.7.1).
 
 #include "tests/core/cluster.hpp"
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(list(c, all) == "0=100 1=101 2=202");
 }
 
-BOOST_FIXTURE_TEST_CASE(failed_task_before_calling_get_alive_tasks_fails_the_job_of_d19, job<3>) {
+BOOST_FIXTURE_TEST_CASE(failed_task_before_calling_get_alive_tasks_fails_the_job, job<3>) {
   c.report_error(2, errc::internal, "boom");
 
   BOOST_TEST(c.code(alive(c, 0)) == "FAILED_PRECONDITION");

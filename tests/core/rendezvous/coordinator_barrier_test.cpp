@@ -1,4 +1,4 @@
-// Barriers of tasks: D7, D9, D13, D14, and rows 3.35 to 3.38.
+// Barriers of tasks: §2.3, §2.5, §6.1, §6.2, and §6.6.1 to 3.38.
 
 #include "tests/core/cluster.hpp"
 
@@ -50,7 +50,7 @@ BOOST_FIXTURE_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds, job<2>) {
 }
 
 // Replaces the upstream rule that an id can be used once.
-BOOST_FIXTURE_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13, job<2>) {
+BOOST_FIXTURE_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced, job<2>) {
   for (int i = 0; i < 100; ++i) {
     c.barrier(0, "b");
     BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "0:OK 1:OK");
@@ -305,7 +305,7 @@ BOOST_FIXTURE_TEST_CASE(cancelling_what_was_never_asked_does_nothing, job<2>) {
   BOOST_TEST(c.goodbye(0) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_replaced_by_d19) {
+BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_replaced) {
   cluster c{2};
   auto const waiting = c.barrier(0, "b");
   BOOST_TEST(c.after(c.report_error(0, errc::internal, "boom")).code(waiting) == "INTERNAL");
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_repla
   expect_words(c.text(later), {"the job has failed: task 0 (host0:1000) failed: INTERNAL: boom"});
 }
 
-BOOST_AUTO_TEST_CASE(barrier_fails_if_task_is_already_in_error_with_failed_precondition_by_d19) {
+BOOST_AUTO_TEST_CASE(barrier_fails_if_task_is_already_in_error_with_failed_precondition) {
   cluster c{2};
   c.report_error(0, errc::internal, "boom");
 
@@ -370,7 +370,7 @@ BOOST_FIXTURE_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale,
 }
 
 BOOST_AUTO_TEST_CASE(
-    barrier_with_subset_fails_if_task_is_stale_as_barrier_fails_if_task_is_in_error_by_d19) {
+    barrier_with_subset_fails_if_task_is_stale_as_barrier_fails_if_task_is_in_error) {
   cluster c{2};
   c[0].beats = false;
   c[1].beats = false;

@@ -1,4 +1,4 @@
-// Cancelling a round: D16, and row 3.39a.
+// Cancelling a round: §6.4, and §6.6.6.
 
 #include "tests/core/cluster.hpp"
 
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails_and_cancel_barrier_non_ex
 }
 
 // Upstream, such a cancel succeeds and makes the next use of the name fail.
-BOOST_FIXTURE_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced_by_d16, job<2>) {
+BOOST_FIXTURE_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced, job<2>) {
   c.cancel(0, "b");
 
   c.barrier(0, "b");

@@ -1,4 +1,4 @@
-// Count barriers: D17.
+// Count barriers: §6.5.
 
 #include "tests/core/cluster.hpp"
 

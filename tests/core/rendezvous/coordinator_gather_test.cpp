@@ -1,4 +1,4 @@
-// Barriers with data: D15, without reductions.
+// Barriers with data: §6.3, without reductions.
 
 #include "tests/core/cluster.hpp"
 

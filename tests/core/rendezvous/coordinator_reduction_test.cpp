@@ -1,4 +1,4 @@
-// Barriers that reduce the operands of all tasks to one result (D15).
+// Barriers that reduce the operands of all tasks to one result (§6.3).
 
 #include "coxswain/base/little_endian.hpp"
 #include "tests/core/cluster.hpp"

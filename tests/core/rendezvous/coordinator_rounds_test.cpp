@@ -1,4 +1,4 @@
-// Numbered rounds: edge cases of D13, and row 3.38.
+// Numbered rounds: edge cases of §6.1, and §6.6.4.
 
 #include "tests/core/cluster.hpp"
 #include "tests/main/sanitized.hpp"
@@ -93,8 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_straggler_gets_its_failure_whatever_participants_it_na
   BOOST_TEST(contains(c.round(late), "round 1 DEADLINE_EXCEEDED"));
 }
 
-BOOST_AUTO_TEST_CASE(
-    passed_barrier_returns_immediately_only_for_a_request_sent_again_replaced_by_d13) {
+BOOST_AUTO_TEST_CASE(passed_barrier_returns_immediately_only_for_a_request_sent_again_replaced) {
   cluster c{2};
   auto const zero = c.barrier(0, "b");
   c[1].deaf = true;
@@ -188,7 +187,7 @@ BOOST_FIXTURE_TEST_CASE(who_took_part_may_also_let_others_in, job<3>) {
   BOOST_TEST(c.after(c.barrier(0, "b")).round(first) == "round 2");
 }
 
-// Row 3.38.
+// §6.6.4.
 BOOST_FIXTURE_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others, job<3>) {
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {0, 1}});
@@ -220,7 +219,7 @@ BOOST_FIXTURE_TEST_CASE(a_caller_that_contradicts_its_own_earlier_call_spoils_th
   BOOST_TEST(c.code(first, second) == "INVALID_ARGUMENT INVALID_ARGUMENT");
 }
 
-// D4: a round's outcome is kept until each participant's session has acknowledged it.
+// §2.2: a round's outcome is kept until each participant's session has acknowledged it.
 BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_answered_again_when_its_reply_was_lost) {
   cluster c{3};
   c.barrier(0, "b");

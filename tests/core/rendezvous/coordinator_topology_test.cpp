@@ -1,4 +1,4 @@
-// The topology exchange (semantics 1.3, 3.43 to 3.48).
+// The topology exchange (§13.2.1, §13.2.2 to §13.2.7).
 
 #include "tests/core/cluster.hpp"
 

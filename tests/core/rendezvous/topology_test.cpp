@@ -1,4 +1,4 @@
-// Building the global topology from those of all tasks (semantics 3.44 to 3.47).
+// Building the global topology from those of all tasks (§13.2.3 to §13.2.6).
 
 #include "coxswain/core/model/topology.hpp"
 

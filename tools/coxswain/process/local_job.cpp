@@ -41,7 +41,7 @@ constexpr duration deadlock_effect = 10s;
 constexpr duration pause_min = 1s;
 constexpr duration pause_max = 10s;
 
-// What the launchers of JAX jobs set (semantics 7.1 to 7.4). Programs that are started without such
+// What the launchers of JAX jobs set (§19.1.1 to §19.1.4). Programs that are started without such
 // a launcher find the coordinator the same way.
 environment_variables launcher_variables(std::vector<std::string> const& listeners,
                                          std::uint32_t num_tasks, std::uint32_t task) {

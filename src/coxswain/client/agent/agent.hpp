@@ -26,7 +26,7 @@
 //   next address is tried after a third of the timeout.
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
 //   upload over a slow line does not count as silence.
-// - A Join that asks for it is sent behind the first Hello (semantics D10.11). The other calls that
+// - A Join that asks for it is sent behind the first Hello (§1.2.11). The other calls that
 //   are made before the session exists wait for it.
 // - A Resume lists the open requests that were sent once; the others follow it as new ones. So its
 //   size is bounded by the coordinator's limit of open requests. If it is still too large, for a
@@ -41,7 +41,7 @@
 // - A session whose coordinator's addresses have all refused connections for as long as its
 //   HelloReply says ends, unless `fence_after` is given, which then counts alone.
 // - A leave that was sent and is the only open call then completes with success: all tasks have
-//   left, and the coordinator has ended (semantics D11). If neither the coordinator nor the relay
+//   left, and the coordinator has ended (§1.3). If neither the coordinator nor the relay
 //   may return, the first refusal of all addresses is enough.
 // - A coordinator whose term is below one that was seen is not accepted: another has replaced it.
 // - An invalid message ends the session, since a retry would not help. In a handshake it means
@@ -89,7 +89,7 @@ class agent {
   void connect_failed(time_point now, std::size_t address, status why, bool refused);
 
   // One side has rejected the other's certificate, or only one speaks TLS, while the transport was
-  // being opened or since. Before there is a session there is no retry (semantics D2); later it is
+  // being opened or since. Before there is a session there is no retry (§2.1); later it is
   // a loss like any other.
   void rejected(time_point now, std::size_t address, status why);
 

@@ -13,7 +13,7 @@
 namespace coxswain::detail {
 namespace {
 
-// How much later than the coordinator the agent ends a call while it is connected (semantics D7).
+// How much later than the coordinator the agent ends a call while it is connected (§2.3).
 constexpr duration slack = 1s;
 
 }  // namespace

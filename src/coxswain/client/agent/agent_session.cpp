@@ -79,7 +79,7 @@ void agent::refused(time_point now, core::goodbye const& what) {
   bool const again = what.may_resume || what.why.code() == errc::unavailable ||
                      (!session() && transient(what.why.code()));
   candidates_.hint(current_, what.address);
-  // A coordinator that does not serve the job now is a coordinator (semantics D6).
+  // A coordinator that does not serve the job now is a coordinator (§4.2).
   if (what.may_resume && what.why.code() == errc::unavailable) life_.heard(now);
   if (again) return attempt_failed(now, current_, what.why);
   if (!session()) {

@@ -36,7 +36,7 @@ class outgoing_requests {
   // Sends an open call with the time that remains to it. False: it is too large, and completed.
   bool send_call(time_point now, request_id id, core::hello_answer const& terms);
 
-  // Sends the first call behind the Hello, if it is a Join that asks for it (semantics D10.11) and
+  // Sends the first call behind the Hello, if it is a Join that asks for it (§1.2.11) and
   // is not too large for a handshake. Once: if there is no reply, it waits for that to the next
   // Hello.
   void send_with_hello();

@@ -139,7 +139,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
       message.what);
 }
 
-// Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).
+// Acting for a task needs the session that joined it, so a zombie can do nothing (§3.1).
 result<std::optional<task_id>> request_router::acting_task(session_id by, session const& s,
                                                            client_message const& message) const {
   bool const joins = row_of(message.what).is(trait::takes_task);

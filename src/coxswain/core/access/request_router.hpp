@@ -1,6 +1,6 @@
 #pragma once
 // Routes a session's request to the concern that handles it, after checking whether the session may
-// make it now, and for which task (semantics D3).
+// make it now, and for which task (§3.1).
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/kernel/call.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What a session may do, from the least to the most (semantics D3). Not here: which request needs
+// What a session may do, from the least to the most (§3.1). Not here: which request needs
 // which role (access).
 
 #include "coxswain/base/status.hpp"
@@ -14,7 +14,7 @@ enum class role : std::uint8_t {
   reader,     // reads: the job, its keys, everything that can be watched
   operator_,  // also changes keys and queues, waits at count barriers, cancels and preempts
   worker,     // also acts for tasks; may be a relay
-  relay,      // reads, and may carry the connections of others (semantics D41)
+  relay,      // reads, and may carry the connections of others (§18.3)
 };
 
 // PERMISSION_DENIED: a session of role `mine` may not do what needs `needed`. The verb is for the

@@ -151,7 +151,7 @@ void calls::end_own_waits(task_id id) {
       fail<&reasons::no_longer_in_job>(concerns_.kernel.who(id)));
 }
 
-// They are the session's, with a task or without one (semantics D17).
+// They are the session's, with a task or without one (§6.5).
 void calls::leave_count_barriers(task_id id) {
   auto& sessions = concerns_.kernel.sessions;
   task& t = concerns_.kernel.roster.at(id);

@@ -9,11 +9,11 @@
 namespace coxswain::core {
 namespace {
 
-// How late the loop may be before that counts as a stall (semantics D6).
+// How late the loop may be before that counts as a stall (§4.2).
 constexpr duration stall_min = 100ms;
 constexpr duration stall_log_period = 10s;
 
-// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (D4). The
+// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (§2.2). The
 // whole text is in the pushed error.
 constexpr std::size_t cause_bytes_max = 512;
 

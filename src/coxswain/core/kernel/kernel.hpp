@@ -53,7 +53,7 @@ class kernel {
   // One part in this many of the core's memory is reserved for requests that synchronize tasks.
   static constexpr std::size_t part_for_tasks = 32;
 
-  // How often the loop is expected to run (semantics D6).
+  // How often the loop is expected to run (§4.2).
   static constexpr duration tick = 50ms;
 
   // The latest time of an input.

@@ -1,6 +1,6 @@
 #pragma once
 // The time of a peer's last sign of life, measured so that a stall of the coordinator's own loop
-// can be credited afterwards (semantics D6).
+// can be credited afterwards (§4.2).
 
 #include "coxswain/base/time.hpp"
 

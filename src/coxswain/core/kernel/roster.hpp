@@ -20,7 +20,7 @@
 
 namespace coxswain::core {
 
-// A claimant, which waits while another incarnation is probed (semantics D10).
+// A claimant, which waits while another incarnation is probed (§1.2).
 struct claimant {
   ticket who;
   join_args asked;

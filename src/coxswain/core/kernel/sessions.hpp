@@ -1,6 +1,6 @@
 #pragma once
 // Sessions and their connections: which connection carries which session, which requests are open,
-// and which replies are kept for a client that may resume (semantics D4). All replies are sent
+// and which replies are kept for a client that may resume (§2.2). All replies are sent
 // through here, so that each is counted. Not here: what requests mean (coordinator).
 
 #include "coxswain/base/fifo.hpp"

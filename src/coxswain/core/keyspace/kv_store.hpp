@@ -28,11 +28,11 @@
 
 namespace coxswain::core {
 
-// Removes slashes at both ends and repeated slashes (semantics 3.40, D18). INVALID_ARGUMENT: a NUL
+// Removes slashes at both ends and repeated slashes (§7.3.1, §7.1). INVALID_ARGUMENT: a NUL
 // byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is longer than `bytes_max`.
 [[nodiscard]] status normalise_key(std::string& key, std::size_t bytes_max);
 
-// ALREADY_EXISTS, NOT_FOUND. The key is shortened, since a kept reply has at most 1 KiB (D4).
+// ALREADY_EXISTS, NOT_FOUND. The key is shortened, since a kept reply has at most 1 KiB (§2.2).
 [[nodiscard]] status key_exists(std::string_view key);
 [[nodiscard]] status no_such_key(std::string_view key);
 

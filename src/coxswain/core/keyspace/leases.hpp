@@ -1,6 +1,6 @@
 #pragma once
 // Items that were taken from a queue and are not finished yet, each held by a session for a time
-// (semantics D27). Not here: what happens when that is over (queue_verbs).
+// (§8.1). Not here: what happens when that is over (queue_verbs).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/time.hpp"

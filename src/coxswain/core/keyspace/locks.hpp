@@ -1,5 +1,5 @@
 #pragma once
-// Locks by name, owned by sessions (semantics D37). A lock's token is not a version of a key.
+// Locks by name, owned by sessions (§9.1). A lock's token is not a version of a key.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // Connections and the lifetime of sessions: signs of life, losses, and the effects of a session's
-// end (semantics D5, D6).
+// end (§4.1, §4.2).
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Enrolment: processes that join without a number, and which number each gets (semantics D42). Not
+// Enrolment: processes that join without a number, and which number each gets (§1.6). Not
 // here: what follows once a process has its number (join_verbs).
 
 #include "coxswain/core/kernel/call.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// Epochs: the numbered memberships of an elastic job, and how one follows the other (semantics
-// D43). Not here: processes that ask to join (enrolment).
+// Epochs: the numbered memberships of an elastic job, and how one follows the other (
+// §1.7). Not here: processes that ask to join (enrolment).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

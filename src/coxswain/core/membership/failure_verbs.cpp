@@ -55,7 +55,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
     concerns_.locks.release_all_of(holder);
   }
   if (roster_.at(id).state == task_state::joining) {
-    // It is removed, and the join continues until its deadline (semantics D10).
+    // It is removed, and the join continues until its deadline (§1.2).
     std::string const how = why.ok() ? why.message() : why.text();
     kernel_.log_task(severity::warning, event_kind::ended, id, {" ended while joining: ", how});
     calls_.answer_parked(concerns_.joins.together().arrival_of(id)->who,
@@ -162,7 +162,7 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   concerns_.joins.answer_claimants(id, calls_.share(kernel_.job_failed(errc::aborted)));
 }
 
-// A recoverable task has failed, and the others continue (semantics D12): rounds wait for its
+// A recoverable task has failed, and the others continue (§1.4): rounds wait for its
 // return, unless they have fail_when_lost; the leave does not.
 void failure_verbs::go_on_without(time_point now, task_id id) {
   if (options_.elastic) concerns_.epochs.failed(now, id, roster_.at(id).error());
@@ -174,7 +174,7 @@ void failure_verbs::go_on_without(time_point now, task_id id) {
   if (!options_.elastic) concerns_.leaves.release_if_complete(now);
 }
 
-// The first failure is the cause and stays; later ones are listed with it (semantics D19).
+// The first failure is the cause and stays; later ones are listed with it (§5.1).
 void failure_verbs::fail_job(time_point now, failure what, barrier_failure const* missing) {
   if (kernel_.error) {
     ++kernel_.error->later_count;

@@ -1,6 +1,6 @@
 #pragma once
-// The failure of a task, and of the job, and its effects (semantics D12, D19); sessions that
-// supervise the process of a task (D11.10).
+// The failure of a task, and of the job, and its effects (§1.4, §5.1); sessions that
+// supervise the process of a task (§1.3.10).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

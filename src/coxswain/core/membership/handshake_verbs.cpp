@@ -183,7 +183,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
                          args.open.end() &&
                      (args.open.empty() || args.open.front() != request_id{});
   if (!rises || answered_through > s->replies_sent) {
-    // The client would repeat it, so the session ends (semantics D23).
+    // The client would repeat it, so the session ends (§2.6).
     std::string const why =
         "a Resume must list open requests in rising order, and acknowledge only replies that were "
         "sent";

@@ -1,5 +1,5 @@
 #pragma once
-// Hello and Resume (semantics D3, D4): admission, and how a session continues.
+// Hello and Resume (§3.1, §2.2): admission, and how a session continues.
 
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // Hosts that lose members of an elastic job again and again wait before they are admitted again
-// (semantics D43.10).
+// (§1.7.10).
 
 #include "coxswain/base/time.hpp"
 

@@ -294,12 +294,12 @@ void join_verbs::close_join() {
   kernel_.disarm(join_alarms_);
 }
 
-// A failed join fails no task: all may try again (semantics D10).
+// A failed join fails no task: all may try again (§1.2).
 void join_verbs::fail_join(answer_ptr const& what) {
   if (join_.is_open()) calls_.answer_all(join_.tickets(), what);
 }
 
-// Another process joins as a task that a session holds (semantics D10): the holder is probed,
+// Another process joins as a task that a session holds (§1.2): the holder is probed,
 // unless it is known to be lost, or the claimant takes over.
 void join_verbs::probe_holder(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);

@@ -1,5 +1,5 @@
 #pragma once
-// Joining: alone or all together, and claimants that replace another incarnation (semantics D10).
+// Joining: alone or all together, and claimants that replace another incarnation (§1.2).
 
 #include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"

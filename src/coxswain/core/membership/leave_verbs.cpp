@@ -145,7 +145,7 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
 }
 
 bool leave_verbs::leave_is_complete() const {
-  // Recoverable tasks that have failed are not waited for (semantics D11).
+  // Recoverable tasks that have failed are not waited for (§1.3).
   return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
              roster_.detached() ==
          roster_.size();
@@ -185,7 +185,7 @@ std::pair<std::vector<task_id>, std::vector<ticket>> leave_verbs::close_leave() 
 }
 
 // The waiting tasks have left, though not in order: their clients end regardless of the reply
-// (semantics D11).
+// (§1.3).
 void leave_verbs::fail_leave(time_point now, answer_ptr const& what) {
   if (!leave_.is_open()) return;
   auto const [leaving, tickets] = close_leave();

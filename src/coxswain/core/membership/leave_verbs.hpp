@@ -1,5 +1,5 @@
 #pragma once
-// Leaving: alone or all together (semantics D11), for good or to return.
+// Leaving: alone or all together (§1.3), for good or to return.
 
 #include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"

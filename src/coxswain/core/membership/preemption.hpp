@@ -1,6 +1,6 @@
 #pragma once
 // Preemption: which tasks are about to be preempted, and the agreement on a step at which all stop
-// together (semantics D22). Not here: replies, deadlines, connected tasks (coordinator).
+// together (§10.1). Not here: replies, deadlines, connected tasks (coordinator).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"

@@ -72,7 +72,7 @@ status preemption_verbs::post_preemption(time_point now, task_id id, duration in
   return {};
 }
 
-// A notice long before the death would stop the job for nothing (semantics 4.4).
+// A notice long before the death would stop the job for nothing (§10.2.4).
 void preemption_verbs::plan_agreement(time_point now) {
   if (preemption_.is_open()) return;
   deadlines_.disarm(preemption_alarm_);

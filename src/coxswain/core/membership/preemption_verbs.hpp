@@ -1,5 +1,5 @@
 #pragma once
-// Preemption: notices, and the agreement on the step at which all stop together (semantics D22).
+// Preemption: notices, and the agreement on the step at which all stop together (§10.1).
 // Not here: the answers (preemption).
 
 #include "coxswain/core/kernel/call.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// A restart of the coordinator (semantics D39): its sessions are restored without connections, and
+// A restart of the coordinator (§18.1): its sessions are restored without connections, and
 // have a grace in which to resume. Not here: how the state is restored (server/journal).
 
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// How a connection ended (semantics D5).
+// How a connection ended (§4.1).
 
 #include <cstdint>
 

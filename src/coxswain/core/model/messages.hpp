@@ -34,7 +34,7 @@ namespace coxswain::core {
 
 inline constexpr std::uint32_t protocol_version = 2;
 
-// The largest frame before a successful handshake (semantics D2).
+// The largest frame before a successful handshake (§2.1).
 inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 
 // The largest frame of a reader, whose requests carry no values. Decoding one may take ninety times
@@ -131,7 +131,7 @@ struct report_error_args {
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
 
-// How a round combines the data of its participants (semantics D15).
+// How a round combines the data of its participants (§6.3).
 enum class reduction : std::uint8_t {
   none,
   sum_int64,

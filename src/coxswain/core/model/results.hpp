@@ -17,7 +17,7 @@
 
 namespace coxswain::core {
 
-// The default timeout of a call (semantics D7).
+// The default timeout of a call (§2.3).
 inline constexpr duration timeout_default = 300s;
 
 // How long the holder of a queue's item has to finish it, unless it states another time.

@@ -1,6 +1,6 @@
 #pragma once
 // The devices of a job, and how they are connected: what each task contributes to a topology
-// exchange, and the resulting global topology (semantics 3.43 to 3.47). Pure functions on plain
+// exchange, and the resulting global topology (§13.2.2 to §13.2.6). Pure functions on plain
 // data. Not here: the state of exchanges (topology_exchanges), replies (coordinator).
 
 #include "coxswain/base/status.hpp"

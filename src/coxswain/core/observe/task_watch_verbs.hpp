@@ -1,5 +1,5 @@
 #pragma once
-// Watching the tasks, as a request that waits for something newer (semantics D20).
+// Watching the tasks, as a request that waits for something newer (§12.1).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Alive queries (semantics D21): calls for a set of tasks, which wait until all connected tasks of
+// Alive queries (§12.2): calls for a set of tasks, which wait until all connected tasks of
 // the set have called. Not here: which tasks are connected, replies and deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"

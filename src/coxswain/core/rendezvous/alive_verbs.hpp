@@ -1,6 +1,6 @@
 #pragma once
-// Alive queries: which tasks of a set are alive, with the same reply to all of them (semantics
-// D21). Not here: the waiting calls (alive_queries).
+// Alive queries: which tasks of a set are alive, with the same reply to all of them (
+// §12.2). Not here: the waiting calls (alive_queries).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// Barriers by name, their numbered rounds, and the outcomes still owed to stragglers (semantics
-// D13). At most one round of a name is open. A name without an open round and without owed outcomes
-// is remembered for a while, with its last number and participants. Not here: replies, deadlines,
-// error texts (coordinator).
+// Barriers by name, their numbered rounds, and the outcomes still owed to stragglers (
+// §6.1). At most one round of a name is open. A name without an open round and without owed
+// outcomes is remembered for a while, with its last number and participants. Not here: replies,
+// deadlines, error texts (coordinator).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"

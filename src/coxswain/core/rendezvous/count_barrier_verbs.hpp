@@ -1,5 +1,5 @@
 #pragma once
-// Barriers at which any client may wait (semantics D17). Not here: the arrivals (count_barriers).
+// Barriers at which any client may wait (§6.5). Not here: the arrivals (count_barriers).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Barriers for callers outside the job: the n-th arrival releases all (semantics D17). The round
+// Barriers for callers outside the job: the n-th arrival releases all (§6.5). The round
 // numbers of names at which no call waits are remembered for a while. Not here: replies and
 // deadlines (coordinator).
 

@@ -1,5 +1,5 @@
 #pragma once
-// How a reducing round combines the operands of its participants (semantics D15). Not here: what
+// How a reducing round combines the operands of its participants (§6.3). Not here: what
 // happens with the result (coordinator).
 
 #include "coxswain/base/status.hpp"

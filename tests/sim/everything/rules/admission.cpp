@@ -1,5 +1,5 @@
-// Which waiting processes become members of the next epoch (D43.5), and which machines have to wait
-// after losses (D43.10, where they are called hosts).
+// Which waiting processes become members of the next epoch (§1.7.5), and which machines have to
+// wait after losses (§1.7.10, where they are called hosts).
 
 #include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/epoch_stories.hpp"

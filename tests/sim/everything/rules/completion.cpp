@@ -86,7 +86,7 @@ requires is_one_of<Args, std::monostate, core::hello_args, core::resume_args, co
   return {};
 }
 
-// A leave ends the session whatever its outcome (semantics D11.7).
+// A leave ends the session whatever its outcome (§1.3.7).
 bool is_ended_by_leave(history const& h, std::size_t process, time_point until) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
     return c.process == process && c.asks<core::leave_args>() && c.over() <= until;
@@ -99,7 +99,7 @@ bool may_end_with(history const& h, call_record const& c) {
   if (c.got.outcome.message() == "this client has left the job") {
     return is_ended_by_leave(h, c.process, *c.answered);
   }
-  // A replaced session is refused, whoever acts for the task now (semantics D3).
+  // A replaced session is refused, whoever acts for the task now (§3.1).
   status const& why = c.got.outcome;
   if (states(why, &core::reasons::held_by_another_session)) return true;
   if (states(why, &core::reasons::host_was_replaced) ||
@@ -107,15 +107,15 @@ bool may_end_with(history const& h, call_record const& c) {
       states(why, &core::reasons::host_is_no_member)) {
     return h.is_guest(c.process);
   }
-  // Its member has failed (semantics D12.2).
+  // Its member has failed (§1.4.2).
   if (code == internal && c.asks<core::next_epoch_args>()) return h.is_guest(c.process);
-  // Fencing (semantics D43).
+  // Fencing (§1.7).
   bool const is_fenced = states(why, &core::reasons::epoch_is_over) ||
                          states(why, &core::reasons::epoch_is_past) ||
                          states(why, &core::reasons::member_waits_for_epoch) ||
                          states(why, &core::reasons::not_in_epoch);
   if (h.options.elastic && is_fenced) return true;
-  // The end of the epoch ends the calls that needed a member which left (semantics D43.2).
+  // The end of the epoch ends the calls that needed a member which left (§1.7.2).
   if (h.options.elastic && states(why, &core::reasons::task_has_finished)) return false;
   // The task is not in this epoch, or its caller is not.
   bool const names_task = c.asks<core::preempt_args>() || c.asks<core::reset_args>();

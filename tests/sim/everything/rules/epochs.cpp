@@ -1,4 +1,4 @@
-// The epochs of an elastic job follow each other as promised, and only their members act (D43).
+// The epochs of an elastic job follow each other as promised, and only their members act (§1.7).
 
 #include "coxswain/core/model/reasons.hpp"
 #include "tests/sim/everything/rules/arrivals.hpp"

@@ -53,7 +53,7 @@ bool has_detached(history const& h, call_record const& c) {
   });
 }
 
-// Whether the client may take refused connections for the end of the job (semantics D11.6).
+// Whether the client may take refused connections for the end of the job (§1.3.6).
 bool may_be_assumed(history const& h, call_record const& c) {
   if (h.is_calm(c.process, c.made, *c.answered)) return false;
   return h.is_guest(c.process) || h.options.restart_grace == 0s ||

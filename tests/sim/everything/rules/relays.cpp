@@ -1,5 +1,5 @@
 // A relay's end, stall or lost trunk costs its clients only time, and it reports no end of a
-// process that lives (D41).
+// process that lives (§18.3).
 
 #include "tests/sim/everything/rules/rules.hpp"
 

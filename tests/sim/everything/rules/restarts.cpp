@@ -1,5 +1,5 @@
 // Sessions resume within the grace after a restart of the coordinator, also if nothing has closed
-// their connections (D6.7, D39.2).
+// their connections (§4.2.7, §18.1.2).
 
 #include "tests/sim/everything/rules/rules.hpp"
 
