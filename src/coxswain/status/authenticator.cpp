@@ -70,7 +70,7 @@ status authenticator::checked_host(http_request const& asked) const {
   if (is_guarded || !access_.is_private || !asked.host) return {};
   auto const host = lowered(without_port(*asked.host));
   if (host == "localhost" || host == "[::1]" || is_number_of_loopback(host)) return {};
-  return {errc::permission_denied, "The Host " + core::quoted(*asked.host) +
+  return {errc::permission_denied, "The Host " + core::in_quotes(*asked.host) +
                                        " is not this one: ask for localhost, or protect the "
                                        "coordinator with a token."};
 }
@@ -81,7 +81,7 @@ status authenticator::checked_origin(http_request const& asked) {
   auto const authority =
       scheme == std::string::npos ? std::string{} : asked.origin->substr(scheme + 3);
   if (!authority.empty() && asked.host && lowered(authority) == lowered(*asked.host)) return {};
-  return {errc::permission_denied, "The page that asks is of " + core::quoted(*asked.origin) +
+  return {errc::permission_denied, "The page that asks is of " + core::in_quotes(*asked.origin) +
                                        ", which is not this server."};
 }
 

@@ -96,7 +96,7 @@ http_answer routes::refusal(status const& why) {
 }
 
 http_answer routes::not_found(std::string const& path) {
-  std::string text = "There is nothing at " + core::quoted(path) + ". There is";
+  std::string text = "There is nothing at " + core::in_quotes(path) + ". There is";
   for (auto const& r : all()) {
     text += r.path == all().front().path ? " " : ", ";
     text += std::string{r.is_post ? "POST " : ""} + std::string{r.path};

@@ -30,7 +30,7 @@ result<std::uint64_t> number_of(std::string_view text, std::string_view what, st
   auto const* const end = text.data() + text.size();
   auto const [parsed, problem] = std::from_chars(text.data(), end, number);
   if (problem == std::errc{} && parsed == end && number <= most) return number;
-  return status{errc::invalid_argument, std::string{what} + " is " + core::quoted(text) +
+  return status{errc::invalid_argument, std::string{what} + " is " + core::in_quotes(text) +
                                             ", not a number from 0 to " + std::to_string(most)};
 }
 
@@ -149,7 +149,7 @@ http_answer routes::tasks(question const& q) {
     only = state_named(*wanted);
     if (!only) {
       return refusal({errc::invalid_argument,
-                      "There is no state " + core::quoted(*wanted) +
+                      "There is no state " + core::in_quotes(*wanted) +
                           "; there are never_connected, joining, connected, failed, left and "
                           "returning"});
     }
@@ -240,7 +240,7 @@ http_answer routes::key(question const& q) {
 
 http_answer routes::barrier(question const& q) {
   auto const all = server_.history(q.name);
-  auto const barrier = "barrier " + core::quoted(q.name);
+  auto const barrier = "barrier " + core::in_quotes(q.name);
   if (all.passed.value > 0) {
     return durably(
         text_of(200, barrier + " was passed: round " + std::to_string(all.passed.value) + "\n"));

@@ -189,7 +189,7 @@ reply standby_page::impl::answer(http_request const& asked) const {
   if (looks && at->path() == "/metrics") {
     return {200, metrics(now, usage_of_this_process()), metrics_type};
   }
-  return problem(503, {errc::unavailable, "This is a standby of job " + core::quoted(now.job) +
+  return problem(503, {errc::unavailable, "This is a standby of job " + core::in_quotes(now.job) +
                                               ": " + who_leads(now) + "."});
 }
 

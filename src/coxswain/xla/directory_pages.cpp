@@ -42,7 +42,7 @@ result<bool> directory_pages::take(core::answer const& page, std::size_t reply_b
   counted_.count(reply_.size());
   if (reply_.size() > reply_bytes_max) {
     return status{errc::resource_exhausted,
-                  "directory " + core::quoted(directory_) + " holds more than " +
+                  "directory " + core::in_quotes(directory_) + " holds more than " +
                       std::to_string(reply_bytes_max) + " bytes, the limit of one reply"};
   }
   if (listed->more) after_ = listed->entries.back().key;

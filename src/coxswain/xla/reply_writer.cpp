@@ -35,7 +35,7 @@ std::string proper(std::string_view text) {
   auto made = core::shortened(text, text_bytes_max);
   if (!core::is_utf8(made))
     std::replace_if(
-        made.begin(), made.end(), [](char c) { return c < 0; }, '?');
+        made.begin(), made.end(), [](unsigned char c) { return c > 0x7f; }, '?');
   return made;
 }
 

@@ -42,18 +42,18 @@ BOOST_AUTO_TEST_CASE(odd_durations_are_exact) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_is_quoted) {
-  BOOST_TEST(quoted("ckpt-17") == "'ckpt-17'");
-  BOOST_TEST(quoted("") == "''");
-  BOOST_TEST(quoted(std::string(200, 'x')) == "'" + std::string(200, 'x') + "'");
+  BOOST_TEST(in_quotes("ckpt-17") == "'ckpt-17'");
+  BOOST_TEST(in_quotes("") == "''");
+  BOOST_TEST(in_quotes(std::string(200, 'x')) == "'" + std::string(200, 'x') + "'");
 }
 
 BOOST_AUTO_TEST_CASE(a_long_name_is_cut_between_characters) {
-  BOOST_TEST(quoted(std::string(201, 'x')) == "'" + std::string(197, 'x') + "...'");
+  BOOST_TEST(in_quotes(std::string(201, 'x')) == "'" + std::string(197, 'x') + "...'");
 
   for (std::size_t before = 188; before <= 200; ++before) {
     std::string const name = std::string(before, 'x') + "\xe2\x82\xac\xf0\x9f\x9a\xa3" + "yyyyyyyy";
-    BOOST_TEST(is_utf8(quoted(name)), "cut in a letter after " << before);
-    BOOST_TEST(quoted(name).size() <= 202u);
+    BOOST_TEST(is_utf8(in_quotes(name)), "cut in a letter after " << before);
+    BOOST_TEST(in_quotes(name).size() <= 202u);
   }
 }
 
@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(a_reason_is_recognized_whatever_its_arguments_and_what_surr
   status const why = fail<&reasons::lock_is_free>(std::string(300, 'a'), 7);
 
   BOOST_TEST(why.code() == errc::failed_precondition);
-  BOOST_TEST(why.message() ==
-             "lock " + quoted(std::string(300, 'a')) + " is not held; token 7 is no longer valid");
+  BOOST_TEST(why.message() == "lock " + in_quotes(std::string(300, 'a')) +
+                                  " is not held; token 7 is no longer valid");
   BOOST_TEST(states(why, &reasons::lock_is_free));
   BOOST_TEST(states("it failed: " + why.text() + ".", &reasons::lock_is_free));
   BOOST_TEST(!states(why, &reasons::other_token));

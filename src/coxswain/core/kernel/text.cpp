@@ -53,7 +53,7 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
   return std::string{text.substr(0, end)}.append(mark);
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   return std::string{"'"}.append(shortened(name, quoted_bytes_max)).append(1, '\'');
 }
 

@@ -21,8 +21,9 @@ namespace coxswain::core {
 
 constexpr std::size_t quoted_bytes_max = 200;
 
-// The name in single quotes, cut after `quoted_bytes_max`.
-[[nodiscard]] std::string quoted(std::string_view name);
+// The name in single quotes, cut after `quoted_bytes_max`. Not called `quoted`: an unqualified call
+// with a std::string would mean std::quoted wherever <iomanip> is included.
+[[nodiscard]] std::string in_quotes(std::string_view name);
 
 struct task_ranges {
   std::string text;     // "3,17-24,900"

@@ -69,10 +69,10 @@ std::string key_verbs::missing_text(time_point, ticket, parked const& p) {
 std::string key_verbs::similar_text(std::string const& key) {
   kernel_.tally.steps += steps_per_similar_key;
   auto const similar = keys_.similar_to(key);
-  return similar ? "; " + quoted(*similar) + " exists" : std::string{};
+  return similar ? "; " + in_quotes(*similar) + " exists" : std::string{};
 }
 
-std::string key_verbs::goal_text(parked const& p) const { return "key " + quoted(p.name.get()); }
+std::string key_verbs::goal_text(parked const& p) const { return "key " + in_quotes(p.name.get()); }
 
 std::string key_verbs::stuck_text(parked const& p) const {
   return "for " + goal_text(p) + ", which no task is left to set";

@@ -56,7 +56,7 @@ std::string locks::missing_text(time_point, ticket, parked const& p) {
   return held_text(p.name.get());
 }
 
-std::string locks::goal_text(parked const& p) const { return "lock " + quoted(p.name.get()); }
+std::string locks::goal_text(parked const& p) const { return "lock " + in_quotes(p.name.get()); }
 
 std::string locks::stuck_text(parked const& p) const { return "for " + goal_text(p); }
 

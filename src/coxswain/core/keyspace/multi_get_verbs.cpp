@@ -58,7 +58,7 @@ std::string const& multi_get_verbs::listed_name(parked const& p) const {
 }
 
 std::string multi_get_verbs::goal_text(parked const& p) const {
-  return "key " + quoted(listed_name(p));
+  return "key " + in_quotes(listed_name(p));
 }
 
 std::string multi_get_verbs::stuck_text(parked const& p) const {
@@ -151,7 +151,7 @@ std::string multi_get_verbs::missing_text(joint_gets::get const& g) const {
   for (std::size_t i = 0; i < looks; ++i) {
     std::string const& key = g.keys[looks == g.keys.size() ? i : (g.at + i) % g.keys.size()];
     if (concerns_.keys.store().find(key)) continue;
-    if (++count <= named_max) names += (count == 1 ? "" : ", ") + quoted(key);
+    if (++count <= named_max) names += (count == 1 ? "" : ", ") + in_quotes(key);
   }
   if (count > named_max) names += " and " + std::to_string(count - named_max) + " more";
   bool const is_partial = looks < g.keys.size();

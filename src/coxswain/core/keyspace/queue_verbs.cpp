@@ -45,7 +45,7 @@ std::string queue_verbs::missing_text(time_point, ticket, parked const& p) {
 }
 
 std::string queue_verbs::goal_text(parked const& p) const {
-  return "queue " + quoted(p.name.get());
+  return "queue " + in_quotes(p.name.get());
 }
 
 std::string queue_verbs::stuck_text(parked const& p) const {
@@ -250,7 +250,7 @@ void queue_verbs::lease_due(time_point now, leases::number item) {
   if (kernel_.credited(one.since, one.time) > now) return arm(item, one);
   ++kernel_.tally.leases_expired;
   kernel_.log(severity::warning, event_kind::other,
-              "item " + std::to_string(item) + " of queue " + quoted(one.queue) +
+              "item " + std::to_string(item) + " of queue " + in_quotes(one.queue) +
                   " returns to its place: its lease of " + in_words(one.time) +
                   " expired, held by " + kernel_.whose(*sessions_.find(one.owner)));
   return_item(item);

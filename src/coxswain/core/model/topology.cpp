@@ -67,7 +67,7 @@ void number_devices(std::vector<local_topology>& tasks) {
   }
 }
 
-std::string shown(std::string const& name) { return quoted(name); }
+std::string shown(std::string const& name) { return in_quotes(name); }
 std::string shown(std::int32_t number) { return std::to_string(number); }
 std::string shown(std::size_t count) { return std::to_string(count); }
 std::string shown(std::optional<std::uint32_t> index) {
@@ -76,7 +76,7 @@ std::string shown(std::optional<std::uint32_t> index) {
 std::string shown(std::vector<std::string> const& nodes) {
   std::string text;
   for (auto const& node : nodes) text += (text.empty() ? "" : ",") + node;
-  return quoted(text);
+  return in_quotes(text);
 }
 
 // Empty if it is the same.

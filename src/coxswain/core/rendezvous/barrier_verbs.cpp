@@ -63,7 +63,7 @@ std::string barrier_verbs::missing_text(time_point now, ticket, parked const& p)
 }
 
 std::string barrier_verbs::goal_text(parked const& p) const {
-  return "barrier " + quoted(barriers_.open_round(p.number)->name);
+  return "barrier " + in_quotes(barriers_.open_round(p.number)->name);
 }
 
 std::string barrier_verbs::stuck_text(parked const& p) const { return "at " + goal_text(p); }
@@ -182,7 +182,7 @@ status barrier_verbs::checked_kind(barrier_args const& args) const {
 result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<task_id>& tasks,
                                                  std::optional<std::string_view> barrier) const {
   if (tasks.empty()) return kernel_.everyone;
-  auto const meeting = [&] { return barrier ? "barrier " + quoted(*barrier) : "alive query"; };
+  auto const meeting = [&] { return barrier ? "barrier " + in_quotes(*barrier) : "alive query"; };
   // They are usually sorted already, and every call can name all tasks.
   if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
     std::sort(tasks.begin(), tasks.end());

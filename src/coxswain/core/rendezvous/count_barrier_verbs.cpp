@@ -35,7 +35,7 @@ std::string count_barrier_verbs::missing_text(time_point, ticket, parked const& 
 }
 
 std::string count_barrier_verbs::goal_text(parked const& p) const {
-  return "count barrier " + quoted(p.name.get());
+  return "count barrier " + in_quotes(p.name.get());
 }
 
 std::string count_barrier_verbs::stuck_text(parked const& p) const { return "at " + goal_text(p); }

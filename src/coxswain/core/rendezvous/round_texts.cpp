@@ -50,7 +50,7 @@ std::string difference(round_kind const& caller, task_set const& named, round_ki
 }  // namespace
 
 std::string round_text(barriers::barrier const& b) {
-  return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
+  return "Barrier " + in_quotes(b.name) + " round " + std::to_string(b.number.value);
 }
 
 status mismatch(barriers::barrier const& b, task_id caller, round_kind const& kind,

@@ -13,7 +13,7 @@ namespace coxswain::core {
 namespace {
 
 std::string exchange_text(std::string_view platform) {
-  return "topology exchange " + quoted(platform);
+  return "topology exchange " + in_quotes(platform);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::string topology_verbs::missing_text(time_point now, ticket, parked const& p
 }
 
 std::string topology_verbs::goal_text(parked const& p) const {
-  return "topology exchange " + quoted(p.name.get());
+  return "topology exchange " + in_quotes(p.name.get());
 }
 
 std::string topology_verbs::stuck_text(parked const& p) const { return "in the " + goal_text(p); }
