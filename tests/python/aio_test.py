@@ -9,18 +9,10 @@ import time
 import unittest
 
 import coxswain
-from support import LIMIT, REPORT, eventually, main
+from support import LIMIT, PythonTest, main
 
 
-class Asyncio(unittest.IsolatedAsyncioTestCase):
-    def setUp(self):
-        print(self._testMethodName, file=REPORT)
-
-    def coordinator(self, num_tasks=1, **settings):
-        made = coxswain.Coordinator(num_tasks, **settings)
-        self.addCleanup(made.stop)
-        return made
-
+class Asyncio(PythonTest, unittest.IsolatedAsyncioTestCase):
     async def client(self, to, task=None):
         job = await coxswain.AsyncClient(to.address, task).connect()
         self.addCleanup(job.close)
@@ -111,22 +103,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
 
         self.assertEqual((popped, received), (items, items))
 
-    async def test_a_lock_granted_to_a_cancelled_call_is_released_at_once(self):
-        at = self.coordinator()
-        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
-            token = await a.lock("l")
-            call = asyncio.create_task(b.lock("l", LIMIT))
-            await asyncio.sleep(0)
-            freed = asyncio.create_task(a.unlock("l", token))
-            await asyncio.sleep(0)
-            call.cancel()
-            await freed
-
-            later = await a.lock("l", LIMIT)
-
-            self.assertGreater(later, token)
-            await a.unlock("l", later)
-
     async def test_what_meets_a_cancel_is_free_for_others_at_once(self):
         at = self.coordinator()
         async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
@@ -177,43 +153,6 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             while b.status().queued_items < 2:
                 pass
             self.assertEqual([b.pop("q", LIMIT).value, b.pop("q", LIMIT).value], [b"x", b"y"])
-
-    async def test_a_closed_client_keeps_no_descriptor(self):
-        at = self.coordinator()
-        before = len(os.listdir("/proc/self/fd"))
-        job = await coxswain.AsyncClient(at.address).connect()
-        self.assertIsNone(await job.try_get("k"))
-        job.close()
-        eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)  # the coordinator's, too
-        self.assertEqual(job.num_tasks, 1)
-        with self.assertRaises(coxswain.Cancelled):
-            await job.try_get("k")
-
-    async def test_a_taken_item_is_finished_or_returns(self):
-        at = self.coordinator()
-        async with coxswain.AsyncClient(at.address, 0) as job:
-            await job.push("jobs", "a")
-            with self.assertRaises(KeyError):
-                async with job.take("jobs"):
-                    raise KeyError
-            async with job.take("jobs") as item:
-                self.assertEqual((item.value, item.redeliveries), (b"a", 1))
-            with self.assertRaises(coxswain.DeadlineExceeded):
-                await job.pop("jobs", 0)
-            async with job.locked("l"):
-                self.assertIsNone(await job.try_lock("l"))
-            self.assertIsNotNone(await job.try_lock("l"))
-
-    async def test_what_is_dropped_goes_back_at_once(self):
-        at = self.coordinator()
-        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
-            await a.push("jobs", "a")
-            item = await a.take("jobs", lease=None)
-            del item
-            item = await b.take("jobs", LIMIT)
-            self.assertEqual((item.value, item.redeliveries), (b"a", 1))
-            await item.finish()
-            self.assertEqual((await b.status()).leased_items, 0)
 
     async def test_a_cancel_while_an_item_is_finished_or_a_block_ends_leaves_nothing_held(self):
         at = self.coordinator()

@@ -220,58 +220,6 @@ class Arguments(PythonTest):
         self.assertEqual([one.key for one in self.job.list()], ["a", "b", "c"])
 
 
-class Keys(PythonTest):
-    def setUp(self):
-        super().setUp()
-        self.at = self.coordinator()
-        self.job = self.client(self.at)
-
-    def test_a_taken_item_is_finished_or_returns(self):
-        self.job.push("jobs", "a")
-        self.job.push("jobs", "b")
-        with self.assertRaises(KeyError), self.job.take("jobs") as item:
-            self.assertEqual((item.value, item.redeliveries), (b"a", 0))
-            raise KeyError
-        with self.job.take("jobs", lease=30) as item:
-            self.assertEqual((item.value, item.redeliveries), (b"a", 1))
-            item.extend(60)
-            self.assertEqual(self.job.queue_length("jobs"), 1)
-        self.assertEqual(self.job.pop("jobs", 0).value, b"b")
-        with self.assertRaises(coxswain.FailedPrecondition):
-            item.extend()
-
-    def test_what_is_dropped_goes_back_at_once(self):
-        other = self.client(self.at)
-        self.job.push("jobs", "a")
-        for redeliveries in range(3):
-            item = self.job.take("jobs", LIMIT, lease=None)
-            self.assertEqual(item.redeliveries, redeliveries)
-            del item
-        lock = self.job.locked("l")
-        with self.assertRaises(TimeoutError):
-            other.lock("l", 0.01)
-        del lock
-        self.assertGreater(other.lock("l", LIMIT), 1)
-        item = other.take("jobs", LIMIT)
-        self.assertEqual(item.redeliveries, 3)
-        item.finish()
-        del item
-        self.assertEqual(self.job.status().leased_items, 0)
-        with self.assertRaises(TimeoutError):
-            self.job.pop("jobs", 0)
-
-    def test_a_lock_is_held_during_a_block(self):
-        with self.job.locked("l") as lock:
-            self.assertIsNone(self.job.try_lock("l"))
-            self.assertGreater(lock.token, 0)
-        self.assertIsNotNone(self.job.try_lock("l"))
-
-    def test_a_value_of_megabytes_round_trips(self):
-        value = bytes(range(256)) * 65536
-        self.job.put("large", value)
-        self.assertEqual(self.job.get("large"), value)
-
-
 class Job(PythonTest):
     def test_processes_without_a_number_get_one_and_spares_end_with_the_job(self):
         at = self.coordinator(2, recoverable=True, spares=1, assign="member", last_call=LIMIT)
@@ -421,11 +369,6 @@ class Topologies(PythonTest):
         with self.assertRaisesRegex(coxswain.Internal, "its boot id changed"):
             self.jobs[0].exchange_topology("cuda", each(1))
 
-    def test_partitions_can_be_given(self):
-        self.assertEqual([one.devices[0].partition for one in self.exchange(
-            lambda task: coxswain.Topology([coxswain.Device()], partition_index=1 - task))[0]],
-                         [1, 0])
-
     def test_the_local_topology_describes_this_host(self):
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             here = boot_id.read().strip()
@@ -514,27 +457,6 @@ class Refusals(PythonTest):
                         except (TypeError, ValueError, AttributeError) as problem:
                             self.assertNotIn("incompatible", str(problem))
                             self.assertNotIn("_native", str(problem))
-
-    def test_after_close_calls_are_cancelled(self):
-        job = self.client(self.coordinator())
-        job.close()
-        job.close()
-        with self.assertRaises(coxswain.Cancelled):
-            job.get("k")
-
-    def test_a_closed_client_keeps_neither_descriptors_nor_threads(self):
-        at = self.coordinator(3)
-
-        def kept():
-            return [len(os.listdir(f"/proc/self/{one}")) for one in ("fd", "task")]
-
-        before = kept()
-        jobs = [self.client(at, task) for task in range(3)]
-        for job in jobs:
-            job.close()
-        eventually(lambda: kept() <= before)  # the coordinator's side, too
-        self.assertEqual([(job.task, job.num_tasks, job.role, job.reconnects) for job in jobs],
-                         [(task, 3, "worker", 0) for task in range(3)])
 
     def test_a_watch_returns_nothing_while_the_coordinator_is_away(self):
         with tempfile.TemporaryDirectory() as directory:

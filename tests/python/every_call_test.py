@@ -4,8 +4,11 @@
 """
 
 import asyncio
+import contextlib
 import datetime
 import inspect
+import os
+import sys
 import threading
 
 import coxswain
@@ -39,6 +42,22 @@ class Calls:
             self.do(made.connect())
         self.test.addCleanup(made.close)
         return made
+
+    @contextlib.contextmanager
+    def within(self, block):
+        """The block of `with` or of `async with`."""
+        if self.client_type is coxswain.Client:
+            with block as entered:
+                yield entered
+            return
+        entered = self.do(block.__aenter__())
+        try:
+            yield entered
+        except BaseException:
+            if not self.do(block.__aexit__(*sys.exc_info())):
+                raise
+        else:
+            self.do(block.__aexit__(None, None, None))
 
     def pair(self, to):
         """Two joined clients."""
@@ -128,6 +147,58 @@ class EveryCall(PythonTest):
             self.assertGreater(later, token)
             with self.assertRaises(coxswain.FailedPrecondition):
                 do(job.unlock("l", token))
+
+    def test_an_item_or_lock_is_held_during_a_block(self):
+        for calls in self.each_client():
+            at = self.coordinator()
+            do, job, other = calls.do, calls.client(at), calls.client(at)
+            do(job.push("q", "a"))
+            with self.assertRaises(KeyError), calls.within(job.take("q")):
+                raise KeyError
+            with calls.within(job.take("q")) as item:
+                self.assertEqual((item.value, item.redeliveries), (b"a", 1))
+            with self.assertRaises(TimeoutError):
+                do(other.pop("q", 0))
+            with calls.within(job.locked("l")) as lock:
+                self.assertGreater(lock.token, 0)
+                self.assertIsNone(do(other.try_lock("l")))
+            self.assertIsNotNone(do(other.try_lock("l")))
+
+    def test_what_is_dropped_goes_back_at_once(self):
+        for calls in self.each_client():
+            at = self.coordinator()
+            do, job, other = calls.do, calls.client(at), calls.client(at)
+            do(job.push("q", "a"))
+            for redeliveries in range(3):
+                item = do(job.take("q", LIMIT, lease=None))
+                self.assertEqual(item.redeliveries, redeliveries)
+                del item
+            if calls.client_type is coxswain.Client:  # the other one is held by a block alone
+                lock = job.locked("l")
+                with self.assertRaises(TimeoutError):
+                    other.lock("l", 0.01)
+                del lock
+                self.assertGreater(other.lock("l", LIMIT), 1)
+            item = do(other.take("q", LIMIT))
+            self.assertEqual((item.value, item.redeliveries), (b"a", 3))
+            do(item.finish())
+            del item
+            self.assertEqual(do(job.status()).leased_items, 0)
+
+    def test_a_closed_client_cancels_calls_and_keeps_neither_descriptors_nor_threads(self):
+        def kept():
+            return [len(os.listdir(f"/proc/self/{one}")) for one in ("fd", "task")]
+
+        for calls in self.each_client():
+            at = self.coordinator(2)
+            before = kept()
+            job = calls.client(at, 1)
+            job.close()
+            job.close()
+            eventually(lambda: kept() <= before)  # the coordinator's side, too
+            with self.assertRaises(coxswain.Cancelled):
+                calls.do(job.get("k"))
+            self.assertEqual((job.task, job.num_tasks, job.role, job.reconnects), (1, 2, "worker", 0))
 
     def test_barriers(self):
         for calls in self.each_client():
