@@ -44,15 +44,6 @@ class Calls(WithAgents):
                 self.assertIn("out of memory in step 7", one.error.text)
                 self.assertTrue(one.error.is_reported)
 
-    def test_abandoned_gets_stay_open_without_harm(self):
-        agent, = self.job(1)
-        waiting = [agent.start_get(f"never/{n}") for n in range(2000)]
-
-        agent.insert("never/1999", b"now")
-
-        self.assertEqual(agent.value_of(agent.result_of(waiting[-1])), b"now")
-        self.assertIsNone(agent.error)
-
     def test_the_time_limit_of_alive_tasks_can_be_set(self):
         agent, _ = self.job(2, "--xla-alive-timeout", "200ms")
 
@@ -60,14 +51,6 @@ class Calls(WithAgents):
         with self.fails("DEADLINE_EXCEEDED"):
             agent.alive([0, 1])
         self.assertLess(time.monotonic() - begun, LIMIT)
-
-    def test_a_second_process_of_a_live_task_fails_a_strict_job(self):
-        one, other = self.job(2, "--xla-strict", polls=True)
-        again = self.agent(0)
-        again.keep(again.start("RegisterTask", again.requests.register(), 10))
-
-        self.assertTrue(one.has_failed.wait(LIMIT))
-        self.assertTrue(other.has_failed.wait(LIMIT))
 
 
 if __name__ == "__main__":

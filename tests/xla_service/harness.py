@@ -13,9 +13,8 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 
 try:
     import grpc
-    import h2  # noqa: F401
 except ImportError as problem:
-    print(f"skipped: {problem}; tools/install_dependencies --all installs python3-grpcio and python3-h2")
+    print(f"skipped: {problem}; tools/install_dependencies --all installs python3-grpcio")
     sys.exit(77)
 
 from jax_agent import Agent, Failure, channel_to  # noqa: E402

@@ -34,14 +34,6 @@ class ManyClients(WithAgents):
     def test_over_separate_connections(self):
         self.live(share=False)
 
-    def test_one_lost_connection_fails_the_job_once(self):
-        agents = self.job(20, "--reconnect-grace", "100ms", share=True)
-
-        agents[0].channel.close()
-
-        failed = self.wait_for_status("all failed", lambda s: all(t["state"] == "failed" for t in s["tasks"]))
-        self.assertTrue(failed["error"])
-
 
 class Programs(WithAgents):
 
@@ -79,24 +71,6 @@ class Programs(WithAgents):
     @staticmethod
     def run_shell(script):
         return subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout
-
-
-class Recordings(WithAgents):
-
-    def test_a_recording_replays_without_http(self):
-        file = self.directory / "recording"
-        agents = self.job(2, "--record", file, "--exit-when-done", generation=GENERATIONS)
-        agents[0].insert("k", b"v")
-        agents[1].increment("n", 1)
-        self.all_succeed(agents, lambda a: a.barrier("b"))
-        with self.fails("NOT_FOUND"):
-            agents[0].try_get("absent")
-        self.all_succeed(agents, Agent.shutdown)
-        self.assertEqual(self.coordinator.wait(), 0, self.coordinator.output())
-
-        done = self.run_to_end("coxswain", "replay", "--compare", file)
-
-        self.assertEqual(done.code, 0, done.output())
 
 
 if __name__ == "__main__":

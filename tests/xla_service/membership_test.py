@@ -1,13 +1,10 @@
 """Joining, failing and leaving by the address for JAX programs, as jaxlib's agent sees it."""
 
 import datetime
-import signal
-import subprocess
-import sys
 import time
 import unittest
 
-from harness import GENERATIONS, HERE, LIMIT, SLOWNESS, Agent, WithAgents
+from harness import GENERATIONS, LIMIT, SLOWNESS, Agent, WithAgents
 from programs import PATH
 
 
@@ -64,46 +61,11 @@ class Dying(WithAgents):
         others = [agents[0], agents[1], agents[3]]
         self.assert_all_learn_of(2, others, begun, 0.25 + 0.7 * SLOWNESS)
 
-    def test_an_agent_destroyed_without_leaving_has_failed_though_its_connection_is_open(self):
-        agents = self.job(3, "--reconnect-grace", "200ms", share=True)
-
-        begun = time.monotonic()
-        agents[1].stop()  # others use the same connection
-
-        self.assert_all_learn_of(1, [agents[0], agents[2]], begun, 0.25 + 0.7 * SLOWNESS)
-        self.assertIn("failed", self.status()["tasks"][1]["state"])
-
-    def test_a_silent_task_fails_after_its_heartbeat_timeout(self):
-        # gRPC's own threads answer PINGs: only a stopped process is silent.
-        self.coordinator = self.serve(2, "--heartbeat-timeout", "2s", "--recoverable")
-        script = ("import sys; from jax_agent import Agent; agent = Agent(sys.argv[1], 1).connect(); "
-                  "print('in', flush=True); agent.has_failed.wait()")
-        process = subprocess.Popen([sys.executable, "-B", "-c", script, self.coordinator.addresses[0]],
-                                   cwd=HERE, stdout=subprocess.PIPE)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        agent = self.agent(0).connect()  # it sends no heartbeat for long
-        process.stdout.readline()
-
-        process.send_signal(signal.SIGSTOP)
-        begun = time.monotonic()
-        self.wait_for_state(1, "failed")
-
-        self.assertGreater(time.monotonic() - begun, 1)
-        self.assertIsNone(agent.error)
-        self.assertEqual(self.status()["tasks"][0]["state"], "connected")
-
 
 class Preempted(WithAgents):
     """What JAX's preemption manager does, and what others learn of it."""
 
     KEY, COUNTERS, BARRIER = "RECEIVED_PREEMPTION_NOTICE", "PREEMPTION_CURRENT_COUNTER", "PREEMPTION_SYNC_BARRIER"
-
-    def notice_of(self, agent):
-        """What ends its wait for the key, which is always open."""
-        text = agent.value_of(agent.result_of(agent.open[1])).decode()
-        return datetime.datetime.fromisoformat(text)
 
     def agree(self, agents, steps):
         """The step at which each agent's manager would stop."""
@@ -131,32 +93,6 @@ class Preempted(WithAgents):
         output = self.succeed("events").out
         self.assertRegex(output, r"task 2 will be preempted in \d+ ms\n")
         self.assertRegex(output, r"agreed to stop at step \d+, .*except JAX tasks, .*: 0,2")
-
-    def test_an_operator_states_when_a_preemption_is(self):
-        agents = self.job(2, generation=GENERATIONS)
-        before = datetime.datetime.now(datetime.timezone.utc)
-
-        self.succeed("preempt", 1, "--in", "10min")
-
-        for agent in agents:
-            self.assertAlmostEqual((self.notice_of(agent) - before).total_seconds(), 600, delta=30)
-        self.assertEqual(set(self.agree(agents, {0: 7, 1: 9})), {10})
-        output = self.succeed("events").out
-        self.assertIn("JAX tasks agree on a step among themselves", output)
-        self.assertNotIn("agreed to stop at step", output)
-
-
-class Leaving(WithAgents):
-
-    def test_a_final_stop_ends_polls_with_the_reason(self):
-        agents = self.job(2, generation=GENERATIONS)
-
-        self.stop(self.coordinator)
-
-        for agent in agents:
-            self.assertTrue(agent.has_failed.wait(LIMIT))
-            self.assertEqual(agent.error.code, "UNAVAILABLE", agent.error)
-            self.assertTrue(agent.error.is_by_service, agent.error)
 
 
 if __name__ == "__main__":

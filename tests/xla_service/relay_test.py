@@ -1,14 +1,11 @@
 """JAX processes behind a relay: their connections end there, and outlive the coordinator's."""
 
-import os
 import signal
 import time
 import unittest
 
 from harness import LIMIT, Agent, WithAgents
-from messages import encode
 from programs import PATH, SLOWNESS
-from raw_peer import RawPeer
 from restart_test import WithJournal
 from standby_test import WithStandby
 
@@ -84,34 +81,6 @@ class Relay(WithJournal, BehindRelay):
         self.assertTrue(agent.has_failed.wait(LIMIT))
         self.assertIn(f"the relay at {relay.address} was stopped", agent.error.text)
         self.assertTrue(agent.error.is_by_service)
-
-    def test_a_client_that_does_not_read_is_cut_off_and_others_are_served(self):
-        self.coordinator = self.serve(1)
-        relay = self.relay(self.coordinator, "--stalled-reader-timeout", "500ms")
-        agent, = self.behind(relay, 1)
-        agent.insert("k", os.urandom(1 << 20))
-
-        def stalled(has_window):
-            peer = RawPeer(relay.address)
-            self.addCleanup(peer.close)
-            peer.gives_window = False
-            if has_window:
-                peer.h2.increment_flow_control_window(1 << 30)
-                peer.h2.update_settings({4: (1 << 31) - 1})
-                peer.flush()
-                peer.read()
-            for _ in range(8):
-                peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
-            return peer
-
-        stalled(has_window=False).wait_for_end()
-        relay.line("read nothing for 500 ms while replies were waiting", "err")
-        stalled(has_window=True)  # its socket is full
-        self.wait_for_status("its end", lambda _: sum(
-            "read nothing" in line for line in relay.lines["err"]) == 2)
-
-        self.assertEqual(len(agent.get("k")), 1 << 20)
-        self.assertIsNone(agent.error)
 
     def test_a_program_of_a_task_with_a_relay_survives_restarts_of_the_coordinator(self):
         runtime = self.directory / "runtime"

@@ -67,20 +67,6 @@ class Shown(WithAgents):
         self.assertRegex(self.succeed("status").out, r"FAILED: task 1: .*\(jax 0\.10")
         self.assertIn("jax 0.10", self.succeed("events").out)
 
-    def test_calls_are_counted_by_method_and_result(self):
-        self.agents[0].heartbeat()
-        with self.fails("NOT_FOUND"):
-            self.agents[1].try_get("absent")
-        for agent in self.agents:
-            agent.start_barrier("b")
-        self.wait_for_status("the round", lambda s: s["rounds"])
-
-        self.wait_for_page("/metrics", "coxswain_jax_connections 2\n",
-                           'coxswain_jax_calls_total{method="RegisterTask",result="ok"} 2\n',
-                           'coxswain_jax_calls_total{method="TryGetKeyValue",result="failed"} 1\n',
-                           'coxswain_jax_calls_total{method="TryGetKeyValue",result="ok"} 0\n',
-                           'coxswain_jax_calls_total{method="Barrier",result="ok"} 2\n')
-
     def test_the_events_name_the_tasks_that_joined(self):
         events = json.loads(self.page("/api/v1/events"))
         self.assertIn("jax 0.10, 127.0.0.1:", json.dumps(events))
