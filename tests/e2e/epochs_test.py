@@ -1,50 +1,15 @@
 """Epochs: jobs whose number of tasks changes."""
 
-import base64
 import os
 import signal
-import socket
 import sys
-import threading
-import time
 import unittest
 
-from programs import EndToEnd, LIMIT, PATH
+from programs import EndToEnd, PATH
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "examples")
 TRAIN = os.path.join(EXAMPLES, "train_elastic.py")
 SCRIPT = os.path.join(EXAMPLES, "elastic.sh")
-
-
-class Reader:
-    """Reads the feed of the page until its connection ends."""
-
-    def __init__(self, address):
-        host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)))
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(
-            f"GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
-            "\r\n".encode())
-        self.text = b""
-        self.thread = threading.Thread(target=self.read, daemon=True)
-        self.thread.start()
-
-    def read(self):
-        while more := self.socket.recv(1 << 16):
-            self.text += more
-
-    def wait_for_states(self, count):
-        deadline = time.monotonic() + LIMIT
-        while self.text.count(b'"type":"state"') < count:
-            assert time.monotonic() < deadline and self.thread.is_alive(), self.text[-500:]
-            time.sleep(0.01)
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.thread.join()
-        self.socket.close()
 
 
 class Epochs(EndToEnd):
@@ -93,30 +58,6 @@ class Epochs(EndToEnd):
         next_epoch()
         self.assertEqual(tasks[1].line("3 "), "3 2 1")
         self.wait_for_epoch(3, 2)
-
-    def test_the_page_is_read_while_the_number_of_tasks_changes(self):
-        coordinator = self.serve_elastic(16, "--http", "127.0.0.1:0")
-        readers = [Reader(coordinator.ready["http"])]
-        works = "while coxswain pop next --wait 60s || coxswain epoch wanted; do coxswain epoch next; done"
-        tasks = [self.member(f"m{number}", works) for number in range(3)]
-        self.wait_for_epoch(1, 3)
-        readers[0].wait_for_states(2)
-        readers.append(Reader(coordinator.ready["http"]))
-        tasks[2].signal(signal.SIGKILL)
-        self.wait_for_epoch(2, 2)
-        readers[0].wait_for_states(3)
-        readers.append(Reader(coordinator.ready["http"]))
-        tasks.append(self.member("m3", "sleep 60"))
-        self.wait_for_status("a joiner", lambda s: s["spares_waiting"] == 1)
-        for _ in range(2):
-            self.succeed("push", "next", "x")
-        self.wait_for_epoch(3, 3)
-        for reader, states in zip(readers, (4, 3, 2)):
-            reader.wait_for_states(states)
-
-        self.stop(coordinator)
-        for reader in readers:
-            reader.close()
 
     def test_training_goes_on_through_two_kills_with_the_right_sum(self):
         self.serve_elastic()

@@ -5,14 +5,10 @@ guests of `coxswain task`, in sequence and concurrently.
 import json
 import os
 import pathlib
-import signal
-import socket
 import sys
-import threading
-import time
 import unittest
 
-from programs import BIN, LIMIT, PATH, EndToEnd, free_port
+from programs import BIN, PATH, EndToEnd, free_port
 
 PROGRAM = pathlib.Path(__file__).with_name("guest_program.py")
 
@@ -91,114 +87,6 @@ class EveryLauncher(GuestsTest):
         self.check(self.under_serve)
 
 
-class HoldingProxy:
-    """Forwards connections to a coordinator; its replies can be paused."""
-
-    def __init__(self, address):
-        self.target = address
-        self.flows = threading.Event()
-        self.flows.set()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        host, port = self.target.rsplit(":", 1)
-        while True:
-            try:
-                near = self.listener.accept()[0]
-            except OSError:
-                return
-            far = socket.create_connection((host, int(port)))
-            for ends in ((near, far, False), (far, near, True)):
-                threading.Thread(target=self.carry, args=ends, daemon=True).start()
-
-    def carry(self, source, to, is_held):
-        try:
-            while data := source.recv(1 << 16):
-                if is_held:
-                    self.flows.wait()
-                to.sendall(data)
-        except OSError:
-            pass
-        for end in (source, to):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-
-class BetweenEffectAndReply(GuestsTest):
-    """A guest, or its `coxswain task`, is killed after its call was executed and before its reply
-    arrived."""
-
-    # The call, the check that it was executed, and the state required after it was repeated.
-    def executed(self, call):
-        status = self.status()
-        if call == "increment:n":
-            return self.coxswain("get", "n").out == "1"
-        if call == "pop:q":
-            return status["queued_items"] == 0
-        return any(r["name"] == "b" for r in status["rounds"])
-
-    def check_effect(self, call, out):
-        if call == "increment:n":
-            self.assertEqual(self.coxswain("get", "n").out, "2")
-        elif call == "pop:q":
-            self.assertIn("popped item", out)
-            self.assertEqual(self.status()["queued_items"], 0)
-        else:
-            rounds = [r["round"] for r in self.status()["rounds"] if r["name"] == "b"]
-            self.assertEqual(rounds, [1, 2])
-
-    def cut(self, call, kill_task):
-        self.serve(1, "--recoverable")
-        self.assertEqual(self.coxswain("push", "q", "item").code, 0)
-        proxy = HoldingProxy(self.at["COXSWAIN_ADDRESS"])
-        self.addCleanup(proxy.listener.close)
-        self.addCleanup(proxy.flows.set)
-        go_on = self.directory / f"go-on-{call}"
-        os.mkfifo(go_on)
-        program = f"{BIN}/coxswain-e2e-task"
-
-        def task(script):
-            return self.start("coxswain", "task", "--task-id", 0, "--address", proxy.address, "--",
-                              "sh", "-c", script, env=self.environment())
-
-        again = "" if kill_task else f"; {program} {call}"
-        wrapper = task(f"{program} await:{go_on} {call} & echo pid $!; wait $!{again}")
-        child = int(wrapper.line("pid").split()[1])
-        wrapper.line("joined")
-        proxy.flows.clear()
-        go_on.write_text("x")
-        deadline = time.monotonic() + LIMIT
-        while not self.executed(call):
-            self.assertLess(time.monotonic(), deadline)
-
-        if kill_task:
-            wrapper.signal(signal.SIGKILL)
-            wrapper.wait()
-            proxy.flows.set()
-            wrapper = task(f"{program} {call}")
-        else:
-            os.kill(child, signal.SIGKILL)
-            proxy.flows.set()
-
-        self.assertEqual(wrapper.wait(), 0, wrapper.output())
-        self.check_effect(call, wrapper.out)
-
-    def check(self, kill_task):
-        for call in ("increment:n", "pop:q", "barrier:b"):
-            with self.subTest(call=call):
-                self.cut(call, kill_task)
-
-    def test_the_program_is_killed(self):
-        self.check(kill_task=False)
-
-    def test_the_task_is_killed(self):
-        self.check(kill_task=True)
-
-
 class Programs(GuestsTest):
 
     def task(self, task, script, *options):
@@ -238,17 +126,6 @@ class Programs(GuestsTest):
         self.assertEqual(first.wait(), 0, first.output())
         self.wait_for_status("task 0 left", lambda s: s["tasks"][0]["state"] == "left")
 
-    def test_killing_the_task_command_ends_its_guests(self):
-        """Also those that have left the process group of its command, and are not killed with it."""
-        self.serve(2, "--no-join-barrier")
-        task = self.task(0, f"setsid {BIN}/coxswain-e2e-task barrier:never; echo $?")
-        self.wait_for_status("the barrier", lambda s: s["barriers"])
-
-        task.signal(signal.SIGKILL)
-
-        task.line("for which this program acts has ended", "err")
-        self.wait_for_status("the failure", lambda s: s["error"])
-
     def test_a_guest_with_a_wrong_secret_is_refused(self):
         self.serve(1)
         task = self.task(0, f"COXSWAIN_TASK_SECRET=0123456789abcdef {BIN}/coxswain-e2e-task; echo $?")
@@ -256,20 +133,6 @@ class Programs(GuestsTest):
         task.line("1")
         task.line("the client's secret does not let it act for task 0", "err")
         self.assertEqual(task.wait(), 0, task.output())
-
-    def test_a_deadlock_over_keys_and_queues_is_named(self):
-        self.serve(2)
-        tasks = [self.task(task, f"coxswain {waits}")
-                 for task, waits in ((0, "get b --wait 1h"), (1, "pop q --wait 1h"))]
-
-        self.wait_for_status("the deadlock", lambda s: s["stuck_tasks"] == 2)
-        why = self.coxswain("why").out
-
-        self.assertIn("task 0 waits for key 'b'", why)
-        self.assertIn("task 1 waits for queue 'q'", why)
-        self.assertEqual(self.coxswain("put", "b", "1").code, 0)
-        self.assertEqual(self.coxswain("push", "q", "1").code, 0)
-        self.assertEqual([one.wait() for one in tasks], [0, 0])
 
     def test_a_get_from_another_coordinator_is_no_wait_of_the_task(self):
         self.serve(1, "--job", "other")

@@ -11,28 +11,18 @@ from programs import EndToEnd, LIMIT
 
 class Http(EndToEnd):
 
-    def ask(self, path, body=None, token=None):
+    def ask(self, path):
         """The code and text of a response."""
-        request = urllib.request.Request(f"http://{self.http}{path}", data=body and body.encode())
-        if body is not None:
-            request.add_header("Content-Type", "application/json")
-        if token is not None:
-            request.add_header("Authorization", f"Bearer {token}")
         # Ignores a proxy named by the environment.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=LIMIT) as answer:
+            with opener.open(f"http://{self.http}{path}", timeout=LIMIT) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.read().decode()
 
-    def serve_http(self, tasks, *arguments):
-        coordinator = self.serve(tasks, "--http", "127.0.0.1:0", *arguments)
-        self.http = coordinator.ready["http"]
-        return coordinator
-
     def test_the_http_status_matches_the_status_command(self):
-        self.serve_http(2)
+        self.http = self.serve(2, "--http", "127.0.0.1:0").ready["http"]
         self.coxswain("put", "a", "1")
 
         code, text = self.ask("/api/v1/state")
@@ -53,19 +43,6 @@ class Http(EndToEnd):
         code, text = self.ask("/nothing")
         self.assertEqual(code, 404)
         self.assertEqual(json.loads(text)["code"], "NOT_FOUND")
-
-    def test_a_stuck_job_shows_in_health_and_metrics(self):
-        coordinator = self.serve_http(2)
-        self.task(0, 2, "barrier:a")
-        self.task(1, 2, "barrier:b")
-        coordinator.line("deadlock: ", "err")
-
-        code, text = self.ask("/healthz?verbose")
-
-        self.assertEqual(code, 200)
-        self.assertIn("[!]job 'default' stuck: ", text)
-        self.assertIn("task 0 waits at barrier 'a' for task 1", text)
-        self.assertIn("\ncoxswain_stuck_tasks 2\n", self.ask("/metrics")[1])
 
     def test_run_prints_the_page_address(self):
         run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",

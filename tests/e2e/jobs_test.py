@@ -319,10 +319,6 @@ class Addresses(WithoutAddress):
         self.assertIn("This is the port of a Coxswain coordinator",
                       refused.exception.read().decode())
 
-    def test_a_missing_coordinator_error_names_the_next_step(self):
-        self.assert_ended(self.coxswain("status", "--connect-timeout", "50ms"), UNAVAILABLE,
-                          "no job of yours runs on this machine")
-
     def test_where_nothing_runs_the_answer_comes_at_once(self):
         for command in (("status",), ("get", "a", "--wait", "forever"), ("put", "a", "1"), ("top", "--once"),
                         ("lock", "l", "--", "true")):

@@ -80,11 +80,6 @@ class Log(EndToEnd):
         coordinator.send_signal(signal.SIGTERM)
         self.assertEqual(coordinator.wait(LIMIT), 0)
 
-    def test_unknown_formats_and_levels_are_wrong_usage(self):
-        for wrong in (("--log-format", "xml"), ("--log-level", "debug")):
-            done = self.run_to_end("coxswain", "serve", "-n", 1, *wrong)
-            self.assertEqual(done.code, USAGE, done.output())
-
     def test_control_characters_in_names_are_escaped_in_the_log(self):
         named, shown = "s\033[2Jtep\nfake", "s?[2Jtep fake"
         coordinator = self.serve(2, "--no-join-barrier")

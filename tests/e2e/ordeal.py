@@ -1,6 +1,6 @@
 """A job of everything, whose coordinators and tasks may be killed, stopped and cut off while it runs,
 and what must hold nevertheless: counters, queues, versions, barriers, locks, ephemeral keys and membership.
-Its tasks are ordeal_worker.py and ordeal_worker.cpp, which log each step. Not here: who is killed.
+Its tasks are ordeal_worker.py, which logs each step. Not here: who is killed.
 """
 
 import collections
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from programs import BIN, LIMIT
+from programs import LIMIT
 
 PYTHON = os.environ.get("COXSWAIN_PYTHON", "")
 if PYTHON:
@@ -61,11 +61,8 @@ class Ordeal:
         arguments = (self.directory / f"log-{name}", name, self.directory)
         env = {"COXSWAIN_ADDRESS": self.address(task), "COXSWAIN_TASK_ID": str(task),
                "COXSWAIN_NUM_TASKS": str(self.tasks)}
-        if task % 8 < 4:
-            self.running[task] = self.test.start("coxswain-e2e-ordeal", *arguments, env=env)
-        else:
-            self.running[task] = self.test.start(sys.executable, "-B", WORKER, *arguments,
-                                                 env=env | {"PYTHONPATH": PYTHON})
+        self.running[task] = self.test.start(sys.executable, "-B", WORKER, *arguments,
+                                             env=env | {"PYTHONPATH": PYTHON})
 
     def kill_a_task(self, among=None):
         """Kills a recoverable one, and starts another process of it."""

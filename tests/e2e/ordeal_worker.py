@@ -1,5 +1,4 @@
 """A task of ordeal.py: rounds of everything, each step written to a log, until the key "stop" exists.
-Its twin is ordeal_worker.cpp.
 
     ordeal_worker.py LOG ID RESOURCES
 

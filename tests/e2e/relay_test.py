@@ -2,62 +2,15 @@
 
 import json
 import os
-import random
 import signal
 import socket
-import struct
 import subprocess
 import time
 import unittest
 
-from programs import BIN, LIMIT, PATH, REFUSED, SLOWNESS, USAGE
+from programs import BIN, PATH, REFUSED, SLOWNESS, USAGE
 
 from restart_test import WithJournal
-
-
-def text(of):
-    return struct.pack("<Q", len(of)) + of
-
-
-class TcpStoreClient:
-    """Speaks the protocol of torch's TCPStore."""
-
-    PING = struct.pack("<BI", 13, 7)
-
-    def __init__(self, address):
-        host, _, port = address.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), LIMIT)
-        self.send(struct.pack("<BI", 0, 0x3C85F7CE) + self.PING)
-        assert self.receive(4) == struct.pack("<I", 7)
-
-    def send(self, what):
-        self.socket.sendall(what)
-
-    def receive(self, size):
-        got = b""
-        while len(got) < size:
-            more = self.socket.recv(size - len(got))
-            if not more:
-                raise EOFError
-            got += more
-        return got
-
-    def set(self, key, value):
-        self.send(b"\x01" + text(key) + text(value))
-
-    def get(self, key):
-        self.send(b"\x03" + text(key))
-        return self.receive(*struct.unpack("<Q", self.receive(8)))
-
-    def add(self, key, number):
-        self.send(b"\x04" + text(key) + struct.pack("<q", number))
-        return struct.unpack("<q", self.receive(8))[0]
-
-    def begin_wait(self, key):
-        self.send(b"\x06" + struct.pack("<Q", 1) + text(key))
-
-    def has_ended(self):
-        return self.socket.recv(1) == b""
 
 
 class Relay(WithJournal):
@@ -91,53 +44,6 @@ class Relay(WithJournal):
         relay.signal(signal.SIGTERM)
         self.assertEqual(relay.wait(), 0, relay.output())
 
-    def test_a_killed_relay_and_a_killed_coordinator_lose_nothing(self):
-        tasks, kills, rounds = 4, 6, 3
-        coordinator = self.serve_journal(tasks)
-        direct = coordinator.addresses[0]
-        relay = self.relay(coordinator)
-        self.at = {"COXSWAIN_ADDRESS": f"{relay.address},{direct}"}
-        running = self.work(
-            tasks,
-            f"for kill in $(seq {kills + 1}); do coxswain get --wait 300s go/$kill || exit 1; "
-            f"for round in $(seq {rounds}); do coxswain incr count || exit 1; "
-            "coxswain barrier step || exit 1; done; done")
-
-        for number in range(1, kills + 1):
-            self.succeed("put", f"go/{number}", "1")
-            time.sleep(random.uniform(0, 0.3))
-            if number % 2:
-                self.kill(relay)
-                relay = self.relay(coordinator)
-            else:
-                self.kill(coordinator)
-                coordinator = self.serve_journal(tasks)
-        self.succeed("put", f"go/{kills + 1}", "1")
-
-        for one in running:
-            self.assertEqual(one.wait(), 0, one.output())
-        self.assertEqual(self.succeed("get", "count").out, str(tasks * (kills + 1) * rounds))
-        self.stop(coordinator)
-
-    def test_a_task_that_waits_to_leave_outlasts_its_relay(self):
-        coordinator = self.serve(2)
-        relay = self.relay(coordinator)
-        self.at = {"COXSWAIN_ADDRESS": relay.address}
-        leaving = self.task(0, "true")
-        self.at = {"COXSWAIN_ADDRESS": coordinator.addresses[0]}
-        working = self.task(1, f"{BIN / 'coxswain'} get --wait 300s go")
-        leaving.line("leave has waited for", "err")
-        self.kill(relay)
-        leaving.line("Connection refused", "err")
-
-        self.relay(coordinator)
-        coordinator.line("is back", "err")
-        self.succeed("put", "go", "1")
-
-        self.assertEqual(working.wait(), 0, working.output())
-        self.assertEqual(leaving.wait(), 0, leaving.output())
-        coordinator.line("all tasks have left", "err")
-
     def test_a_command_that_fails_after_its_relay_has_ended_ends_its_task_at_once(self):
         for options in ((), ("--jax",)):
             relay = self.relay(self.serve(1))
@@ -167,23 +73,6 @@ class Relay(WithJournal):
             client.connect(relay.address.removeprefix("unix:"))
             self.assertIn(b"the relay cannot reach the coordinator", client.recv(4096))
         self.assertGreaterEqual(time.monotonic() - began, 2)
-
-    def test_a_stopped_relay_is_left_for_the_coordinator(self):
-        coordinator = self.serve(2, "--heartbeat-timeout", "3s")
-        relay = self.relay(coordinator)
-        self.at = {"COXSWAIN_ADDRESS": f"{relay.address},{coordinator.addresses[0]}"}
-        running = self.work(2, "coxswain barrier before && coxswain get --wait 300s go && "
-                            "coxswain barrier after")
-        coordinator.line("all 2 tasks have joined", "err")
-        relay.signal(signal.SIGSTOP)
-        self.at = {"COXSWAIN_ADDRESS": coordinator.addresses[0]}
-        time.sleep(0.1)
-        self.succeed("put", "go", "1")
-        began = time.monotonic()
-        for one in running:
-            self.assertEqual(one.wait(), 0, one.output())
-        self.assertLess(time.monotonic() - began, 30)
-        relay.signal(signal.SIGCONT)
 
     def raw(self, task, relay, then):
         """A task of few words, without a client's library, which then does as ordered."""
@@ -217,24 +106,6 @@ print("joined", flush=True)
                 coordinator.line("the process of task 0 ended without leaving", "err")
                 self.assertLess(time.monotonic() - began, 4 * SLOWNESS)
 
-    def test_an_item_of_a_killed_process_returns_without_a_grace(self):
-        coordinator = self.serve(1, "--reconnect-grace", "10min")
-        self.at = {"COXSWAIN_ADDRESS": self.relay(coordinator).address}
-        self.succeed("push", "q", "item")
-        consumer = self.start("coxswain", "take", "q", "--lease", "1h", "--", "sleep", "300",
-                              env=self.at)
-        next_one = self.start("coxswain", "take", "q", "--", "printenv", "COXSWAIN_ITEM_REDELIVERIES",
-                              env=self.at)
-        next_one.line("1 is leased to client", "err")
-        consumer.signal(signal.SIGKILL)
-        self.assertEqual((next_one.wait(), next_one.out), (0, "1"))
-
-    def test_a_process_that_closes_its_connection_and_lives_has_its_grace(self):
-        coordinator = self.serve(1, "--reconnect-grace", "1s")
-        self.raw(0, self.relay(coordinator), "s.recv(65536); s.close(); time.sleep(100)")
-        coordinator.line("and not resumed", "err")
-        self.assertNotIn("ended without leaving", coordinator.err)
-
     @unittest.skipIf(os.getuid() != 0, "needs another user")
     def test_other_users_need_permission(self):
         coordinator = self.serve(1)
@@ -247,24 +118,6 @@ print("joined", flush=True)
             done = subprocess.run(["python3", "-c", connect], user=65534, stderr=subprocess.PIPE,
                                   check=False)
             self.assertEqual(done.returncode, code, done.stderr)
-
-    def test_a_relay_replies_to_heartbeats_and_reports_who_is_silent(self):
-        coordinator = self.serve(2, "--heartbeat-timeout", "1500ms")
-        relay = self.relay(coordinator)
-        self.at = {"COXSWAIN_ADDRESS": relay.address}
-        program = BIN / "coxswain"
-        live, hung = (self.start("coxswain", "task", "--task-id", number, "--", "sh", "-c",
-                                 f"{program} get --wait 300s never", env=self.at)
-                      for number in range(2))
-        coordinator.line("all 2 tasks have joined", "err")
-        time.sleep(4)
-        self.assertNotIn("failed", coordinator.err)
-        hung.signal(signal.SIGSTOP)
-        coordinator.line("no heartbeat from task 1", "err")
-        hung.signal(signal.SIGCONT)
-        self.assertNotIn("no heartbeat from task 0", coordinator.err)
-        for one in live, hung:
-            one.wait()
 
     def test_a_relays_token_is_for_relays_only(self):
         tokens = self.directory / "tokens"
@@ -319,57 +172,12 @@ print("joined", flush=True)
             self.assertLess(time.monotonic(), until, "the relay goes on")
             time.sleep(0.05)
 
-    def store_client(self, address):
-        client = TcpStoreClient(address)
-        self.addCleanup(client.socket.close)
-        return client
-
     def job_with_token(self):
         token = self.directory / "token"
         if not token.exists():
             token.touch(mode=0o600)
             token.write_text("secret")
         return self.serve_journal(1, "--token-file", token)
-
-    def test_tcp_store_clients_survive_the_coordinator(self):
-        coordinator = self.job_with_token()
-        ports = self.directory / "ports"
-        relay = self.relay(coordinator, "--tcp-store-listen", "127.0.0.1:0", "--port-file", ports,
-                           env={"COXSWAIN_TOKEN": "secret"})
-        _, store = ports.read_text().splitlines()
-        one, waiting = self.store_client(store), self.store_client(store)
-        one.set(b"/k", b"v")
-        self.assertEqual(one.add(b"/count", 1), 1)
-        waiting.begin_wait(b"/later")
-
-        self.kill(coordinator)
-        relay.line("the connection to the coordinator was lost", "err")
-        late = self.store_client(store)
-        late.set(b"/late", b"l")
-        late.socket.close()
-        another = self.store_client(store)
-        another.set(b"/later", b"x")
-        one.send(b"\x04" + text(b"/count") + struct.pack("<q", 1))
-        self.job_with_token()
-
-        self.assertEqual(one.receive(8), struct.pack("<q", 2))
-        self.assertEqual(waiting.receive(1), b"\0")
-        self.assertEqual(another.get(b"/k"), b"v")
-        waiting.begin_wait(b"/late")
-        self.assertEqual(waiting.receive(1), b"\0")
-
-        relay.signal(signal.SIGTERM)
-        self.assertEqual(relay.wait(), 0, relay.output())
-        self.assertTrue(one.has_ended())
-        self.assertFalse(ports.exists())
-
-    def test_tcp_store_clients_learn_that_the_job_has_ended(self):
-        coordinator = self.serve(1)
-        relay = self.start("coxswain", "relay", "--upstream", coordinator.addresses[0], "--listen", "127.0.0.1:0")
-        one = self.store_client(json.loads(relay.line('"event":"ready"'))["addresses"][0])
-        self.assertEqual(one.add(b"/count", 1), 1)
-        self.stop(coordinator)
-        self.assertTrue(one.has_ended())
 
     def test_a_relay_names_its_port_to_programs_of_torch(self):
         coordinator = self.job_with_token()
@@ -382,7 +190,6 @@ print("joined", flush=True)
             found.add(task.out)
         (one,) = found
         self.assertRegex(one, r"^127\.0\.0\.1:\d+ True$")
-        self.assertEqual(self.store_client(one.split()[0]).add(b"/count", 1), 1)
 
     def test_an_idle_relay_ends_if_it_is_to(self):
         relay = self.relay(self.serve(1), "--until-idle", "100ms")

@@ -7,8 +7,6 @@ import signal
 import subprocess
 import termios
 import unittest
-import urllib.error
-import urllib.request
 
 from programs import BIN, EndToEnd, LIMIT, REFUSED, clean_environment, wait_for_file
 
@@ -77,38 +75,6 @@ class Reload(EndToEnd):
         coordinator = self.serve(1, "--config", config, "--log-level", "info")
 
         self.assertIn("no file says the log level", self.reload(coordinator, "SIGHUP"))
-
-    def test_the_status_page_needs_the_new_tokens(self):
-        coordinator = self.serve(1, "--token-file", self.tokens, "--http", "127.0.0.1:0")
-        url = f"http://{coordinator.ready['http']}/api/v1/why"
-
-        def code(token):
-            request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            try:
-                return opener.open(request, timeout=LIMIT).status
-            except urllib.error.HTTPError as answer:
-                return answer.code
-
-        self.assertEqual((code("old"), code("new")), (200, 401))
-        self.tokens.write_text("reader new\n")
-        self.reload(coordinator, "SIGHUP: read")
-        self.assertEqual((code("old"), code("new")), (401, 200))
-
-    def test_the_recording_contains_the_reload(self):
-        record = self.directory / "recording"
-        coordinator = self.serve(1, "--token-file", self.tokens, "--record", record)
-        self.assertEqual(self.incr("old"), 0)
-        self.tokens.write_text("worker new\n")
-        self.reload(coordinator, "SIGHUP: read")
-        self.assertEqual((self.incr("old"), self.incr("new")), (REFUSED, 0))
-        self.stop(coordinator)
-
-        result = self.succeed("replay", record)
-        self.succeed("replay", record, "--compare")
-
-        self.assertIn("tokens were replaced", result.out)
-        self.assertNotIn(b"old", record.read_bytes())
 
     def test_run_reloads_its_tokens(self):
         port = self.directory / "port"

@@ -18,18 +18,6 @@ class Recordings(EndToEnd):
         program.line("coxswain replay", "err")
         return next(one for one in self.recordings() if f"-{program.pid}." in one.name)
 
-    def test_a_failed_job_leaves_a_recording_with_its_cause(self):
-        coordinator = self.serve(2, "--reconnect-grace", "0", "--exit-when-done")
-        workers = [self.worker(task, 2, "--rounds", 10**9) for task in range(2)]
-        self.wait_for_status("the job", lambda s: s["tasks"][1]["state"] == "connected")
-
-        workers[1].signal(signal.SIGKILL)
-
-        self.assertEqual(coordinator.wait(), 1)
-        result = self.replay(self.recording_of(coordinator))
-        self.assertEqual(result.code, 0, result.output())
-        self.assertRegex(result.out, r"s E .*task 1\b.*failed")
-
     def test_a_recording_to_a_file_holds_the_whole_job(self):
         path = self.directory / "job.recording"
         coordinator = self.serve(2, "--record", path, "--token-file", self.token("sesame"),
@@ -50,20 +38,6 @@ class Recordings(EndToEnd):
             r"job\.recording: \d\d+ messages and \d+ events are the same", same.out)), same.out)
         self.assertNotIn(b"sesame", path.read_bytes())
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
-
-    def test_a_recording_has_no_values(self):
-        path = self.directory / "job.recording"
-        coordinator = self.serve(1, "--record", path)
-        for command in (("put", "a", "poppy-1"), ("put", "b", "poppy-2"), ("append", "b", "poppy-3"),
-                        ("push", "q", "poppy-4"), ("cas", "a", "poppy-5", "--if-value", "poppy-1"),
-                        ("put", "n", "41"), ("incr", "n")):
-            done = self.succeed(*command)
-        self.stop(coordinator)
-
-        result = self.replay(path, "--compare")
-
-        self.assertEqual(result.code, 0, result.output())
-        self.assertNotIn(b"poppy", path.read_bytes())
 
     def test_a_differing_recording_is_named_with_the_position(self):
         paths = [self.directory / f"{name}.recording" for name in ("one", "two", "text")]

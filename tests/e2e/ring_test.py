@@ -23,6 +23,20 @@ class Ring(EndToEnd):
             member.line(f"round {ROUNDS_BEFORE}: 10")
         return members
 
+    def test_after_losses_the_others_continue(self):
+        for lost, number, option in (
+                ({1}, signal.SIGKILL, ("--reconnect-grace", "100ms")),
+                ({0, 2}, signal.SIGKILL, ("--reconnect-grace", "100ms")),
+                # Its sockets stay open.
+                ({1}, signal.SIGSTOP, ("--heartbeat-timeout", f"{3 * SLOWNESS:.0f}s"))):
+            with self.subTest(lost=lost, signal=number):
+                members = self.ring(lost, *option)
+
+                for task in lost:
+                    members[task].signal(number)
+
+                self.expect_the_others_to_go_on(members, lost)
+
     def expect_the_others_to_go_on(self, members, lost):
         left = [task for task in TASKS if task not in lost]
         sum_of_the_left = sum(task + 1 for task in left)
@@ -36,30 +50,6 @@ class Ring(EndToEnd):
                 member.output())
             for gone in lost:
                 self.assertIn(f"task {gone} is lost", member.out)
-
-    def test_after_one_of_four_is_killed_three_continue(self):
-        members = self.ring({1}, "--reconnect-grace", "100ms")
-
-        members[1].signal(signal.SIGKILL)
-
-        self.expect_the_others_to_go_on(members, {1})
-
-    def test_after_two_are_killed_two_continue(self):
-        members = self.ring({0, 2}, "--reconnect-grace", "100ms")
-
-        members[0].signal(signal.SIGKILL)
-        members[2].signal(signal.SIGKILL)
-
-        self.expect_the_others_to_go_on(members, {0, 2})
-
-    def test_a_silent_worker_is_lost_although_its_sockets_are_open(self):
-        members = self.ring({1}, "--heartbeat-timeout", f"{3 * SLOWNESS:.0f}s")
-
-        members[1].signal(signal.SIGSTOP)
-
-        self.expect_the_others_to_go_on(members, {1})
-        members[1].signal(signal.SIGCONT)
-        self.assertNotEqual(members[1].wait(), 0, members[1].output())
 
 
 class ElasticRing(EndToEnd):

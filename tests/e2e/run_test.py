@@ -5,7 +5,6 @@ import os
 import re
 import select
 import signal
-import textwrap
 import time
 import unittest
 import urllib.request
@@ -96,11 +95,6 @@ class Jobs(WithJobs):
         self.assertIn("[1] still here", job.out)
         self.assertIn("task 0 failed: killed by signal 9 (SIGKILL)", job.err)
 
-    def test_programs_without_a_client_run(self):
-        job = self.run_to_end("coxswain", "run", "-n", 3, "true")
-
-        self.assertEqual(job.code, 0, job.output())
-
     def test_each_task_has_its_variables(self):
         job = self.run_to_end(
             "coxswain", "run", "-n", 2, "--job", "train", "--attempt", 4, "--", "env",
@@ -126,38 +120,6 @@ class Jobs(WithJobs):
                 "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
             self.assertEqual({name: found.get(name) for name in expected}, expected)
             self.assertNotEqual(found["MASTER_PORT"], address.rsplit(":", 1)[1])
-
-    def test_tasks_meet_at_a_tcp_store_which_needs_no_token(self):
-        program = self.directory / "store.py"
-        program.write_text(textwrap.dedent("""
-            import os, socket, struct
-
-            def text(of):
-                return struct.pack("<Q", len(of)) + of
-
-            def receive(size):
-                got = b""
-                while len(got) < size:
-                    got += store.recv(size - len(got))
-                return got
-
-            store = socket.create_connection((os.environ["MASTER_ADDR"],
-                                              int(os.environ["MASTER_PORT"])))
-            rank = os.environ["RANK"].encode()
-            store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, 7))
-            assert receive(4) == struct.pack("<I", 7)
-            store.sendall(b"\\x01" + text(b"/rank/" + rank) + text(rank))
-            keys = [text(b"/rank/%d" % i) for i in range(int(os.environ["WORLD_SIZE"]))]
-            store.sendall(b"\\x06" + struct.pack("<Q", len(keys)) + b"".join(keys))
-            assert receive(1) == b"\\0"
-            store.sendall(b"\\x0a" + struct.pack("<Q", len(keys)) + b"".join(keys))
-            print(receive(9 * len(keys))[8::9].decode())
-            """))
-
-        job = self.run_to_end("coxswain", "run", "-n", 3, "--", "python3", program)
-
-        self.assertEqual(job.code, 0, job.output())
-        self.assertEqual(sorted(job.lines["out"]), ["[0] 012", "[1] 012", "[2] 012"])
 
     def test_an_address_of_torch_that_is_set_stays(self):
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
@@ -399,17 +361,6 @@ class Signals(WithJobs):
         job.wait()
         self.assertIn("coxswain run: task 0 failed: exited with status 3", job.err)
         self.assertNotIn("interrupted", job.err)
-
-    def test_a_task_that_ignores_sigterm_is_killed(self):
-        job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "100ms", "--", "sh", "-c",
-                         "trap '' TERM; echo up; while :; do tail -f /dev/null; done")
-        for task in range(2):
-            job.line(f"[{task}] up")
-
-        job.signal(signal.SIGTERM)
-
-        self.assertEqual(job.wait(), 128 + signal.SIGTERM)
-        self.assertIn("SIGKILL", job.err)
 
     def test_a_second_signal_kills_at_once(self):
         job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "forever", "--", "sh", "-c",

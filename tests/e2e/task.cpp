@@ -4,8 +4,8 @@
 //   coxswain-e2e-task step:3 barrier:start get:key leave
 //
 // Its client blocks; with --coroutines first, barriers and the leave use the coroutine client.
-// die:FILE creates FILE and kills the process if FILE does not exist yet; await:FIFO waits until
-// something is written there; exit exits with code 0 without leaving.
+// die:FILE creates FILE and kills the process if FILE does not exist yet; exit exits with code 0
+// without leaving.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/client.hpp"
@@ -43,12 +43,6 @@ void act(blocking_client& job, std::string_view what) {
     job.barrier(name);
   } else if (verb == "get") {
     job.get(name);
-  } else if (verb == "await") {
-    std::ifstream{name}.get();
-  } else if (verb == "increment") {
-    job.increment(name, 1);
-  } else if (verb == "pop") {
-    std::cout << "popped " << job.pop(name).value << std::endl;
   } else {
     throw error{{errc::invalid_argument, "no such thing to do: " + std::string{what}}};
   }
