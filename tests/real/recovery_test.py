@@ -1,5 +1,5 @@
 """Recoverable jobs of real JAX programs: any process, process 0 too, is killed and started again, any number of times,
-and the others go on. A relay, too, with which the processes behind it end.
+and the others go on. A relay, too, with which the processes behind it end, and the coordinator behind it.
 recovery_test.py jax-VERSION [unittest's arguments]
 """
 
@@ -13,6 +13,7 @@ import unittest
 
 from harness import LIMIT, SLOWNESS, TASKS, WithRealJobs, python_of
 from jax_case import ALL, ENDED_BY_JAXLIB
+from restart_test import WithJournal
 
 # Seconds from the end of a relay to that of a JAX process behind it.
 ENDED_MAX = 3
@@ -20,7 +21,7 @@ ENDED_MAX = 3
 PROGRAM = pathlib.Path(__file__).resolve().parent / "programs" / "recover.py"
 
 
-class Recovery(WithRealJobs):
+class Recovery(WithJournal, WithRealJobs):
 
     def setUp(self):
         super().setUp()
@@ -110,6 +111,20 @@ class Recovery(WithRealJobs):
 
     def test_every_process_returns_behind_a_relay(self):
         self.check_served([[0], [0], [3], [0]], by_relay=True)
+
+    def test_every_process_returns_after_the_coordinator(self):
+        options = "--insecure", "--recoverable"
+        coordinator = self.serve_journal(TASKS, *options)
+        self.addresses, self.processes = [self.relay(coordinator).address], {}
+        for task in ALL:
+            self.start_process(task)
+        self.wait_for_live(ALL)
+        for victims in [0], [2, 3]:
+            self.kill(coordinator)
+            coordinator = self.serve_journal(TASKS, *options)
+            self.kill_and_return(victims, self.start_process)
+        self.finish_job()
+        self.assert_ended_well()
 
     def test_the_processes_of_a_killed_relay_return(self):
         coordinator = self.serve(TASKS, "--insecure", "--recoverable", "--relay-grace", "1s")

@@ -10,7 +10,7 @@ from support import initialize, say, task
 
 def main():
     names = sys.argv[1:]
-    if names in (["recoverable"], ["devices"]) and hasattr(jax.config, "jax_enable_recoverability"):
+    if names == ["devices"] and hasattr(jax.config, "jax_enable_recoverability"):
         jax.config.update("jax_enable_recoverability", True)
     if names != ["absent"]:
         say(f"initialized {task()} after {initialize():.3f} s")
