@@ -14,9 +14,8 @@ import socket
 import subprocess
 import sys
 import unittest
-import urllib.request
 
-from programs import BIN, PATH, EndToEnd, LIMIT, free_port
+from programs import BIN, PATH, EndToEnd, LIMIT, fetch, free_port
 
 try:
     import yaml
@@ -256,8 +255,8 @@ class Observability(EndToEnd):
 
     def test_every_named_metric_exists(self):
         coordinator = self.serve(1, "--http", "0", "--journal", self.directory / "journal")
-        with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
-            families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
+        _, text = fetch(f"http://{coordinator.ready['http']}/metrics")
+        families = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
         # Those of a job on etcd; e2e_standby sees them.
         families |= {f"coxswain_{name}" for name in
                      ("leader", "leader_known", "replication_lag_seconds", "standby_hot", "term")}

@@ -3,23 +3,14 @@
 import json
 import signal
 import unittest
-import urllib.error
-import urllib.request
 
-from programs import EndToEnd, LIMIT
+from programs import EndToEnd, fetch
 
 
 class Http(EndToEnd):
 
     def ask(self, path):
-        """The code and text of a response."""
-        # Ignores a proxy named by the environment.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(f"http://{self.http}{path}", timeout=LIMIT) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as answer:
-            return answer.code, answer.read().decode()
+        return fetch(f"http://{self.http}{path}")
 
     def test_the_http_status_matches_the_status_command(self):
         self.http = self.serve(2, "--http", "127.0.0.1:0").ready["http"]

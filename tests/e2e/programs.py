@@ -14,6 +14,8 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 BIN = pathlib.Path(os.environ.get("COXSWAIN_BIN", "build/release/bin")).resolve()
 
@@ -217,6 +219,16 @@ class EndToEnd(unittest.TestCase):
     def worker(self, task, tasks, *arguments, env=None):
         environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
         return self.start("coxswain-example-worker", *arguments, env=environment | (env or {}))
+
+
+def fetch(url, data=None, **fields):
+    """The code and the text of a response; a proxy named by the environment is ignored."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(url, data, fields), timeout=LIMIT) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
 
 
 def wait_for_file(path):

@@ -245,20 +245,6 @@ class Journal(WithJournal):
         for one in (whole, shown, as_json, replayed):
             self.assertNotIn("poppy", one.output())
 
-    def test_a_torn_journal_is_no_damaged_one(self):
-        segment = self.write_journal()
-        segment.write_bytes(segment.read_bytes()[:-20])
-        refused = self.tool("journal", "verify")
-        last = self.journal / "last"  # of which boot of the machine it is the last batch
-        number, _, batch = last.read_text().split()
-        last.write_text(f"{number} 1 {batch}\n")
-
-        done = self.tool("journal", "verify")
-
-        self.assert_ended(refused, 1, "was written and is missing")
-        self.assertEqual(done.code, 0, done.output())
-        self.assertIn("torn at its end, after batch", done.out)
-
     def test_a_damaged_journal_is_repaired(self):
         segment = self.write_journal()
         self.damage(segment)

@@ -7,9 +7,8 @@ import select
 import signal
 import time
 import unittest
-import urllib.request
 
-from programs import BIN, EndToEnd, LIMIT, PATH, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, wait_for_file
+from programs import BIN, EndToEnd, LIMIT, PATH, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, fetch, wait_for_file
 
 WORKER = BIN / "coxswain-example-worker"
 
@@ -195,10 +194,8 @@ class Causes(WithJobs):
         token = job.line("to cancel, preempt or drain there, open", "err").split()[-1].removeprefix(f"{page}#token=")
         self.wait_for_round()
 
-        post = urllib.request.Request(page + "api/v1/drain", b"{}", {
-            "Authorization": f"Bearer {token}", "Content-Type": "application/json"})
-        with urllib.request.urlopen(post, timeout=LIMIT) as answer:
-            self.assertEqual(answer.status, 202)
+        code, _ = fetch(page + "api/v1/drain", b"{}", Authorization=f"Bearer {token}", **{"Content-Type": "application/json"})
+        self.assertEqual(code, 202)
 
         self.assertNotEqual(job.wait(), 0, job.output())
         first, *others = self.last_lines(job)[-2:]

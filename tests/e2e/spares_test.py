@@ -43,25 +43,6 @@ class WithServe(EndToEnd):
         self.wait_for_spares("s1")
         self.assertIsNone(self.status()["error"])
 
-    def test_the_open_round_passes_with_the_spare(self):
-        self.serve(2, "--recoverable", "--spares", 1, "--last-call", "50ms", "--come-back", "300ms",
-                   "--reconnect-grace", "100ms")
-        script = "coxswain barrier end"
-        first = self.member("m0", script=script)
-        other = self.member("m1", script="exec tail -f /dev/null")
-        other.line("task 1")
-        self.wait_for_status("the round", lambda s: any(b["name"] == "end" for b in s["barriers"]))
-        spare = self.member("s0", script=script)
-        self.wait_for_spares("s0")
-
-        other.process.send_signal(signal.SIGKILL)
-
-        self.assertEqual(spare.line("task"), "task 1")
-        unused = self.member("s1")
-        for one in (first, spare, unused):
-            self.assertEqual(one.wait(), 0, one.output())
-        self.assertEqual(unused.out, "")
-
 
 class WithRun(EndToEnd):
 

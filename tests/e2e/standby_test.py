@@ -5,26 +5,17 @@ import os
 import pathlib
 import re
 import signal
+import ssl
 import subprocess
 import time
 import unittest
-import urllib.error
 import urllib.request
 
-from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, free_port, free_ports
+from certificates import WithCertificates
+from programs import BIN, LIMIT, SLOWNESS, USAGE, EndToEnd, clean_environment, fetch, free_port, free_ports
 
 ETCD = pathlib.Path("/usr/bin/etcd")
 TRIAL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "deploy" / "standby" / "etcd-trial"
-
-
-def fetch(url, data=None, **fields):
-    """The code and the text of a reply."""
-    asked = urllib.request.Request(url, data, fields)
-    try:
-        with urllib.request.urlopen(asked, timeout=LIMIT) as reply:
-            return reply.status, reply.read().decode()
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read().decode()
 
 
 class Etcd:
@@ -113,11 +104,14 @@ class Standby(WithStandby):
     def test_a_killed_leader_is_replaced_within_two_seconds(self):
         leader, standby = self.pair()
         self.assertEqual(self.succeed("incr", "n").out, "1\n")
+        large = bytes(1_000_000)  # about as much as an entry of etcd may have
+        self.succeed("put", "large", "-", input=large)
         since = time.monotonic()
         leader.signal(signal.SIGKILL)
 
         self.await_leader(standby, since, 2)
         self.assertEqual(self.succeed("incr", "n").out, "2\n")
+        self.assertEqual(self.succeed("get", "large").stdout, large)
 
     def test_a_killed_leader_that_is_restarted_at_once_is_not_waited_for(self):
         leader, _ = self.pair()
@@ -314,6 +308,63 @@ class Standby(WithStandby):
         self.assertEqual(far.wait(), USAGE)
         far.line("--engine-ca", "err")
         self.assertIsNone(leader.process.poll())
+
+
+@unittest.skipUnless(ETCD.exists(), "etcd-server is not installed")
+class Protected(WithCertificates):
+    """A member of etcd that wants certificates and a password."""
+
+    def start_etcd(self):
+        self.port = free_ports(2)
+        url, peers = f"https://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port + 1}"
+        etcd = subprocess.Popen(
+            [ETCD, "--data-dir", self.directory / "etcd", "--listen-client-urls", url, "--advertise-client-urls", url,
+             "--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", f"default={peers}",
+             "--cert-file", self.file("coordinator", "pem"), "--key-file", self.file("coordinator", "key"),
+             "--trusted-ca-file", self.file("ca", "pem")], stderr=subprocess.DEVNULL, env=clean_environment())
+        self.addCleanup(etcd.wait)
+        self.addCleanup(etcd.kill)
+        context = ssl.create_default_context(cafile=self.file("ca", "pem"))
+        context.load_cert_chain(self.file("worker", "pem"), self.file("worker", "key"))
+
+        def post(what, **fields):
+            with urllib.request.urlopen(f"{url}/v3/auth/{what}", json.dumps(fields).encode(), timeout=LIMIT,
+                                        context=context):
+                return True
+
+        self.await_reply(lambda: post("user/add", name="root", password="secret"))
+        post("role/add", name="root")
+        post("user/grant", user="root", role="root")
+        post("enable")
+
+    def await_reply(self, call):
+        deadline = time.monotonic() + LIMIT
+        while True:
+            try:
+                return call()
+            except OSError:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+
+    def serve_with(self, login, ca="ca", shown="worker"):
+        file = self.directory / "login"
+        file.write_text(login)
+        file.chmod(0o600)
+        ours = ("--engine-cert", self.file(shown, "pem"), "--engine-key", self.file(shown, "key")) if shown else ()
+        return self.start("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0", "--engine",
+                          f"etcd://127.0.0.1:{self.port}", "--engine-login", file, "--engine-ca", self.file(ca, "pem"), *ours)
+
+    def test_etcd_may_want_a_certificate_and_a_password(self):
+        self.authority("other")
+        self.start_etcd()
+        for given, why in ((("root wrong",), "authentication failed"),
+                           (("root secret", "other"), "none of the authorities that this side knows has signed it"),
+                           (("root secret", "ca", None), "The peer has refused the connection")):
+            refused = self.serve_with(*given)
+            self.assertIn(why, refused.line("warning: etcd: ", "err"))
+            refused.end()
+
+        self.serve_with("root secret").line('"ready"')
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 import json
 import time
 import unittest
-import urllib.request
 
 from harness import GENERATIONS, LIMIT, WithAgents
 from jax_agent import channel_to
+from programs import fetch
 from screen import Screen
 
 # What jaxlib 0.9.1 and 0.10 say of themselves.
@@ -28,8 +28,7 @@ class Shown(WithAgents):
         return made
 
     def page(self, path):
-        with urllib.request.urlopen(f"http://{self.coordinator.ready['http']}{path}", timeout=LIMIT) as reply:
-            return reply.read().decode()
+        return fetch(f"http://{self.coordinator.ready['http']}{path}")[1]
 
     def wait_for_page(self, path, *words):
         """It is at most 200 ms old."""
