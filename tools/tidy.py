@@ -60,7 +60,7 @@ SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs
 WEB = (".css", ".html", ".js", ".mjs")
 PYTHON = (".py", ".pyi")
 CODE = (".c", ".cpp", ".h", ".hpp", ".js", ".mjs", ".py")
-THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "nghttp2/", "prometheus/", "pybind11/", "spdlog/", "toml++/",
+THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "nghttp2/", "pybind11/", "spdlog/", "toml++/",
                "c10/", "torch/")
 
 

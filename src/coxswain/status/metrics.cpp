@@ -3,100 +3,105 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/status/json.hpp"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace coxswain::status_page {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using labels = std::vector<ClientMetric::Label>;
+// Names and values. Nothing in them needs an escape sequence.
+using labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
 double seconds(duration d) { return std::chrono::duration<double>{d}.count(); }
 
-ClientMetric::Histogram histogram_of(duration_histogram const& from) {
-  ClientMetric::Histogram to;
-  for (std::size_t i = 0; i < from.counts().size(); ++i) {
-    bool const is_last = i == duration_histogram::bounds.size();
-    to.sample_count += from.counts()[i];
-    to.bucket.push_back({to.sample_count, is_last ? std::numeric_limits<double>::infinity()
-                                                  : seconds(duration_histogram::bounds[i])});
-  }
-  to.sample_sum = seconds(from.sum());
-  return to;
+// A duration in seconds, or a count.
+template <class Amount>
+double number_of(Amount amount) {
+  if constexpr (std::is_same_v<Amount, duration>)
+    return seconds(amount);
+  else
+    return static_cast<double>(amount);
 }
 
-ClientMetric::Histogram histogram_of(server::wait_counts const& from) {
-  ClientMetric::Histogram to;
-  for (std::size_t i = 0; i < from.counts().size(); ++i) {
-    bool const is_last = i == server::wait_counts::bounds.size();
-    to.sample_count += from.counts()[i];
-    to.bucket.push_back(
-        {to.sample_count, is_last ? std::numeric_limits<double>::infinity()
-                                  : static_cast<double>(server::wait_counts::bounds[i])});
-  }
-  to.sample_sum = static_cast<double>(from.sum());
-  return to;
+std::string digits_of(double value) {
+  std::array<char, 32> digits{};
+  auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::general, 16)
+                       .ptr;
+  return {digits.data(), end};
 }
 
-// The families of metrics, in the order in which they are written.
+// The text of families of metrics, in the order in which they are added.
 class families {
  public:
   // Begins a family, to which `add` adds.
-  families& gauges(std::string name, std::string help) {
-    return begin(std::move(name), std::move(help), MetricType::Gauge);
+  families& gauges(std::string_view name, std::string_view help) {
+    return begin(name, help, "gauge");
   }
-  families& counters(std::string name, std::string help) {
-    return begin(std::move(name), std::move(help), MetricType::Counter);
+  families& counters(std::string_view name, std::string_view help) {
+    return begin(name, help, "counter");
   }
-  void add(labels which, double value) {
-    ClientMetric one;
-    one.label = std::move(which);
-    one.gauge.value = one.counter.value = value;
-    families_.back().metric.push_back(std::move(one));
-  }
+  void add(labels which, double value) { sample("", which, value); }
 
   // Families of one.
   template <class Number>
-  void gauge(std::string name, std::string help, Number value) {
-    gauges(std::move(name), std::move(help)).add({}, static_cast<double>(value));
+  void gauge(std::string_view name, std::string_view help, Number value) {
+    gauges(name, help).add({}, static_cast<double>(value));
   }
   template <class Number>
-  void counter(std::string name, std::string help, Number value) {
-    counters(std::move(name), std::move(help)).add({}, static_cast<double>(value));
+  void counter(std::string_view name, std::string_view help, Number value) {
+    counters(name, help).add({}, static_cast<double>(value));
   }
   template <class Histogram>
-  void histogram(std::string name, std::string help, Histogram const& from) {
-    begin(std::move(name), std::move(help), MetricType::Histogram);
-    ClientMetric one;
-    one.histogram = histogram_of(from);
-    families_.back().metric.push_back(std::move(one));
+  void histogram(std::string_view name, std::string_view help, Histogram const& from) {
+    begin(name, help, "histogram");
+    auto const& counts = from.counts();
+    sample("_count", {}, number_of(std::accumulate(counts.begin(), counts.end(), std::uint64_t{})));
+    sample("_sum", {}, number_of(from.sum()));
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      bool const is_last = i == Histogram::bounds.size();
+      count += counts[i];
+      sample("_bucket", {{"le", is_last ? "+Inf" : digits_of(number_of(Histogram::bounds[i]))}},
+             number_of(count));
+    }
   }
 
-  [[nodiscard]] std::string text() const {
-    return prometheus::TextSerializer{}.Serialize(families_);
-  }
+  [[nodiscard]] std::string text() && { return std::move(text_); }
 
  private:
-  families& begin(std::string name, std::string help, MetricType type) {
+  families& begin(std::string_view name, std::string_view help, std::string_view type) {
     // Process metrics have the names that all exporters use.
-    bool const is_common = name.starts_with("process_");
-    families_.push_back({is_common ? name : "coxswain_" + name, std::move(help), type, {}});
+    name_ = name.starts_with("process_") ? "" : "coxswain_";
+    name_ += name;
+    text_.append("# HELP ").append(name_).append(" ").append(help).append("\n# TYPE ");
+    text_.append(name_).append(" ").append(type).append("\n");
     return *this;
   }
 
-  std::vector<MetricFamily> families_;
+  void sample(std::string_view suffix, labels which, double value) {
+    text_.append(name_).append(suffix);
+    char separator = '{';
+    for (auto const& [name, of] : which) {
+      (text_ += separator).append(name).append("=\"").append(of).append("\"");
+      separator = ',';
+    }
+    if (which.size() != 0) text_ += '}';
+    text_.append(" ").append(digits_of(value)).append("\n");
+  }
+
+  std::string name_;  // of the family begun last
+  std::string text_;
 };
 
 void add_version(families& to, std::string const& version) {
@@ -114,7 +119,7 @@ void add_tasks(families& to, core::snapshot const& job) {
   for (std::size_t state = 0; state < by_state.size(); ++state) {
     std::string label{name(static_cast<task_state>(state))};
     std::replace(label.begin(), label.end(), ' ', '_');
-    to.add({{"state", std::move(label)}}, static_cast<double>(by_state[state]));
+    to.add({{"state", label}}, static_cast<double>(by_state[state]));
   }
   to.add({{"state", "suspect"}}, static_cast<double>(suspect));
 }
@@ -126,7 +131,7 @@ void add_open_barriers(families& to, core::snapshot const& job) {
   for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
     auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
                                      [&](auto const& one) { return one.what == what; });
-    to.add({{"kind", std::string{name_of(what)}}}, static_cast<double>(count));
+    to.add({{"kind", name_of(what)}}, static_cast<double>(count));
   }
   to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
 }
@@ -194,9 +199,8 @@ void add_requests(families& to, core::statistics const& from) {
     core::statistics::by_code const& counts = from.requests[op];
     for (std::uint32_t code = 0; code < counts.size(); ++code) {
       if (counts[code] == 0 && code != 0) continue;
-      labels which{{"op", std::string{name(core::operation{op})}},
-                   {"code", std::string{coxswain::name(errc_of(code))}}};
-      to.add(std::move(which), static_cast<double>(counts[code]));
+      to.add({{"op", name(core::operation{op})}, {"code", coxswain::name(errc_of(code))}},
+             static_cast<double>(counts[code]));
     }
   }
 }
@@ -206,9 +210,8 @@ void add_jax(families& to, server::statistics const& from) {
   to.counters("jax_calls_total",
               "Calls of JAX processes that were answered, by method and result.");
   for (auto const& one : from.jax_calls) {
-    std::string const method{one.method};
-    to.add({{"method", method}, {"result", "ok"}}, static_cast<double>(one.calls - one.failed));
-    to.add({{"method", method}, {"result", "failed"}}, static_cast<double>(one.failed));
+    to.add({{"method", one.method}, {"result", "ok"}}, static_cast<double>(one.calls - one.failed));
+    to.add({{"method", one.method}, {"result", "failed"}}, static_cast<double>(one.failed));
   }
 }
 
@@ -217,8 +220,7 @@ void add_core(families& to, core::statistics const& from) {
   to.counters("barrier_rounds_total", "Rounds of barriers of tasks that have ended, by code.");
   for (std::uint32_t code = 0; code < from.rounds.size(); ++code) {
     if (from.rounds[code] == 0 && code != 0) continue;
-    to.add({{"code", std::string{coxswain::name(errc_of(code))}}},
-           static_cast<double>(from.rounds[code]));
+    to.add({{"code", coxswain::name(errc_of(code))}}, static_cast<double>(from.rounds[code]));
   }
   to.histogram("barrier_wait_seconds",
                "From the first arrival at a barrier of tasks to the end of the round.",
@@ -372,7 +374,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   add_connections(all, counted);
   add_loop(all, counted);
   add_process(all, process);
-  return all.text();
+  return std::move(all).text();
 }
 
 std::string metrics(server::standby_view const& of, process_usage const& process) {
@@ -385,7 +387,7 @@ std::string metrics(server::standby_view const& of, process_usage const& process
   if (of.lag_entries) all.gauge("replication_lag_entries", lag_entries_help, *of.lag_entries);
   all.gauge("replication_lag_seconds", lag_seconds_help, seconds(of.lag));
   add_process(all, process);
-  return all.text();
+  return std::move(all).text();
 }
 
 }  // namespace coxswain::status_page
