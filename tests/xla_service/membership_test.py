@@ -1,26 +1,13 @@
 """Joining, failing and leaving by the address for JAX programs, as jaxlib's agent sees it."""
 
 import datetime
-import time
 import unittest
 
-from harness import GENERATIONS, LIMIT, SLOWNESS, Agent, WithAgents
+from harness import Agent, WithAgents
 from programs import PATH
 
 
 class Joining(WithAgents):
-
-    def test_both_generations_share_a_job_and_a_barrier(self):
-        agents = self.job(2, generation=GENERATIONS)
-
-        self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [0, 0])
-
-        own = {agent.requests.service_incarnation for agent in agents}
-        self.assertEqual(len(own), 1)
-        self.assertNotIn(0, own)
-        tasks = self.status()["tasks"]
-        self.assertTrue(all(t["process"].startswith("jax 0.") for t in tasks), tasks)
-        self.all_succeed(agents, Agent.shutdown)
 
     def test_a_native_task_and_a_jax_task_share_a_barrier(self):
         self.coordinator = self.serve(2)
@@ -34,32 +21,6 @@ class Joining(WithAgents):
 
         self.assertEqual(native.wait(), 0, native.output())
         self.assertIn("v", native.out)
-
-
-class Dying(WithAgents):
-
-    def assert_all_learn_of(self, task, agents, begun, within):
-        for agent in agents:
-            self.assertTrue(agent.has_failed.wait(LIMIT), "it was not notified")
-        took = time.monotonic() - begun
-        self.assertLess(took, within)
-        for agent in agents:
-            problem = agent.error
-            self.assertEqual(problem.code, "UNAVAILABLE", problem)
-            self.assertIn(f"task {task}", problem.text.lower())
-            self.assertTrue(problem.is_by_service)
-            self.assertEqual(problem.source_task, task)
-            self.assertFalse(problem.is_reported)
-
-    def test_a_lost_connection_is_reported_to_all_after_a_short_grace(self):
-        agents = self.job(4, generation=(2, 3, 2, 3))
-        self.assertFalse(any(agent.poll_ended.is_set() for agent in agents))
-
-        begun = time.monotonic()
-        agents[2].channel.close()
-
-        others = [agents[0], agents[1], agents[3]]
-        self.assert_all_learn_of(2, others, begun, 0.25 + 0.7 * SLOWNESS)
 
 
 class Preempted(WithAgents):
