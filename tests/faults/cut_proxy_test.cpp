@@ -3,7 +3,6 @@
 #include "tests/faults/cut_proxy.hpp"
 #include "coxswain/client/client.hpp"
 #include "coxswain/server/server.hpp"
-#include "tests/faults/ports.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -61,7 +60,9 @@ BOOST_AUTO_TEST_CASE(two_hundred_cuts_of_real_connections_change_no_result) {
   asio::io_context io{1};
   server::options options;
   server::server coordinator{io, options};
-  cut_proxy proxy{io, port_of(coordinator.addresses().front()), 1, 2000};
+  std::string const address = coordinator.addresses().front();
+  auto const port = std::stoul(address.substr(address.rfind(':') + 1));
+  cut_proxy proxy{io, static_cast<std::uint16_t>(port), 1, 2000};
   std::exception_ptr problem;
   auto const finished = [&](std::exception_ptr p) {
     problem = p;

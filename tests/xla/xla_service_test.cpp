@@ -938,33 +938,6 @@ BOOST_AUTO_TEST_CASE(a_non_participant_fails_the_barrier_for_all) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_non_participant_may_call_first) {
-  harness h{2, true};
-  auto const all = h.start(2);
-  auto wrong = harness::meet(1, "b");
-  wrong.tasks = {{0}};
-  h.call(all[1], method::barrier, wrong);
-  auto alone = harness::meet(0, "b");
-  alone.tasks = {{0}};
-  BOOST_TEST(h.code(h.call(all[0], method::barrier, alone)) == "INVALID_ARGUMENT");
-}
-
-BOOST_AUTO_TEST_CASE(different_counters_fail_the_barrier_for_all) {
-  harness h{2, true};
-  auto const all = h.start(2);
-  auto const quick = h.call(all[0], method::barrier, harness::meet(0, "b", 0, 1000));
-  h.wait(1s);
-  BOOST_TEST(h.code(quick) == "DEADLINE_EXCEEDED");
-  auto const next = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
-  auto const late = h.call(all[1], method::barrier, harness::meet(1, "b", 0));
-  for (auto const one : {next, late}) {
-    BOOST_TEST(h.code(one) == "INTERNAL");
-    BOOST_TEST(contains(h.text(one), "the service thinks it is the 1-th instance"));
-    BOOST_TEST(contains(h.text(one), "restarted"));
-    BOOST_TEST(contains(h.how(one).details, "BarrierError"));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(after_a_strict_failure_the_next_instance_needs_nobody_from_the_last) {
   harness h{2, true};
   auto const all = h.start(2);
@@ -990,17 +963,6 @@ BOOST_AUTO_TEST_CASE(the_latest_strict_call_of_a_task_waits_whatever_its_counter
   auto const third = h.call(all[0], method::barrier, harness::meet(0, "b", 1));
   BOOST_TEST(h.code(second) == "CANCELLED");
   BOOST_TEST(h.code(third) == "INTERNAL");
-}
-
-BOOST_AUTO_TEST_CASE(a_strict_barrier_is_cancelled_for_all) {
-  harness h{3, true};
-  auto const all = h.start(3);
-  auto asked = harness::meet(0, "b");
-  asked.tasks = {{0}, {1}};
-  auto const waits = h.call(all[0], method::barrier, asked);
-  auto const cancels = h.call(all[2], method::cancel_barrier, harness::about(2, "b"));
-  BOOST_TEST(h.text(cancels) == "OK");
-  BOOST_TEST(h.text(waits) == "CANCELLED: Barrier (b::0) is cancelled by task: 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_restarted_recoverable_task_joins_the_open_strict_instance) {
