@@ -1,10 +1,8 @@
-// Peers that never become clients: they take no connection slots, descriptors or log space from
-// those that do.
+// Peers that never become clients: they take no connection slots or descriptors from those that do.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"
-#include "coxswain/wire/codec.hpp"
 #include "tests/certificates/authority.hpp"
 #include "tests/faults/cut_proxy.hpp"
 #include "tests/hostile/coordinator_process.hpp"
@@ -136,42 +134,6 @@ BOOST_AUTO_TEST_CASE(reset_handshakes_leak_no_descriptors) {
   // More than one iteration of the loop accepts.
   BOOST_TEST(most < before + 300);
   BOOST_TEST(coordinator.is_running());
-}
-
-BOOST_AUTO_TEST_CASE(wrong_tokens_affect_neither_the_job_nor_its_log) {
-  coordinator_process coordinator{tasks};
-  quiet_job job{coordinator.address(), tasks};
-  std::string hello;
-  wire::append_frame(hello, {{}, 0, std::nullopt, core::hello_args{.token = "wrong"}});
-  std::string seen;
-  bool held = false;
-  for (int i = 0; i < attempts && !held; ++i) {
-    auto const quiet = job.measure(1s);
-    flood const guesses{[&] {
-      net::socket const one = dial(coordinator.address());
-      ::send(one.value(), hello.data(), hello.size(), MSG_NOSIGNAL);
-    }};
-    auto const beside = job.measure(2s);
-    held = beside.p99 < 2 * quiet.p99 + 10ms;
-    seen += " p99 " + std::to_string(quiet.p99.count()) + " ns in peace, " +
-            std::to_string(beside.p99.count()) + " ns beside;";
-  }
-  BOOST_TEST(held, seen);
-  BOOST_TEST(job.reconnects() == 0U);
-
-  client_options options{coordinator.address()};
-  options.token = "reader";
-  blocking_client observer{options};
-  auto const events = observer.watch_events(std::nullopt, events_options{10s});
-  std::size_t refused = 0;
-  bool has_begin = false;
-  for (auto const& entry : events.entries) {
-    refused += entry.what.kind == core::event_kind::refused ? 1 : 0;
-    has_begin = has_begin || entry.what.text == "all 50 tasks have joined";
-  }
-  BOOST_TEST(refused >= 1U);
-  BOOST_TEST(refused <= 5U);
-  BOOST_TEST(has_begin);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

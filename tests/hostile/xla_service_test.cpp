@@ -234,6 +234,15 @@ void check(kind const& by, std::string const& address, Process const& target,
                                            << longest / std::chrono::milliseconds{1} << " ms");
 }
 
+// At the coordinator: at an address for JAX programs alone, or at the one for all with a token.
+void check_at_coordinator(kind const& by, bool is_open) {
+  std::vector<std::string> options{"--memory-max", "64MiB"};
+  if (is_open) options.insert(options.end(), {"--xla-listen", "127.0.0.1:0", "--xla-insecure"});
+  coordinator_process const target{2, options};
+  check(by, is_open ? target.jax_address() : target.address(), target,
+        [&] { return target.ask_livez(); });
+}
+
 // At a relay with a token.
 void check_at_relay(kind const& by, std::vector<std::string> const& given,
                     bool at_tcp_store = false) {
@@ -254,44 +263,28 @@ void check_at_relay(kind const& by, std::vector<std::string> const& given,
 
 BOOST_AUTO_TEST_SUITE(xla_service)
 
+namespace data = boost::unit_test::data;
+
 BOOST_DATA_TEST_CASE(pending_peers_without_a_token_are_bounded,
-                     boost::unit_test::data::make(kinds()), by) {
-  coordinator_process const target{2, {"--memory-max", "64MiB"}};
-  check(by, target.address(), target, [&] { return target.ask_livez(); });
+                     data::make(kinds()) + data::make(tcp_store_kinds()), by) {
+  check_at_coordinator(by, false);
 }
 
-BOOST_DATA_TEST_CASE(clients_of_an_open_listener_are_bounded, boost::unit_test::data::make(kinds()),
-                     by) {
-  coordinator_process const target{
-      2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
-  check(by, target.jax_address(), target, [&] { return target.ask_livez(); });
+BOOST_DATA_TEST_CASE(clients_of_an_open_listener_are_bounded,
+                     data::make(kinds()) + data::make(tcp_store_kinds()), by) {
+  check_at_coordinator(by, true);
 }
 
-BOOST_DATA_TEST_CASE(tcp_store_clients_without_a_token_are_bounded,
-                     boost::unit_test::data::make(tcp_store_kinds()), by) {
-  coordinator_process const target{2, {"--memory-max", "64MiB"}};
-  check(by, target.address(), target, [&] { return target.ask_livez(); });
-}
-
-BOOST_DATA_TEST_CASE(tcp_store_clients_are_bounded, boost::unit_test::data::make(tcp_store_kinds()),
-                     by) {
-  coordinator_process const target{
-      2, {"--memory-max", "64MiB", "--xla-listen", "127.0.0.1:0", "--xla-insecure"}};
-  check(by, target.jax_address(), target, [&] { return target.ask_livez(); });
-}
-
-BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, boost::unit_test::data::make(kinds()), by) {
+BOOST_DATA_TEST_CASE(clients_of_a_relay_are_bounded, data::make(kinds()), by) {
   check_at_relay(by, {"--memory-max", "64MiB"});
 }
 
-BOOST_DATA_TEST_CASE(tcp_store_clients_of_a_relay_are_bounded,
-                     boost::unit_test::data::make(tcp_store_kinds()), by) {
+BOOST_DATA_TEST_CASE(tcp_store_clients_of_a_relay_are_bounded, data::make(tcp_store_kinds()), by) {
   check_at_relay(by, {"--memory-max", "64MiB"}, true);
 }
 
 // The relay admits all users, but its token does not vouch for them: the coordinator refuses them.
-BOOST_DATA_TEST_CASE(pending_peers_at_a_relay_are_bounded, boost::unit_test::data::make(kinds()),
-                     by) {
+BOOST_DATA_TEST_CASE(pending_peers_at_a_relay_are_bounded, data::make(kinds()), by) {
   check_at_relay(by, {"--memory-max", "64MiB", "--all-users"});
 }
 
