@@ -4,9 +4,6 @@ import subprocess
 
 from programs import LIMIT, EndToEnd, clean_environment
 
-ENDS = {"host": ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        "uri": ["-addext", "subjectAltName=URI:spiffe://cluster/job/task"]}
-
 
 def openssl(*arguments, **how):
     return subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True,
@@ -30,10 +27,11 @@ class WithCertificates(EndToEnd):
                 "-keyout", self.file(name, "key"), "-out", self.file(name, "pem"), "-days", 2,
                 "-subj", f"/CN={name}")
 
-    def issue(self, name, by="ca", names="host", days=1):
+    def issue(self, name, by="ca"):
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                "-keyout", self.file(name, "key"), "-out", self.file(name, "pem"), "-days", days,
-                "-subj", f"/CN={name}", *ENDS[names], "-addext", "basicConstraints=CA:FALSE",
+                "-keyout", self.file(name, "key"), "-out", self.file(name, "pem"), "-days", 1,
+                "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "-addext", "basicConstraints=CA:FALSE",
                 "-CA", self.file(by, "pem"), "-CAkey", self.file(by, "key"))
 
     def expired(self, name):

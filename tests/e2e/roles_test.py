@@ -50,14 +50,6 @@ class Roles(EndToEnd):
         worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": "pull"})
         self.assertEqual(worker.wait(), 0, worker.output())
 
-    def test_an_invalid_line_is_named_with_its_file(self):
-        self.tokens.write_text("reader look\ncaptain shout\n")
-
-        serve = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.tokens)
-
-        self.assertEqual(serve.code, USAGE, serve.output())
-        self.assertIn(f"'{self.tokens}' line 2: the first word must be a role", serve.err)
-
     def test_a_token_file_that_all_users_can_read_is_warned_about(self):
         advice = f"'{self.tokens}' (mode 0644): chmod 600 {self.tokens}"
         token = self.directory / "token"

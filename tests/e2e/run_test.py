@@ -261,20 +261,6 @@ class Output(EndToEnd):
 
         self.assertEqual((job.out, job.err), ("[0] out", "[0] err"))
 
-    def test_an_unterminated_line_is_printed(self):
-        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "printf", "no newline")
-
-        self.assertEqual(job.out, "[0] no newline")
-
-    def test_an_endless_line_is_cut(self):
-        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
-                              "head -c 1000000 /dev/zero | tr '\\0' x")
-
-        self.assertEqual(job.code, 0)
-        self.assertTrue(all(line.startswith("[0] x") for line in job.lines["out"]))
-        self.assertGreater(len(job.lines["out"]), 10)
-        self.assertEqual(sum(len(line) - 4 for line in job.lines["out"]), 1000000)
-
     def test_unread_output_blocks_the_tasks_but_not_the_coordinator(self):
         job = self.start("coxswain", "run", "-n", 1, "--port-file", self.directory / "ports", "--",
                          "yes", unread=True)

@@ -74,16 +74,6 @@ class Tls(WithCertificates):
         for task in tasks:
             self.assertEqual(task.wait(), 0, task.output())
 
-    def test_both_sides_can_require_a_name_prefix(self):
-        self.issue("named", names="uri")
-        prefix = ["--tls-peer-uri-prefix", "spiffe://cluster/job/"]
-        coordinator = self.serve(1, *self.shown("named"), *prefix)
-
-        self.assertEqual(self.coxswain("status", *self.shown("named"), *prefix).code, 0)
-        self.refused(coordinator, self.shown("worker") + prefix, "does not have the name",
-                     "its names: DNS:localhost, IP Address:127.0.0.1")
-        self.refused(coordinator, self.shown("named"), "it is not for '127.0.0.1'", "refused")
-
     def test_tls_versions_before_1_3_need_an_option(self):
         for least, can in [("1.3", False), ("1.2", True)]:
             coordinator = self.serve_tls("--tls-min", least)
