@@ -1089,7 +1089,7 @@ BOOST_AUTO_TEST_CASE(inputs_of_another_behaviour_are_refused_with_both_numbers) 
                         ". Start the program that wrote them with --keep, and end it with SIGTERM: "
                         "then this one continues from its snapshot");
   BOOST_TEST(check_journal(in.journal()).damage().ok());
-  BOOST_CHECK_THROW(records_of(read_journal(in.journal())), error);
+  BOOST_CHECK_THROW(static_cast<void>(records_of(read_journal(in.journal()))), error);
 }
 
 BOOST_AUTO_TEST_CASE(a_journal_can_be_replayed_from_its_last_snapshot) {

@@ -14,6 +14,8 @@ target_compile_options(coxswain_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   # At -O1 it inlines only one of the two functions by which Asio allocates a coroutine's frame.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>
+  # libstdc++ 12 uses a function that it deprecates in std::stable_sort, and clang 19 says so.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   # A source compiled with others hides their names, and its anonymous namespace is in no header.
   $<$<BOOL:${COXSWAIN_UNITY}>:-Wno-shadow>
   $<$<AND:$<BOOL:${COXSWAIN_UNITY}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>

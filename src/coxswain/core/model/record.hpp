@@ -176,6 +176,12 @@ constexpr void each_member(Object& object, Visit visit) {
   });
 }
 
+// Concepts, because clang 19 crashes on requires-expressions with these in a generic lambda.
+template <class Member>
+concept list_of_described = described<std::remove_cvref_t<decltype(std::declval<Member&>()[0])>>;
+template <class Member>
+concept maybe_described = described<std::remove_cvref_t<decltype(*std::declval<Member&>())>>;
+
 // Calls `visit` with each member of that meaning, and with those of the items of lists and of what
 // is optional.
 template <class Meaning, class Object, class Visit>
@@ -185,13 +191,9 @@ constexpr void each_member_of(Object& object, Visit const& visit) {
       auto& member = row.of(object);
       if constexpr (std::same_as<typename Row::meaning, Meaning>) {
         visit(member);
-      } else if constexpr (requires {
-                             requires described<std::remove_cvref_t<decltype(member[0])>>;
-                           }) {
+      } else if constexpr (list_of_described<decltype(member)>) {
         for (auto& one : member) each_member_of<Meaning>(one, visit);
-      } else if constexpr (requires {
-                             requires described<std::remove_cvref_t<decltype(*member)>>;
-                           }) {
+      } else if constexpr (maybe_described<decltype(member)>) {
         if (member) each_member_of<Meaning>(*member, visit);
       }
     });

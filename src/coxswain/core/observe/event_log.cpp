@@ -87,16 +87,17 @@ std::optional<event> event_log::add(duration at, event what, std::string_view su
 }
 
 // Into the memory of a folded line and of its text, if there is one.
-event_log::line const& event_log::add(lines& to, lines::node_type into, std::uint64_t number,
-                                      duration at, event const& what, std::shared_ptr<run> group) {
+event_log::line const& event_log::add(lines& to, lines::node_type&& into, std::uint64_t number,
+                                      duration at, event const& what,
+                                      std::shared_ptr<run> const& group) {
   if (into.empty()) {
-    return to.emplace_hint(to.end(), number, line{at, what, std::move(group)})->second;
+    return to.emplace_hint(to.end(), number, line{at, what, group})->second;
   }
   into.key() = number;
   line& l = into.mapped();
   l.at = at;
   l.what = what;
-  l.group = std::move(group);
+  l.group = group;
   return to.insert(to.end(), std::move(into))->second;
 }
 

@@ -92,8 +92,8 @@ class event_log {
   // The one with `key_`.
   [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number);
   static lines::node_type fold(run& all, history& of);
-  static line const& add(lines& to, lines::node_type into, std::uint64_t number, duration at,
-                         event const& what, std::shared_ptr<run> group);
+  static line const& add(lines& to, lines::node_type&& into, std::uint64_t number, duration at,
+                         event const& what, std::shared_ptr<run> const& group);
   [[nodiscard]] static std::size_t bytes_of(line const& l);
   void drop_oldest(history& of);
   [[nodiscard]] events_answer::entry shown(std::uint64_t number, line const& l) const;

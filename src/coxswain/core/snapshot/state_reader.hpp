@@ -131,7 +131,7 @@ class state_reader {
   }
   template <class... All>
   void group(std::tuple<All...>& value) {
-    std::apply([this](auto&... one) { members(one...); }, value);
+    std::apply([this](auto&... one) { this->members(one...); }, value);
   }
   template <class... All>
   void group(std::variant<All...>& value) {

@@ -124,7 +124,7 @@ class state_writer {
   }
   template <class... All>
   void group(std::tuple<All...> const& value) {
-    std::apply([this](auto const&... one) { members(one...); }, value);
+    std::apply([this](auto const&... one) { this->members(one...); }, value);
   }
   template <class... All>
   void group(std::variant<All...> const& value) {

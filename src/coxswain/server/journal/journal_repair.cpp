@@ -101,14 +101,12 @@ void truncate_durably(std::string const& path, std::size_t size) {
 
 // Counts the whole batches that are later than the last one left.
 void count(journal_cut& into, journal_files const& in, std::string_view bytes, std::size_t from) {
-  std::uint64_t whole{};
   auto last = in.last_number + into.batches;
   for (std::size_t at = from; at + batch_head_bytes <= bytes.size();) {
     auto const found = read_batch(bytes.substr(at));
     bool const is_later = found && found->number > last;
     at += is_later ? found->bytes() : 8;
     if (!is_later) continue;
-    ++whole;
     into.has_unreadable |= found->number != last + 1;
     last = found->number;
     into.inputs += records_in(*found);
