@@ -37,7 +37,7 @@ function(install_packages root)
     message(STATUS "${name} depends on ${${name}_depends}")
   endforeach()
   if(NOT coxswain_depends MATCHES "libprotobuf-lite" OR
-     NOT libcoxswain-dev_depends MATCHES "libboost1.81-dev")
+     NOT libcoxswain-dev_depends MATCHES "libboost1[.][0-9]+-dev")
     message(FATAL_ERROR "The packages do not say what they need.")
   endif()
 

@@ -25,8 +25,8 @@ package has the coordinator and the commands that use it.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcoxswain-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libboost1.81-dev, libprotobuf-dev (>= 3.21), libssl-dev, libnghttp2-dev, zlib1g-dev, \
-pkg-config")
+  "libboost${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev, libprotobuf-dev (>= 3.21), \
+libssl-dev, libnghttp2-dev, zlib1g-dev, pkg-config")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "Static libraries, headers, the protocol, and the files with which CMake and
 pkg-config find them, for programs that are tasks of a job or hold its
