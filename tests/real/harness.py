@@ -53,15 +53,6 @@ class Process(Program):
 
     make_line = Line
 
-    def until(self, condition, text):
-        """Waits until the condition holds for its output's lines with this text."""
-        deadline = time.monotonic() + LIMIT
-        with self.changed:
-            while not condition([line for line in self.lines["out"] if text in line]):
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError(f"{self.command}: {text!r} is not as it should be\n{self.output()}")
-                self.changed.wait(timeout=1)
-
 
 class Job:
     """The processes of a job, and the coordinator and relays if they are processes of their own."""
