@@ -111,42 +111,38 @@ except KeyboardInterrupt:
 
     def test_an_interrupted_call_is_cancelled(self):
         job = self.client(self.coordinator())
-
-        def interrupt(*_):
-            raise InterruptedError
-
-        before = signal.signal(signal.SIGALRM, interrupt)
-        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.raise_on_alarm()
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with self.assertRaises(InterruptedError):
             job.pop("q", None)
         job.push("q", "kept")
         self.assertEqual(job.pop("q").value, b"kept")
 
-
-    def test_what_is_handed_over_as_a_handler_raises_goes_back(self):
-        at = self.coordinator()
-        job, other = self.client(at), self.client(at)
-        chance = random.Random(7)
-
+    def raise_on_alarm(self):
         def interrupt(*_):
             raise InterruptedError
 
         before = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.chance = random.Random(7)
 
-        def interrupted(call):
-            """Its result, or None if it was interrupted."""
-            result = None
-            try:
-                signal.setitimer(signal.ITIMER_REAL, chance.uniform(2e-5, 3e-4))
-                result = call()
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except InterruptedError:
-                pass
+    def interrupted(self, call):
+        """Its result, or None if it was interrupted."""
+        result = None
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self.chance.uniform(2e-5, 3e-4))
+            result = call()
             signal.setitimer(signal.ITIMER_REAL, 0)
-            return result
+        except InterruptedError:
+            pass
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return result
 
+    def test_what_is_handed_over_as_a_handler_raises_goes_back(self):
+        at = self.coordinator()
+        job, other = self.client(at), self.client(at)
+        self.raise_on_alarm()
+        interrupted = self.interrupted
         for i in range(300):
             for call in (job.lock, job.try_lock):
                 token = interrupted(lambda: call(f"l{i}"))
@@ -173,25 +169,11 @@ except KeyboardInterrupt:
         at = self.coordinator()
         job, other = self.client(at), self.client(at)
         watch = job.watch("d")
-        chance = random.Random(7)
-
-        def interrupt(*_):
-            raise InterruptedError
-
-        before = signal.signal(signal.SIGALRM, interrupt)
-        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.raise_on_alarm()
         seen = []
         for i in range(300):
             other.put("d/k", str(i), overwrite=True)
-            changes = []
-            try:
-                signal.setitimer(signal.ITIMER_REAL, chance.uniform(2e-5, 3e-4))
-                changes = watch.next(LIMIT)
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except InterruptedError:
-                pass
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            seen += changes
+            seen += self.interrupted(lambda: watch.next(LIMIT)) or []
         while len(seen) < 300:
             seen += watch.next(LIMIT)
         self.assertEqual([one.value for one in seen], [str(i).encode() for i in range(300)])
