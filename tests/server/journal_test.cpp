@@ -280,7 +280,7 @@ void write_segments(test_directory const& in) {
 // Any of them, up to all, and at the border of a batch or within it.
 BOOST_AUTO_TEST_CASE(segments_that_lack_written_batches_are_refused_with_the_place) {
   for (std::size_t set = 1; set < 64; ++set) {
-    for (std::size_t const left : {0, 40}) {
+    for (std::size_t const left : {0u, 40u}) {
       test_directory in;
       write_segments(in);
       std::uint64_t first{};

@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_shared_memory_is_full) {
   BOOST_TEST(other.waiting() == 0u);  // at least one is sent
   BOOST_TEST(scarce->transit() > 32'000u);
   message_reader reader;
-  for (std::size_t left : {1, 0, 0}) {
+  for (std::size_t left : {1u, 0u, 0u}) {
     auto const text = next_bytes(out);
     reader.feed(text);
     out.written(text.size(), by);

@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(redacted_values_keep_the_replay_exact) {
 }
 
 BOOST_AUTO_TEST_CASE(values_of_every_size_are_redacted) {
-  for (std::size_t const size : {9, 10, 11, 99, 100, 101, 230, 240, 250, 260, 1000}) {
+  for (std::size_t const size : {9u, 10u, 11u, 99u, 100u, 101u, 230u, 240u, 250u, 260u, 1000u}) {
     job j;
     auto const one = j.greeted();
     std::string const value(size, 'v');

@@ -123,8 +123,8 @@ asio::awaitable<status> log_writer::write_snapshot(std::shared_ptr<log_writer> s
                                                    std::uint64_t number, std::string bytes) {
   std::uint64_t parts = 0;
   for (std::size_t at = 0; at < bytes.size(); at += value_bytes_max) {
-    status why = co_await write(self, self->keys_.snapshot_part(number, parts++),
-                                bytes.substr(at, value_bytes_max));
+    auto key = self->keys_.snapshot_part(number, parts++);
+    status why = co_await write(self, std::move(key), bytes.substr(at, value_bytes_max));
     if (!why.ok()) co_return why;
   }
   auto const which = std::to_string(number) + " " + std::to_string(parts);

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_valid_hello_is_accepted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_protocol_version_mismatch_is_final_and_names_both) {
-  for (std::uint32_t const other : {1, 3}) {
+  for (std::uint32_t const other : {1u, 3u}) {
     auto args = welcome();
     args.version = other;
     expect_words(refusal(secured(), args),
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
 
 BOOST_AUTO_TEST_CASE(a_number_of_tasks_mismatch_is_final_and_names_both) {
   BOOST_TEST(refusal({}, core::hello_args{.num_tasks = 1}) == "none");
-  for (std::uint32_t const other : {0, 2}) {
+  for (std::uint32_t const other : {0u, 2u}) {
     expect_words(
         refusal({}, core::hello_args{.num_tasks = other}),
         {"FAILED_PRECONDITION:", "expects " + std::to_string(other) + " tasks", "the job has 1"});

@@ -154,7 +154,7 @@ TASKS
 BOOST_AUTO_TEST_CASE(no_line_is_wider_than_the_screen_and_none_is_too_many) {
   auto const view = failed_job();
   for (std::size_t lines = 1; lines < 60; ++lines) {
-    for (std::size_t columns : {1, 2, 7, 20, 79, 80, 81, 200}) {
+    for (std::size_t columns : {1u, 2u, 7u, 20u, 79u, 80u, 81u, 200u}) {
       auto const frame = top_frame(view, {columns, lines});
       BOOST_TEST(frame.size() <= lines);
       for (auto const& line : frame) BOOST_TEST(line.columns() <= columns);
