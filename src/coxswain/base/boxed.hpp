@@ -31,9 +31,9 @@ class boxed {
 
  private:
   struct deleter {
-    void operator()(T* one) const noexcept {
-      std::destroy_at(one);
-      recycling_allocator<T>{}.deallocate(one, 1);
+    void operator()(T* pointer) const noexcept {
+      std::destroy_at(pointer);
+      recycling_allocator<T>{}.deallocate(pointer, 1);
     }
   };
 

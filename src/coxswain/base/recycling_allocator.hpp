@@ -26,13 +26,13 @@ class spare_memory {
   }
 
   [[nodiscard]] static spare_memory& of_this_thread() noexcept {
-    static constinit thread_local spare_memory one;
+    static constinit thread_local spare_memory spare;
     struct closer {
-      ~closer() { one.close(); }
+      ~closer() { spare.close(); }
     };
     static thread_local closer const at_end;
     static_cast<void>(at_end);
-    return one;
+    return spare;
   }
 
  private:

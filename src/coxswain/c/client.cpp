@@ -99,7 +99,7 @@ namespace coxswain::c {
 
 coxswain_string_list* for_c(std::vector<std::string> all) {
   auto list = std::make_unique<coxswain_string_list>(std::move(all));
-  for (auto const& one : list->owner) list->elements.push_back(string_of(one));
+  for (auto const& text : list->owner) list->elements.push_back(string_of(text));
   return list.release();
 }
 
@@ -117,7 +117,8 @@ coxswain_wait_list* for_c(why_result all) {
 
 coxswain_process_list* for_c(std::vector<process> all) {
   auto list = std::make_unique<coxswain_process_list>(std::monostate{});
-  for (auto const& one : all) list->elements.push_back({one.task.value, one.incarnation.value});
+  for (auto const& process : all)
+    list->elements.push_back({process.task.value, process.incarnation.value});
   return list.release();
 }
 

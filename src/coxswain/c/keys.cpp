@@ -36,9 +36,9 @@ namespace coxswain::c {
 
 coxswain_key_list* for_c(std::vector<key_change> all) {
   auto list = std::make_unique<coxswain_key_list>(std::move(all));
-  for (auto const& one : list->owner) {
-    auto const value = one.value ? string_of(*one.value) : coxswain_string{};
-    list->elements.push_back({string_of(one.key), value, one.version, !one.value});
+  for (auto const& entry : list->owner) {
+    auto const value = entry.value ? string_of(*entry.value) : coxswain_string{};
+    list->elements.push_back({string_of(entry.key), value, entry.version, !entry.value});
   }
   return list.release();
 }
@@ -170,8 +170,8 @@ coxswain_status* coxswain_put_all(coxswain_client* client, coxswain_key_value co
   return give(version, [&] {
     if (entry_count > 0) need(entries, "the list of entries");
     std::vector<std::pair<std::string, std::string>> all;
-    for (auto const& one : std::span{entries, entry_count}) {
-      all.emplace_back(view_of(one.key), view_of(one.value));
+    for (auto const& entry : std::span{entries, entry_count}) {
+      all.emplace_back(view_of(entry.key), view_of(entry.value));
     }
     auto const mode = overwrite ? put_mode::overwrite : put_mode::create;
     return job_of(client).put_all(std::move(all), mode);

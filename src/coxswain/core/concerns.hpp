@@ -37,7 +37,7 @@ namespace coxswain::core {
 struct concerns {
   concerns(config options, incarnation self, time_point now)
       : kernel{std::move(options), self, now} {
-    with_all([this](auto&... one) { all = {&one...}; });
+    with_all([this](auto&... concern) { all = {&concern...}; });
   }
 
   core::kernel kernel;

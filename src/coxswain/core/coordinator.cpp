@@ -106,7 +106,7 @@ status put_in(concerns& all, time_point now, stopped&& what) {
   if (std::exchange(k.stopping, true)) return {};
   k.log(severity::info, event_kind::stopping, "stopping: " + what.reason);
   status const why = fail<&reasons::is_stopping>(what.reason);
-  for (concern* const one : all.all) one->stopping(now, why);
+  for (concern* const concern : all.all) concern->stopping(now, why);
   return {};
 }
 
@@ -181,10 +181,11 @@ void check_requests(concerns const& all) {
       waits += p.task && all.calls.at(p).traits().of == wait_traits::party::task ? 1 : 0;
     });
   });
-  for (waiting_concern const* const one : all.calls.waiting_concerns()) {
-    invariant(parked_at[one->index().value] == one->waiting(), "whoever waits has an open request");
+  for (waiting_concern const* const concern : all.calls.waiting_concerns()) {
+    invariant(parked_at[concern->index().value] == concern->waiting(),
+              "whoever waits has an open request");
   }
-  for (concern const* const one : all.all) armed += one->armed();
+  for (concern const* const concern : all.all) armed += concern->armed();
   for (std::uint32_t i = 0; i < all.kernel.roster.size(); ++i) {
     task const& t = all.kernel.roster.at(task_id{i});
     waits -= t.waits.size();
@@ -237,7 +238,7 @@ void coordinator::reading_resumed(time_point now, connection_id from) {
 }
 status coordinator::put_in(time_point now, owner_input what) {
   status outcome =
-      std::visit([&](auto& one) { return core::put_in(*all_, now, std::move(one)); }, what);
+      std::visit([&](auto& input) { return core::put_in(*all_, now, std::move(input)); }, what);
   if (!all_->kernel.stopping) follow_up(*all_);
   return outcome;
 }
@@ -351,7 +352,7 @@ incarnation coordinator::self() const { return all_->kernel.self; }
 config const& coordinator::options() const { return all_->kernel.options; }
 meter_ptr const& coordinator::memory() const { return all_->kernel.memory; }
 void coordinator::check_invariants() const {
-  for (concern const* const one : all_->all) one->check_invariants();
+  for (concern const* const concern : all_->all) concern->check_invariants();
   check_tasks(*all_);
   check_requests(*all_);
 }

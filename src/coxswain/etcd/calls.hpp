@@ -67,38 +67,38 @@ inline asio::awaitable<reply_of<pb::RangeResponse>> range(std::shared_ptr<client
 
 // The key was created by the transaction of this revision; zero: it does not exist.
 inline void require_created(pb::TxnRequest& in, std::string key, std::int64_t revision) {
-  auto* const one = in.add_compare();
-  one->set_target(pb::Compare::CREATE);
-  one->set_key(std::move(key));
-  one->set_create_revision(revision);
+  auto* const compare = in.add_compare();
+  compare->set_target(pb::Compare::CREATE);
+  compare->set_key(std::move(key));
+  compare->set_create_revision(revision);
 }
 
 inline void require_existing(pb::TxnRequest& in, std::string key) {
-  auto* const one = in.add_compare();
-  one->set_result(pb::Compare::GREATER);
-  one->set_target(pb::Compare::CREATE);
-  one->set_key(std::move(key));
-  one->set_create_revision(0);
+  auto* const compare = in.add_compare();
+  compare->set_result(pb::Compare::GREATER);
+  compare->set_target(pb::Compare::CREATE);
+  compare->set_key(std::move(key));
+  compare->set_create_revision(0);
 }
 
 inline void put_on_success(pb::TxnRequest& in, std::string key, std::string value,
                            std::int64_t lease = 0) {
-  auto* const one = in.add_success()->mutable_request_put();
-  one->set_key(std::move(key));
-  one->set_value(std::move(value));
-  one->set_lease(lease);
+  auto* const put = in.add_success()->mutable_request_put();
+  put->set_key(std::move(key));
+  put->set_value(std::move(value));
+  put->set_lease(lease);
 }
 
 inline void remove_on_success(pb::TxnRequest& in, std::string key, std::string end = {}) {
-  auto* const one = in.add_success()->mutable_request_delete_range();
-  one->set_key(std::move(key));
-  one->set_range_end(std::move(end));
+  auto* const deletion = in.add_success()->mutable_request_delete_range();
+  deletion->set_key(std::move(key));
+  deletion->set_range_end(std::move(end));
 }
 
 inline void read_on_failure(pb::TxnRequest& in, std::string key, bool keys_only = true) {
-  auto* const one = in.add_failure()->mutable_request_range();
-  one->set_key(std::move(key));
-  one->set_keys_only(keys_only);
+  auto* const read = in.add_failure()->mutable_request_range();
+  read->set_key(std::move(key));
+  read->set_keys_only(keys_only);
 }
 
 // The key that the read number `which` of a transaction has found; null: there is none.

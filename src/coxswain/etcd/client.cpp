@@ -72,26 +72,26 @@ asio::awaitable<raw_reply> client::ask_once(std::shared_ptr<client> self, std::s
                                             std::string message) {
   if (self->is_closed_) co_return closed();
   auto const member = self->member_;
-  auto const one = std::make_shared<call>(self->executor_);
+  auto const open_call = std::make_shared<call>(self->executor_);
   call_request how;
   how.path = path;
   how.token = self->token_;
   how.timeout = self->options_.call_timeout;
-  one->start(self->channel_to(member), how, std::move(message));
+  open_call->start(self->channel_to(member), how, std::move(message));
   auto const deadline = clock_now() + self->options_.call_timeout;
 
   std::optional<std::string> content;
-  while (!one->end()) {
-    bool const in_time = co_await call::wait(one, deadline);
+  while (!open_call->end()) {
+    bool const in_time = co_await call::wait(open_call, deadline);
     if (!in_time) {
       self->leave(member);
       status why{errc::deadline_exceeded, self->name(member) + " does not answer"};
       co_return failed(std::move(why), {effect::unknown, reaction::go_elsewhere}, member);
     }
-    if (auto some = one->take()) content = std::move(some);
+    if (auto some = open_call->take()) content = std::move(some);
   }
   if (self->is_closed_) co_return closed();
-  auto const& end = *one->end();
+  auto const& end = *open_call->end();
   if (end.outcome.ok() && content) {
     raw_reply made;
     made.message = *std::move(content);
@@ -162,16 +162,16 @@ status client::check_cluster(std::uint64_t id, std::size_t member) {
 
 void client::close() {
   is_closed_ = true;
-  for (auto const& one : channels_) {
-    if (one) one->close();
+  for (auto const& channel : channels_) {
+    if (channel) channel->close();
   }
 }
 
 std::shared_ptr<channel> client::channel_to(std::size_t member) {
-  auto& one = channels_[member];
-  if (!one || one->is_broken()) one = connect_(member);
-  if (is_closed_) one->close();
-  return one;
+  auto& channel = channels_[member];
+  if (!channel || channel->is_broken()) channel = connect_(member);
+  if (is_closed_) channel->close();
+  return channel;
 }
 
 }  // namespace coxswain::etcd

@@ -81,18 +81,18 @@ asio::awaitable<status> follower::read(std::shared_ptr<follower> self) {
   auto const reply = co_await transact(self->by_, std::move(request), clock_now() + read_timeout);
   if (!reply.why.ok()) co_return reply.why;
   auto const value = [&](int which) {
-    auto const* const one = found(reply.content, which);
-    return one == nullptr ? std::string{} : one->value();
+    auto const* const pair = found(reply.content, which);
+    return pair == nullptr ? std::string{} : pair->value();
   };
   self->revision_ = reply.content.header().revision();
   self->state_ = {};
   self->state_.head = value(0);
   self->term_ = number_in(value(2));
   self->leader_ = {};
-  if (auto const* const one = found(reply.content, 1)) {
-    self->leader_.address = one->value();
-    self->leader_.lease = one->lease();
-    self->leader_.revision = one->create_revision();
+  if (auto const* const pair = found(reply.content, 1)) {
+    self->leader_.address = pair->value();
+    self->leader_.lease = pair->lease();
+    self->leader_.revision = pair->create_revision();
   }
   status why = co_await read_snapshot(self, value(3));
   if (!why.ok() || self->to_ == nullptr) co_return why;
@@ -134,13 +134,13 @@ asio::awaitable<status> follower::read_entries(std::shared_ptr<follower> self) {
     auto const reply = co_await range(self->by_, std::move(request), clock_now() + read_timeout);
     if (is_compacted(reply.why)) co_return must_begin_again(reply.why.message());
     if (!reply.why.ok() || self->to_ == nullptr) co_return reply.why;
-    for (auto const& one : reply.content.kvs()) {
+    for (auto const& pair : reply.content.kvs()) {
       if (self->to_ == nullptr) co_return status{};
-      if (self->keys_.entry_number(one.key()) != self->last_ + 1) {
+      if (self->keys_.entry_number(pair.key()) != self->last_ + 1) {
         co_return status{errc::data_loss, "entry " + std::to_string(self->last_ + 1) +
                                               " of the job's log in etcd is missing"};
       }
-      self->to_->entry(++self->last_, one.value());
+      self->to_->entry(++self->last_, pair.value());
     }
     if (!reply.content.more()) co_return status{};
   }

@@ -64,7 +64,7 @@ std::optional<stream_id> client_session::start(call_start const& how, std::strin
   if (how.compresses) fields[number++] = {"grpc-encoding", "gzip"};
   if (!timeout_text.empty()) fields[number++] = {"grpc-timeout", timeout_text};
   assert(how.metadata.size() <= fields.size() - number);
-  for (auto const& one : how.metadata) fields[number++] = one;
+  for (auto const& field : how.metadata) fields[number++] = field;
 
   auto const id = submit_request(std::span{fields}.first(number));
   if (!id) return std::nullopt;
@@ -154,14 +154,14 @@ void client_session::data_found(stream_id of, std::string_view content) {
 void client_session::stream_closed(stream_id of, error_code why) {
   auto found = streams_.extract(of);
   if (!found) return;
-  auto& one = found.mapped();
-  forget(one.messages.left());
-  let_go(sizeof(stream) + one.messages.own_bytes() + one.body.buffered_bytes());
-  if (one.is_cancelled) return;
-  auto outcome = one.code ? status{*one.code, std::move(one.text)}
-                          : outcome_of(why, one.http_status, one.is_grpc);
-  auto const is_unseen = !one.code && why == error_code::refused_stream;
-  emit(call_ended{of, std::move(outcome), std::move(one.details), is_unseen});
+  auto& closed = found.mapped();
+  forget(closed.messages.left());
+  let_go(sizeof(stream) + closed.messages.own_bytes() + closed.body.buffered_bytes());
+  if (closed.is_cancelled) return;
+  auto outcome = closed.code ? status{*closed.code, std::move(closed.text)}
+                             : outcome_of(why, closed.http_status, closed.is_grpc);
+  auto const is_unseen = !closed.code && why == error_code::refused_stream;
+  emit(call_ended{of, std::move(outcome), std::move(closed.details), is_unseen});
 }
 
 void client_session::ping_acknowledged(std::uint64_t payload) { emit(ping_answer{payload}); }
@@ -172,8 +172,8 @@ void client_session::peer_goes_away(stream_id last, error_code why, std::string_
 }
 
 peer_connection::source client_session::source_of(stream_id of) {
-  auto& one = *find(of);
-  return {&one.messages, one.is_closing};
+  auto& stream = *find(of);
+  return {&stream.messages, stream.is_closing};
 }
 
 client_session::stream* client_session::find(stream_id of) noexcept {

@@ -99,11 +99,11 @@ std::string inflation::take() {
 
 result<std::string> gunzip(std::string_view compressed, std::size_t bytes_max) {
   constexpr std::size_t at_once = 1024 * 1024;
-  inflation one{std::string{compressed}, bytes_max};
+  inflation inflation{std::string{compressed}, bytes_max};
   for (;;) {
-    auto const is_whole = one.go_on(at_once);
+    auto const is_whole = inflation.go_on(at_once);
     if (!is_whole) return is_whole.error();
-    if (*is_whole) return one.take();
+    if (*is_whole) return inflation.take();
   }
 }
 

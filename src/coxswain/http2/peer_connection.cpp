@@ -34,7 +34,7 @@ constexpr std::size_t touched_work = 64;
 constexpr std::size_t control_bytes_kept = 256;
 
 struct option_deleter {
-  void operator()(nghttp2_option* one) const noexcept { nghttp2_option_del(one); }
+  void operator()(nghttp2_option* option) const noexcept { nghttp2_option_del(option); }
 };
 using option_ptr = std::unique_ptr<nghttp2_option, option_deleter>;
 

@@ -69,7 +69,7 @@ server_session::server_session(limits const& l, memory_meter* meter, frame_buffe
       resets_{l.resets_at_once_max, l.resets_per_second_max} {}
 
 server_session::~server_session() {
-  open_.clear_and_dispose([](server_stream* one) { delete one; });
+  open_.clear_and_dispose([](server_stream* stream) { delete stream; });
 }
 
 std::size_t server_session::receive(time_point now, std::string_view input,

@@ -105,15 +105,15 @@ parameters detect(environment const& of, std::string_view only) {
   variables const env{of};
   auto found = of_coxswain(env);
   add(found, of_jax(env));
-  for (auto const& one : launchers) {
-    if (!only.empty() && only != one.name) continue;
-    if (!one.is_present(env)) continue;
+  for (auto const& launcher : launchers) {
+    if (!only.empty() && only != launcher.name) continue;
+    if (!launcher.is_present(env)) continue;
     if (!found.launcher.empty()) {
-      found.passed_over.emplace_back(one.name);
+      found.passed_over.emplace_back(launcher.name);
       continue;
     }
-    found.launcher = one.name;
-    add(found, one.read(env));
+    found.launcher = launcher.name;
+    add(found, launcher.read(env));
   }
   if (!found.task.is_there() && found.task.why_missing().empty() && found.launcher.empty()) {
     if (auto why = half_a_launcher(env); !why.empty()) {

@@ -58,12 +58,12 @@ result<address_range> address_range::parse(std::string_view text) {
   return made;
 }
 
-bool address_range::contains(socket_address const& one) const noexcept {
+bool address_range::contains(socket_address const& address) const noexcept {
   address_bytes bytes{};
-  if (one.family() == AF_INET) {
-    bytes = mapped(reinterpret_cast<sockaddr_in const*>(one.data())->sin_addr);
-  } else if (one.family() == AF_INET6) {
-    std::memcpy(bytes.data(), &reinterpret_cast<sockaddr_in6 const*>(one.data())->sin6_addr,
+  if (address.family() == AF_INET) {
+    bytes = mapped(reinterpret_cast<sockaddr_in const*>(address.data())->sin_addr);
+  } else if (address.family() == AF_INET6) {
+    std::memcpy(bytes.data(), &reinterpret_cast<sockaddr_in6 const*>(address.data())->sin6_addr,
                 bytes.size());
   } else {
     return false;

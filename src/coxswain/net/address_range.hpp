@@ -17,7 +17,7 @@ class address_range {
 
   // An IPv4 address that comes to an IPv6 socket counts as IPv4, which is in no range of IPv6, not
   // even ::/0. Unix sockets are in no range.
-  [[nodiscard]] bool contains(socket_address const& one) const noexcept;
+  [[nodiscard]] bool contains(socket_address const& address) const noexcept;
 
  private:
   std::array<std::uint8_t, 16> bytes_{};  // IPv4 as ::ffff:a.b.c.d

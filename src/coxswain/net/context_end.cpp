@@ -12,16 +12,16 @@ class context_end::service : public asio::execution_context::service {
 
   explicit service(asio::execution_context& owner) : asio::execution_context::service{owner} {}
 
-  void add(context_end* one) { waiting_.push_back(one); }
-  void remove(context_end* one) { waiting_.remove(one); }
+  void add(context_end* end) { waiting_.push_back(end); }
+  void remove(context_end* end) { waiting_.remove(end); }
 
  private:
   void shutdown() override {
     while (!waiting_.empty()) {
-      auto* const one = waiting_.front();
+      auto* const end = waiting_.front();
       waiting_.pop_front();
-      one->home_ = nullptr;
-      one->callback_();
+      end->home_ = nullptr;
+      end->callback_();
     }
   }
 

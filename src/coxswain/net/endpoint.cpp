@@ -207,9 +207,10 @@ result<std::vector<endpoint>> endpoint::parse_list(std::string_view text) {
   std::vector<endpoint> all;
   for (;;) {
     auto const end = text.find(',');
-    auto one = parse(text.substr(0, end));
-    if (!one) return one.error();
-    if (std::find(all.begin(), all.end(), *one) == all.end()) all.push_back(*std::move(one));
+    auto endpoint = parse(text.substr(0, end));
+    if (!endpoint) return endpoint.error();
+    if (std::find(all.begin(), all.end(), *endpoint) == all.end())
+      all.push_back(*std::move(endpoint));
     if (end == text.npos) return all;
     text.remove_prefix(end + 1);
   }
@@ -240,8 +241,8 @@ result<std::vector<socket_address>> endpoint::resolve(purpose why) const {
                                          "' cannot be resolved: " + ::gai_strerror(failure) + "."};
   }
   std::vector<socket_address> addresses;
-  for (auto const* one = found.get(); one != nullptr; one = one->ai_next) {
-    addresses.emplace_back(one->ai_addr, one->ai_addrlen);
+  for (auto const* address = found.get(); address != nullptr; address = address->ai_next) {
+    addresses.emplace_back(address->ai_addr, address->ai_addrlen);
   }
   return addresses;
 }

@@ -21,7 +21,7 @@ class gate {
   void open() {
     if (opened_) return;
     opened_ = true;
-    for (auto* const one : waiting_) one->cancel();
+    for (auto* const timer : waiting_) timer->cancel();
   }
 
   [[nodiscard]] bool is_open() const noexcept { return opened_; }

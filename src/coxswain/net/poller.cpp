@@ -41,12 +41,12 @@ status refused(char const* what, int why) {
 // without /proc.
 int epoll_that_watches(int descriptor) {
   std::error_code problem;
-  for (auto const& one : std::filesystem::directory_iterator{"/proc/self/fdinfo", problem}) {
-    std::ifstream info{one.path()};
+  for (auto const& entry : std::filesystem::directory_iterator{"/proc/self/fdinfo", problem}) {
+    std::ifstream info{entry.path()};
     for (std::string name; info >> name;) {
       int watched{};
       if (name == "tfd:" && info >> watched && watched == descriptor) {
-        return std::stoi(one.path().filename().string());
+        return std::stoi(entry.path().filename().string());
       }
     }
   }
@@ -224,10 +224,10 @@ std::size_t poller::run_iteration() {
 void poller::resume_postponed() {
   resuming_.swap(postponed_);
   for (auto const key : resuming_) {
-    if (auto* const one = find(key);
-        one != nullptr && one->waits_for_ == readiness::wait::iteration) {
-      one->edge_ = false;
-      one->resume();
+    if (auto* const watched = find(key);
+        watched != nullptr && watched->waits_for_ == readiness::wait::iteration) {
+      watched->edge_ = false;
+      watched->resume();
     }
   }
   resuming_.clear();
@@ -262,15 +262,15 @@ std::size_t poller::drain() {
 void poller::happened(epoll_event const& event) {
   if (event.data.u64 == context_key) context_is_ready_ = true;
   constexpr std::uint32_t broken = EPOLLHUP | EPOLLERR;
-  if (auto* const one = find(event.data.u64);
-      one != nullptr && (event.events & (EPOLLIN | EPOLLRDHUP | broken)) != 0) {
-    if ((event.events & (EPOLLRDHUP | broken)) != 0) one->hung_up_ = true;
-    one->poke();
+  if (auto* const watched = find(event.data.u64);
+      watched != nullptr && (event.events & (EPOLLIN | EPOLLRDHUP | broken)) != 0) {
+    if ((event.events & (EPOLLRDHUP | broken)) != 0) watched->hung_up_ = true;
+    watched->poke();
   }
   // Resuming may have destroyed it.
-  if (auto* const one = find(event.data.u64);
-      one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
-    one->owner_->has_room();
+  if (auto* const watched = find(event.data.u64);
+      watched != nullptr && watched->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
+    watched->owner_->has_room();
   }
 }
 

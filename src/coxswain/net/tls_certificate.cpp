@@ -38,9 +38,9 @@ std::string names_text(X509* certificate) {
   if (!found || sk_GENERAL_NAME_num(found.get()) == 0) return "none";
   std::string text;
   for (int i = 0; i < sk_GENERAL_NAME_num(found.get()); ++i) {
-    auto* const one = sk_GENERAL_NAME_value(found.get(), i);
+    auto* const name = sk_GENERAL_NAME_value(found.get(), i);
     text += text.empty() ? "" : ", ";
-    text += printed([one](BIO* into) { GENERAL_NAME_print(into, one); });
+    text += printed([name](BIO* into) { GENERAL_NAME_print(into, name); });
   }
   return text;
 }
@@ -49,8 +49,8 @@ bool has_uri_below(X509* certificate, std::string_view prefix) {
   auto const found = names_of(certificate);
   if (!found) return false;
   for (int i = 0; i < sk_GENERAL_NAME_num(found.get()); ++i) {
-    auto const* const one = sk_GENERAL_NAME_value(found.get(), i);
-    if (one->type == GEN_URI && text_of(one->d.uniformResourceIdentifier).starts_with(prefix)) {
+    auto const* const name = sk_GENERAL_NAME_value(found.get(), i);
+    if (name->type == GEN_URI && text_of(name->d.uniformResourceIdentifier).starts_with(prefix)) {
       return true;
     }
   }

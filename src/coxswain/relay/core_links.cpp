@@ -53,14 +53,14 @@ void core_links::received(time_point /*now*/, connection_id from, core::client_m
     if (l.is_up) send(l, what);
     return;
   }
-  auto& one = l.open[what.id];
-  one.what = std::move(what);
+  auto& request = l.open[what.id];
+  request.what = std::move(what);
   std::string frame;
-  wire::append_frame(frame, *one.what);
-  one.bytes = frame.size() + request_overhead;
-  open_bytes_ += one.bytes;
-  l.open_bytes += one.bytes;
-  if (l.is_up) send(l, one);
+  wire::append_frame(frame, *request.what);
+  request.bytes = frame.size() + request_overhead;
+  open_bytes_ += request.bytes;
+  l.open_bytes += request.bytes;
+  if (l.is_up) send(l, request);
 }
 
 void core_links::heard(time_point /*now*/, connection_id from) {
@@ -98,7 +98,7 @@ void core_links::trunk_down() {
     close_route(l, false);
   }
   std::erase_if(links_,
-                [](auto const& one) { return one.second.leaves && one.second.open.empty(); });
+                [](auto const& entry) { return entry.second.leaves && entry.second.open.empty(); });
 }
 
 void core_links::trunk_over(status const& why) {
@@ -184,17 +184,17 @@ void core_links::greet(link& l) {
   ++l.session->resume_count;
   core::resume_args again = *l.session;
   again.open.clear();
-  for (auto const& [id, one] : l.open) {
-    if (one.was_sent) again.open.push_back(id);
+  for (auto const& [id, request] : l.open) {
+    if (request.was_sent) again.open.push_back(id);
   }
   core::client_message resume;
   resume.what = std::move(again);
   send(l, resume);
 }
 
-void core_links::send(link& l, open_request& one) {
-  one.was_sent = true;
-  send(l, *one.what);
+void core_links::send(link& l, open_request& request) {
+  request.was_sent = true;
+  send(l, *request.what);
 }
 
 void core_links::send(link& l, core::client_message& what) {
@@ -273,8 +273,9 @@ void core_links::take(time_point now, connection_id id, link& l, wire::server_me
 // In the order of their ids: those that are unknown come before those that were never sent.
 void core_links::went_up(link& l, std::vector<request_id> const& unknown) {
   l.is_up = true;
-  for (auto& [id, one] : l.open) {
-    if (!one.was_sent || std::binary_search(unknown.begin(), unknown.end(), id)) send(l, one);
+  for (auto& [id, request] : l.open) {
+    if (!request.was_sent || std::binary_search(unknown.begin(), unknown.end(), id))
+      send(l, request);
   }
   if (l.leaves) say_bye(l);
 }
@@ -282,10 +283,10 @@ void core_links::went_up(link& l, std::vector<request_id> const& unknown) {
 void core_links::resumed(connection_id id, link& l, core::resume_answer const& what) {
   l.session->term_seen = std::max(l.session->term_seen, what.term);
   core::resume_answer lost;
-  for (request_id const one : what.unknown) {
-    auto const found = l.open.find(one);
+  for (request_id const request : what.unknown) {
+    auto const found = l.open.find(request);
     if (found == l.open.end() || found->second.what) continue;
-    lost.unknown.push_back(one);
+    lost.unknown.push_back(request);
     l.open.erase(found);
   }
   if (std::exchange(l.service_resumes, false) || !lost.unknown.empty()) {

@@ -98,7 +98,7 @@ class core_links final : public xla::core_port {
   void open_route(link& l, connection_id of);
   void close_route(link& l, bool has_exited);
   void greet(link& l);
-  void send(link& l, open_request& one);
+  void send(link& l, open_request& request);
   void send(link& l, core::client_message& what);
   void say_bye(link& l);
   void push(link& l);

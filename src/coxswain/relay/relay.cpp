@@ -47,20 +47,20 @@ relay::relay(asio::io_context& io, relay_options o)
           std::make_shared<trunk_link>(io.get_executor(), options_.upstream,
                                        net::endpoint::parse_list(options_.upstream.address).value(),
                                        static_cast<trunk_owner&>(*this))} {
-  for (auto const& one : options_.listen) {
-    auto const at = net::endpoint::parse(one);
+  for (auto const& address : options_.listen) {
+    auto const at = net::endpoint::parse(address);
     server::listener::terms terms;
     terms.must_be_private = options_.upstream.token.empty();
     bool const is_unix = at && at->is_unix();
     terms.is_for_owner = is_unix && !options_.admits_all_users;
     terms.is_for_all = is_unix && options_.admits_all_users;
-    listeners_.push_back(std::make_unique<server::listener>(one, terms));
+    listeners_.push_back(std::make_unique<server::listener>(address, terms));
   }
   server::listener::terms terms;
   terms.must_be_private = true;
   terms.speaks = server::protocols::tcp_store;
-  for (auto const& one : options_.tcp_store_listen) {
-    listeners_.push_back(std::make_unique<server::listener>(one, terms));
+  for (auto const& address : options_.tcp_store_listen) {
+    listeners_.push_back(std::make_unique<server::listener>(address, terms));
   }
 }
 
@@ -85,7 +85,7 @@ void relay::stop() {
   if (is_closed_) return;
   is_closed_ = true;
   std::string at;
-  for (auto const& one : options_.listen) at += (at.empty() ? "" : ", ") + one;
+  for (auto const& address : options_.listen) at += (at.empty() ? "" : ", ") + address;
   close_services({errc::unavailable, "the relay at " + at + " was stopped"});
   end();
 }
@@ -154,7 +154,7 @@ bool relay::vouches_for(server::listener const& by) const {
     return true;
   if (options_.admits_all_users) return false;
   auto const at = std::find_if(listeners_.begin(), listeners_.end(),
-                               [&](auto const& one) { return one.get() == &by; });
+                               [&](auto const& listener) { return listener.get() == &by; });
   auto const which = static_cast<std::size_t>(at - listeners_.begin());
   auto const address = net::endpoint::parse(options_.listen.at(which));
   return address && address->is_unix();
@@ -167,17 +167,17 @@ void relay::accepted(server::listener const& by, net::socket socket, std::string
       return trunk_reports(core::severity::warning, peer + " was refused at " + by.address() +
                                                         ": its process is not of this user");
     }
-    auto one = std::make_unique<relay_client>(poller_, std::move(socket),
-                                              server::accepted_peer{std::move(peer), speaks},
-                                              vouches_for(by), static_cast<client_owner&>(*this));
-    if (may_admit(*one)) return admit(std::move(one));
+    auto client = std::make_unique<relay_client>(
+        poller_, std::move(socket), server::accepted_peer{std::move(peer), speaks}, vouches_for(by),
+        static_cast<client_owner&>(*this));
+    if (may_admit(*client)) return admit(std::move(client));
     if (waiting_.size() >= waiting_max) {
-      dismiss(*one, failure_.value_or(status{}));
-      ending_.push_back(std::move(one));
+      dismiss(*client, failure_.value_or(status{}));
+      ending_.push_back(std::move(client));
       return;
     }
     bool const was_up = trunk_->session().has_value();
-    waiting_.push_back({clock_now() + (was_up ? return_max : duration::zero()), std::move(one)});
+    waiting_.push_back({clock_now() + (was_up ? return_max : duration::zero()), std::move(client)});
   } catch (std::exception const&) {
     out_of_room(0);
   }
@@ -189,27 +189,27 @@ void relay::out_of_room(int /*error*/) noexcept {
 }
 
 // A TCPStore client is served without a trunk, too.
-bool relay::may_admit(relay_client const& one) const {
-  return trunk_->is_up() || (one.speaks() == server::protocols::tcp_store && !services_.empty());
+bool relay::may_admit(relay_client const& client) const {
+  return trunk_->is_up() || (client.speaks() == server::protocols::tcp_store && !services_.empty());
 }
 
-void relay::admit(std::unique_ptr<relay_client> one) {
-  if (one->has_left()) return ending_.push_back(std::move(one));
+void relay::admit(std::unique_ptr<relay_client> client) {
+  if (client->has_left()) return ending_.push_back(std::move(client));
   std::uint32_t number{};
-  if (one->speaks() == server::protocols::tcp_store) {
-    auto& service = service_for(one->speaks());
-    number = service.open(one->peer(), server::draw_secret());
-    one->attach(service, number);
+  if (client->speaks() == server::protocols::tcp_store) {
+    auto& service = service_for(client->speaks());
+    number = service.open(client->peer(), server::draw_secret());
+    client->attach(service, number);
   } else {
-    number = board_.open(server::draw_secret(), one->peer());
-    one->attach(board_, number);
+    number = board_.open(server::draw_secret(), client->peer());
+    client->attach(board_, number);
   }
-  clients_.emplace(number, std::move(one));
+  clients_.emplace(number, std::move(client));
 }
 
 // Of all protocols only our own has a word for it.
-void relay::dismiss(relay_client& one, status const& why) {
-  one.dismiss(one.speaks() == server::protocols::tcp_store ? std::string{} : goodbye(why));
+void relay::dismiss(relay_client& client, status const& why) {
+  client.dismiss(client.speaks() == server::protocols::tcp_store ? std::string{} : goodbye(why));
 }
 
 void relay::client_gone(relay_client& who) {
@@ -321,11 +321,11 @@ void relay::trunk_up() {
   }
   trunk_reports(core::severity::info, "carries clients to " + trunk_->address());
   open_services();
-  for (auto& [_, one] : std::exchange(waiting_, {})) {
-    if (!one->has_ended()) {
-      admit(std::move(one));
+  for (auto& [_, client] : std::exchange(waiting_, {})) {
+    if (!client->has_ended()) {
+      admit(std::move(client));
     } else {
-      ending_.push_back(std::move(one));
+      ending_.push_back(std::move(client));
     }
   }
 }
@@ -334,14 +334,14 @@ void relay::trunk_up() {
 void relay::trunk_down(status const& why) {
   auto const is_route = [](std::uint32_t number) { return number < relay_service::first_client; };
   std::size_t count = 0;
-  for (auto& [number, one] : clients_) {
+  for (auto& [number, client] : clients_) {
     if (!is_route(number)) continue;
-    one->detach();
-    ending_.push_back(std::move(one));
+    client->detach();
+    ending_.push_back(std::move(client));
     ++count;
   }
   std::erase_if(clients_, [&](auto const& entry) { return is_route(entry.first); });
-  gone_.erase_if([&](gone_client const& one) { return is_route(one.route); });
+  gone_.erase_if([&](gone_client const& client) { return is_route(client.route); });
   trunk_reports(core::severity::warning, "the connection to the coordinator was lost" +
                                              (why.ok() ? std::string{} : ": " + why.message()) +
                                              "; " + std::to_string(count) +
@@ -360,9 +360,9 @@ void relay::trunk_failed(status const& why) {
 // Those that have waited until then.
 void relay::turn_away(status const& why, time_point until) {
   for (; !waiting_.empty() && waiting_.front().until <= until; waiting_.pop_front()) {
-    auto one = std::move(waiting_.front().client);
-    dismiss(*one, why);
-    ending_.push_back(std::move(one));
+    auto client = std::move(waiting_.front().client);
+    dismiss(*client, why);
+    ending_.push_back(std::move(client));
   }
 }
 
@@ -377,7 +377,7 @@ void relay::trunk_moved() {
 }
 
 void relay::trunk_has_room() {
-  for (auto const& [number, one] : clients_) one->go_on();
+  for (auto const& [number, client] : clients_) client->go_on();
 }
 
 // Writes to each client and to the trunk once.
@@ -390,7 +390,7 @@ void relay::flush() {
   for (auto const number : changed_) {
     bool const is_of_service =
         std::any_of(services_.begin(), services_.end(),
-                    [&](auto const& one) { return one->route_changed(number); });
+                    [&](auto const& service) { return service->route_changed(number); });
     if (!is_of_service) look(number);
   }
   for (auto const& service : services_) {
@@ -404,7 +404,7 @@ void relay::flush() {
 void relay::clear_away() {
   ending_.clear();
   if (!std::exchange(may_have_ended_, false)) return;
-  waiting_.erase_if([](auto const& one) { return one.client->has_ended(); });
+  waiting_.erase_if([](auto const& entry) { return entry.client->has_ended(); });
   std::erase_if(clients_, [this](auto const& entry) {
     if (!entry.second->has_ended()) return false;
     bool const has_exited = entry.second->has_exited();

@@ -109,9 +109,9 @@ class relay final : private net::iteration_owner,
   void open_services();
   void close_services(status const& why);
   void advance_services();
-  [[nodiscard]] bool may_admit(relay_client const& one) const;
-  void admit(std::unique_ptr<relay_client> one);
-  static void dismiss(relay_client& one, status const& why);
+  [[nodiscard]] bool may_admit(relay_client const& client) const;
+  void admit(std::unique_ptr<relay_client> client);
+  static void dismiss(relay_client& client, status const& why);
   void turn_away(status const& why, time_point until);
   void flush();
   void clear_away();

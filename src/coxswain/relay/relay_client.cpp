@@ -62,8 +62,8 @@ net::owned_coroutine relay_client::watch() {
 }
 
 bool relay_client::has_left() const noexcept {
-  pollfd one{stream_.native_handle(), POLLRDHUP, 0};
-  return ::poll(&one, 1, 0) > 0;
+  pollfd descriptor{stream_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&descriptor, 1, 0) > 0;
 }
 
 void relay_client::attach(client_port& to, std::uint32_t route) {

@@ -72,7 +72,7 @@ void relay_tcp_store_service::close(std::uint32_t number, core::loss /*how*/) {
   if (auto& of = *clients_.at(number); !of.ends) {
     tcp_store::output last;
     if (to_write(number).empty()) of.meaning.closed_in_order(last);
-    for (auto& one : last.to_core) links_.received(now_, connection_id{number}, std::move(one));
+    for (auto& input : last.to_core) links_.received(now_, connection_id{number}, std::move(input));
     leave(number);
   }
   clients_.erase(number);
@@ -128,11 +128,11 @@ void relay_tcp_store_service::take_input(std::uint32_t number, client& of) {
 }
 
 void relay_tcp_store_service::apply(std::uint32_t number, client& of, tcp_store::output&& what) {
-  for (auto& one : what.to_core) links_.received(now_, connection_id{number}, std::move(one));
+  for (auto& input : what.to_core) links_.received(now_, connection_id{number}, std::move(input));
   if (what.to_client.empty() || of.ends) return;
   // What was written of it does not accumulate.
   if (of.written > of.out.size() / 2) of.out.erase(0, std::exchange(of.written, 0));
-  for (auto const& one : what.to_client) of.out.append(one.copied).append(one.shared.view());
+  for (auto const& piece : what.to_client) of.out.append(piece.copied).append(piece.shared.view());
   of.counted.count(of.out.capacity());
   stalled_.waits(number, now_, false);
   changed_.push_back(number);

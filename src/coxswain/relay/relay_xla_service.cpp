@@ -120,8 +120,8 @@ void relay_xla_service::take_input(std::uint32_t number, client& of) {
     found_.clear();
     rest.remove_prefix(of.session.receive(now_, rest, found_));
     work += of.session.work_bytes() + (found_.size() + 1) * call_work;
-    for (auto const& one : found_) {
-      server::pass_to(service_, now_, id, of.session, one, of.session.burden() > unread_max);
+    for (auto const& call : found_) {
+      server::pass_to(service_, now_, id, of.session, call, of.session.burden() > unread_max);
     }
     admit_large(of);
     settle();
@@ -135,14 +135,14 @@ void relay_xla_service::take_input(std::uint32_t number, client& of) {
 
 // Large requests arrive as far as there is memory.
 void relay_xla_service::admit_large(client& of) {
-  while (auto const one = of.session.asking()) {
+  while (auto const call = of.session.asking()) {
     auto const bytes = of.session.asks_for();
     if (memory_->fits_in_transit(bytes)) {
       of.session.allow();
     } else {
-      of.session.refuse(*one, {errc::resource_exhausted,
-                               "the relay has no memory for the request of " +
-                                   std::to_string(bytes) + " bytes; repeat the call later"});
+      of.session.refuse(*call, {errc::resource_exhausted,
+                                "the relay has no memory for the request of " +
+                                    std::to_string(bytes) + " bytes; repeat the call later"});
     }
   }
 }

@@ -138,15 +138,15 @@ status switchboard::take_content(std::uint32_t number, route& r, std::string_vie
 status switchboard::take_shared(wire::routed const& what) {
   auto to = what.to;
   std::string head;
-  while (auto const one = wire::take_receiver(to)) {
-    auto const found = routes_.find(one->route);
+  while (auto const receiver = wire::take_receiver(to)) {
+    auto const found = routes_.find(receiver->route);
     if (found == routes_.end() || found->second.ends) {
-      if (found == routes_.end() && one->route <= last_) continue;
+      if (found == routes_.end() && receiver->route <= last_) continue;
       return violation("shares a reply with a route that is not open");
     }
     head.clear();
-    wire::append_server_head(head, one->id, what.content.size());
-    status why = take_content(one->route, found->second, head, what.content);
+    wire::append_server_head(head, receiver->id, what.content.size());
+    status why = take_content(receiver->route, found->second, head, what.content);
     if (!why.ok()) return why;
   }
   return to.empty() ? status{} : violation("shares a reply with nobody");

@@ -22,7 +22,7 @@ constexpr duration peer_timeout_default = 100s;
 
 detail::agent_options for_agent(client_options const& from, std::vector<net::endpoint> const& to) {
   detail::agent_options made;
-  for (auto const& one : to) made.addresses.push_back(one.text());
+  for (auto const& endpoint : to) made.addresses.push_back(endpoint.text());
   made.follows_others = from.tls.is_wanted();
   made.hello.job = from.job;
   made.hello.token = from.token;
@@ -66,7 +66,7 @@ void trunk_link::close() {
   agent_.take_bytes(frame_);
   out_ += frame_;
   write_out();
-  for (auto const& [_, one] : opening_) one->drop();
+  for (auto const& [_, route] : opening_) route->drop();
   opening_.clear();
   drop();
 }
@@ -76,15 +76,15 @@ void trunk_link::pump() {
   agent_.take_bytes(frame_);
   out_ += frame_;
   agent_.take_commands(commands_);
-  for (auto const& one : std::exchange(commands_, {})) {
-    if (one.opens()) {
-      open(one.address);
+  for (auto const& command : std::exchange(commands_, {})) {
+    if (command.opens()) {
+      open(command.address);
     } else {
-      close(one.address);
+      close(command.address);
     }
   }
   agent_.take_events(events_);
-  for (auto const& one : std::exchange(events_, {})) report(one);
+  for (auto const& event : std::exchange(events_, {})) report(event);
   if (agent_.up() != is_up_) {
     is_up_ = agent_.up();
     if (is_up_) {

@@ -36,7 +36,7 @@ constexpr duration look_period_min = 1ms;
 
 std::size_t size_of(std::span<iovec const> pieces) {
   return std::accumulate(pieces.begin(), pieces.end(), std::size_t{},
-                         [](std::size_t sum, iovec const& one) { return sum + one.iov_len; });
+                         [](std::size_t sum, iovec const& part) { return sum + part.iov_len; });
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream>
 bool connections::dismiss(connection_id id, std::string_view goodbye) {
   iteration_.take_in();
   auto* const e = all_.find(id);
-  if (e == nullptr || !e->one->dismiss(goodbye)) return false;
+  if (e == nullptr || !e->owned->dismiss(goodbye)) return false;
   all_.erase(id);
   return true;
 }
@@ -37,14 +37,14 @@ void connections::visit_due() {
     auto* const e = all_.find(id);
     if (e == nullptr || e->visit_at != when) continue;
     e->visit_at = time_point::max();
-    e->one->visit();
+    e->owned->visit();
     plan(id, *e);
   }
 }
 
 void connections::plan(connection_id id, entry& e) {
-  auto const when = e.one->next_visit();
-  if (e.one->ended() || when >= e.visit_at) return;
+  auto const when = e.owned->next_visit();
+  if (e.owned->ended() || when >= e.visit_at) return;
   e.visit_at = when;
   visits_.emplace(when, id);
 }
@@ -60,9 +60,9 @@ void connections::release() {
 void connections::flush_dirty() {
   to_write_.clear();
   for (auto const id : dirty_) {
-    if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
+    if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->owned.get());
   }
-  for (auto* const one : to_write_) one->flush();
+  for (auto* const connection : to_write_) connection->flush();
 }
 
 void connections::clear_away() {
@@ -79,11 +79,11 @@ void connections::erase_ended() {
 }
 
 void connections::leave_all(std::string_view goodbye) {
-  all_.each([goodbye](connection_id, entry const& e) { e.one->leave(goodbye); });
+  all_.each([goodbye](connection_id, entry const& e) { e.owned->leave(goodbye); });
 }
 
 void connections::end_all() {
-  all_.each([](connection_id, entry const& e) { e.one->end(core::loss::closed); });
+  all_.each([](connection_id, entry const& e) { e.owned->end(core::loss::closed); });
 }
 
 void connections::forget_all() noexcept { all_.clear(); }

@@ -56,7 +56,7 @@ class connections {
 
  private:
   struct entry {
-    std::unique_ptr<connection> one;
+    std::unique_ptr<connection> owned;
     time_point visit_at{time_point::max()};  // in `visits_`; other visits to it there are obsolete
   };
   using visit = std::pair<time_point, connection_id>;

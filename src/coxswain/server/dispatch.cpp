@@ -59,20 +59,20 @@ dispatch::dispatch(options const& o, core_origin from)
 connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret,
                              protocols allowed) {
   auto const guard = core_.beginning();
-  auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
-  one->allowed = allowed;
+  auto new_line = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
+  new_line->allowed = allowed;
   bool const has_frames = allowed == protocols::native || allowed == protocols::both;
-  if (!has_frames) one->decoder.limit(0);
-  return add_line(now, std::move(peer), secret, std::move(one));
+  if (!has_frames) new_line->decoder.limit(0);
+  return add_line(now, std::move(peer), secret, std::move(new_line));
 }
 
 connection_id dispatch::add_line(time_point now, std::string peer,
-                                 core::session_secret const& secret, std::unique_ptr<line> one) {
+                                 core::session_secret const& secret, std::unique_ptr<line> line) {
   now_ = now;
-  if (core_.holds_output()) one->out.hold();
+  if (core_.holds_output()) line->out.hold();
   auto const id = core_.connected(now, std::move(peer), secret);
   try {
-    lines_.add(id, std::move(one));
+    lines_.add(id, std::move(line));
   } catch (std::bad_alloc const&) {
     lost(now, id, core::loss::closed);
     throw;
@@ -353,10 +353,10 @@ outbox const& dispatch::out(connection_id to) const {
 
 dispatch::backlog dispatch::queued() const {
   backlog all;
-  lines_.each([&](connection_id, line const& one) {
-    all.bytes += one.out.queued_bytes();
-    all.messages += one.out.waiting();
-    if (one.route && one.blocked) ++all.routes_paused;
+  lines_.each([&](connection_id, line const& line) {
+    all.bytes += line.out.queued_bytes();
+    all.messages += line.out.waiting();
+    if (line.route && line.blocked) ++all.routes_paused;
   });
   return all;
 }
@@ -382,8 +382,8 @@ void dispatch::count(statistics& all) const {
   all.replies_shared = replies_shared_;
   all.jax_connections = xla_service().clients();
   for (std::size_t i = 0; i < xla::methods; ++i) {
-    auto const& one = xla_service().counted()[i];
-    all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
+    auto const& call = xla_service().counted()[i];
+    all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), call.calls, call.failed});
   }
   all.core = logic().counts();
 }
@@ -391,9 +391,9 @@ void dispatch::count(statistics& all) const {
 void dispatch::check_invariants() const {
   core_.logic().check_invariants();
   assert(collected_ <= outgoing_.size());
-  lines_.each([](connection_id, line const& one) {
-    one.out.check_invariants();
-    assert(one.reading_paused == one.out.pauses_reading());
+  lines_.each([](connection_id, line const& line) {
+    line.out.check_invariants();
+    assert(line.reading_paused == line.out.pauses_reading());
   });
 }
 

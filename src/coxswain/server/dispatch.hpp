@@ -211,7 +211,7 @@ class dispatch {
     return on.steps.waits ? taken::waits : taken::all;
   }
   connection_id add_line(time_point now, std::string peer, core::session_secret const& secret,
-                         std::unique_ptr<line> one);
+                         std::unique_ptr<line> line);
   void heard(time_point now, connection_id from, line& on);
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   taken hear_grpc(time_point now, connection_id from, line& on, std::string_view input);

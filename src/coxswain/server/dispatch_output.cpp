@@ -131,25 +131,25 @@ void dispatch::collect(time_point now) {
   auto const most = trunks_ == 0 ? connections_per_part : outgoing_.size();
   auto const enough = lines_.changed_count() + most;
   while (collected_ < outgoing_.size() && lines_.changed_count() < enough) {
-    auto const& one = outgoing_[collected_++];
-    auto* const on = lines_.find(one.to);
+    auto const& output = outgoing_[collected_++];
+    auto* const on = lines_.find(output.to);
     if (on == nullptr || on->grpc) {
-      grpc_.send(now, on, one);
+      grpc_.send(now, on, output);
       continue;
     }
     if (on->tcp_store) {
-      tcp_store_.send(now, *on, one);
+      tcp_store_.send(now, *on, output);
       continue;
     }
-    if (on->out.holds() && is_heartbeat(one)) continue;
+    if (on->out.holds() && is_heartbeat(output)) continue;
     ++frames_sent_;
     try {
-      if (on->route && share(now, one, *on)) continue;
-      on->out.push(one.in_reply_to, one.what, encoder_);
+      if (on->route && share(now, output, *on)) continue;
+      on->out.push(output.in_reply_to, output.what, encoder_);
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client retries on another connection
     }
-    lines_.changed(now, one.to, *on);
+    lines_.changed(now, output.to, *on);
   }
   memory_.check_memory(now);
   if (collected_ != outgoing_.size()) return;

@@ -62,14 +62,14 @@ status dispatch::take_routed(time_point now, connection_id from, line& on,
     return of_route(what->route, " was not opened");
   }
   connection_id const id = found->second;
-  line& one = *lines_.find(id);
-  if (what->what == kind::content) return take_content(now, id, one, what->content);
-  if (what->what == kind::room) return make_room(now, id, one, what->room);
-  if (one.out.empty()) closed_in_order(now, id);
+  line& line = *lines_.find(id);
+  if (what->what == kind::content) return take_content(now, id, line, what->content);
+  if (what->what == kind::room) return make_room(now, id, line, what->room);
+  if (line.out.empty()) closed_in_order(now, id);
   if (what->has_exited) ++exits_reported_;
-  one.route->ended = what->has_exited ? core::loss::exited : core::loss::closed;
+  line.route->ended = what->has_exited ? core::loss::exited : core::loss::closed;
   broke(id);
-  lines_.go_on_later(id, one);
+  lines_.go_on_later(id, line);
   return {};
 }
 
@@ -86,13 +86,13 @@ status dispatch::open_route(time_point now, connection_id from, line& on,
     lines_.changed(now, from, on);
     return {};
   }
-  auto one = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
-  one->route = std::make_unique<route_line>(from, what.route, core_.logic().memory().get());
-  one->steps.queues = true;
+  auto new_line = std::make_unique<line>(core_.logic().memory(), queued_bytes_max_);
+  new_line->route = std::make_unique<route_line>(from, what.route, core_.logic().memory().get());
+  new_line->steps.queues = true;
   auto peer = t.peer + std::string{core::via_relay} + std::string{what.peer};
   auto const place = t.routes.emplace(what.route, connection_id{}).first;
   try {
-    place->second = add_line(now, std::move(peer), what.secret, std::move(one));
+    place->second = add_line(now, std::move(peer), what.secret, std::move(new_line));
   } catch (std::bad_alloc const&) {
     t.routes.erase(place);
     throw;
@@ -140,7 +140,7 @@ status dispatch::make_room(time_point now, connection_id id, line& on, std::size
 // The clients of all routes live, except of these.
 status dispatch::take_living(time_point now, line& on, std::string_view silent) {
   std::vector<std::uint32_t> all;
-  while (auto const one = wire::take_route(silent)) all.push_back(*one);
+  while (auto const route = wire::take_route(silent)) all.push_back(*route);
   if (!silent.empty() || !std::is_sorted(all.begin(), all.end())) {
     return {errc::invalid_argument, "the list of silent routes is malformed"};
   }
@@ -258,37 +258,37 @@ bool dispatch::share(time_point now, core::outgoing const& what, line& on) {
 // Moves the output of its routes to a trunk, in turn, as far as the relay takes it.
 void dispatch::pump_routes(time_point now, line& on) {
   on.trunk->shared_bytes = 0;
-  for (auto const& one : std::exchange(on.trunk->shared, {})) {
+  for (auto const& frame : std::exchange(on.trunk->shared, {})) {
     if (on.out.ends()) break;
-    auto const& reply = encoder_.encode(one.what);
+    auto const& reply = encoder_.encode(frame.what);
     std::string_view rest = reply.copied;
     std::string whole;
     if (rest.size() != reply.size()) {
       rest = whole.append(rest).append(reply.shared.view()).append(reply.tail.view());
     }
-    on.out.append([&](std::string& to) { wire::append_shared(to, rest, one.to); });
+    on.out.append([&](std::string& to) { wire::append_shared(to, rest, frame.to); });
   }
   auto& waiting = on.trunk->to_send;
   while (!waiting.empty() && on.out.queued_bytes() < trunk_queued_max && !on.out.is_abandoned()) {
     auto const next = waiting.front();
     waiting.pop_front();
-    auto* const one = lines_.find(next);
-    if (one == nullptr) continue;
-    one->dirty = false;
-    if (one->out.ends() && is_slowed(now, next, *one)) continue;
-    if (one->grpc) grpc_.pump(now, next, *one);
-    hold_back(next, *one);
-    carry(now, next, *one, on.out);
-    if (one->out.has_writable()) {
-      if (one->route->room == 0) {
-        lines_.write_blocked(now, next, *one);
+    auto* const line = lines_.find(next);
+    if (line == nullptr) continue;
+    line->dirty = false;
+    if (line->out.ends() && is_slowed(now, next, *line)) continue;
+    if (line->grpc) grpc_.pump(now, next, *line);
+    hold_back(next, *line);
+    carry(now, next, *line, on.out);
+    if (line->out.has_writable()) {
+      if (line->route->room == 0) {
+        lines_.write_blocked(now, next, *line);
       } else {
-        one->dirty = true;
+        line->dirty = true;
         waiting.push_back(next);
       }
-    } else if (one->out.ends() && one->out.empty() && !one->broken) {
-      on.out.append([&](std::string& to) { wire::append_closed(to, one->route->number); });
-      end_route(now, next, *one);
+    } else if (line->out.ends() && line->out.empty() && !line->broken) {
+      on.out.append([&](std::string& to) { wire::append_closed(to, line->route->number); });
+      end_route(now, next, *line);
     }
   }
   forget_encoded();
@@ -298,15 +298,15 @@ void dispatch::carry(time_point now, connection_id id, line& on, outbox& into) {
   std::array<iovec, routed_pieces_max> pieces;
   auto const filled = on.out.fill(pieces);
   std::size_t bytes = 0;
-  for (auto const& one : filled) bytes += one.iov_len;
+  for (auto const& part : filled) bytes += part.iov_len;
   bytes = std::min({bytes, on.route->room, wire::route_content_max});
   if (bytes == 0) return;
   into.append([&](std::string& to) {
     wire::append_content_head(to, on.route->number, bytes);
     std::size_t left = bytes;
-    for (auto const& one : filled) {
-      auto const some = std::min(left, one.iov_len);
-      to.append(static_cast<char const*>(one.iov_base), some);
+    for (auto const& part : filled) {
+      auto const some = std::min(left, part.iov_len);
+      to.append(static_cast<char const*>(part.iov_base), some);
       left -= some;
     }
   });

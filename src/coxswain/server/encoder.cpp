@@ -8,8 +8,8 @@
 namespace coxswain::server {
 
 encoded_reply const& encoder::encode(core::answer_ptr const& what) {
-  for (auto const& one : last_) {
-    if (one.what == what) return one.reply;
+  for (auto const& encoding : last_) {
+    if (encoding.what == what) return encoding.reply;
   }
   auto& place = last_[next_++ % last_.size()];
   place.what = nullptr;  // until it is complete

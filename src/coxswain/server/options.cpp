@@ -74,9 +74,9 @@ status check_xla(options const& o) {
     if (auto const parsed = net::address_range::parse(range); !parsed) return parsed.error();
   }
   if (o.xla.listen.empty() || o.core.credentials.empty()) return {};
-  bool const has_worker =
-      std::any_of(o.core.credentials.begin(), o.core.credentials.end(),
-                  [](core::credential const& one) { return one.as == core::role::worker; });
+  bool const has_worker = std::any_of(
+      o.core.credentials.begin(), o.core.credentials.end(),
+      [](core::credential const& credential) { return credential.as == core::role::worker; });
   if (has_worker) return {};
   return refusal("xla.listen: JAX processes are workers, and no token is a worker's.");
 }

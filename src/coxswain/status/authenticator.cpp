@@ -38,10 +38,10 @@ bool is_number_of_loopback(std::string_view host) {
 
 std::string_view cookie_in(std::string_view all, std::string_view name) {
   while (!all.empty()) {
-    auto const one = trimmed(all.substr(0, all.find(';')));
+    auto const cookie = trimmed(all.substr(0, all.find(';')));
     all.remove_prefix(std::min(all.find(';'), all.size() - 1) + 1);
-    if (one.starts_with(name) && one.substr(name.size()).starts_with('=')) {
-      return one.substr(name.size() + 1);
+    if (cookie.starts_with(name) && cookie.substr(name.size()).starts_with('=')) {
+      return cookie.substr(name.size() + 1);
     }
   }
   return {};
@@ -60,8 +60,8 @@ authenticator::authenticator(std::vector<core::credential> credentials, access w
 
 void authenticator::replace_credentials(std::vector<core::credential> by) {
   credentials_ = std::move(by);
-  std::erase_if(visitors_, [this](visitor const& one) {
-    return std::find(credentials_.begin(), credentials_.end(), one.by) == credentials_.end();
+  std::erase_if(visitors_, [this](visitor const& visitor) {
+    return std::find(credentials_.begin(), credentials_.end(), visitor.by) == credentials_.end();
   });
 }
 

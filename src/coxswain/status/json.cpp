@@ -101,7 +101,7 @@ json::value object_of(missing_task const& m) {
 }
 
 json::value object_of(core::why_answer::wait const& w) {
-  json::object one{
+  json::object made{
       {"kind", status_page::name_of(w.what)},
       {"name", w.name},
       {"stuck", w.stuck},
@@ -111,16 +111,16 @@ json::value object_of(core::why_answer::wait const& w) {
       {"age_ms", milliseconds_of(w.age)},
       {"remaining_ms", milliseconds_of(w.remaining)},
   };
-  if (!w.missing) return one;
+  if (!w.missing) return made;
   json::array known;
   for (auto const& m : w.missing->known) known.push_back(object_of(m));
-  one["round"] = w.missing->round.value;
-  one["arrived"] = w.missing->arrived;
-  one["expected"] = w.missing->expected;
-  one["missing"] = w.missing->missing;
-  one["missing_cut"] = w.missing->missing_cut;
-  one["known"] = std::move(known);
-  return one;
+  made["round"] = w.missing->round.value;
+  made["arrived"] = w.missing->arrived;
+  made["expected"] = w.missing->expected;
+  made["missing"] = w.missing->missing;
+  made["missing_cut"] = w.missing->missing_cut;
+  made["known"] = std::move(known);
+  return made;
 }
 
 }  // namespace
@@ -229,30 +229,30 @@ json::value object_of(core::why_answer const& answer) {
 }
 
 json::object object_of(core::event const& e) {
-  json::object one{
+  json::object made{
       {"kind", name_of(e.kind)}, {"task", nullptr}, {"barrier", nullptr}, {"text", e.text}};
-  if (e.task) one["task"] = e.task->value;
-  if (!e.barrier.empty()) one["barrier"] = e.barrier;
-  return one;
+  if (e.task) made["task"] = e.task->value;
+  if (!e.barrier.empty()) made["barrier"] = e.barrier;
+  return made;
 }
 
 json::value object_of(core::events_answer::entry const& e) {
   auto const milliseconds = [](duration d) {
     return std::chrono::floor<std::chrono::milliseconds>(d).count();
   };
-  json::object one{{"number", e.number},
-                   {"time", rfc3339(e.time)},
-                   {"at_ms", milliseconds(e.at)},
-                   {"severity", name_of(e.what.level)}};
-  for (auto& member : object_of(e.what)) one.insert(member);
-  one["tasks"] = nullptr;
-  if (e.what.task) one["tasks"] = std::to_string(e.what.task->value);
-  if (!e.tasks.empty()) one["tasks"] = e.tasks;
-  one["tasks_cut"] = e.tasks_cut;
-  one["count"] = e.count;
-  one["first"] = e.first;
-  one["first_at_ms"] = milliseconds(e.first_at);
-  return one;
+  json::object made{{"number", e.number},
+                    {"time", rfc3339(e.time)},
+                    {"at_ms", milliseconds(e.at)},
+                    {"severity", name_of(e.what.level)}};
+  for (auto& member : object_of(e.what)) made.insert(member);
+  made["tasks"] = nullptr;
+  if (e.what.task) made["tasks"] = std::to_string(e.what.task->value);
+  if (!e.tasks.empty()) made["tasks"] = e.tasks;
+  made["tasks_cut"] = e.tasks_cut;
+  made["count"] = e.count;
+  made["first"] = e.first;
+  made["first_at_ms"] = milliseconds(e.first_at);
+  return made;
 }
 
 json::object summary_of(core::snapshot const& picture) {

@@ -57,7 +57,7 @@ template <class Thing>
 [[nodiscard]] json::array array_of(std::vector<Thing> const& things) {
   json::array all;
   all.reserve(things.size());
-  for (auto const& one : things) all.push_back(object_of(one));
+  for (auto const& thing : things) all.push_back(object_of(thing));
   return all;
 }
 

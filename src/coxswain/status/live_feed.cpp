@@ -37,9 +37,10 @@ bool same(core::snapshot::task const& a, core::snapshot::task const& b) {
 
 bool same(std::vector<core::snapshot::barrier> const& a,
           std::vector<core::snapshot::barrier> const& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
-    return without_times(one) == without_times(other);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](auto const& left, auto const& other) {
+                      return without_times(left) == without_times(other);
+                    });
 }
 
 json::object timeless_summary(core::snapshot const& picture) {

@@ -130,7 +130,7 @@ void add_open_barriers(families& to, core::snapshot const& job) {
             "Open barriers by kind; unlisted: those beyond a thousand, of any kind.");
   for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
     auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
-                                     [&](auto const& one) { return one.what == what; });
+                                     [&](auto const& barrier) { return barrier.what == what; });
     to.add({{"kind", name_of(what)}}, static_cast<double>(count));
   }
   to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
@@ -209,9 +209,9 @@ void add_jax(families& to, server::statistics const& from) {
   to.gauge("jax_connections", "Connections of unmodified JAX processes.", from.jax_connections);
   to.counters("jax_calls_total",
               "Calls of JAX processes that were answered, by method and result.");
-  for (auto const& one : from.jax_calls) {
-    to.add({{"method", one.method}, {"result", "ok"}}, static_cast<double>(one.calls - one.failed));
-    to.add({{"method", one.method}, {"result", "failed"}}, static_cast<double>(one.failed));
+  for (auto const& call : from.jax_calls) {
+    to.add({{"method", call.method}, {"result", "ok"}}, static_cast<double>(call.calls - call.failed));
+    to.add({{"method", call.method}, {"result", "failed"}}, static_cast<double>(call.failed));
   }
 }
 

@@ -52,7 +52,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   void enter(watcher& who) override;
   void leave(watcher& who) noexcept override;
   void welcome(asio::ip::tcp::socket socket);
-  void keep_for_probes(std::shared_ptr<http_connection> one);
+  void keep_for_probes(std::shared_ptr<http_connection> connection);
   void reload_now_and_then() noexcept;
   void look();
   static asio::awaitable<void> follow(std::shared_ptr<impl> self);
@@ -92,24 +92,24 @@ void page::impl::welcome(asio::ip::tcp::socket socket) try {
   bool const is_full = connections_.size() - probes_.size() >= context_.given.connections_max;
   if (reload_at_ <= std::chrono::steady_clock::now()) reload_now_and_then();
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
-  auto const one =
+  auto const connection =
       std::make_shared<http_connection>(std::move(socket), certificates, context_, *this, is_full);
-  connections_.insert(one);
-  if (is_full) keep_for_probes(one);
+  connections_.insert(connection);
+  if (is_full) keep_for_probes(connection);
   // An error on a connection ends only that connection.
-  asio::co_spawn(acceptor_.get_executor(), http_connection::serve(one),
-                 [self = shared_from_this(), one](std::exception_ptr) {
-                   one->close();
-                   self->connections_.erase(one);
-                   std::erase(self->probes_, one);
+  asio::co_spawn(acceptor_.get_executor(), http_connection::serve(connection),
+                 [self = shared_from_this(), connection](std::exception_ptr) {
+                   connection->close();
+                   self->connections_.erase(connection);
+                   std::erase(self->probes_, connection);
                  });
 } catch (std::bad_alloc const&) {
   // Its peer can retry when there is more memory.
 }
 
 // A probe is answered at once, so it is the slow ones that are cut off.
-void page::impl::keep_for_probes(std::shared_ptr<http_connection> one) {
-  probes_.push_back(std::move(one));
+void page::impl::keep_for_probes(std::shared_ptr<http_connection> connection) {
+  probes_.push_back(std::move(connection));
   if (probes_.size() <= context_.given.probe_connections_max) return;
   probes_.front()->close();
   connections_.erase(probes_.front());
@@ -154,7 +154,7 @@ void page::impl::look() {
   auto const job = context_.picture.look(now);
   auto const why = context_.picture.why(now);
   if (!context_.feed.look(job, why, server_.last_event())) return;
-  for (auto* const one : watchers_) one->wake();
+  for (auto* const watcher : watchers_) watcher->wake();
 }
 
 asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {

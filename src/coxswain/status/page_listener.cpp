@@ -45,8 +45,8 @@ asio::ip::tcp::endpoint endpoint_of(net::socket_address const& at) {
 asio::ip::tcp::acceptor listen_on(asio::io_context& io, net::endpoint const& where,
                                   std::vector<net::socket_address> const& all) {
   boost::system::error_code problem;
-  for (auto const& one : all) {
-    auto const at = endpoint_of(one);
+  for (auto const& address : all) {
+    auto const at = endpoint_of(address);
     asio::ip::tcp::acceptor made{io};
     made.open(at.protocol(), problem);
     if (!problem) made.set_option(asio::socket_base::reuse_address{true}, problem);

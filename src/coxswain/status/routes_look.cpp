@@ -220,10 +220,10 @@ http_answer routes::keys(question const& q) {
   std::size_t shown = 0;
   for (auto const& e : found.entries) {
     if (keys.size() == *limit || (with_values && shown > value_bytes_shown_max)) break;
-    auto one = key_object(e.key, e.version, e.value);
-    if (with_values) add_value(one, e.value);
+    auto object = key_object(e.key, e.version, e.value);
+    if (with_values) add_value(object, e.value);
     if (e.value.size() <= value_bytes_shown_max) shown += e.value.size();
-    keys.push_back(std::move(one));
+    keys.push_back(std::move(object));
   }
   bool const has_more = keys.size() < found.entries.size();
   json::object const all{{"keys", std::move(keys)}, {"version", found.version}, {"more", has_more}};
@@ -233,9 +233,9 @@ http_answer routes::keys(question const& q) {
 http_answer routes::key(question const& q) {
   auto const found = server_.value(q.name);
   if (!found) return refusal(found.error());
-  auto one = key_object(q.name, found->version, found->value);
-  add_value(one, found->value);
-  return json_of(serialized(one) + "\n");
+  auto object = key_object(q.name, found->version, found->value);
+  add_value(object, found->value);
+  return json_of(serialized(object) + "\n");
 }
 
 http_answer routes::barrier(question const& q) {

@@ -106,7 +106,7 @@ class standby_page::impl : public std::enable_shared_from_this<impl> {
     time_limit limit;
   };
 
-  static asio::awaitable<void> serve(std::shared_ptr<impl> self, std::shared_ptr<visitor> one);
+  static asio::awaitable<void> serve(std::shared_ptr<impl> self, std::shared_ptr<visitor> from);
   [[nodiscard]] reply answer(http_request const& asked) const;
 
   options given_;
@@ -133,24 +133,24 @@ asio::awaitable<void> standby_page::impl::accept(std::shared_ptr<impl> self) {
     } else if (self->connections_ < connections_max) {
       ++self->connections_;
       auto const* const certificates = self->certificates_ ? &*self->certificates_ : nullptr;
-      auto const one = std::make_shared<visitor>(std::move(socket), certificates);
+      auto const from = std::make_shared<visitor>(std::move(socket), certificates);
       // An error on a connection ends only that connection.
-      asio::co_spawn(self->acceptor_.get_executor(), serve(self, one),
+      asio::co_spawn(self->acceptor_.get_executor(), serve(self, from),
                      [self](std::exception_ptr) { --self->connections_; });
     }
   }
 }
 
 asio::awaitable<void> standby_page::impl::serve(std::shared_ptr<impl> self,
-                                                std::shared_ptr<visitor> one) {
+                                                std::shared_ptr<visitor> from) {
   boost::system::error_code failure;
-  one->limit.set(self->given_.request_timeout);
-  status const secured = co_await visitor_stream::shake_hands(one->stream);
+  from->limit.set(self->given_.request_timeout);
+  status const secured = co_await visitor_stream::shake_hands(from->stream);
   if (!secured.ok()) co_return;
   boost::beast::flat_buffer buffer{self->given_.header_bytes_max};
   http::request_parser<http::empty_body> in;
   in.header_limit(static_cast<std::uint32_t>(self->given_.header_bytes_max));
-  co_await http::async_read_header(one->stream, buffer, in,
+  co_await http::async_read_header(from->stream, buffer, in,
                                    asio::redirect_error(asio::use_awaitable, failure));
   if (failure || self->is_closed_) co_return;
   auto const& header = in.get();
@@ -159,7 +159,7 @@ asio::awaitable<void> standby_page::impl::serve(std::shared_ptr<impl> self,
   asked.target = header.target();
   if (header.count(http::field::host) > 0) asked.host = std::string{header[http::field::host]};
   asked.authorization = std::string{header[http::field::authorization]};
-  asked.is_certified = one->stream.is_certified();
+  asked.is_certified = from->stream.is_certified();
   reply made = self->answer(asked);
   http::response<http::string_body> out{static_cast<http::status>(made.code), header.version()};
   out.set(http::field::content_type, made.type);
@@ -168,10 +168,10 @@ asio::awaitable<void> standby_page::impl::serve(std::shared_ptr<impl> self,
   out.keep_alive(false);
   out.content_length(made.text.size());
   if (header.method() != http::verb::head) out.body() = std::move(made.text);
-  one->limit.set(self->given_.answer_timeout);
-  co_await http::async_write(one->stream, out, asio::redirect_error(asio::use_awaitable, failure));
-  one->limit.lift();
-  one->stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, failure);
+  from->limit.set(self->given_.answer_timeout);
+  co_await http::async_write(from->stream, out, asio::redirect_error(asio::use_awaitable, failure));
+  from->limit.lift();
+  from->stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, failure);
 }
 
 reply standby_page::impl::answer(http_request const& asked) const {

@@ -50,11 +50,11 @@ result<target> target::parse(std::string_view text) {
   found.path_ = *std::move(path);
   std::string_view rest = mark == text.npos ? std::string_view{} : text.substr(mark + 1);
   while (!rest.empty()) {
-    auto const one = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    auto const equals = std::min(one.find('='), one.size());
-    auto name = decoded(one.substr(0, equals), true);
-    auto value = decoded(one.substr(std::min(equals + 1, one.size())), true);
+    auto const item = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    auto const equals = std::min(item.find('='), item.size());
+    auto name = decoded(item.substr(0, equals), true);
+    auto value = decoded(item.substr(std::min(equals + 1, item.size())), true);
     if (!name) return name.error();
     if (!value) return value.error();
     found.query_.emplace_back(*std::move(name), *std::move(value));

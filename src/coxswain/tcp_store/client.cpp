@@ -296,8 +296,8 @@ client::verdict client::reply(open_request&& to, core::answer const& what, outpu
       say_number(into, static_cast<std::int64_t>(std::get<core::removed_answer>(what.value).count));
       break;
     case query::multi_get:
-      for (auto const& one : std::get<core::listing_answer>(what.value).entries) {
-        say_value(into, one.value);
+      for (auto const& entry : std::get<core::listing_answer>(what.value).entries) {
+        say_value(into, entry.value);
       }
       break;
     case query::list_keys:

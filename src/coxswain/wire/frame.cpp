@@ -26,7 +26,7 @@ bool begins_http(std::size_t length) {
   constexpr std::array<std::string_view, 11> beginnings{
       "GET ", "HEAD", "POST", "PUT ", "DELE", "OPTI", "PATC", "CONN", "TRAC", "PRI ", "HTTP"};
   return std::any_of(beginnings.begin(), beginnings.end(),
-                     [length](std::string_view one) { return length_of(one) == length; });
+                     [length](std::string_view text) { return length_of(text) == length; });
 }
 
 status too_long(std::size_t length, std::size_t limit) {

@@ -114,12 +114,12 @@ template <int Number, class Meaning, class T>
                                              std::vector<T>& to, reading& state) {
   if constexpr (coded_as_number<Meaning, T> && !coded_as_content<T>) {
     auto const take = [&](field_reader& numbers) {
-      T one{};
-      number_code<Meaning>::from(numbers.take_number(), one);
+      T item{};
+      number_code<Meaning>::from(numbers.take_number(), item);
       if constexpr (std::same_as<Meaning, as::distances_t>) {
-        if (!to.empty()) one.value += to.back().value;
+        if (!to.empty()) item.value += to.back().value;
       }
-      to.push_back(one);
+      to.push_back(item);
     };
     if (tag == tag_of(Number, wire_type::varint)) return take(from), true;
     if (tag != tag_of(Number, wire_type::content)) return false;

@@ -102,8 +102,8 @@ template <int Number, class Meaning, class Sink, class T>
     std::uint64_t last = 0;
     auto const write_all = [&](auto& sink) {
       last = 0;
-      for (auto const& one : from) {
-        auto const number = number_code<Meaning>::to(one);
+      for (auto const& item : from) {
+        auto const number = number_code<Meaning>::to(item);
         bool const is_distance = std::same_as<Meaning, as::distances_t>;
         sink.put_bare_number(is_distance ? number - std::exchange(last, number) : number);
       }
@@ -113,15 +113,15 @@ template <int Number, class Meaning, class Sink, class T>
     to.put_head(Number, count.bytes());
     write_all(to);
   } else {
-    for (auto const& one : from) write_present<Number, Meaning>(to, one);
+    for (auto const& item : from) write_present<Number, Meaning>(to, item);
   }
 }
 
 template <int Number, class Meaning, class Sink, class T>
 [[gnu::always_inline]] inline void write_field(Sink& to, T const& from) {
   if constexpr (is_alternative<Meaning>) {
-    []<class One, class Of>(Sink& sink, T const& one, as::alternative_t<One, Of>) {
-      if (auto const* const held = std::get_if<One>(&one)) write_present<Number, Of>(sink, *held);
+    []<class One, class Of>(Sink& sink, T const& item, as::alternative_t<One, Of>) {
+      if (auto const* const held = std::get_if<One>(&item)) write_present<Number, Of>(sink, *held);
     }(to, from, Meaning{});
   } else if constexpr (std::same_as<Meaning, as::unix_ms_t>) {
     if (from) write_present<Number, Meaning>(to, from->unix_ms);

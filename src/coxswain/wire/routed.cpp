@@ -49,36 +49,36 @@ void append_head(std::string& out, std::uint32_t route, int field, std::size_t b
 
 bool read_opened(std::string_view from, routed& to) {
   bool has_secret = false;
-  while (auto const one = take_field(from)) {
-    if (one->number == secret_field) {
-      has_secret = one->content.size() == to.secret.size();
+  while (auto const field = take_field(from)) {
+    if (field->number == secret_field) {
+      has_secret = field->content.size() == to.secret.size();
       if (!has_secret) return false;
-      std::copy(one->content.begin(), one->content.end(), to.secret.begin());
-    } else if (one->number == peer_field) {
-      to.peer = one->content;
+      std::copy(field->content.begin(), field->content.end(), to.secret.begin());
+    } else if (field->number == peer_field) {
+      to.peer = field->content;
     }
   }
   return from.empty() && has_secret && to.peer.size() <= route_peer_max;
 }
 
 bool read_closed(std::string_view from, routed& to) {
-  while (auto const one = take_field(from)) {
-    if (one->number == exited_field) to.has_exited = one->value != 0;
+  while (auto const field = take_field(from)) {
+    if (field->number == exited_field) to.has_exited = field->value != 0;
   }
   return from.empty();
 }
 
 bool read_living(std::string_view from, routed& to) {
-  while (auto const one = take_field(from)) {
-    if (one->number == silent_field) to.silent = one->content;
+  while (auto const field = take_field(from)) {
+    if (field->number == silent_field) to.silent = field->content;
   }
   return from.empty();
 }
 
 bool read_shared(std::string_view from, routed& to) {
-  while (auto const one = take_field(from)) {
-    if (one->number == rest_field) to.content = one->content;
-    if (one->number == to_field) to.to = one->content;
+  while (auto const field = take_field(from)) {
+    if (field->number == rest_field) to.content = field->content;
+    if (field->number == to_field) to.to = field->content;
   }
   return from.empty() && to.content.size() <= route_shared_max;
 }
@@ -99,9 +99,9 @@ std::optional<receiver> take_receiver(std::string_view& from) {
   return receiver{static_cast<std::uint32_t>(*route), request_id{*id}};
 }
 
-void append_receiver(std::string& to, receiver const& one) {
-  append_varint(to, one.route);
-  append_varint(to, one.id.value);
+void append_receiver(std::string& to, receiver const& which) {
+  append_varint(to, which.route);
+  append_varint(to, which.id.value);
 }
 
 std::size_t shared_frame_bytes(request_id id, std::size_t rest_bytes) noexcept {
@@ -219,9 +219,9 @@ void append_living(std::string& out, std::span<std::uint32_t const> silent) {
   to.put_head(living_field, living);
   if (routes != 0) to.put_head(silent_field, routes);
   out += to.written();
-  for (auto const one : silent) {
-    std::array<unsigned char, sizeof(one)> bytes;
-    boost::endian::store_little_u32(bytes.data(), one);
+  for (auto const route : silent) {
+    std::array<unsigned char, sizeof(route)> bytes;
+    boost::endian::store_little_u32(bytes.data(), route);
     out.append(bytes.begin(), bytes.end());
   }
 }

@@ -63,7 +63,7 @@ struct receiver {
 
 // The same for the receivers of `shared`, in any order.
 [[nodiscard]] std::optional<receiver> take_receiver(std::string_view& from);
-void append_receiver(std::string& to, receiver const& one);
+void append_receiver(std::string& to, receiver const& which);
 
 // Append a whole frame, with its length prefix.
 void append_opened(std::string& out, std::uint32_t route, core::session_secret const& secret,

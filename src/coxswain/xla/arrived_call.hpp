@@ -46,12 +46,12 @@ struct arrived_call {
   }
 
   // The call as an open one, whose request is one of that session of the core.
-  [[nodiscard]] open_call opened_by(carrier& one) const {
+  [[nodiscard]] open_call opened_by(carrier& carrier) const {
     open_call made;
     made.from = &by;
     made.stream = what.id.stream;
     made.of = of;
-    made.by = &one;
+    made.by = &carrier;
     return made;
   }
 };

@@ -73,8 +73,8 @@ constexpr numbers numbers_of(method_path of) {
 template <class Use>
 bool each_field(std::string_view message, Use use) {
   while (!message.empty()) {
-    auto const one = wire::take_field(message);
-    if (!one || one->number == 0 || !use(*one)) return false;
+    auto const field = wire::take_field(message);
+    if (!field || field->number == 0 || !use(*field)) return false;
   }
   return true;
 }
@@ -135,9 +135,9 @@ bool take_member(generation of, wire::field const& f, std::vector<task_name>& in
   }
   std::string_view packed = f.content;
   while (!packed.empty()) {
-    auto const one = wire::take_varint(packed);
-    if (!one || into.size() == tasks_max) return false;
-    into.push_back({as_int32(*one)});
+    auto const number = wire::take_varint(packed);
+    if (!number || into.size() == tasks_max) return false;
+    into.push_back({as_int32(*number)});
   }
   return true;
 }
@@ -180,8 +180,8 @@ status malformed(method_path of) {
 
 bool is_negative(request const& what) {
   if (what.task && what.task->id < 0) return true;
-  for (task_name const& one : what.tasks) {
-    if (one.id < 0) return true;
+  for (task_name const& name : what.tasks) {
+    if (name.id < 0) return true;
   }
   return false;
 }
@@ -273,24 +273,24 @@ std::string encode_alive(generation of, std::vector<task_name> const& tasks,
   append_member(out, of, 1, tasks);
   if (incarnations.empty()) return out;
   append_head(out, 2, incarnations.size() * number_bytes);
-  for (incarnation const one : incarnations) out += to_little_endian(one.value);
+  for (incarnation const incarnation : incarnations) out += to_little_endian(incarnation.value);
   return out;
 }
 
 std::string encode_tasks(generation of, std::vector<task_info> const& tasks, std::int64_t version) {
   std::string out;
-  for (task_info const& one : tasks) {
+  for (task_info const& task : tasks) {
     std::string info;
-    append_task(info, of, 1, one.task);
-    append_number(info, 2, static_cast<std::uint64_t>(one.is));
-    if (!one.error.ok()) {
-      append_number(info, 3, static_cast<std::uint64_t>(one.error.code()));
-      append_text(info, 4, one.error.message());
+    append_task(info, of, 1, task.task);
+    append_number(info, 2, static_cast<std::uint64_t>(task.is));
+    if (!task.error.ok()) {
+      append_number(info, 3, static_cast<std::uint64_t>(task.error.code()));
+      append_text(info, 4, task.error.message());
       std::string payload;
-      append_task(payload, of, 4, one.task);
+      append_task(payload, of, 4, task.task);
       append_content(info, 5, payload);
     }
-    append_fixed64(info, 6, one.self.value);
+    append_fixed64(info, 6, task.self.value);
     append_content(out, 1, info);
   }
   append_integer(out, 2, version);

@@ -52,8 +52,8 @@ task_session* core_sessions::caller(arrived_call const& a) {
   if (!s) {
     std::string const task = "task " + std::to_string(a.asked.task->id);
     auto const all = sessions_.of_task(task_id{a.asked.task->id});
-    bool const is_held = std::any_of(all.begin(), all.end(), [](task_session const* one) {
-      return one->is == standing::joined;
+    bool const is_held = std::any_of(all.begin(), all.end(), [](task_session const* session) {
+      return session->is == standing::joined;
     });
     if (is_held && a.asked.self != incarnation{}) {
       return refuse_with({errc::aborted, task + " is held by another incarnation"});
@@ -150,10 +150,10 @@ void core_sessions::fail_call(request_id id, status const& why) {
   calls_.finish(id, replies_.failed(calls_.at(id), given));
 }
 
-void core_sessions::submit(time_point now, open_call one, std::optional<task_id> task,
+void core_sessions::submit(time_point now, open_call call, std::optional<task_id> task,
                            core::request&& what) {
-  carrier& by = *one.by;
-  request_id const id = calls_.add(std::move(one));
+  carrier& by = *call.by;
+  request_id const id = calls_.add(std::move(call));
   by.open.push_back(id);
   send(now, by, id, task, std::move(what));
 }

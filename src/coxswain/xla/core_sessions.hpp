@@ -52,7 +52,7 @@ class core_sessions {
   void drop_detached(time_point now);
 
   // A call that waits for this request. `task`: for which it is made.
-  void submit(time_point now, open_call one, std::optional<task_id> task, core::request&& what);
+  void submit(time_point now, open_call call, std::optional<task_id> task, core::request&& what);
   // A request whose call is open already; zero: nothing waits for it.
   void send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
             core::request&& what);

@@ -11,9 +11,9 @@ namespace {
 // The memory of an open call, besides its name.
 constexpr std::size_t call_bytes = sizeof(open_call) + 96;
 
-std::size_t cost_of(open_call const& one) {
-  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name) +
-         (one.topology ? one.topology->size() : 0);
+std::size_t cost_of(open_call const& call) {
+  return call_bytes + call.name.size() + call.asked.size() * sizeof(task_name) +
+         (call.topology ? call.topology->size() : 0);
 }
 
 }  // namespace
@@ -22,14 +22,14 @@ open_call_table::open_call_table(meter_ptr memory, std::vector<effect>& replies)
     : memory_{std::move(memory)}, replies_{replies} {}
 
 open_call_table::~open_call_table() {
-  for (auto const& [_, one] : calls_) memory_->subtract_transit(cost_of(one));
+  for (auto const& [_, call] : calls_) memory_->subtract_transit(cost_of(call));
 }
 
-request_id open_call_table::add(open_call one) {
+request_id open_call_table::add(open_call call) {
   request_id const id{++last_id_};
-  if (one.from) one.from->calls.insert_or_assign(one.stream, id);
-  memory_->add_transit(cost_of(one));
-  calls_.emplace(id, std::move(one));
+  if (call.from) call.from->calls.insert_or_assign(call.stream, id);
+  memory_->add_transit(cost_of(call));
+  calls_.emplace(id, std::move(call));
   return id;
 }
 
@@ -37,8 +37,8 @@ request_id open_call_table::renumber(request_id id) {
   request_id const next{++last_id_};
   auto node = calls_.extract(id);
   node.key() = next;
-  open_call const& one = node.mapped();
-  if (one.from) one.from->calls.insert_or_assign(one.stream, next);
+  open_call const& call = node.mapped();
+  if (call.from) call.from->calls.insert_or_assign(call.stream, next);
   calls_.insert(std::move(node));
   return next;
 }
@@ -72,32 +72,32 @@ void open_call_table::finish(request_id id, outcome how, encoded_reply what) {
 }
 
 void open_call_table::move(request_id id, client& from, std::int32_t stream, outcome how) {
-  open_call& one = calls_.at(id);
-  answer(one, std::move(how));
-  unlink(one);
-  one.from = &from;
-  one.stream = stream;
+  open_call& call = calls_.at(id);
+  answer(call, std::move(how));
+  unlink(call);
+  call.from = &from;
+  call.stream = stream;
   from.calls.insert_or_assign(stream, id);
 }
 
 void open_call_table::abandon(request_id id) { unlink(calls_.at(id)); }
 
-void open_call_table::unlink(open_call& one) {
-  if (one.from) one.from->calls.erase(one.stream);
-  one.from = nullptr;
+void open_call_table::unlink(open_call& call) {
+  if (call.from) call.from->calls.erase(call.stream);
+  call.from = nullptr;
 }
 
 void open_call_table::check_invariants() const {
-  for (auto const& [id, one] : calls_) {
-    bool const is_sent = std::count(one.by->open.begin(), one.by->open.end(), id) == 1;
-    task_session const* const s = one.by->of_task;
+  for (auto const& [id, call] : calls_) {
+    bool const is_sent = std::count(call.by->open.begin(), call.by->open.end(), id) == 1;
+    task_session const* const s = call.by->of_task;
     bool const is_poll = s && s->poll == id;
     bool const waits = s && std::count(s->heartbeats.begin(), s->heartbeats.end(), id) == 1;
-    bool const is_paged = one.pages != nullptr;
+    bool const is_paged = call.pages != nullptr;
     invariant(is_sent || is_poll || waits || is_paged, "an open call will be answered");
-    if (!one.from) continue;
-    auto const at = one.from->calls.find(one.stream);
-    invariant(at != one.from->calls.end() && at->second == id, "a connection knows its calls");
+    if (!call.from) continue;
+    auto const at = call.from->calls.find(call.stream);
+    invariant(at != call.from->calls.end() && at->second == id, "a connection knows its calls");
   }
 }
 

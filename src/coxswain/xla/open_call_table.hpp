@@ -53,7 +53,7 @@ class open_call_table {
   open_call_table& operator=(open_call_table const&) = delete;
 
   // Ids rise and are never used again.
-  request_id add(open_call one);
+  request_id add(open_call call);
   // An open call waits for another request from now on. Returns that one's id.
   request_id renumber(request_id id);
 
@@ -82,7 +82,7 @@ class open_call_table {
   void check_invariants() const;
 
  private:
-  static void unlink(open_call& one);
+  static void unlink(open_call& call);
 
   meter_ptr memory_;
   std::vector<effect>& replies_;

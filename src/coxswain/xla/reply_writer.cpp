@@ -18,9 +18,9 @@ constexpr std::size_t field_bytes = 48;
 
 std::string key_text(std::string const& key) { return core::shortened(key, 900); }
 
-state state_of(core::snapshot::task const& one) {
-  if (one.state == task_state::connected) return state::connected;
-  return one.state == task_state::failed ? state::error : state::disconnected;
+state state_of(core::snapshot::task const& task) {
+  if (task.state == task_state::connected) return state::connected;
+  return task.state == task_state::failed ? state::error : state::disconnected;
 }
 
 // Programs look for the words "heartbeat timeout" when a task was lost.
@@ -58,46 +58,47 @@ status reply_writer::check_size(std::size_t bytes) const {
                                         " bytes (memory_bytes_max); repeat the call later"};
 }
 
-result<encoded_reply> reply_writer::succeeded(open_call const& one, core::answer const& what) {
+result<encoded_reply> reply_writer::succeeded(open_call const& call, core::answer const& what) {
   if (auto const* const value = as<core::value_answer>(what)) {
-    return encode_key_value(one.name, value->value);
+    return encode_key_value(call.name, value->value);
   }
   if (auto const* const counter = as<core::counter_answer>(what)) {
-    return encode_key_value(one.name, bytes{std::to_string(counter->value)});
+    return encode_key_value(call.name, bytes{std::to_string(counter->value)});
   }
-  if (auto const* const tasks = as<core::tasks_answer>(what)) return listing(one, *tasks);
+  if (auto const* const tasks = as<core::tasks_answer>(what)) return listing(call, *tasks);
   if (auto const* const alive = as<core::alive_answer>(what)) {
     std::size_t size = 0;
-    for (auto const& name : one.asked) size += name.job.size();
-    if (!one.asked.empty()) size += alive->tasks.size() * one.asked.front().job.size();
+    for (auto const& name : call.asked) size += name.job.size();
+    if (!call.asked.empty()) size += alive->tasks.size() * call.asked.front().job.size();
     size += alive->tasks.size() * field_bytes;
     if (status why = check_size(size); !why.ok()) return why;
     std::unordered_map<std::int32_t, task_name const*> asked;
-    for (auto const& name : one.asked) asked.try_emplace(name.id, &name);
+    for (auto const& name : call.asked) asked.try_emplace(name.id, &name);
     std::vector<task_name> names;
     std::vector<incarnation> selves;
     for (auto const& there : alive->tasks) {
       auto const id = static_cast<std::int32_t>(there.id.value);
       auto const by_caller = asked.find(id);
       task_name name{id};
-      if (!one.asked.empty()) name.job = one.asked.front().job;
+      if (!call.asked.empty()) name.job = call.asked.front().job;
       names.push_back(by_caller == asked.end() ? std::move(name) : *by_caller->second);
       selves.push_back(there.self);
     }
-    return encoded_reply{encode_alive(one.of.of, names, selves)};
+    return encoded_reply{encode_alive(call.of.of, names, selves)};
   }
-  if (one.pages && one.pages->why() == directory_pages::purpose::list) {
-    return encoded_reply{{}, bytes{one.pages->release_reply(), memory_}};
+  if (call.pages && call.pages->why() == directory_pages::purpose::list) {
+    return encoded_reply{{}, bytes{call.pages->release_reply(), memory_}};
   }
   return encoded_reply{};
 }
 
-result<encoded_reply> reply_writer::listing(open_call const& one, core::tasks_answer const& all) {
+result<encoded_reply> reply_writer::listing(open_call const& call, core::tasks_answer const& all) {
   for (kept_listing const& kept : listings_) {
-    bool const is_it = kept.version == all.version && kept.as == one.of.of && kept.job == one.name;
+    bool const is_it =
+        kept.version == all.version && kept.as == call.of.of && kept.job == call.name;
     if (is_it) return encoded_reply{{}, kept.what};
   }
-  auto size = all.tasks.size() * (one.name.size() + field_bytes);
+  auto size = all.tasks.size() * (call.name.size() + field_bytes);
   for (auto const& task : all.tasks) {
     size += std::min(task.error.message().size(), text_bytes_max);
   }
@@ -106,23 +107,23 @@ result<encoded_reply> reply_writer::listing(open_call const& one, core::tasks_an
   tasks.reserve(all.tasks.size());
   for (auto const& task : all.tasks) {
     task_info info;
-    info.task = {static_cast<std::int32_t>(task.id.value), one.name};
+    info.task = {static_cast<std::int32_t>(task.id.value), call.name};
     info.is = state_of(task);
     info.error = {task.error.code(), proper(task.error.message())};
     info.self = task.self;
     tasks.push_back(std::move(info));
   }
-  bytes made{encode_tasks(one.of.of, tasks, static_cast<std::int64_t>(all.version)), memory_};
-  listings_.push_back({all.version, one.of.of, one.name, made});
+  bytes made{encode_tasks(call.of.of, tasks, static_cast<std::int64_t>(all.version)), memory_};
+  listings_.push_back({all.version, call.of.of, call.name, made});
   return encoded_reply{{}, made};
 }
 
-outcome reply_writer::failed(open_call const& one, status const& why) const {
+outcome reply_writer::failed(open_call const& call, status const& why) const {
   std::string const& text = why.message();
-  switch (one.of.what) {
+  switch (call.of.what) {
     case method::register_task:
       if (failure_.has_happened()) {
-        outcome how = failure_.as_outcome(one.of.of, std::nullopt);
+        outcome how = failure_.as_outcome(call.of.of, std::nullopt);
         how.code = is_strict_ ? errc::aborted : errc::failed_precondition;
         return how;
       }
@@ -135,15 +136,15 @@ outcome reply_writer::failed(open_call const& one, status const& why) const {
       constexpr auto conflict =
           "Conflicting tasks specified by different processes for the same barrier: ";
       status const given = differs ? status{why.code(), conflict + text} : why;
-      return of_barrier(given, one.name, one.counter);
+      return of_barrier(given, call.name, call.counter);
     }
-    case method::cancel_barrier: return of_barrier(why, one.name, one.counter);
+    case method::cancel_barrier: return of_barrier(why, call.name, call.counter);
     case method::insert_key_value:
       if (why.code() != errc::already_exists) break;
-      return plain({why.code(), "key " + key_text(one.name) + " already exists."});
+      return plain({why.code(), "key " + key_text(call.name) + " already exists."});
     case method::try_get_key_value:
       if (why.code() != errc::not_found) break;
-      return by_service({why.code(), "Config key " + key_text(one.name) + " not found."});
+      return by_service({why.code(), "Config key " + key_text(call.name) + " not found."});
     case method::get_key_value:
       if (why.code() != errc::cancelled) break;
       return plain(why);

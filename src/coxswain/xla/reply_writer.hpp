@@ -32,9 +32,9 @@ class reply_writer {
 
   // The reply to a call that succeeds; of a directory, it takes all its pages. RESOURCE_EXHAUSTED:
   // it would have more than `bytes_max` bytes, or there is no memory for it.
-  [[nodiscard]] result<encoded_reply> succeeded(open_call const& one, core::answer const& what);
+  [[nodiscard]] result<encoded_reply> succeeded(open_call const& call, core::answer const& what);
   // How a call fails that the core refused with `why`.
-  [[nodiscard]] outcome failed(open_call const& one, status const& why) const;
+  [[nodiscard]] outcome failed(open_call const& call, status const& why) const;
 
   // Equal listings of tasks are written once until this is called.
   void forget_listings() noexcept { listings_.clear(); }
@@ -47,7 +47,7 @@ class reply_writer {
     bytes what;
   };
 
-  [[nodiscard]] result<encoded_reply> listing(open_call const& one, core::tasks_answer const& all);
+  [[nodiscard]] result<encoded_reply> listing(open_call const& call, core::tasks_answer const& all);
   [[nodiscard]] status check_size(std::size_t bytes) const;
 
   job_failure const& failure_;

@@ -76,8 +76,8 @@ task_session* session_table::find(request const& asked, client const& on) const 
     if (at == by_task_.end()) return nullptr;
     auto const& all = at->second;
     // The newest of equals.
-    return *std::max_element(all.begin(), all.end(), [&](auto const* one, auto const* other) {
-      return rank(*one, on.core) <= rank(*other, on.core);
+    return *std::max_element(all.begin(), all.end(), [&](auto const* session, auto const* other) {
+      return rank(*session, on.core) <= rank(*other, on.core);
     });
   }
   task_session* only = nullptr;
@@ -104,14 +104,14 @@ void session_table::unbind(task_session& s) {
   s.bound = {};
 }
 
-void session_table::attach(carrier& one, connection_id core) {
-  one.core = core;
-  carriers_.emplace(core.value, &one);
+void session_table::attach(carrier& carrier, connection_id core) {
+  carrier.core = core;
+  carriers_.emplace(core.value, &carrier);
 }
 
-connection_id session_table::detach(carrier& one) {
-  carriers_.erase(one.core.value);
-  return std::exchange(one.core, {});
+connection_id session_table::detach(carrier& carrier) {
+  carriers_.erase(carrier.core.value);
+  return std::exchange(carrier.core, {});
 }
 
 carrier* session_table::find_carrier(connection_id core) const {

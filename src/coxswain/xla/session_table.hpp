@@ -49,9 +49,9 @@ class session_table {
   void unbind(task_session& s);
 
   // The connection of the core that carries a session.
-  void attach(carrier& one, connection_id core);
+  void attach(carrier& carrier, connection_id core);
   // Returns that connection.
-  connection_id detach(carrier& one);
+  connection_id detach(carrier& carrier);
   [[nodiscard]] carrier* find_carrier(connection_id core) const;
 
   // A detached session is due when it was not attached again for `limit`.

@@ -44,8 +44,8 @@ strict_barriers::instance& strict_barriers::add(std::string const& id) {
   if (recent_.size() >= ids_max) {
     older_ = std::exchange(recent_, {});
     for (auto at = older_.begin(); at != older_.end();) {
-      auto const one = at++;
-      if (one->second.is_open) recent_.insert(older_.extract(one));
+      auto const at_round = at++;
+      if (at_round->second.is_open) recent_.insert(older_.extract(at_round));
     }
   }
   return recent_[id];
@@ -113,7 +113,7 @@ strict_barriers::verdict strict_barriers::arrive(call const& what) {
   }
   auto why = refusal(*r, what, is_first);
   if (is_first) {
-    std::erase_if(*r->participants, [&](task_id one) { return one.value >= num_tasks_; });
+    std::erase_if(*r->participants, [&](task_id task) { return task.value >= num_tasks_; });
   }
   if (why.ok()) return r->is_open ? verdict::arrives : verdict::is_over;
   // Upstream replaces the outcome of an instance that is over as well.

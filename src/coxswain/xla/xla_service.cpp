@@ -84,21 +84,21 @@ void xla_service::cancelled(time_point now, call_id which, bool disowned) {
   auto const of_stream = from->calls.find(which.stream);
   if (of_stream == from->calls.end()) return;
   request_id const id = of_stream->second;
-  open_call const& one = calls_.at(id);
-  task_session* const s = one.by->of_task;
-  if (one.of.what == method::poll_for_error) {
+  open_call const& call = calls_.at(id);
+  task_session* const s = call.by->of_task;
+  if (call.of.what == method::poll_for_error) {
     s->poll = {};
     calls_.forget(id);
     // Clients cancel a poll only when they are torn down.
     if (!disowned && s->is == standing::joined) core_.detach(now, *s, core::loss::closed);
     return;
   }
-  if (one.of.what == method::heartbeat) {
+  if (call.of.what == method::heartbeat) {
     std::erase(s->heartbeats, id);
     return calls_.forget(id);
   }
-  bool const joins = one.of.what == method::register_task;
-  carrier& by = *one.by;
+  bool const joins = call.of.what == method::register_task;
+  carrier& by = *call.by;
   std::erase(by.open, id);
   calls_.forget(id);
   if (joins) return core_.drop(now, *s);
@@ -140,9 +140,9 @@ void xla_service::lost(time_point now, connection_id on, core::loss how) {
   std::vector<request_id> open;
   for (auto const& [_, id] : c.calls) open.push_back(id);
   for (request_id const id : open) {
-    open_call const& one = calls_.at(id);
-    task_session* const s = one.by->of_task;
-    if (one.of.what == method::register_task) {  // it comes again and goes on
+    open_call const& call = calls_.at(id);
+    task_session* const s = call.by->of_task;
+    if (call.of.what == method::register_task) {  // it comes again and goes on
       calls_.abandon(id);
       continue;
     }
@@ -152,9 +152,9 @@ void xla_service::lost(time_point now, connection_id on, core::loss how) {
       if (s->is == standing::joined) core_.detach(now, *s, how);
     }
     if (s) std::erase(s->heartbeats, id);
-    bool const is_known = std::erase(one.by->open, id) != 0;
+    bool const is_known = std::erase(call.by->open, id) != 0;
     if (is_known && s && s->core != connection_id{}) {
-      core_.send(now, *one.by, {}, std::nullopt, core::cancel_args{id});
+      core_.send(now, *call.by, {}, std::nullopt, core::cancel_args{id});
     }
     calls_.forget(id);
   }
@@ -172,8 +172,8 @@ connection_id xla_service::client_of(connection_id session) const {
 }
 
 bool xla_service::acts_for_tasks(connection_id of) const {
-  client const* const one = sessions_.find_client(of);
-  return one != nullptr && !one->tasks.empty();
+  client const* const client = sessions_.find_client(of);
+  return client != nullptr && !client->tasks.empty();
 }
 
 std::optional<time_point> xla_service::next_deadline() const {
@@ -190,9 +190,9 @@ void xla_service::advance(time_point now) {
   for (auto n = waiting_pages_.size(); n > 0 && pages_left_ > 0; --n) {
     request_id const id = waiting_pages_.front();
     waiting_pages_.pop_front();
-    open_call const* const one = calls_.find(id);
-    if (!one) continue;
-    std::erase(one->by->open, id);
+    open_call const* const call = calls_.find(id);
+    if (!call) continue;
+    std::erase(call->by->open, id);
     next_page(now, id);
   }
   if (!waiting_listings_.empty()) begin_listings(now);

@@ -123,9 +123,9 @@ class xla_service {
   void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
   void took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what);
   void joined(time_point now, task_session& s, core::answer const& what);
-  void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
-  void met(open_call& one, core::answer_ptr const& what);
-  void met_strictly(open_call const& one, status outcome);
+  void left(time_point now, task_session& s, open_call const& call, core::answer const& what);
+  void met(open_call& call, core::answer_ptr const& what);
+  void met_strictly(open_call const& call, status outcome);
   void finish(request_id id, core::answer const& what);
   void insert_topology(time_point now, request_id id, core::answer const& there);
   void next_page(time_point now, request_id id);

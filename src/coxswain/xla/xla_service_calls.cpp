@@ -126,10 +126,10 @@ bool xla_service::refuses_after_failure(arrived_call const& a) const {
   } else if (a.of.what == method::poll_for_error) {
     how = failure_.as_outcome(a.of.of, task_id{a.asked.task->id});
   } else if (a.of.what == method::barrier || a.of.what == method::shutdown_task) {
-    open_call one = a.opened_by(a.by);
-    one.name = a.asked.name;
-    one.counter = a.asked.counter;
-    how = replies_.failed(one, {errc::internal, how.text});
+    open_call call = a.opened_by(a.by);
+    call.name = a.asked.name;
+    call.counter = a.asked.counter;
+    how = replies_.failed(call, {errc::internal, how.text});
   } else {
     return false;
   }
@@ -208,8 +208,8 @@ void xla_service::barrier(arrived_call const& a) {
   if (repeats_barrier(a, *s)) return;
   auto const& listed = asked.tasks;
   bool const takes_part =
-      listed.empty() || std::any_of(listed.begin(), listed.end(), [&](task_name const& one) {
-        return task_id{one.id} == s->task;
+      listed.empty() || std::any_of(listed.begin(), listed.end(), [&](task_name const& task_name) {
+        return task_id{task_name.id} == s->task;
       });
   if (!takes_part) {
     return a.refuse(of_barrier(
@@ -229,32 +229,32 @@ void xla_service::arrive_at_barrier(arrived_call const& a, task_session& s,
   meet.participants = numbers_of(asked.tasks);
   // JAX's own barrier would be for all tasks, but only JAX tasks arrive at it.
   meet.of_jax_tasks = !strict_ && meet.participants.empty() && asked.name == preemption_barrier;
-  open_call one = a.opened_by(s);
-  one.name = std::move(asked.name);
-  one.counter = counter;
-  core_.submit(a.now, std::move(one), s.task, std::move(meet));
+  open_call call = a.opened_by(s);
+  call.name = std::move(asked.name);
+  call.counter = counter;
+  core_.submit(a.now, std::move(call), s.task, std::move(meet));
 }
 
 // A repeated call, as after a lost connection: it replaces the waiting one, or gets its outcome.
 bool xla_service::repeats_barrier(arrived_call const& a, task_session& s) {
   request const& asked = a.asked;
   for (request_id const id : s.open) {
-    open_call const& one = calls_.at(id);
+    open_call const& call = calls_.at(id);
     bool const is_it =
-        one.of.what == method::barrier && one.name == asked.name && one.counter == asked.counter;
+        call.of.what == method::barrier && call.name == asked.name && call.counter == asked.counter;
     if (!is_it) continue;
     status const why{errc::cancelled, "replaced by a newer call of the same task"};
-    calls_.move(id, a.by, a.what.id.stream, of_barrier(why, one.name, one.counter));
+    calls_.move(id, a.by, a.what.id.stream, of_barrier(why, call.name, call.counter));
     return true;
   }
-  for (done_round const& one : s.done) {
-    if (one.name != asked.name || one.counter != asked.counter) continue;
+  for (done_round const& round : s.done) {
+    if (round.name != asked.name || round.counter != asked.counter) continue;
     open_call again = a.opened_by(s);
-    again.name = one.name;
-    again.counter = one.counter;
-    status const& outcome = one.what->outcome;
+    again.name = round.name;
+    again.counter = round.counter;
+    status const& outcome = round.what->outcome;
     if (outcome.ok()) {
-      calls_.answer(again, {}, {encode_counter(one.counter)});
+      calls_.answer(again, {}, {encode_counter(round.counter)});
     } else {
       calls_.answer(again, replies_.failed(again, outcome));
     }
@@ -283,10 +283,10 @@ void xla_service::strict_barrier(arrived_call const& a, task_session& s) {
 // Upstream: the latest call of a task waits, with whatever counter.
 bool xla_service::replaces_barrier(arrived_call const& a, task_session& s) {
   for (request_id const id : s.open) {
-    open_call const& one = calls_.at(id);
-    if (one.of.what != method::barrier || one.name != a.asked.name) continue;
+    open_call const& call = calls_.at(id);
+    if (call.of.what != method::barrier || call.name != a.asked.name) continue;
     status const why{errc::cancelled, "Cancelled because there's a more recent barrier call for " +
-                                          strict_barriers::name_in_core(one.name, one.counter) +
+                                          strict_barriers::name_in_core(call.name, call.counter) +
                                           " from the same task."};
     calls_.move(id, a.by, a.what.id.stream, plain(why));
     return true;
@@ -313,11 +313,11 @@ void xla_service::cancel_barrier(arrived_call const& a) {
     if (was_open) cancel_in_core(a, r);
     return how.ok() ? a.succeed() : a.refuse(of_barrier(how, r.id, r.counter));
   }
-  open_call one = a.opened_by(*s);
-  one.name = a.asked.name;
-  one.counter = a.asked.counter;
+  open_call call = a.opened_by(*s);
+  call.name = a.asked.name;
+  call.counter = a.asked.counter;
   // Clients always send counter zero.
-  core_.submit(a.now, std::move(one), s->task,
+  core_.submit(a.now, std::move(call), s->task,
                core::cancel_barrier_args{std::move(a.asked.name), {}});
 }
 
@@ -327,19 +327,19 @@ void xla_service::get_alive_tasks(arrived_call const& a) {
   core::alive_args query;
   query.tasks = numbers_of(a.asked.tasks);
   query.timeout = options_.alive_timeout;
-  open_call one = a.opened_by(*s);
+  open_call call = a.opened_by(*s);
   if (a.of.of == generation::second) {
-    one.asked = a.asked.tasks.empty() ? std::vector{*a.asked.task} : std::move(a.asked.tasks);
+    call.asked = a.asked.tasks.empty() ? std::vector{*a.asked.task} : std::move(a.asked.tasks);
   }
-  core_.submit(a.now, std::move(one), s->task, std::move(query));
+  core_.submit(a.now, std::move(call), s->task, std::move(query));
 }
 
 void xla_service::watch_tasks(arrived_call const& a) {
   core::watch_tasks_args watch;
   if (a.asked.number >= 0) watch.after = static_cast<std::uint64_t>(a.asked.number);
-  open_call one = a.opened_by(a.by);
-  one.name = std::move(a.asked.text);
-  core_.submit(a.now, std::move(one), std::nullopt, watch);
+  open_call call = a.opened_by(a.by);
+  call.name = std::move(a.asked.text);
+  core_.submit(a.now, std::move(call), std::nullopt, watch);
 }
 
 void xla_service::keys(arrived_call const& a) {
@@ -348,13 +348,13 @@ void xla_service::keys(arrived_call const& a) {
   carrier& by = is_notice ? a.by : core_.key_carrier(a);
   bool const gives_notice = a.of.what == method::insert_key_value && asked.name == preemption_key;
   std::string const when = gives_notice ? asked.value : std::string{};
-  open_call one = a.opened_by(by);
-  one.name = asked.name;
+  open_call call = a.opened_by(by);
+  call.name = asked.name;
   core::request what;
   switch (a.of.what) {
     case method::insert_key_value:
       if (!asked.overwrite && is_topology_key(asked.name)) {
-        one.topology = std::make_unique<std::string>(std::move(asked.value));
+        call.topology = std::make_unique<std::string>(std::move(asked.value));
         what = core::try_get_args{std::move(asked.name)};
         break;
       }
@@ -364,7 +364,7 @@ void xla_service::keys(arrived_call const& a) {
     case method::try_get_key_value: what = core::try_get_args{std::move(asked.name)}; break;
     default: what = core::increment_args{std::move(asked.name), asked.number}; break;
   }
-  core_.submit(a.now, std::move(one), std::nullopt, std::move(what));
+  core_.submit(a.now, std::move(call), std::nullopt, std::move(what));
   if (gives_notice) give_notice(a, when);
 }
 
@@ -372,12 +372,12 @@ void xla_service::directory(arrived_call const& a) {
   bool const removes = a.of.what == method::delete_key_value;
   bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
   if (removes && is_root) return a.succeed();  // like upstream, removes nothing
-  open_call one = a.opened_by(core_.key_carrier(a));
-  one.pages = std::make_unique<directory_pages>(
+  open_call call = a.opened_by(core_.key_carrier(a));
+  call.pages = std::make_unique<directory_pages>(
       removes ? directory_pages::purpose::remove : directory_pages::purpose::list,
       std::move(a.asked.name), memory_.get());
-  carrier& by = *one.by;
-  request_id const id = calls_.add(std::move(one));
+  carrier& by = *call.by;
+  request_id const id = calls_.add(std::move(call));
   if (removes) return next_page(a.now, id);
   by.open.push_back(id);  // it ends with its session
   waiting_listings_.push_back(id);

@@ -19,10 +19,10 @@ constexpr duration jax_lead = 15min;
 
 // A request that no client waits for.
 open_call silent(carrier& by, generation of) {
-  open_call one;
-  one.of = {method::insert_key_value, of};
-  one.by = &by;
-  return one;
+  open_call call;
+  call.of = {method::insert_key_value, of};
+  call.by = &by;
+  return call;
 }
 
 duration between(wall_time from, wall_time to) {
@@ -54,8 +54,8 @@ void xla_service::give_notice(arrived_call const& a, std::string const& when) {
   if (auto const* const s = sessions_.find(a.asked, a.by)) {
     about.push_back(s->task);
   } else {
-    for (auto const* const one : a.by.tasks) {
-      if (one->is == standing::joined) about.push_back(one->task);
+    for (auto const* const task : a.by.tasks) {
+      if (task->is == standing::joined) about.push_back(task->task);
     }
   }
   for (task_id const task : about) {

@@ -76,36 +76,36 @@ void xla_service::took_reply(time_point now, carrier& to, request_id id,
                              core::answer_ptr const& what) {
   open_call* const found = calls_.find(id);
   if (!found) return;
-  open_call& one = *found;
+  open_call& call = *found;
   std::erase(to.open, id);
-  switch (one.of.what) {
+  switch (call.of.what) {
     case method::register_task: {
       task_session& s = *to.of_task;
       if (what->outcome.ok()) {
-        calls_.answer(one, {}, {encode_incarnation(self_)});
+        calls_.answer(call, {}, {encode_incarnation(self_)});
       } else {
-        calls_.answer(one, replies_.failed(one, what->outcome));
+        calls_.answer(call, replies_.failed(call, what->outcome));
       }
       calls_.forget(id);
       return joined(now, s, *what);
     }
     case method::shutdown_task: {
-      open_call const whole{one.from, one.stream, one.of, one.by};
+      open_call const whole{call.from, call.stream, call.of, call.by};
       calls_.forget(id);
       return left(now, *to.of_task, whole, *what);
     }
-    case method::barrier: met(one, what); break;
+    case method::barrier: met(call, what); break;
     case method::watch_tasks:
       if (what->outcome.code() ==
           errc::invalid_argument) {  // it had a version of another coordinator
-        open_call again{one.from, one.stream, one.of, one.by, one.name};
+        open_call again{call.from, call.stream, call.of, call.by, call.name};
         calls_.forget(id);
         return core_.submit(now, std::move(again), std::nullopt, core::watch_tasks_args{});
       }
       [[fallthrough]];
     default:
-      if (one.pages) return took_page(now, id, *what);
-      if (one.topology) return insert_topology(now, id, *what);
+      if (call.pages) return took_page(now, id, *what);
+      if (call.topology) return insert_topology(now, id, *what);
       finish(id, *what);
       return;
   }
@@ -114,17 +114,17 @@ void xla_service::took_reply(time_point now, carrier& to, request_id id,
 
 // The core has answered the request of a call.
 void xla_service::finish(request_id id, core::answer const& what) {
-  open_call const& one = calls_.at(id);
+  open_call const& call = calls_.at(id);
   if (!what.outcome.ok()) {
-    calls_.answer(one, replies_.failed(one, what.outcome));
-  } else if (auto reply = replies_.succeeded(one, what)) {
-    bool const is_listing = one.pages && one.pages->why() == directory_pages::purpose::list;
+    calls_.answer(call, replies_.failed(call, what.outcome));
+  } else if (auto reply = replies_.succeeded(call, what)) {
+    bool const is_listing = call.pages && call.pages->why() == directory_pages::purpose::list;
     if (is_listing && reply->tail.size() != 0) {
-      shared_ = {one.pages->directory(), one.pages->version(), reply->tail};
+      shared_ = {call.pages->directory(), call.pages->version(), reply->tail};
     }
-    calls_.answer(one, {}, std::move(*reply));
+    calls_.answer(call, {}, std::move(*reply));
   } else {
-    calls_.answer(one, by_service(reply.error()));
+    calls_.answer(call, by_service(reply.error()));
   }
   calls_.forget(id);
 }
@@ -132,8 +132,8 @@ void xla_service::finish(request_id id, core::answer const& what) {
 // The key has been read. What an earlier process of the task has put there stays, so that all that
 // ever join number the devices alike; the core decides whether there was such a process.
 void xla_service::insert_topology(time_point now, request_id id, core::answer const& there) {
-  open_call const& one = calls_.at(id);
-  core::put_args put{one.name, *one.topology};
+  open_call const& call = calls_.at(id);
+  core::put_args put{call.name, *call.topology};
   if (auto const* const held = as<core::value_answer>(there)) {
     std::string_view const before = held->value.view();
     if (!have_same_devices(put.key, before, put.value)) {
@@ -143,19 +143,19 @@ void xla_service::insert_topology(time_point now, request_id id, core::answer co
     put.value = before;
     put.replaces_predecessor = true;
   }
-  open_call again{one.from, one.stream, one.of, one.by, one.name};
+  open_call again{call.from, call.stream, call.of, call.by, call.name};
   calls_.forget(id);
   core_.submit(now, std::move(again), std::nullopt, std::move(put));
 }
 
 void xla_service::took_page(time_point now, request_id id, core::answer const& what) {
-  open_call& one = calls_.at(id);
-  directory_pages& pages = *one.pages;
+  open_call& call = calls_.at(id);
+  directory_pages& pages = *call.pages;
   auto const* const listed = as<core::listing_answer>(what);
   bool const is_first = pages.version() == 0;
   if (listed && is_first && shared_ && shared_->version == listed->version &&
       shared_->directory == pages.directory()) {
-    calls_.answer(one, {}, {{}, shared_->what});
+    calls_.answer(call, {}, {{}, shared_->what});
     calls_.forget(id);
   } else {
     auto const more = pages.take(what, options_.reply_bytes_max);
@@ -183,13 +183,13 @@ void xla_service::begin_listings(time_point now) {
     if (calls_.contains(listing_) || !has_room_for_page()) break;
     request_id const id = waiting_listings_.front();
     waiting_listings_.pop_front();
-    open_call const* const one = calls_.find(id);
-    if (!one) continue;
-    if (one->from && options_.is_full && options_.is_full(one->from->core)) {
+    open_call const* const call = calls_.find(id);
+    if (!call) continue;
+    if (call->from && options_.is_full && options_.is_full(call->from->core)) {
       waiting_listings_.push_back(id);
       continue;
     }
-    std::erase(one->by->open, id);
+    std::erase(call->by->open, id);
     listing_ = id;
     next_page(now, id);
   }
@@ -203,16 +203,16 @@ void xla_service::joined(time_point now, task_session& s, core::answer const& wh
 }
 
 // The poll ends before the call that ends it.
-void xla_service::left(time_point now, task_session& s, open_call const& one,
+void xla_service::left(time_point now, task_session& s, open_call const& call,
                        core::answer const& what) {
   status const& outcome = what.outcome;
   bool const has_left = outcome.ok() || as<barrier_failure>(what) ||
                         outcome.code() == errc::internal || failure_.has_happened();
   if (outcome.ok()) core_.answer_poll(s, by_service({errc::cancelled, "the task has left"}));
   if (outcome.ok()) {
-    calls_.answer(one, {});
+    calls_.answer(call, {});
   } else {
-    calls_.answer(one, replies_.failed(one, outcome));
+    calls_.answer(call, replies_.failed(call, outcome));
   }
   if (!has_left) return;
   // Its session ends; that also acknowledges the reply.
@@ -220,30 +220,30 @@ void xla_service::left(time_point now, task_session& s, open_call const& one,
   core_.end(now, s, standing::left, {errc::cancelled, "the task has left"});
 }
 
-void xla_service::met(open_call& one, core::answer_ptr const& what) {
-  if (strict_) return met_strictly(one, what->outcome);
+void xla_service::met(open_call& call, core::answer_ptr const& what) {
+  if (strict_) return met_strictly(call, what->outcome);
   status const& outcome = what->outcome;
-  if (auto* const s = one.by->of_task) {
+  if (auto* const s = call.by->of_task) {
     if (s->done.size() >= done_max) s->done.pop_front();
-    s->done.push_back({one.name, one.counter, what});
+    s->done.push_back({call.name, call.counter, what});
   }
-  if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
-  calls_.answer(one, replies_.failed(one, outcome));
+  if (outcome.ok()) return calls_.answer(call, {}, {encode_counter(call.counter)});
+  calls_.answer(call, replies_.failed(call, outcome));
 }
 
-void xla_service::met_strictly(open_call const& one, status outcome) {
+void xla_service::met_strictly(open_call const& call, status outcome) {
   bool const has_failed = failure_.has_happened();
   if (has_failed && outcome.code() == errc::failed_precondition) {
     outcome = {errc::internal, outcome.message()};
   }
   bool const is_replaced = outcome.code() == errc::aborted;  // its task; the others wait on
-  if (!is_replaced) strict_->end(one.name, one.counter, outcome);
-  auto const* const r = strict_->find(one.name);
-  bool const is_refused = r && r->counter == one.counter && outcome.code() == errc::cancelled;
+  if (!is_replaced) strict_->end(call.name, call.counter, outcome);
+  auto const* const r = strict_->find(call.name);
+  bool const is_refused = r && r->counter == call.counter && outcome.code() == errc::cancelled;
   if (is_refused) outcome = r->outcome;  // by whom the core does not know
-  if (outcome.ok()) return calls_.answer(one, {}, {encode_counter(one.counter)});
-  calls_.answer(
-      one, is_refused ? of_barrier(outcome, one.name, one.counter) : replies_.failed(one, outcome));
+  if (outcome.ok()) return calls_.answer(call, {}, {encode_counter(call.counter)});
+  calls_.answer(call, is_refused ? of_barrier(outcome, call.name, call.counter)
+                                 : replies_.failed(call, outcome));
 }
 
 void xla_service::next_page(time_point now, request_id id) {
@@ -260,9 +260,9 @@ void xla_service::next_page(time_point now, request_id id) {
   // Each request has an id of its own, and ids rise.
   request_id const next = calls_.renumber(id);
   if (is_listing) listing_ = next;
-  open_call const& one = calls_.at(next);
-  one.by->open.push_back(next);
-  core_.send(now, *one.by, next, std::nullopt, one.pages->next());
+  open_call const& call = calls_.at(next);
+  call.by->open.push_back(next);
+  core_.send(now, *call.by, next, std::nullopt, call.pages->next());
 }
 
 }  // namespace coxswain::xla

@@ -87,26 +87,27 @@ py::object given(core::events_answer::entry const& entry) {
                         tasks_cut);
 }
 
-py::object given(core::snapshot::barrier const& one) {
-  auto const& [name, what, round, arrived, expected, missing, missing_cut, age, remaining] = one;
+py::object given(core::snapshot::barrier const& barrier) {
+  auto const& [name, what, round, arrived, expected, missing, missing_cut, age, remaining] =
+      barrier;
   return py::make_tuple(name_of(what), text(name), round.value, arrived, expected, text(missing),
                         missing_cut, seconds(age), seconds(remaining));
 }
 
-py::object given(core::why_answer::wait const& one) {
-  auto const& [what, name, waiting, cut, others, missing, age, remaining, stuck] = one;
+py::object given(core::why_answer::wait const& wait) {
+  auto const& [what, name, waiting, cut, others, missing, age, remaining, stuck] = wait;
   return py::make_tuple(words(status_page::name_of(what)), text(name), text(waiting), cut, others,
                         missing ? given(*missing) : py::none(), seconds(age), seconds(remaining),
                         stuck);
 }
 
-py::object given(core::epoch_answer const& one) {
-  auto const& [number, size, rank, address, lost, joined] = one;
+py::object given(core::epoch_answer const& epoch) {
+  auto const& [number, size, rank, address, lost, joined] = epoch;
   return py::make_tuple(number, size, rank.value, text(address), lost, joined);
 }
 
-py::object given(core::epoch_members_answer::member const& one) {
-  auto const& [name, self, label, peer, survivor] = one;
+py::object given(core::epoch_members_answer::member const& member) {
+  auto const& [name, self, label, peer, survivor] = member;
   return py::make_tuple(text(name), self.value, text(label), text(peer), survivor);
 }
 
@@ -121,8 +122,8 @@ py::object given(core::epoch_ends const& what) {
   return py::make_tuple(causes.at(static_cast<std::size_t>(why)), text(stated), joiners);
 }
 
-py::object given(process const& one) {
-  return py::make_tuple(one.task.value, one.incarnation.value);
+py::object given(process const& process) {
+  return py::make_tuple(process.task.value, process.incarnation.value);
 }
 
 py::object given(std::vector<std::string> const& values) { return list_of(values); }
@@ -175,41 +176,41 @@ py::object given(core::task_progress const& progress) {
   return py::make_tuple(step, seconds(age), overdue);
 }
 
-py::object given(core::snapshot::finished_round const& one) {
-  auto const& [at_number, name, round, at, tasks, outcome, spread, lag, last_task] = one;
+py::object given(core::snapshot::finished_round const& finished) {
+  auto const& [at_number, name, round, at, tasks, outcome, spread, lag, last_task] = finished;
   return py::make_tuple(at_number, text(name), round.value, seconds(at), tasks,
                         static_cast<int>(outcome), seconds(spread), seconds(lag),
                         number(last_task));
 }
 
-py::object given(core::snapshot::straggler const& one) {
-  auto const& [task, times_last, lag_mean, lag_max, of] = one;
+py::object given(core::snapshot::straggler const& straggler) {
+  auto const& [task, times_last, lag_mean, lag_max, of] = straggler;
   return py::make_tuple(task.value, times_last, seconds(lag_mean), seconds(lag_max), of);
 }
 
-py::object given(core::snapshot::spare const& one) {
-  auto const& [member, label, peer, age, suspect] = one;
+py::object given(core::snapshot::spare const& spare) {
+  auto const& [member, label, peer, age, suspect] = spare;
   return py::make_tuple(text(member), text(label), text(peer), seconds(age), suspect);
 }
 
-py::object given(core::snapshot::relay const& one) {
-  auto const& [label, peer, clients, clients_paused, at] = one;
+py::object given(core::snapshot::relay const& relay) {
+  auto const& [label, peer, clients, clients_paused, at] = relay;
   return py::make_tuple(text(label), text(peer), clients, clients_paused, seconds(at));
 }
 
-py::object given(core::snapshot::lease const& one) {
-  auto const& [queue, item, redeliveries, holder, at, expires] = one;
+py::object given(core::snapshot::lease const& lease) {
+  auto const& [queue, item, redeliveries, holder, at, expires] = lease;
   return py::make_tuple(text(queue), item, redeliveries, text(holder), seconds(at),
                         seconds(expires));
 }
 
-py::object given(core::snapshot::leadership const& one) {
-  auto const& [address, term, lag_entries, lag_bytes, lag] = one;
+py::object given(core::snapshot::leadership const& leadership) {
+  auto const& [address, term, lag_entries, lag_bytes, lag] = leadership;
   return py::make_tuple(text(address), term, lag_entries, lag_bytes, seconds(lag));
 }
 
-py::object given(core::snapshot::elastic_state const& one) {
-  auto const& [epoch, tasks_min, tasks_max, tasks_wanted, ending, over, ready, age] = one;
+py::object given(core::snapshot::elastic_state const& state) {
+  auto const& [epoch, tasks_min, tasks_max, tasks_wanted, ending, over, ready, age] = state;
   return py::make_tuple(epoch, tasks_min, tasks_max, tasks_wanted, text(ending), over, ready,
                         seconds(age));
 }

@@ -30,8 +30,8 @@ inline py::object given(std::string const& value) { return py::bytes(value); }
 py::object given(core::epoch_ends const& what);
 py::object given(job_error const& what);
 py::object given(core::task_progress const& progress);
-py::object given(core::snapshot::leadership const& one);
-py::object given(core::snapshot::elastic_state const& one);
+py::object given(core::snapshot::leadership const& leadership);
+py::object given(core::snapshot::elastic_state const& state);
 template <class Value>
 py::object given(std::optional<Value> const& value) {
   return value ? given(*value) : py::none();
@@ -49,23 +49,23 @@ py::object given(held_lock& lock);
 py::object given(missing_task const& task);
 py::object given(barrier_failure const& figures);
 py::object given(failure const& what);
-py::object given(core::snapshot::finished_round const& one);
-py::object given(core::snapshot::straggler const& one);
-py::object given(core::snapshot::spare const& one);
-py::object given(core::snapshot::relay const& one);
-py::object given(core::snapshot::lease const& one);
+py::object given(core::snapshot::finished_round const& finished);
+py::object given(core::snapshot::straggler const& straggler);
+py::object given(core::snapshot::spare const& spare);
+py::object given(core::snapshot::relay const& relay);
+py::object given(core::snapshot::lease const& lease);
 py::object given(core::snapshot::task const& task);
 py::object given(core::tasks_answer const& tasks);
 py::object given(core::events_answer::entry const& entry);
 py::object given(core::events_answer const& events);
-py::object given(core::snapshot::barrier const& one);
+py::object given(core::snapshot::barrier const& barrier);
 py::object given(core::snapshot const& job);
-py::object given(core::why_answer::wait const& one);
+py::object given(core::why_answer::wait const& wait);
 py::object given(core::why_answer const& why);
-py::object given(core::epoch_answer const& one);
-py::object given(core::epoch_members_answer::member const& one);
+py::object given(core::epoch_answer const& epoch);
+py::object given(core::epoch_members_answer::member const& member);
 py::object given(core::epoch_members_answer const& all);
-py::object given(process const& one);
+py::object given(process const& process);
 py::object given(core::global_topology const& whole);
 
 // All tasks, and the processes lost since the last time.

@@ -131,15 +131,16 @@ duration duration_of(py::handle given) {
 task_ids tasks_of(py::handle given) {
   task_ids tasks;
   if (given.is_none()) return tasks;
-  for (py::handle const one : given) {
-    if (!PyIndex_Check(one.ptr())) {
-      throw py::type_error("a task is a whole number, not " + py::cast<std::string>(py::repr(one)));
+  for (py::handle const item : given) {
+    if (!PyIndex_Check(item.ptr())) {
+      throw py::type_error("a task is a whole number, not " +
+                           py::cast<std::string>(py::repr(item)));
     }
     constexpr auto most = std::numeric_limits<std::uint32_t>::max();
-    Py_ssize_t const number = PyNumber_AsSsize_t(one.ptr(), nullptr);  // clamped
+    Py_ssize_t const number = PyNumber_AsSsize_t(item.ptr(), nullptr);  // clamped
     if (number < 0 || number > Py_ssize_t{most}) {
       throw error{{errc::invalid_argument, "there is no task " +
-                                               py::cast<std::string>(py::repr(one)) +
+                                               py::cast<std::string>(py::repr(item)) +
                                                ": tasks are numbered from 0"}};
     }
     tasks.push_back(task_id{static_cast<std::uint32_t>(number)});

@@ -134,7 +134,7 @@ template <class T>
 struct argument_of<std::vector<T>> {
   static std::vector<T> from(place at, py::handle passed) {
     std::vector<T> all;
-    for (py::handle const one : passed) all.push_back(argument<T>(at, one));
+    for (py::handle const item : passed) all.push_back(argument<T>(at, item));
     return all;
   }
 };

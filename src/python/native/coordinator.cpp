@@ -55,12 +55,12 @@ class embedded : public std::enable_shared_from_this<embedded> {
     if (is_forked()) {
       static_cast<void>(parts_.page.release());
       static_cast<void>(parts_.server.release());
-      for (auto& one : threads_) one.detach();
+      for (auto& thread : threads_) thread.detach();
       return;
     }
     gil_released const meanwhile;
     parts_.server->stop("the coordinator's program ends");
-    for (auto& one : threads_) one.join();
+    for (auto& thread : threads_) thread.join();
     parts const ends_here{std::move(parts_)};
   }
   embedded(embedded const&) = delete;
@@ -189,8 +189,8 @@ std::shared_ptr<embedded> start(coordinator_options o) {
 
 void bind_coordinator(py::module_& into) {
   bind_coordinator_options(into);
-  py::class_<embedded, std::shared_ptr<embedded>> one{into, "Coordinator"};
-  one.def(py::init(&start))
+  py::class_<embedded, std::shared_ptr<embedded>> coordinator{into, "Coordinator"};
+  coordinator.def(py::init(&start))
       .def_property_readonly("addresses", [](embedded& self) { return self.server().addresses(); })
       .def_property_readonly("http_address", &embedded::http_address)
       .def("recording",
@@ -225,23 +225,26 @@ void bind_coordinator(py::module_& into) {
         }
         return why ? given(*why) : py::none();
       });
-  define(one, "task_ended", [](embedded& self, task_id task, std::uint32_t code, std::string why) {
-    call_inside const here;
-    auto& server = self.server();
-    gil_released const meanwhile;
-    core::process_ended const what{task, {errc_of(code), std::move(why)}};
-    server.ask([&](server::server& s) { static_cast<void>(s.put_in(what)); });
-  });
-  define(one, "stop", [](embedded& self, std::string reason) { self.stop(std::move(reason)); });
-  define(one, "wait_done", [](embedded& self, timeout time) { return self.wait_done(time.value); });
+  define(coordinator, "task_ended",
+         [](embedded& self, task_id task, std::uint32_t code, std::string why) {
+           call_inside const here;
+           auto& server = self.server();
+           gil_released const meanwhile;
+           core::process_ended const what{task, {errc_of(code), std::move(why)}};
+           server.ask([&](server::server& s) { static_cast<void>(s.put_in(what)); });
+         });
+  define(coordinator, "stop",
+         [](embedded& self, std::string reason) { self.stop(std::move(reason)); });
+  define(coordinator, "wait_done",
+         [](embedded& self, timeout time) { return self.wait_done(time.value); });
 }
 
 void close_everything() {
   session::close_all();
   auto const all = open_coordinators();
-  for (auto* const one : all) {
-    if (!open_coordinators().contains(one)) continue;
-    if (auto const kept = one->weak_from_this().lock()) {
+  for (auto* const row : all) {
+    if (!open_coordinators().contains(row)) continue;
+    if (auto const kept = row->weak_from_this().lock()) {
       kept->stop("the coordinator's program ends");
     }
   }

@@ -81,8 +81,8 @@ std::string annotation(option_facts const& is) {
   }
   if constexpr (std::is_enum_v<Value>) {
     std::string names;
-    for (auto const& one : words_of(is.choices))
-      names += (names.empty() ? "\"" : ", \"") + one + '"';
+    for (auto const& word : words_of(is.choices))
+      names += (names.empty() ? "\"" : ", \"") + word + '"';
     return "Literal[" + names + "] | None";
   }
   return "int | None";
@@ -132,8 +132,8 @@ std::optional<status_page::options> page_options(coordinator_options const& o) {
 }
 
 void bind_coordinator_options(py::module_& into) {
-  py::class_<options> one{into, "CoordinatorOptions"};
-  one.def(py::init<>())
+  py::class_<options> options_class{into, "CoordinatorOptions"};
+  options_class.def(py::init<>())
       .def_static("hosting",
                   [](client_options const& client) {
                     options made;
@@ -141,12 +141,13 @@ void bind_coordinator_options(py::module_& into) {
                     return made;
                   })
       .def_static("rows", &rows);
-  define(one, "add_token", [](options& o, std::string role, std::string token) {
+  define(options_class, "add_token", [](options& o, std::string role, std::string token) {
     o.server.core.credentials.push_back({role_of(role), std::move(token)});
   });
-  setting(one, "record", [](options& o, std::string file) { o.record_file = std::move(file); });
+  setting(options_class, "record",
+          [](options& o, std::string file) { o.record_file = std::move(file); });
   each_option([&](auto const& row, auto part) {
-    setting(one, row.name, [row, part](options& o, py::object passed) {
+    setting(options_class, row.name, [row, part](options& o, py::object passed) {
       auto& into = part(o).*row.member;
       into = passed_value<std::remove_cvref_t<decltype(into)>>(row.name, row.facts, passed);
     });

@@ -74,11 +74,11 @@ void bind_job(session_class& of) {
   // It is not awaited; `cancel` ends it.
   define(of, "preempt_at_signal", [](session& self, int signal, timeout in) {
     auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };
-    auto one = self.begin(start, std::make_shared<mailbox>(), 0);
-    self.end_with(one);
+    auto call = self.begin(start, std::make_shared<mailbox>(), 0);
+    self.end_with(call);
     static_cast<void>(self.reconnects());  // comes after it on the client's thread: the signal is
                                            // caught from now on
-    return one;
+    return call;
   });
   offer(of, "reached_sync_point",
         [](client& c, std::uint64_t step) { return c.reached_sync_point(step); });

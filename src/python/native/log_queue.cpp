@@ -40,7 +40,7 @@ bool log_queue::log() {
   }
   try {
     auto const log = py::module_::import("logging").attr("getLogger")("coxswain").attr("log");
-    for (auto const& one : taken) log(level_of(one.level), "%s", text_of(one.text()));
+    for (auto const& line : taken) log(level_of(line.level), "%s", text_of(line.text()));
   } catch (py::error_already_set& problem) {
     bool const is_failure = problem.matches(PyExc_Exception);
     problem.restore();

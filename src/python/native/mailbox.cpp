@@ -29,8 +29,8 @@ void mailbox::put(letter entry) {
   std::lock_guard const lock{mutex_};
   letters_.push_back(std::move(entry));
   if (letters_.size() > 1) return;  // already readable
-  std::uint64_t const one = 1;
-  static_cast<void>(!::write(descriptor_, &one, sizeof one));
+  std::uint64_t const increment = 1;
+  static_cast<void>(!::write(descriptor_, &increment, sizeof increment));
 }
 
 py::list mailbox::take() {
@@ -42,17 +42,17 @@ py::list mailbox::take() {
     taken = std::exchange(letters_, {});
   }
   py::list all;
-  for (auto const& one : taken) {
-    if (one.to_log) {
-      if (!one.to_log->log()) PyErr_WriteUnraisable(Py_None);  // completions must not be lost
+  for (auto const& item : taken) {
+    if (item.to_log) {
+      if (!item.to_log->log()) PyErr_WriteUnraisable(Py_None);  // completions must not be lost
       continue;
     }
     try {
-      all.append(py::make_tuple(one.number, one.ended->result(), py::none()));
+      all.append(py::make_tuple(item.number, item.ended->result(), py::none()));
     } catch (py::error_already_set const&) {
       throw;
     } catch (...) {
-      all.append(py::make_tuple(one.number, py::none(), exception_for(std::current_exception())));
+      all.append(py::make_tuple(item.number, py::none(), exception_for(std::current_exception())));
     }
   }
   return all;

@@ -8,8 +8,8 @@ namespace coxswain::python {
 namespace {
 
 session_class bind_session(py::module_& into) {
-  session_class one{into, "Session"};
-  one.def(py::init([] { return std::make_shared<session>(); }))
+  session_class made{into, "Session"};
+  made.def(py::init([] { return std::make_shared<session>(); }))
       .def("connect", &session::connect)
       .def("begin_connect",
            [](session& self, std::shared_ptr<mailbox> to, std::uint64_t number,
@@ -29,7 +29,7 @@ session_class bind_session(py::module_& into) {
       .def_property_readonly("role", [](session const& self) { return name(self.facts().role); })
       .def_property_readonly("incarnation",
                              [](session const& self) { return self.facts().self.value; });
-  return one;
+  return made;
 }
 
 void bind_calls(py::module_& into) {

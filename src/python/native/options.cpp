@@ -46,11 +46,11 @@ py::dict detected(std::string const& launcher) {
 }  // namespace
 
 void bind_options(py::module_& into) {
-  py::class_<client_options> one{into, "Options"};
+  py::class_<client_options> options_class{into, "Options"};
   auto const address_in = [](py::object const& passed) {
     return argument<std::string>({"address", 0}, passed);
   };
-  one.def(py::init([=](py::object const& at) { return client_options{address_in(at)}; }))
+  options_class.def(py::init([=](py::object const& at) { return client_options{address_in(at)}; }))
       .def_static(
           "from_environment",
           [=](py::object const& at) { return client_options::from_environment(address_in(at)); })
@@ -58,29 +58,33 @@ void bind_options(py::module_& into) {
       .def_property_readonly("task", [](client_options const& o) { return o.task; });
   using o = client_options;
   setting(
-      one, "address", [](o& of, std::string value) { of.address = std::move(value); },
+      options_class, "address", [](o& of, std::string value) { of.address = std::move(value); },
       [](o const& of) { return of.address; });
   setting(
-      one, "task", [](o& of, std::optional<task_id> value) { of.task = value; },
+      options_class, "task", [](o& of, std::optional<task_id> value) { of.task = value; },
       [](o const& of) { return of.task; });
-  setting(one, "recoverable", [](o& of, std::optional<bool> value) { of.recoverable = value; });
-  setting(one, "num_tasks",
+  setting(options_class, "recoverable",
+          [](o& of, std::optional<bool> value) { of.recoverable = value; });
+  setting(options_class, "num_tasks",
           [](o& of, std::optional<std::uint32_t> value) { of.num_tasks = value; });
-  setting(one, "job", [](o& of, std::string value) { of.job = std::move(value); });
-  setting(one, "attempt", [](o& of, std::optional<std::uint64_t> value) { of.attempt = value; });
-  setting(one, "token", [](o& of, std::string value) { of.token = std::move(value); });
+  setting(options_class, "job", [](o& of, std::string value) { of.job = std::move(value); });
+  setting(options_class, "attempt",
+          [](o& of, std::optional<std::uint64_t> value) { of.attempt = value; });
+  setting(options_class, "token", [](o& of, std::string value) { of.token = std::move(value); });
   setting(
-      one, "any", [](o& of, bool value) { of.any = value; }, [](o const& of) { return of.any; });
-  setting(one, "member", [](o& of, std::string value) { of.member = std::move(value); });
-  setting(one, "placement",
+      options_class, "any", [](o& of, bool value) { of.any = value; },
+      [](o const& of) { return of.any; });
+  setting(options_class, "member", [](o& of, std::string value) { of.member = std::move(value); });
+  setting(options_class, "placement",
           [](o& of, std::vector<std::string> value) { of.placement = std::move(value); });
-  setting(one, "label", [](o& of, std::string value) { of.label = std::move(value); });
-  setting(one, "incarnation",
+  setting(options_class, "label", [](o& of, std::string value) { of.label = std::move(value); });
+  setting(options_class, "incarnation",
           [](o& of, std::optional<incarnation> value) { of.incarnation = value; });
-  setting(one, "connect_timeout", [](o& of, timeout value) { of.connect_timeout = value.value; });
-  setting(one, "fence_after", [](o& of, timeout value) { of.fence_after = value.value; });
-  setting(one, "spin", [](o& of, timeout value) { of.spin = value.value; });
-  define(one, "use_tls",
+  setting(options_class, "connect_timeout",
+          [](o& of, timeout value) { of.connect_timeout = value.value; });
+  setting(options_class, "fence_after", [](o& of, timeout value) { of.fence_after = value.value; });
+  setting(options_class, "spin", [](o& of, timeout value) { of.spin = value.value; });
+  define(options_class, "use_tls",
          [](o& of, std::string authorities, std::string certificate, std::string key,
             std::string peer_uri_prefix) {
            of.tls.ca = std::move(authorities);

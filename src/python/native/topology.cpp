@@ -41,23 +41,24 @@ class fields_of {
 
 core::device device_of(py::handle given) {
   fields_of from{"device", given};
-  core::device one;
-  from.take("ordinal", one.ordinal);
-  from.take("name", one.name);
-  from.take("vendor", one.vendor);
-  from.take("kind", one.kind);
-  from.take("compute_capability", one.compute_capability);
-  from.take("core_count", one.core_count);
-  from.take("numa_node", one.numa_node);
-  from.take("fabric_uuid", one.fabric_uuid);
-  from.take("memory_bytes", one.memory_bytes);
-  from.take("shared_memory_per_block_bytes", one.shared_memory_per_block_bytes);
-  from.take("text", one.text);
-  from.take("debug_text", one.debug_text);
+  core::device device;
+  from.take("ordinal", device.ordinal);
+  from.take("name", device.name);
+  from.take("vendor", device.vendor);
+  from.take("kind", device.kind);
+  from.take("compute_capability", device.compute_capability);
+  from.take("core_count", device.core_count);
+  from.take("numa_node", device.numa_node);
+  from.take("fabric_uuid", device.fabric_uuid);
+  from.take("memory_bytes", device.memory_bytes);
+  from.take("shared_memory_per_block_bytes", device.shared_memory_per_block_bytes);
+  from.take("text", device.text);
+  from.take("debug_text", device.debug_text);
   attributes attributes_given;
   from.take("attributes", attributes_given);
-  for (auto& [name, value] : attributes_given) one.attributes.emplace_back(name, std::move(value));
-  return one;
+  for (auto& [name, value] : attributes_given)
+    device.attributes.emplace_back(name, std::move(value));
+  return device;
 }
 
 core::local_topology topology_of(py::handle given) {
@@ -77,21 +78,22 @@ py::object attribute(core::device_attribute::value_type const& value) {
   return given != nullptr ? py::object{text(*given)} : py::cast(value);
 }
 
-py::tuple given(core::device const& one) {
+py::tuple given(core::device const& device) {
   py::dict named;
-  for (auto const& [name, value] : one.attributes) named[text(name)] = attribute(value);
-  return py::make_tuple(one.ordinal, text(one.name), text(one.vendor), text(one.kind),
-                        text(one.compute_capability), one.core_count, one.numa_node,
-                        text(one.fabric_uuid), one.memory_bytes, one.shared_memory_per_block_bytes,
-                        text(one.text), text(one.debug_text), std::move(named), one.partition,
-                        one.global_id);
+  for (auto const& [name, value] : device.attributes) named[text(name)] = attribute(value);
+  return py::make_tuple(device.ordinal, text(device.name), text(device.vendor), text(device.kind),
+                        text(device.compute_capability), device.core_count, device.numa_node,
+                        text(device.fabric_uuid), device.memory_bytes,
+                        device.shared_memory_per_block_bytes, text(device.text),
+                        text(device.debug_text), std::move(named), device.partition,
+                        device.global_id);
 }
 
 py::tuple given(core::local_topology const& of) {
   py::list devices;
   for (auto const& device : of.devices) devices.append(given(device));
   py::list nodes;
-  for (auto const& one : of.network_nodes) nodes.append(text(one));
+  for (auto const& node : of.network_nodes) nodes.append(text(node));
   return py::make_tuple(py::tuple(devices), text(of.boot_id), py::tuple(nodes), of.partition_index);
 }
 

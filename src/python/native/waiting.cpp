@@ -165,8 +165,8 @@ void begin_on_thread() {
 
 void end_waits() noexcept {
   has_program_ended = true;
-  for (auto* const one : waiting_threads()) {
-    if (!std::exchange(one->is_given_up, true)) one->give_up();
+  for (auto* const thread : waiting_threads()) {
+    if (!std::exchange(thread->is_given_up, true)) thread->give_up();
   }
 }
 

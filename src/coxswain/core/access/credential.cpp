@@ -9,9 +9,9 @@ namespace coxswain::core {
 
 status check(std::vector<credential> const& all) {
   std::unordered_set<std::string_view> seen;
-  for (auto const& one : all) {
-    if (one.token.empty()) return fail<&reasons::empty_token>();
-    if (!seen.insert(one.token).second) return fail<&reasons::duplicate_token>();
+  for (auto const& credential : all) {
+    if (credential.token.empty()) return fail<&reasons::empty_token>();
+    if (!seen.insert(credential.token).second) return fail<&reasons::duplicate_token>();
   }
   return {};
 }
@@ -27,8 +27,8 @@ std::optional<std::size_t> credential_of(std::vector<credential> const& known,
 }
 
 std::string worker_token(std::vector<credential> const& known) {
-  for (auto const& one : known) {
-    if (one.as == role::worker) return one.token;
+  for (auto const& known_credential : known) {
+    if (known_credential.as == role::worker) return known_credential.token;
   }
   return {};
 }

@@ -8,9 +8,9 @@
 
 namespace coxswain::core {
 
-concern_index calls::add(waiting_concern& one) {
+concern_index calls::add(waiting_concern& concern) {
   invariant(waiting_count_ < waiting_.size(), "there is room for all concerns");
-  waiting_[waiting_count_] = &one;
+  waiting_[waiting_count_] = &concern;
   return concern_index{waiting_count_++};
 }
 
@@ -113,7 +113,7 @@ std::optional<parked> calls::release(ticket who) {
 void calls::put_back(std::vector<undelivered> all) {
   for (std::uint8_t i = 0; i < waiting_count_ && !all.empty(); ++i) {
     auto const others = std::stable_partition(
-        all.begin(), all.end(), [&](undelivered const& one) { return one.of.value == i; });
+        all.begin(), all.end(), [&](undelivered const& answer) { return answer.of.value == i; });
     if (others == all.begin()) continue;
     waiting_[i]->put_back({all.begin(), others});
     all.erase(all.begin(), others);

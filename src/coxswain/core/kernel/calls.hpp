@@ -27,7 +27,7 @@ class calls {
   calls& operator=(calls const&) = delete;
 
   // Registers a concern in which requests wait, before the first request.
-  concern_index add(waiting_concern& one);
+  concern_index add(waiting_concern& concern);
   [[nodiscard]] waiting_concern& at(parked const& p) const { return *waiting_[p.at.value]; }
   [[nodiscard]] std::vector<waiting_concern*> waiting_concerns() const;
 

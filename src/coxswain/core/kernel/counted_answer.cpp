@@ -13,7 +13,7 @@ struct each_value {
 
   void operator()(value_answer const& a) const { visit(a.value); }
   void operator()(barrier_answer const& a) const {
-    for (bytes const& one : a.data) visit(one);
+    for (bytes const& value : a.data) visit(value);
   }
   void operator()(listing_answer const& a) const {
     for (auto const& entry : a.entries) visit(entry.value);
@@ -39,12 +39,12 @@ std::size_t bytes_of(answer const& what) {
 
 void hold_first(holder who, answer const& what, memory_meter& memory) {
   what.held.add(who, bytes_of(what), &memory);
-  std::visit(each_value{[&](bytes const& one) { one.hold(who); }}, what.value);
+  std::visit(each_value{[&](bytes const& value) { value.hold(who); }}, what.value);
 }
 
 void let_go_last(holder who, answer const& what, memory_meter& memory) {
   what.held.remove(who, bytes_of(what), &memory);
-  std::visit(each_value{[&](bytes const& one) { one.let_go(who); }}, what.value);
+  std::visit(each_value{[&](bytes const& value) { value.let_go(who); }}, what.value);
 }
 
 }  // namespace coxswain::core

@@ -49,10 +49,10 @@ void roster::count_all() {
   counts_ = {};
   detached_ = 0;
   unrecoverable_ = 0;
-  for (task const& one : tasks_) {
-    ++counts_[static_cast<std::size_t>(one.state)];
-    detached_ += one.detached == detachment::finished ? 1 : 0;
-    unrecoverable_ += one.recoverable ? 0 : 1;
+  for (task const& task : tasks_) {
+    ++counts_[static_cast<std::size_t>(task.state)];
+    detached_ += task.detached == detachment::finished ? 1 : 0;
+    unrecoverable_ += task.recoverable ? 0 : 1;
   }
 }
 

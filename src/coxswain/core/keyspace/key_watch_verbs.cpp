@@ -62,8 +62,8 @@ key_changes_answer key_watch_verbs::changes_below(std::string const& directory,
   change_batch batches{options_};
   kv_store const& keys = concerns_.keys.store();
   std::uint64_t const end = std::min(keys.version(), after + options_.changes_looked_at_max);
-  keys.changes().each_after(after, [&](key_change const& one) {
-    return one.version <= end && (!lies_below(one.key, directory) || batches.add(one));
+  keys.changes().each_after(after, [&](key_change const& change) {
+    return change.version <= end && (!lies_below(change.key, directory) || batches.add(change));
   });
   return std::move(batches).until(end);
 }
@@ -75,9 +75,9 @@ void key_watch_verbs::answer_watchers(std::uint64_t since) {
   if (!concerns_.keys.store().changes().remembers(since))
     return calls_.answer_all(watches_.take_all(), forgotten());
   std::map<std::string, change_batch, std::less<>> batches;
-  concerns_.keys.store().changes().each_after(since, [&](key_change const& one) {
-    watches_.each_concerned(one.key, [&](std::string const& directory) {
-      batches.try_emplace(directory, options_).first->second.add(one);
+  concerns_.keys.store().changes().each_after(since, [&](key_change const& change) {
+    watches_.each_concerned(change.key, [&](std::string const& directory) {
+      batches.try_emplace(directory, options_).first->second.add(change);
     });
     return true;
   });

@@ -19,8 +19,8 @@ locks::~locks() {
 
 void locks::job_failed(time_point, status const& why, barrier_failure const*) {
   std::vector<ticket> waiting;
-  for (auto& [_, one] : held_) {
-    for (auto const& [number, who] : std::exchange(one.waiting, {})) waiting.push_back(who);
+  for (auto& [_, lock] : held_) {
+    for (auto const& [number, who] : std::exchange(lock.waiting, {})) waiting.push_back(who);
   }
   calls_.answer_all(waiting, calls_.share(status{errc::cancelled, why.message()}));
 }
@@ -40,10 +40,10 @@ void locks::release_all_of(session_id owner) {
 void locks::cancel(ticket, parked const& p) { held_.at(p.name.get()).waiting.erase(p.number); }
 
 void locks::put_back(std::vector<undelivered> grants) {
-  for (undelivered const& one : grants) {
-    auto const at = held_.find(one.name);
+  for (undelivered const& grant : grants) {
+    auto const at = held_.find(grant.name);
     bool const is_held =
-        at != held_.end() && at->second.token == std::get<stored_answer>(one.what->value).version;
+        at != held_.end() && at->second.token == std::get<stored_answer>(grant.what->value).version;
     if (is_held) release(at);
   }
 }
@@ -73,21 +73,21 @@ void locks::describe(parked const& p, why_answer::wait& in) const {
 
 // Deadlock detection cannot follow a session that acts for no task, or for several.
 void locks::add_to(wait_graph& g, picture_budget& budget) const {
-  for (auto const& [_, one] : held_) {
-    if (one.waiting.empty()) continue;
-    if (!budget.take(one.waiting.size())) break;
+  for (auto const& [_, lock] : held_) {
+    if (lock.waiting.empty()) continue;
+    if (!budget.take(lock.waiting.size())) break;
     std::vector<task_id> tasks;
-    for (auto const& [number, who] : one.waiting) {
+    for (auto const& [number, who] : lock.waiting) {
       if (auto const task = sessions_.parked_at(who)->task) tasks.push_back(*task);
     }
-    auto const task = task_of(one);
+    auto const task = task_of(lock);
     g.wait_for_all(std::move(tasks), task ? std::vector{*task} : std::vector<task_id>{});
   }
 }
 
 std::size_t locks::waiting() const {
   std::size_t count = 0;
-  for (auto const& [_, one] : held_) count += one.waiting.size();
+  for (auto const& [_, lock] : held_) count += lock.waiting.size();
   return count;
 }
 
@@ -98,10 +98,10 @@ void locks::check(ticket who, parked const& p) const {
 
 void locks::check_invariants() const {
   invariant(owned_.size() == held_.size(), "every lock that is held has one owner");
-  for (auto const& [name, one] : held_) {
-    invariant(owned_.contains({one.owner, name}), "an owner knows its lock");
-    invariant(sessions_.find(one.owner) || kernel_.stopping, "the owner of a lock is there");
-    invariant(one.token <= token_ && (!error_ || one.waiting.empty()),
+  for (auto const& [name, lock] : held_) {
+    invariant(owned_.contains({lock.owner, name}), "an owner knows its lock");
+    invariant(sessions_.find(lock.owner) || kernel_.stopping, "the owner of a lock is there");
+    invariant(lock.token <= token_ && (!error_ || lock.waiting.empty()),
               "nobody waits for a lock once the job has failed");
   }
 }
@@ -142,26 +142,26 @@ void locks::handle(call const& c, unlock_args& args) {
 }
 
 void locks::grant(by_name::iterator at, ticket to, operation asked) {
-  auto& [name, one] = *at;
-  one.token = ++token_;
-  one.owner = to.session;
-  owned_.emplace(one.owner, name);
+  auto& [name, lock] = *at;
+  lock.token = ++token_;
+  lock.owner = to.session;
+  owned_.emplace(lock.owner, name);
   memory_.add(cost(name));
-  sessions_.hold(*sessions_.find(one.owner), cost(name));
+  sessions_.hold(*sessions_.find(lock.owner), cost(name));
   kernel_.tally.count_request(asked, errc::ok);
-  sessions_.hand_over(to, calls_.share(stored_answer{one.token}), index(), name);
+  sessions_.hand_over(to, calls_.share(stored_answer{lock.token}), index(), name);
 }
 
 void locks::release(by_name::iterator at) {
-  auto& [name, one] = *at;
-  owned_.erase({one.owner, name});
+  auto& [name, lock] = *at;
+  owned_.erase({lock.owner, name});
   memory_.subtract(cost(name));
-  if (session* const owner = sessions_.find(one.owner)) sessions_.let_go(*owner, cost(name));
-  if (one.waiting.empty()) {
+  if (session* const owner = sessions_.find(lock.owner)) sessions_.let_go(*owner, cost(name));
+  if (lock.waiting.empty()) {
     held_.erase(at);
     return;
   }
-  ticket const next = one.waiting.begin()->second;
+  ticket const next = lock.waiting.begin()->second;
   calls_.release(next);
   grant(at, next, traits().request);
 }
@@ -173,11 +173,11 @@ std::optional<task_id> locks::task_of(lock const& of) const {
 }
 
 std::string locks::held_text(std::string const& name) const {
-  lock const& one = held_.at(name);
-  session const& owner = *sessions_.find(one.owner);
+  lock const& lock = held_.at(name);
+  session const& owner = *sessions_.find(lock.owner);
   bool const is_lost = owner.attached == connection_id{};
   return text_of<&reasons::lock_is_held>(name, kernel_.whose(owner),
-                                         is_lost ? ", whose connection is lost," : "", one.token);
+                                         is_lost ? ", whose connection is lost," : "", lock.token);
 }
 
 }  // namespace coxswain::core

@@ -67,23 +67,23 @@ void queue_verbs::describe(parked const& p, why_answer::wait& in) const {
 
 // An item may come back: when its lease expires, or from a client outside the job.
 void queue_verbs::add_to(wait_graph& g, picture_budget& budget) const {
-  for (auto const& [_, one] : leases_.all()) {
+  for (auto const& [_, lease] : leases_.all()) {
     if (!budget.take(1)) break;
-    if (!queues_.has_waiters(one.queue)) continue;
-    session const& owner = *sessions_.find(one.owner);
+    if (!queues_.has_waiters(lease.queue)) continue;
+    session const& owner = *sessions_.find(lease.owner);
     bool const is_outside = owner.tasks.empty() && !owner.guest_of;
-    if (one.expiry.armed() || is_outside) return g.outsider_acts();
+    if (lease.expiry.armed() || is_outside) return g.outsider_acts();
   }
 }
 
 void queue_verbs::show(snapshot& in) const {
   in.leased_items = leases_.size();
-  for (auto const& [item, one] : leases_.all()) {
+  for (auto const& [item, lease] : leases_.all()) {
     if (in.leases.size() == leases_shown_max) break;
-    auto const end = deadlines_.when(one.expiry);
-    in.leases.push_back({one.queue, item, one.redeliveries,
-                         kernel_.whose(*sessions_.find(one.owner)),
-                         one.since.since - kernel_.started,
+    auto const end = deadlines_.when(lease.expiry);
+    in.leases.push_back({lease.queue, item, lease.redeliveries,
+                         kernel_.whose(*sessions_.find(lease.owner)),
+                         lease.since.since - kernel_.started,
                          end ? std::optional{*end - kernel_.started} : std::nullopt});
   }
 }
@@ -107,7 +107,7 @@ std::size_t queue_verbs::waiting() const { return queues_.waiting(); }
 
 std::size_t queue_verbs::armed() const {
   std::size_t count = 0;
-  for (auto const& [_, one] : leases_.all()) count += one.expiry.armed() ? 1 : 0;
+  for (auto const& [_, lease] : leases_.all()) count += lease.expiry.armed() ? 1 : 0;
   return count;
 }
 
@@ -119,9 +119,10 @@ void queue_verbs::check(ticket, parked const& p) const {
 void queue_verbs::check_invariants() const {
   invariant(queues_.settled(), "nobody waits for an item that is there");
   invariant(leases_.is_consistent(), "a lease is known by its owner and its queue");
-  for (auto const& [_, one] : leases_.all()) {
-    invariant(sessions_.find(one.owner) || kernel_.stopping, "the holder of an item is there");
-    invariant(one.expiry.armed() == (one.time != without_limit), "a lease with a limit expires");
+  for (auto const& [_, lease] : leases_.all()) {
+    invariant(sessions_.find(lease.owner) || kernel_.stopping, "the holder of an item is there");
+    invariant(lease.expiry.armed() == (lease.time != without_limit),
+              "a lease with a limit expires");
   }
   invariant(!error_ || queues_.waiting() == 0, "nobody waits for an item once the job has failed");
 }
@@ -176,8 +177,8 @@ void queue_verbs::take(call const& c, std::string& queue, duration timeout,
 }
 
 void queue_verbs::handle(call const& c, update_lease_args& args) {
-  leases::lease* const one = held(c, args);
-  if (!one) return;
+  leases::lease* const lease = held(c, args);
+  if (!lease) return;
   switch (args.change) {
     case lease_change::finish: end_lease(args.item); break;
     case lease_change::release:
@@ -186,9 +187,9 @@ void queue_verbs::handle(call const& c, update_lease_args& args) {
       break;
     case lease_change::extend:
       if (args.lease <= 0s) return calls_.refuse<&reasons::lease_is_too_short>(c);
-      one->time = args.lease;
-      one->since = kernel_.alive_since(c.now);
-      arm(args.item, *one);
+      lease->time = args.lease;
+      lease->since = kernel_.alive_since(c.now);
+      arm(args.item, *lease);
       break;
     case lease_change::unknown:
       return calls_.refuse(c, fail_as<&reasons::unknown_kind>(
@@ -198,14 +199,15 @@ void queue_verbs::handle(call const& c, update_lease_args& args) {
 }
 
 leases::lease* queue_verbs::held(call const& c, update_lease_args const& args) {
-  leases::lease* const one = leases_.find(args.item);
-  if (!one) {
+  leases::lease* const lease = leases_.find(args.item);
+  if (!lease) {
     calls_.refuse<&reasons::item_is_not_leased>(c, args.item);
     return nullptr;
   }
-  if (one->owner == c.from.session && one->redeliveries == args.redeliveries) return one;
-  calls_.refuse<&reasons::lease_is_over>(
-      c, args.item, one->queue, kernel_.whose(*sessions_.find(one->owner)), one->redeliveries);
+  if (lease->owner == c.from.session && lease->redeliveries == args.redeliveries) return lease;
+  calls_.refuse<&reasons::lease_is_over>(c, args.item, lease->queue,
+                                         kernel_.whose(*sessions_.find(lease->owner)),
+                                         lease->redeliveries);
   return nullptr;
 }
 
@@ -240,27 +242,27 @@ void queue_verbs::lend(queues::waiter const& to, std::string const& queue,
   arm(item.number, leases_.add(item.number, std::move(what)));
 }
 
-void queue_verbs::arm(leases::number item, leases::lease& one) {
-  if (one.time == without_limit) return deadlines_.disarm(one.expiry);
-  deadlines_.arm(one.expiry, {kernel_.credited(one.since, one.time), due::lease, item});
+void queue_verbs::arm(leases::number item, leases::lease& lease) {
+  if (lease.time == without_limit) return deadlines_.disarm(lease.expiry);
+  deadlines_.arm(lease.expiry, {kernel_.credited(lease.since, lease.time), due::lease, item});
 }
 
 void queue_verbs::lease_due(time_point now, leases::number item) {
-  leases::lease& one = *leases_.find(item);
-  if (kernel_.credited(one.since, one.time) > now) return arm(item, one);
+  leases::lease& lease = *leases_.find(item);
+  if (kernel_.credited(lease.since, lease.time) > now) return arm(item, lease);
   ++kernel_.tally.leases_expired;
   kernel_.log(severity::warning, event_kind::other,
-              "item " + std::to_string(item) + " of queue " + in_quotes(one.queue) +
-                  " returns to its place: its lease of " + in_words(one.time) +
-                  " expired, held by " + kernel_.whose(*sessions_.find(one.owner)));
+              "item " + std::to_string(item) + " of queue " + in_quotes(lease.queue) +
+                  " returns to its place: its lease of " + in_words(lease.time) +
+                  " expired, held by " + kernel_.whose(*sessions_.find(lease.owner)));
   return_item(item);
 }
 
 queues::item queue_verbs::end_lease(leases::number item) {
-  leases::lease& one = *leases_.find(item);
-  deadlines_.disarm(one.expiry);
-  if (session* const owner = sessions_.find(one.owner)) {
-    sessions_.let_go(*owner, leases::cost(one.queue));
+  leases::lease& lease = *leases_.find(item);
+  deadlines_.disarm(lease.expiry);
+  if (session* const owner = sessions_.find(lease.owner)) {
+    sessions_.let_go(*owner, leases::cost(lease.queue));
   }
   concerns_.why.plan_review();
   return leases_.end(item);
@@ -281,17 +283,17 @@ void queue_verbs::return_items_of(session_id owner) {
 
 void queue_verbs::put_back(std::vector<undelivered> items) {
   std::vector<std::string> changed;
-  for (undelivered const& one : items) {
-    auto const& item = std::get<value_answer>(one.what->value);
+  for (undelivered const& answer : items) {
+    auto const& item = std::get<value_answer>(answer.what->value);
     if (item.redeliveries) {
       leases::lease const* const lent = leases_.find(item.version);
       if (!lent || lent->redeliveries != *item.redeliveries) continue;
       ++kernel_.tally.leases_returned;
-      queues_.put_back(one.name, end_lease(item.version));
+      queues_.put_back(answer.name, end_lease(item.version));
     } else {
-      queues_.put_back(one.name, {item.version, item.value});
+      queues_.put_back(answer.name, {item.version, item.value});
     }
-    changed.push_back(one.name);
+    changed.push_back(answer.name);
   }
   for (std::string const& queue : changed) serve(queue);
 }

@@ -60,7 +60,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void serve(std::string const& queue);
   void hand_over(queues::waiter to, std::string const& queue, queues::item item);
   void lend(queues::waiter const& to, std::string const& queue, queues::item const& item);
-  void arm(leases::number item, leases::lease& one);
+  void arm(leases::number item, leases::lease& lease);
   // Ends the lease; its item is gone unless it is put back.
   queues::item end_lease(leases::number item);
   void return_item(leases::number item);

@@ -77,7 +77,7 @@ std::vector<ticket> queues::take_all_waiters() {
     q.leases.clear();
   }
   waiting_ = 0;
-  std::erase_if(queues_, [](auto const& one) { return one.second.items.empty(); });
+  std::erase_if(queues_, [](auto const& entry) { return entry.second.items.empty(); });
   return taken;
 }
 
@@ -92,8 +92,8 @@ bool queues::has_waiters(std::string const& name) const {
 }
 
 bool queues::settled() const {
-  return std::all_of(queues_.begin(), queues_.end(), [](auto const& one) {
-    return one.second.items.empty() != one.second.waiters.empty();
+  return std::all_of(queues_.begin(), queues_.end(), [](auto const& entry) {
+    return entry.second.items.empty() != entry.second.waiters.empty();
   });
 }
 

@@ -208,8 +208,8 @@ bool connection_verbs::learns_end(session const& s) const {
 // Once it has joined, a JAX process ends when its connection does. While it joins it connects
 // again.
 bool connection_verbs::never_resumes(session const& s) const {
-  auto const is_joined_jax = [&](task_id one) {
-    return roster_.at(one).is_jax && roster_.at(one).is_connected();
+  auto const is_joined_jax = [&](task_id task) {
+    return roster_.at(task).is_jax && roster_.at(task).is_connected();
   };
   return !s.tasks.empty() && std::all_of(s.tasks.begin(), s.tasks.end(), is_joined_jax) &&
          !learns_end(s);
@@ -294,8 +294,8 @@ void connection_verbs::show(snapshot& in) const {
   sessions_.connections().each([&](connection_id id, connection const& c) {
     if (!is_relay(id)) return;
     auto const at = c.opened.since - kernel_.started;
-    snapshot::relay one{sessions_.find(c.session)->from.label(), c.peer, 0, 0, at};
-    by_peer.emplace(c.peer, std::pair{c.number, std::move(one)});
+    snapshot::relay relay{sessions_.find(c.session)->from.label(), c.peer, 0, 0, at};
+    by_peer.emplace(c.peer, std::pair{c.number, std::move(relay)});
   });
   if (by_peer.empty()) return;
   sessions_.connections().each([&](connection_id, connection const& c) {
@@ -308,12 +308,12 @@ void connection_verbs::show(snapshot& in) const {
     if (c.stalled_reader.armed()) ++relay.clients_paused;
   });
   std::map<std::uint64_t, snapshot::relay> by_number;
-  for (auto& [_, one] : by_peer) by_number.insert(std::move(one));
-  for (auto& [_, one] : by_number) {
+  for (auto& [_, entry] : by_peer) by_number.insert(std::move(entry));
+  for (auto& [_, entry] : by_number) {
     if (in.relays.size() == options_.page_entries_max) {
       ++in.more_relays;
     } else {
-      in.relays.push_back(std::move(one));
+      in.relays.push_back(std::move(entry));
     }
   }
 }
@@ -358,7 +358,7 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   if (kernel_.stopping) return;
   calls_.put_back(std::move(unreceived));
   for (task_id const task : tasks) concerns_.failures.fail_task(now, task, why);
-  for (concern* const one : concerns_.all) one->session_ended(now, id, why);
+  for (concern* const concern : concerns_.all) concern->session_ended(now, id, why);
 }
 
 bool connection_verbs::is_deserted() const {

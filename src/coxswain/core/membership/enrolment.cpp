@@ -16,7 +16,7 @@ constexpr std::size_t shown_max = 64;
 
 std::size_t bytes_of(std::vector<std::string> const& parts) {
   std::size_t bytes = 0;
-  for (std::string const& one : parts) bytes += one.size();
+  for (std::string const& part : parts) bytes += part.size();
   return bytes;
 }
 
@@ -39,16 +39,16 @@ enrolment::enrolment(concerns& all)
     : waiting_concern{all, {operation_id<join_args>, std::nullopt, wait_traits::party::session}} {}
 
 enrolment::~enrolment() {
-  for (auto const& [_, one] : waiting_) memory_.subtract(cost(one.asked));
-  for (auto const& [_, one] : members_) memory_.subtract(cost(one));
+  for (auto const& [_, applicant] : waiting_) memory_.subtract(cost(applicant.asked));
+  for (auto const& [_, member] : members_) memory_.subtract(cost(member));
 }
 
 std::size_t enrolment::cost(join_args const& asked) {
   return asked.member.size() + bytes_of(asked.placement) + 512;
 }
 
-std::size_t enrolment::cost(member const& one) {
-  return 2 * one.name.size() + bytes_of(one.placement) + 512;
+std::size_t enrolment::cost(member const& member) {
+  return 2 * member.name.size() + bytes_of(member.placement) + 512;
 }
 
 void enrolment::job_failed(time_point, status const& why, barrier_failure const*) {
@@ -68,26 +68,26 @@ void enrolment::cancel(ticket, parked const& p) {
   look_again_ = true;
 }
 
-void enrolment::add(std::uint64_t number, applicant one) {
-  memory_.add(cost(one.asked));
-  if (!one.asked.member.empty()) names_.emplace(one.asked.member, number);
-  waiting_.emplace(number, std::move(one));
+void enrolment::add(std::uint64_t number, applicant applicant) {
+  memory_.add(cost(applicant.asked));
+  if (!applicant.asked.member.empty()) names_.emplace(applicant.asked.member, number);
+  waiting_.emplace(number, std::move(applicant));
 }
 
-void enrolment::forget(by_arrival::iterator one) {
-  memory_.subtract(cost(one->second.asked));
-  names_.erase(one->second.asked.member);
-  waiting_.erase(one);
+void enrolment::forget(by_arrival::iterator at) {
+  memory_.subtract(cost(at->second.asked));
+  names_.erase(at->second.asked.member);
+  waiting_.erase(at);
 }
 
 // The session has ended without acknowledging its number, or does not want it.
 void enrolment::put_back(std::vector<undelivered> numbers) {
-  for (undelivered const& one : numbers) {
-    task_id const id = *std::get<join_answer>(one.what->value).task;
+  for (undelivered const& answer : numbers) {
+    task_id const id = *std::get<join_answer>(answer.what->value).task;
     if (!roster_.has(id)) continue;
     task const& t = roster_.at(id);
     bool const is_held = t.held_by != session_id{};
-    if (is_held && std::to_string(t.held_by.value) != one.name) continue;
+    if (is_held && std::to_string(t.held_by.value) != answer.name) continue;
     not_received_.insert(id);
     if (!is_held) continue;
     concerns_.failures.fail_task(kernel_.observed(), id, fail<&reasons::join_was_cancelled>());
@@ -127,10 +127,10 @@ void enrolment::check_invariants() const {
               "only the number of a task that has failed is kept");
   }
   std::size_t named = 0;
-  for (auto const& [id, one] : members_) {
-    if (one.name.empty()) continue;
+  for (auto const& [id, member] : members_) {
+    if (member.name.empty()) continue;
     ++named;
-    auto const at = numbers_.find(one.name);
+    auto const at = numbers_.find(member.name);
     invariant(at != numbers_.end() && at->second == id, "a member has one number");
   }
   invariant(named == numbers_.size(), "a number of a member is known");
@@ -203,10 +203,10 @@ void enrolment::entered(task_id id, join_args const& args, bool is_guest) {
   if (auto const at = numbers_.find(args.member); at != numbers_.end()) {
     forget_member(at->second);
   }
-  member one{args.member, args.placement, args.any};
-  memory_.add(cost(one));
-  if (!one.name.empty()) numbers_.emplace(one.name, id);
-  members_.emplace(id, std::move(one));
+  member member{args.member, args.placement, args.any};
+  memory_.add(cost(member));
+  if (!member.name.empty()) numbers_.emplace(member.name, id);
+  members_.emplace(id, std::move(member));
 }
 
 bool enrolment::has_enrolled(task_id id) const {
@@ -231,8 +231,8 @@ void enrolment::vacated(time_point now, task_id id) {
 }
 
 void enrolment::time_due(time_point now) {
-  std::erase_if(coming_back_, [&](auto const& one) {
-    return kernel_.credited(one.second, options_.come_back) <= now;
+  std::erase_if(coming_back_, [&](auto const& entry) {
+    return kernel_.credited(entry.second, options_.come_back) <= now;
   });
   arm();
   look_again_ = true;
@@ -266,8 +266,8 @@ std::uint32_t enrolment::vacant() const {
 bool enrolment::fills_numbers() const {
   if (roster_.count(task_state::left) > 0 && concerns_.leaves.leaves_together()) return false;
   if (!waiting_.empty() && roster_.count(task_state::failed) > 0) return true;
-  return std::any_of(coming_back_.begin(), coming_back_.end(), [this](auto const& one) {
-    return options_.spares > 0 || members_.contains(one.first);
+  return std::any_of(coming_back_.begin(), coming_back_.end(), [this](auto const& entry) {
+    return options_.spares > 0 || members_.contains(entry.first);
   });
 }
 
@@ -311,9 +311,9 @@ std::vector<std::uint64_t> enrolment::all_waiting() const {
 }
 
 std::string enrolment::who(std::uint64_t number) const {
-  applicant const& one = waiting_.at(number);
-  if (!one.asked.member.empty()) return one.asked.member;
-  origin const& from = sessions_.find(one.who.session)->from;
+  applicant const& applicant = waiting_.at(number);
+  if (!applicant.asked.member.empty()) return applicant.asked.member;
+  origin const& from = sessions_.find(applicant.who.session)->from;
   return from.label().empty() ? from.peer() : from.label();
 }
 
@@ -385,14 +385,14 @@ std::uint64_t enrolment::best_for(task_id id, numbers const& among) const {
 }
 
 void enrolment::give(time_point now, std::uint64_t number, task_id id) {
-  applicant one = waiting_.at(number);
-  one.asked.timeout = time_left(*calls_.release(one.who), one.asked.timeout, now);
-  session& by = *sessions_.find(one.who.session);
+  applicant applicant = waiting_.at(number);
+  applicant.asked.timeout = time_left(*calls_.release(applicant.who), applicant.asked.timeout, now);
+  session& by = *sessions_.find(applicant.who.session);
   if (concerns_.joins.job_has_started() && !options_.elastic) {
     kernel_.log(severity::warning, event_kind::joining,
                 "a spare, " + kernel_.whose(by) + ", becomes task " + std::to_string(id.value), id);
   }
-  concerns_.joins.enter({now, one.who, by, id, operation_id<join_args>}, one.asked);
+  concerns_.joins.enter({now, applicant.who, by, id, operation_id<join_args>}, applicant.asked);
 }
 
 std::string enrolment::member_of(task_id id) const {
@@ -410,8 +410,8 @@ std::string const& enrolment::name_of(std::uint64_t number) const {
 }
 
 std::string enrolment::host_of(std::uint64_t number) const {
-  applicant const& one = waiting_.at(number);
-  return host_in(one.asked.placement, sessions_.find(one.who.session)->from);
+  applicant const& applicant = waiting_.at(number);
+  return host_in(applicant.asked.placement, sessions_.find(applicant.who.session)->from);
 }
 
 std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
@@ -419,8 +419,9 @@ std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
   if (at_start) {
     sort(all);
   } else {
-    std::stable_partition(all.begin(), all.end(),
-                          [this](std::uint64_t one) { return numbers_.contains(name_of(one)); });
+    std::stable_partition(all.begin(), all.end(), [this](std::uint64_t number) {
+      return numbers_.contains(name_of(number));
+    });
   }
   return all;
 }
@@ -430,13 +431,13 @@ bool enrolment::has_lost_connection() const { return connected().size() < waitin
 void enrolment::renumber(std::map<task_id, task_id> const& moved) {
   arm();
   std::map<task_id, member> all;
-  for (auto& [id, one] : std::exchange(members_, {})) {
+  for (auto& [id, member] : std::exchange(members_, {})) {
     if (auto const at = moved.find(id); at != moved.end()) {
-      if (!one.name.empty()) numbers_.at(one.name) = at->second;
-      all.emplace(at->second, std::move(one));
+      if (!member.name.empty()) numbers_.at(member.name) = at->second;
+      all.emplace(at->second, std::move(member));
     } else {
-      memory_.subtract(cost(one));
-      if (!one.name.empty()) numbers_.erase(one.name);
+      memory_.subtract(cost(member));
+      if (!member.name.empty()) numbers_.erase(member.name);
     }
   }
   members_ = std::move(all);
@@ -455,11 +456,11 @@ void enrolment::end_all(answer_ptr const& what) {
 
 void enrolment::show(time_point now, snapshot& in) const {
   in.spares_waiting = waiting_.size();
-  for (auto const& [_, one] : waiting_) {
+  for (auto const& [_, applicant] : waiting_) {
     if (in.spares.size() == shown_max) break;
-    session const& by = *sessions_.find(one.who.session);
-    in.spares.push_back({one.asked.member, by.from.label(), by.from.peer(), now - one.since,
-                         by.attached == connection_id{}});
+    session const& by = *sessions_.find(applicant.who.session);
+    in.spares.push_back({applicant.asked.member, by.from.label(), by.from.peer(),
+                         now - applicant.since, by.attached == connection_id{}});
   }
 }
 

@@ -82,8 +82,8 @@ bool epochs::have_all_called() const {
 // Every member that lives has called next_epoch; whether one that is suspect lives is awaited.
 bool epochs::is_settled() const {
   if (!have_all_called()) return false;
-  return std::all_of(ready_.begin(), ready_.end(), [this](auto const& one) {
-    task const& t = roster_.at(one.first);
+  return std::all_of(ready_.begin(), ready_.end(), [this](auto const& entry) {
+    task const& t = roster_.at(entry.first);
     return !kernel_.is_suspect(t) && !t.holder_probe;
   });
 }
@@ -91,11 +91,11 @@ bool epochs::is_settled() const {
 epochs::applicants epochs::admissible(time_point now) const {
   bool const admits = number_ == 0 || options_.grow != growth::never;
   bool const all_agree = std::none_of(ready_.begin(), ready_.end(),
-                                      [](auto const& one) { return one.second.shrink_only; });
+                                      [](auto const& entry) { return entry.second.shrink_only; });
   if (!admits || !all_agree) return {};
   applicants found = concerns_.enrolment.in_order(number_ == 0);
-  std::erase_if(found, [&](std::uint64_t one) {
-    return backoff_.until(concerns_.enrolment.host_of(one)) > now;
+  std::erase_if(found, [&](std::uint64_t number) {
+    return backoff_.until(concerns_.enrolment.host_of(number)) > now;
   });
   return found;
 }
@@ -133,7 +133,7 @@ void epochs::form(time_point now) {
 
 void epochs::fail_short(time_point now) {
   std::string losses;
-  for (std::string const& one : losses_) losses += "; " + one;
+  for (std::string const& loss : losses_) losses += "; " + loss;
   if (losses_left_out_ > 0) losses += "; and " + std::to_string(losses_left_out_) + " more";
   losses += applicants_text(now);
   concerns_.failures.fail_job(
@@ -180,8 +180,8 @@ void epochs::place_by_name(plan& next, std::vector<task_id> const& staying,
   };
   std::vector<place> all;
   for (task_id const id : staying) all.push_back({concerns_.enrolment.member_of(id), id, 0});
-  for (std::uint64_t const one : joining) {
-    all.push_back({concerns_.enrolment.name_of(one), std::nullopt, one});
+  for (std::uint64_t const number : joining) {
+    all.push_back({concerns_.enrolment.name_of(number), std::nullopt, number});
   }
   std::stable_sort(all.begin(), all.end(),
                    [](place const& a, place const& b) { return a.name < b.name; });
@@ -229,7 +229,7 @@ void epochs::begin(time_point now, applicants joining) {
   plan const next = planned(std::move(joining));
   if (number_ > 0) end_calls();
   auto const ready = std::exchange(ready_, {});
-  for (auto const& [_, one] : ready) calls_.unpark(one.who);
+  for (auto const& [_, member] : ready) calls_.unpark(member.who);
   auto const members_before = number_ == 0 ? 0 : roster_.size();
   dismiss(now, next, ready);
   rearrange(now, next);
@@ -327,8 +327,8 @@ void epochs::arm(time_point now) {
   wait(full_, options_.last_call);
   wait(short_, options_.min_wait);
   if (options_.epoch_timeout > 0s) wait(called_, options_.epoch_timeout);
-  for (std::uint64_t const one : concerns_.enrolment.in_order(false)) {
-    time_point const until = backoff_.until(concerns_.enrolment.host_of(one));
+  for (std::uint64_t const number : concerns_.enrolment.in_order(false)) {
+    time_point const until = backoff_.until(concerns_.enrolment.host_of(number));
     if (until > now) next = std::min(next, until);
   }
   if (error_ || next == time_point::max()) return deadlines_.disarm(alarm_);

@@ -55,7 +55,7 @@ epochs::epochs(concerns& all)
 void epochs::job_failed(time_point, status const& why, barrier_failure const*) {
   auto const ready = ready_;
   answer_ptr const what = calls_.share(status{errc::aborted, why.message()});
-  for (auto const& [_, one] : ready) calls_.answer_parked(one.who, what);
+  for (auto const& [_, member] : ready) calls_.answer_parked(member.who, what);
   full_.reset();
   short_.reset();
   departed_.clear();
@@ -155,8 +155,8 @@ std::string epochs::why_not_yet(time_point now, std::uint64_t applicant) const {
   if (number_ > 0 && options_.grow == growth::never) {
     return "nobody may join after the first epoch: grow is never";
   }
-  for (auto const& [id, one] : ready_) {
-    if (one.shrink_only) return kernel_.who(id) + " has called next_epoch with shrink_only";
+  for (auto const& [id, member] : ready_) {
+    if (member.shrink_only) return kernel_.who(id) + " has called next_epoch with shrink_only";
   }
   std::string const host = concerns_.enrolment.host_of(applicant);
   time_point const until = backoff_.until(host);
@@ -351,9 +351,9 @@ void epochs::end_calls() {
 void epochs::take_departures() {
   auto const gone = std::exchange(departed_, {});
   if (gone.empty()) return;
-  for (std::string const& one : gone) {
+  for (std::string const& name : gone) {
     if (losses_.size() < losses_max) {
-      losses_.push_back(one);
+      losses_.push_back(name);
     } else {
       ++losses_left_out_;
     }

@@ -16,7 +16,7 @@ constexpr duration wait_max = 100s;
 
 void host_backoff::lost(time_point now, std::string const& host) {
   auto const is_old = [&](time_point at) { return at <= now - remembered_for; };
-  std::erase_if(hosts_, [&](auto const& one) { return is_old(one.second.losses.back()); });
+  std::erase_if(hosts_, [&](auto const& entry) { return is_old(entry.second.losses.back()); });
   record& of = hosts_[host];
   std::erase_if(of.losses, is_old);
   of.losses.push_back(now);

@@ -40,7 +40,8 @@ void join_verbs::cancel(ticket who, parked const& p) {
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
     if (!t.holder_probe) return;
-    std::erase_if(t.holder_probe->by, [&](claimant const& one) { return one.who == who; });
+    std::erase_if(t.holder_probe->by,
+                  [&](claimant const& claimant) { return claimant.who == who; });
     if (!t.holder_probe->by.empty()) return;
     end_probe(id);
     t.holder_probe.reset();
@@ -77,7 +78,7 @@ void join_verbs::check(ticket who, parked const& p) const {
   if (t.state == task_state::joining) {
     return invariant(join_.arrival_of(*p.task)->who == who, "who joins has arrived");
   }
-  auto const is_it = [&](claimant const& one) { return one.who == who; };
+  auto const is_it = [&](claimant const& claimant) { return claimant.who == who; };
   invariant(
       t.holder_probe && std::any_of(t.holder_probe->by.begin(), t.holder_probe->by.end(), is_it),
       "a call to join is of a task that joins, or of a claimant");
@@ -168,7 +169,7 @@ void join_verbs::join(call const& c, join_args& args) {
 // Whether a session of this incarnation has joined as the task, or waits for its holder to fail.
 bool join_verbs::is_known(task const& t, incarnation self) {
   if (t.self == self) return true;
-  auto const is_such = [self](claimant const& one) { return one.asked.self == self; };
+  auto const is_such = [self](claimant const& claimant) { return claimant.asked.self == self; };
   return t.holder_probe &&
          std::any_of(t.holder_probe->by.begin(), t.holder_probe->by.end(), is_such);
 }
@@ -396,7 +397,7 @@ void join_verbs::answer_claimants(task_id id, answer_ptr const& what) {
   concerns_.epochs.look_again();
   end_probe(id);
   std::vector<ticket> asking;
-  for (claimant const& one : t.holder_probe->by) asking.push_back(one.who);
+  for (claimant const& claimant : t.holder_probe->by) asking.push_back(claimant.who);
   calls_.answer_all(asking, what);
 }
 

@@ -25,7 +25,7 @@ class wrong_tokens {
   // since then are forgotten.
   [[nodiscard]] std::map<std::string, std::uint64_t> take() {
     auto tried = std::exchange(hosts_, {});
-    std::erase_if(tried, [](auto const& one) { return one.second == 0; });
+    std::erase_if(tried, [](auto const& entry) { return entry.second == 0; });
     for (auto const& [host, _] : tried) hosts_.emplace(host, 0);
     return tried;
   }

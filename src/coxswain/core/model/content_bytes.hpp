@@ -20,7 +20,7 @@ template <class T, class PerItem>
     return what.message().size();
   } else if constexpr (requires { typename T::allocator_type; }) {
     std::size_t sum = 0;
-    for (auto const& one : what) sum += per_item(one) + content_bytes(one, per_item);
+    for (auto const& item : what) sum += per_item(item) + content_bytes(item, per_item);
     return sum;
   } else if constexpr (described<T>) {
     std::size_t sum = 0;
@@ -30,7 +30,8 @@ template <class T, class PerItem>
   } else if constexpr (requires { what.has_value(); }) {
     return what ? content_bytes(*what, per_item) : 0;
   } else if constexpr (requires { what.index(); }) {
-    return std::visit([&](auto const& one) { return content_bytes(one, per_item); }, what);
+    return std::visit([&](auto const& alternative) { return content_bytes(alternative, per_item); },
+                      what);
   } else if constexpr (requires { *what; }) {
     return sizeof(*what) + content_bytes(*what, per_item);
   } else {

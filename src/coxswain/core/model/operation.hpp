@@ -35,7 +35,9 @@ struct operation_row {
   std::string_view doc;     // one sentence
   std::string_view name{};  // for programs: "get_all"; empty: as the record's
 
-  [[nodiscard]] constexpr bool is(std::uint16_t one) const noexcept { return (traits & one) != 0; }
+  [[nodiscard]] constexpr bool is(std::uint16_t trait) const noexcept {
+    return (traits & trait) != 0;
+  }
 
   // Refused, whatever its arguments are, while nothing may be stored.
   [[nodiscard]] constexpr bool is_stored() const noexcept {

@@ -8,11 +8,12 @@ argument::argument(duration value) : text{in_words(value)} {}
 
 std::string formatted(std::string_view text, std::initializer_list<argument> arguments) {
   std::string made;
-  for (argument const& one : arguments) {
+  for (argument const& argument : arguments) {
     auto const begin = text.find('{');
     auto const literal = text.substr(0, begin);
     made.append(literal);
-    made.append(literal.ends_with('\'') ? shortened(one.text, quoted_bytes_max) : one.text);
+    made.append(literal.ends_with('\'') ? shortened(argument.text, quoted_bytes_max)
+                                        : argument.text);
     text.remove_prefix(text.find('}', begin) + 1);
   }
   return made.append(text);

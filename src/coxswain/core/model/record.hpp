@@ -192,7 +192,7 @@ constexpr void each_member_of(Object& object, Visit const& visit) {
       if constexpr (std::same_as<typename Row::meaning, Meaning>) {
         visit(member);
       } else if constexpr (list_of_described<decltype(member)>) {
-        for (auto& one : member) each_member_of<Meaning>(one, visit);
+        for (auto& item : member) each_member_of<Meaning>(item, visit);
       } else if constexpr (maybe_described<decltype(member)>) {
         if (member) each_member_of<Meaning>(*member, visit);
       }

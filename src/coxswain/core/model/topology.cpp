@@ -87,8 +87,8 @@ std::string change(std::string_view what, Value const& before, Value const& now)
 }
 
 std::string first_of(std::initializer_list<std::string> changes) {
-  for (auto const& one : changes) {
-    if (!one.empty()) return one;
+  for (auto const& text : changes) {
+    if (!text.empty()) return text;
   }
   return {};
 }

@@ -150,7 +150,7 @@ void event_log::drop_oldest(history& of) {
 
 std::size_t event_log::size() const noexcept {
   std::size_t sum = 0;
-  for (history const& one : histories_) sum += one.lines.size();
+  for (history const& history : histories_) sum += history.lines.size();
   return sum;
 }
 
@@ -186,34 +186,34 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
       if (earliest == histories || next[i]->first < next[earliest]->first) earliest = i;
     }
     if (earliest == histories) return found;
-    auto one = shown(next[earliest]->first, next[earliest]->second);
+    auto event = shown(next[earliest]->first, next[earliest]->second);
     ++next[earliest];
-    bytes += bytes_shown(one);
+    bytes += bytes_shown(event);
     bool const is_full = found.entries.size() == answer_events_max || bytes > answer_bytes_max;
     if (is_full && !found.entries.empty()) {
       found.through = found.entries.back().number;
       return found;
     }
-    found.entries.push_back(std::move(one));
+    found.entries.push_back(std::move(event));
   }
 }
 
 events_answer::entry event_log::shown(std::uint64_t number, line const& l) const {
-  events_answer::entry one{number, l.at, l.what};
-  one.time = started_.plus(l.at);
-  one.first = l.group->first;
-  one.first_at = l.at;
-  if (l.group->count <= most_.alike) return one;
-  one.count = l.group->count;
-  one.first_at = l.group->first_at;
+  events_answer::entry entry{number, l.at, l.what};
+  entry.time = started_.plus(l.at);
+  entry.first = l.group->first;
+  entry.first_at = l.at;
+  if (l.group->count <= most_.alike) return entry;
+  entry.count = l.group->count;
+  entry.first_at = l.group->first_at;
   std::vector<task_id> about;
   for (std::uint32_t i = 0; i < l.group->tasks.size(); ++i) {
     if (l.group->tasks[i]) about.push_back(task_id{i});
   }
   auto tasks = ranges(about);
-  one.tasks = std::move(tasks.text);
-  one.tasks_cut = tasks.cut;
-  return one;
+  entry.tasks = std::move(tasks.text);
+  entry.tasks_cut = tasks.cut;
+  return entry;
 }
 
 }  // namespace coxswain::core

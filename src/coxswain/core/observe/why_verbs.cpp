@@ -121,7 +121,7 @@ wait_graph why_verbs::graph_of_waits(time_point now) const {
   sessions_.all().each([&](session_id, session const& s) {
     if (s.produces && s.tasks.empty()) g.outsider_acts();
   });
-  for (waiting_concern const* const one : calls_.waiting_concerns()) one->add_to(g, budget);
+  for (waiting_concern const* const concern : calls_.waiting_concerns()) concern->add_to(g, budget);
   for (std::uint32_t i = 0; budget.is_exceeded() && i < roster_.size(); ++i) {
     blocking_calls const& calls = roster_.at(task_id{i}).blocked;
     if (g.waits_of(task_id{i}) + calls.for_anybody() < calls.open()) g.acts(task_id{i});
@@ -149,8 +149,8 @@ void why_verbs::report_stuck(wait_graph const& g, std::vector<stuck_call> stuck)
   if (!stuck.empty()) {
     auto const only = stuck.size() == 1 ? std::optional{stuck.front().task} : std::nullopt;
     // An observer can still set a key or push an item, and most gets and pops have a deadline.
-    bool const only_read = std::all_of(stuck.begin(), stuck.end(), [this](stuck_call const& one) {
-      return calls_.is_read(*sessions_.parked_at(one.call));
+    bool const only_read = std::all_of(stuck.begin(), stuck.end(), [this](stuck_call const& call) {
+      return calls_.is_read(*sessions_.parked_at(call.call));
     });
     kernel_.log(only_read ? severity::warning : severity::error, event_kind::stuck,
                 stuck_text(g, stuck), only);
@@ -183,8 +183,8 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
   for (auto const& [id, waits_with] : stuck) {
     all.push_back(id);
     parked const& p = *sessions_.parked_at(waits_with);
-    auto const alike = std::find_if(groups.begin(), groups.end(), [&](stuck_group const& one) {
-      return wait_alike(*one.call, p);
+    auto const alike = std::find_if(groups.begin(), groups.end(), [&](stuck_group const& group) {
+      return wait_alike(*group.call, p);
     });
     if (alike != groups.end()) {
       alike->tasks.push_back(id);
@@ -194,9 +194,9 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
       ++others;
     }
   }
-  auto const is_read = [&](stuck_group const& one) { return calls_.is_read(*one.call); };
-  auto const is_at_barrier = [&](stuck_group const& one) {
-    return one.call->at == concerns_.barriers.index();
+  auto const is_read = [&](stuck_group const& group) { return calls_.is_read(*group.call); };
+  auto const is_at_barrier = [&](stuck_group const& group) {
+    return group.call->at == concerns_.barriers.index();
   };
   bool const only_read = std::all_of(groups.begin(), groups.end(), is_read);
   bool const at_barrier = std::any_of(groups.begin(), groups.end(), is_at_barrier);
@@ -359,14 +359,14 @@ void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
     ++looked;
     blocking_concern const& in = *calls_.blocking(p);
     auto const [at, is_new] = groups.try_emplace({*listed_as, in.listed_name(p)});
-    group& one = at->second;
-    if (is_new) in.describe(p, one.shown);
+    group& waiting = at->second;
+    if (is_new) in.describe(p, waiting.shown);
     if (p.task) {
-      one.tasks.push_back(*p.task);
+      waiting.tasks.push_back(*p.task);
     } else {
-      ++one.shown.others;
+      ++waiting.shown.others;
     }
-    add_call(now, one.shown, who);
+    add_call(now, waiting.shown, who);
   };
   for (std::uint32_t i = 0; i < roster_.size() && visited < visited_max; ++i) {
     for (ticket const who : roster_.at(task_id{i}).waits) look(who, *sessions_.parked_at(who));
@@ -379,19 +379,19 @@ void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
     });
   });
   steps += looked + visited / waiting_tasks_per_step;
-  for (auto& [what, one] : groups) {
+  for (auto& [what, waiting] : groups) {
     if (to.waits.size() == waits_reported_max) {
       ++to.more;
       continue;
     }
-    one.shown.what = what.first;
-    one.shown.name = what.second;
-    add_tasks(one.shown, g, std::move(one.tasks));
-    to.waits.push_back(std::move(one.shown));
+    waiting.shown.what = what.first;
+    waiting.shown.name = what.second;
+    add_tasks(waiting.shown, g, std::move(waiting.tasks));
+    to.waits.push_back(std::move(waiting.shown));
   }
   std::size_t all = 0;
-  for (waiting_concern const* const one : calls_.waiting_concerns()) {
-    if (one->traits().listed_as) all += one->waiting();
+  for (waiting_concern const* const concern : calls_.waiting_concerns()) {
+    if (concern->traits().listed_as) all += concern->waiting();
   }
   if (looked >= most || visited >= visited_max) to.more += all - std::min(all, looked);
 }

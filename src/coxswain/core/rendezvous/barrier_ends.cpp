@@ -20,12 +20,12 @@ void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
   a.round = b.number;
   if (b.kind.gather) a.data = b.round.gathered();
   if (b.kind.reduce != reduction::none) {
-    auto one = reduced(b.kind.reduce, b.round);
-    if (!one) {
-      status const& why = one.error();
+    auto result = reduced(b.kind.reduce, b.round);
+    if (!result) {
+      status const& why = result.error();
       return fail_round(now, b, round_failed(b, why.code(), why.message()));
     }
-    a.data.emplace_back(*std::move(one), kernel_.memory);
+    a.data.emplace_back(*std::move(result), kernel_.memory);
   }
   b.passed = b.number;
   end_round(now, b, calls_.share(std::move(a)), {});

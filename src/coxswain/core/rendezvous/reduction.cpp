@@ -68,8 +68,9 @@ std::string bit_by_bit(std::vector<bytes> const& operands, Combine combine) {
 }
 
 result<std::string> common(std::vector<bytes> const& operands, task_set const& from) {
-  auto const other = std::find_if(operands.begin(), operands.end(),
-                                  [&](bytes const& one) { return one != operands.front(); });
+  auto const other = std::find_if(operands.begin(), operands.end(), [&](bytes const& operand) {
+    return operand != operands.front();
+  });
   if (other == operands.end()) return std::string{operands.front().view()};
   auto const index = static_cast<std::uint32_t>(other - operands.begin());
   return fail<&reasons::data_differs>(from.at(0), from.at(index));

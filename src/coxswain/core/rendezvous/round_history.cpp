@@ -38,17 +38,17 @@ std::vector<snapshot::straggler> round_history::stragglers() const {
   for (auto const& round : last_) {
     if (!round.last_task) continue;
     ++looked_at;
-    snapshot::straggler& one = by_task[*round.last_task];
-    one.task = *round.last_task;
-    ++one.times_last;
-    one.lag_mean += round.lag;  // divided below
-    one.lag_max = std::max(one.lag_max, round.lag);
+    snapshot::straggler& straggler = by_task[*round.last_task];
+    straggler.task = *round.last_task;
+    ++straggler.times_last;
+    straggler.lag_mean += round.lag;  // divided below
+    straggler.lag_max = std::max(straggler.lag_max, round.lag);
   }
   std::vector<snapshot::straggler> found;
-  for (auto& [_, one] : by_task) {
-    one.lag_mean /= one.times_last;
-    one.of = looked_at;
-    found.push_back(one);
+  for (auto& [_, straggler] : by_task) {
+    straggler.lag_mean /= straggler.times_last;
+    straggler.of = looked_at;
+    found.push_back(straggler);
   }
   std::stable_sort(found.begin(), found.end(), [](auto const& a, auto const& b) {
     return std::pair{a.times_last, a.lag_mean} > std::pair{b.times_last, b.lag_mean};

@@ -25,7 +25,7 @@ class round_history {
 
   // The tasks get new numbers, so which ones came last is forgotten.
   void forget_tasks() {
-    for (auto& one : last_) one.last_task.reset();
+    for (auto& round : last_) round.last_task.reset();
   }
 
   // How many were added.

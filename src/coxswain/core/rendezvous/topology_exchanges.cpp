@@ -59,8 +59,8 @@ void topology_exchanges::cancel(std::string_view platform, task_id task) {
 
 std::vector<local_topology> topology_exchanges::take_brought(std::string_view platform) {
   std::vector<local_topology> by_task;
-  for (auto& [_, one] : std::exchange(all_.find(platform)->second.brought, {})) {
-    by_task.push_back(std::move(one));
+  for (auto& [_, topology] : std::exchange(all_.find(platform)->second.brought, {})) {
+    by_task.push_back(std::move(topology));
   }
   return by_task;
 }

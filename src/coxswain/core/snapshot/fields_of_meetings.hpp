@@ -27,9 +27,10 @@ void task_set::fields(auto& a, auto& s) {
 
 // The order of arrivals is that of the list; what is left of cancelled ones is not kept.
 void meeting::fields(auto& a, auto& s) {
-  auto const item = [&a](auto&& task, auto& one) {
+  auto const item = [&a](auto&& task, auto& value) {
     a.item(3, [&] {
-      a.members(task, one.who, one.deadline, one.data, one.progress_every, one.progress_at);
+      a.members(task, value.who, value.deadline, value.data, value.progress_every,
+                value.progress_at);
     });
   };
   if constexpr (is_loading<decltype(a)>) {
@@ -39,11 +40,11 @@ void meeting::fields(auto& a, auto& s) {
     if (expected) s.open(std::move(expected), opened);
     while (a.is_next(3)) {
       task_id task;
-      arrival one;
-      item(task, one);
+      arrival arrival;
+      item(task, arrival);
       bool const is_new = s.is_open() && s.expected_->index_of(task) && !s.arrival_of(task);
       a.check(is_new, "an arrival has no place");
-      s.arrive(task, std::move(one));
+      s.arrive(task, std::move(arrival));
     }
   } else if (s.is_open()) {
     a.members(s.expected_, s.opened_);

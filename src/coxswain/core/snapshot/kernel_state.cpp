@@ -41,9 +41,9 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
   a(1, s.free_);
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(2)) {
-      slot& one = s.slots_.emplace_back();
-      a(2, one);
-      s.size_ += one.thing ? 1 : 0;
+      slot& slot = s.slots_.emplace_back();
+      a(2, slot);
+      s.size_ += slot.thing ? 1 : 0;
     }
     std::vector<bool> seen(s.slots_.size());
     for (std::uint32_t const index : s.free_) {
@@ -61,11 +61,11 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
 void open_requests::fields(auto& a, auto& s) {
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(1)) {
-      std::pair<request_id, parked> one;
-      a(1, one);
-      bool const is_last = s.slots_.empty() || one.first > s.slots_.back().id;
+      std::pair<request_id, parked> entry;
+      a(1, entry);
+      bool const is_last = s.slots_.empty() || entry.first > s.slots_.back().id;
       a.check(is_last, "open requests are not in order");
-      s.add(one.first, std::move(one.second));
+      s.add(entry.first, std::move(entry.second));
     }
   } else {
     s.each(
@@ -91,7 +91,7 @@ void roster::fields(auto& a, auto& s) {
     a.check(size <= a.num_tasks(), "there are more tasks than the job has");
     s.tasks_ = std::vector<task>(size);
   }
-  for (auto& one : s.tasks_) a(3, one);
+  for (auto& task : s.tasks_) a(3, task);
   if constexpr (is_loading<decltype(a)>) s.count_all();
 }
 
@@ -128,14 +128,14 @@ void event_log::save(auto& a) const {
   for (history const& of : histories_) {
     a.item(2, [&] {
       a.members(of.bytes, of.dropped);
-      for (auto const& [number, one] : of.lines) {
-        a.item(3, [&, &number = number, &one = one] {
-          a.members(number, one.at, one.what);
-          auto const [at, is_new] = numbers.try_emplace(one.group.get(), numbers.size() + 1);
+      for (auto const& [number, line] : of.lines) {
+        a.item(3, [&, &number = number, &line = line] {
+          a.members(number, line.at, line.what);
+          auto const [at, is_new] = numbers.try_emplace(line.group.get(), numbers.size() + 1);
           if (!is_new) return a(4, at->second);
-          auto const latest = runs_.find(one.group->key);
-          a(5, *one.group);
-          a(6, latest != runs_.end() && latest->second == one.group);
+          auto const latest = runs_.find(line.group->key);
+          a(5, *line.group);
+          a(6, latest != runs_.end() && latest->second == line.group);
         });
       }
     });
@@ -151,21 +151,21 @@ void event_log::load(auto& a) {
         a.item(3, [&] {
           std::uint64_t number{};
           std::uint64_t known{};
-          line one{};
-          a.members(number, one.at, one.what, known);
+          line line{};
+          a.members(number, line.at, line.what, known);
           a.check(known <= groups.size(), "an event is like one that is not there");
           if (known == 0) {
             bool is_latest{};
-            one.group = groups.emplace_back(std::make_shared<run>());
-            a(5, *one.group);
+            line.group = groups.emplace_back(std::make_shared<run>());
+            a(5, *line.group);
             a(6, is_latest);
-            if (is_latest) runs_[one.group->key] = one.group;
+            if (is_latest) runs_[line.group->key] = line.group;
           } else {
-            one.group = groups[known - 1];
+            line.group = groups[known - 1];
           }
           bool const is_last = of.lines.empty() || of.lines.rbegin()->first < number;
           a.check(is_last, "events are not in order");
-          of.lines.emplace_hint(of.lines.end(), number, std::move(one));
+          of.lines.emplace_hint(of.lines.end(), number, std::move(line));
         });
       }
     });

@@ -24,8 +24,8 @@ void change_log::fields(auto& a, auto& s) {
     s.last_ -= all.size();
     for (auto& [key, value] : all) s.add(key, std::move(value));
   } else {
-    s.each_after(s.last_ - s.size_, [&](key_change const& one) {
-      a.item(2, [&] { a.members(one.key, one.value); });
+    s.each_after(s.last_ - s.size_, [&](key_change const& change) {
+      a.item(2, [&] { a.members(change.key, change.value); });
       return true;
     });
   }
@@ -35,12 +35,12 @@ void change_log::fields(auto& a, auto& s) {
 void kv_store::save(auto& a) const {
   for (auto const& [owner, _] : owned_) a.item(2, [&, of = owner] { a(1, of); });
   std::unordered_map<ephemeral_keys const*, std::uint64_t> ended;
-  for (auto const& one : ended_) {
-    a.item(3, [&] { a(1, one->owner); });
-    ended.emplace(one.get(), ended.size() + 1);
+  for (auto const& lost : ended_) {
+    a.item(3, [&] { a(1, lost->owner); });
+    ended.emplace(lost.get(), ended.size() + 1);
   }
-  for (auto const& [key, one] : entries_) {
-    a.item(4, [&, &name = key, &held = one] {
+  for (auto const& [key, entry] : entries_) {
+    a.item(4, [&, &name = key, &held = entry] {
       a.members(name, held.value, held.version);
       if (held.has_ended()) {
         a(5, ended.at(held.ephemeral));
@@ -66,9 +66,9 @@ void kv_store::load(auto& a) {
     a.item(3, [&] {
       task_id owner;
       a(1, owner);
-      auto one = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, true, {}});
-      ended.push_back(one.get());
-      ended_.push_back(std::move(one));
+      auto keys = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, true, {}});
+      ended.push_back(keys.get());
+      ended_.push_back(std::move(keys));
     });
   }
   while (a.is_next(4)) {
@@ -116,7 +116,7 @@ void fields(auto& a, maybe_const<joint_gets::get> auto& x) {
 void joint_gets::fields(auto& a, auto& s) {
   a.members(s.last_, s.gets_, s.woken_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [_, one] : s.gets_) s.memory_->add(one.bytes);
+    for (auto const& [_, get] : s.gets_) s.memory_->add(get.bytes);
   }
 }
 
@@ -130,10 +130,10 @@ void key_watches::fields(auto& a, auto& s) {
 void queues::fields(auto& a, auto& s) {
   a.members(s.number_, s.waiter_, s.queues_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [name, one] : s.queues_) {
-      s.items_ += one.items.size();
-      s.waiting_ += one.waiters.size();
-      s.memory_->add(one.items.size() * overhead(name));
+    for (auto const& [name, queue] : s.queues_) {
+      s.items_ += queue.items.size();
+      s.waiting_ += queue.waiters.size();
+      s.memory_->add(queue.items.size() * overhead(name));
     }
   }
 }
@@ -141,7 +141,7 @@ void queues::fields(auto& a, auto& s) {
 void leases::fields(auto& a, auto& s) {
   a(1, s.all_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [item, one] : s.all_) s.index(item, one);
+    for (auto const& [item, lease] : s.all_) s.index(item, lease);
   }
 }
 
@@ -163,9 +163,9 @@ void multi_get_verbs::load(state_reader& from) {
 void queue_verbs::save(state_writer& to) const { fields(to, *this); }
 void queue_verbs::load(state_reader& from) {
   fields(from, *this);
-  for (auto const& [_, one] : leases_.all()) {
-    if (session* const owner = sessions_.find(one.owner)) {
-      sessions_.hold(*owner, leases::cost(one.queue));
+  for (auto const& [_, lease] : leases_.all()) {
+    if (session* const owner = sessions_.find(lease.owner)) {
+      sessions_.hold(*owner, leases::cost(lease.queue));
     }
   }
 }
@@ -176,10 +176,10 @@ void key_watch_verbs::load(state_reader& from) { fields(from, *this); }
 void locks::save(state_writer& to) const { fields(to, *this); }
 void locks::load(state_reader& from) {
   fields(from, *this);
-  for (auto const& [name, one] : held_) {
-    owned_.emplace(one.owner, name);
+  for (auto const& [name, lock] : held_) {
+    owned_.emplace(lock.owner, name);
     memory_.add(cost(name));
-    if (session* const owner = sessions_.find(one.owner)) sessions_.hold(*owner, cost(name));
+    if (session* const owner = sessions_.find(lock.owner)) sessions_.hold(*owner, cost(name));
   }
 }
 

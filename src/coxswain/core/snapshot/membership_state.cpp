@@ -14,10 +14,10 @@ void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) { a.member
 void enrolment::save(state_writer& to) const { fields(to, *this); }
 void enrolment::load(state_reader& from) {
   fields(from, *this);
-  for (auto& [number, one] : std::exchange(waiting_, {})) add(number, std::move(one));
-  for (auto const& [id, one] : members_) {
-    memory_.add(cost(one));
-    if (!one.name.empty()) numbers_.emplace(one.name, id);
+  for (auto& [number, applicant] : std::exchange(waiting_, {})) add(number, std::move(applicant));
+  for (auto const& [id, member] : members_) {
+    memory_.add(cost(member));
+    if (!member.name.empty()) numbers_.emplace(member.name, id);
   }
 }
 

@@ -41,9 +41,9 @@ void barriers::save(auto& a) const {
 
 void barriers::load(auto& a) {
   while (a.is_next(5)) {
-    barrier one;
-    a(5, one);
-    a.check(restore(std::move(one)), "two barriers have one name or round");
+    barrier barrier;
+    a(5, barrier);
+    a.check(restore(std::move(barrier)), "two barriers have one name or round");
   }
   std::unordered_map<std::uint64_t, barrier*> by_id;
   for (auto& [_, b] : by_name_) by_id[b.id] = &b;
@@ -59,15 +59,15 @@ void barriers::load(auto& a) {
   while (a.is_next(7)) {
     debt_key key{};
     std::uint64_t of{};
-    debt one;
-    debt_fields(a, key, of, one);
-    one.of = barrier_of(of);
-    a.check(restore(key, std::move(one)), "an outcome is owed by no barrier");
+    debt debt;
+    debt_fields(a, key, of, debt);
+    debt.of = barrier_of(of);
+    a.check(restore(key, std::move(debt)), "an outcome is owed by no barrier");
   }
   while (a.is_next(8)) {
-    claim one{};
-    a(8, one);
-    a.check(restore(one), "a task is owed no outcome");
+    claim claim{};
+    a(8, claim);
+    a.check(restore(claim), "a task is owed no outcome");
   }
 }
 
@@ -88,12 +88,12 @@ void alive_queries::fields(auto& a, auto& s) {
   a(1, s.last_);
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(2)) {
-      query one;
-      a(2, one);
-      a.check(s.restore(std::move(one)), "two alive queries are the same");
+      query query;
+      a(2, query);
+      a.check(s.restore(std::move(query)), "two alive queries are the same");
     }
   } else {
-    for (auto const& [_, one] : s.queries_) a(2, one);
+    for (auto const& [_, query] : s.queries_) a(2, query);
   }
 }
 
@@ -104,7 +104,8 @@ void topology_exchanges::exchange::fields(auto& a, auto& s) {
 void topology_exchanges::fields(auto& a, auto& s) {
   a(1, s.all_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [_, one] : s.all_) s.memory_->add(one.topology_bytes + one.meeting_bytes);
+    for (auto const& [_, exchange] : s.all_)
+      s.memory_->add(exchange.topology_bytes + exchange.meeting_bytes);
   }
 }
 

@@ -74,8 +74,8 @@ std::uint64_t save_all(concerns const& all, state_writer::sink const& to) {
     writer.know(k.everyone);
     writer(2, all.missing);
     std::uint32_t number = 10;
-    for (concern const* const one : all.all) {
-      writer.item(++number, [&] { one->save(writer); });
+    for (concern const* const concern : all.all) {
+      writer.item(++number, [&] { concern->save(writer); });
     }
     writer(1000, memory_of(all));
   });
@@ -93,10 +93,10 @@ void load_all(concerns& all, state_reader& reader, std::uint32_t behaves) {
     reader.know(all.kernel.everyone);
     reader(2, all.missing);
     std::uint32_t number = 10;
-    for (concern* const one : all.all) {
+    for (concern* const concern : all.all) {
       bool const is_there = is_same_behaviour || reader.is_next(number + 1);
       if (!is_there) break;  // the snapshot is older
-      reader.item(++number, [&] { one->load(reader); });
+      reader.item(++number, [&] { concern->load(reader); });
     }
     memory_use then;
     reader(1000, then);

@@ -82,8 +82,8 @@ class state_reader {
   }
 
   template <class Pointer>
-  void know(Pointer const& one) {
-    objects_.emplace_back(one);
+  void know(Pointer const& pointer) {
+    objects_.emplace_back(pointer);
   }
 
   // DATA_LOSS if something follows.
@@ -105,7 +105,7 @@ class state_reader {
       check(content.size() == value.size(), "a secret has another size");
       content.copy(reinterpret_cast<char*>(value.data()), value.size());
     } else if constexpr (is_array<T>) {
-      for (auto& one : value) read(number, one);
+      for (auto& item : value) read(number, item);
     } else if constexpr (is_shared<T>) {
       share(number, value);
     } else {
@@ -122,7 +122,7 @@ class state_reader {
     } else if constexpr (requires { fields(*this, value); }) {
       fields(*this, value);
     } else {
-      each_member(value, [this](std::uint32_t number, auto& one) { (*this)(number, one); });
+      each_member(value, [this](std::uint32_t number, auto& member) { (*this)(number, member); });
     }
   }
   template <class First, class Second>
@@ -131,7 +131,7 @@ class state_reader {
   }
   template <class... All>
   void group(std::tuple<All...>& value) {
-    std::apply([this](auto&... one) { this->members(one...); }, value);
+    std::apply([this](auto&... item) { this->members(item...); }, value);
   }
   template <class... All>
   void group(std::variant<All...>& value) {
@@ -150,34 +150,34 @@ class state_reader {
   template <class T>
   void add(std::uint32_t number, T& to) {
     if constexpr (is_map<T>) {
-      std::pair<typename T::key_type, typename T::mapped_type> one{};
-      read(number, one);
-      bool const is_last = to.empty() || to.key_comp()(to.rbegin()->first, one.first);
+      std::pair<typename T::key_type, typename T::mapped_type> entry{};
+      read(number, entry);
+      bool const is_last = to.empty() || to.key_comp()(to.rbegin()->first, entry.first);
       check(is_last, "names are not in order");
-      to.emplace_hint(to.end(), std::move(one));
+      to.emplace_hint(to.end(), std::move(entry));
     } else if constexpr (is_set<T>) {
-      typename T::value_type one{};
-      read(number, one);
-      check(to.empty() || *to.rbegin() < one, "members of a set are not in order");
-      to.insert(to.end(), std::move(one));
+      typename T::value_type item{};
+      read(number, item);
+      check(to.empty() || *to.rbegin() < item, "members of a set are not in order");
+      to.insert(to.end(), std::move(item));
     } else {
-      std::remove_reference_t<decltype(*to.begin())> one{};
-      read(number, one);
-      to.push_back(std::move(one));
+      std::remove_reference_t<decltype(*to.begin())> item{};
+      read(number, item);
+      to.push_back(std::move(item));
     }
   }
 
   template <class T>
   std::optional<T> read_content(std::uint32_t number, std::optional<T> const&) {
-    T one{};
-    read(number, one);
-    return one;
+    T item{};
+    read(number, item);
+    return item;
   }
   template <class T>
   std::unique_ptr<T> read_content(std::uint32_t number, std::unique_ptr<T> const&) {
-    auto one = std::make_unique<T>();
-    read(number, *one);
-    return one;
+    auto item = std::make_unique<T>();
+    read(number, *item);
+    return item;
   }
 
   template <class Pointer>
@@ -185,10 +185,10 @@ class state_reader {
     value = nullptr;
     if (auto const is = reference(number)) {
       if (*is == 0) return;
-      auto const* const one =
+      auto const* const pointer =
           *is <= objects_.size() ? std::any_cast<Pointer>(&objects_[*is - 1]) : nullptr;
-      check(one != nullptr, "a reference to what is not there");
-      value = *one;
+      check(pointer != nullptr, "a reference to what is not there");
+      value = *pointer;
       return;
     }
     // Its number is less than those in it.
@@ -204,9 +204,9 @@ class state_reader {
   void share(std::uint32_t number, bytes& value);
   template <holder Who>
   void share(std::uint32_t number, held_bytes<Who>& value) {
-    bytes one;
-    share(number, one);
-    value = std::move(one);
+    bytes item;
+    share(number, item);
+    value = std::move(item);
   }
 
   template <class T>

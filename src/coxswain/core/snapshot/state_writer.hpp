@@ -45,7 +45,7 @@ class state_writer {
     } else if constexpr (is_optional<T> || (is_shared<T> && requires { *value; })) {
       if (value) write_content(number, value);
     } else if constexpr (is_list<T> || is_set<T> || is_map<T>) {
-      for (auto const& one : value) write(number, one);
+      for (auto const& item : value) write(number, item);
     } else {
       write(number, value);
     }
@@ -71,8 +71,8 @@ class state_writer {
 
   // An object that the reader has before it reads; in the same order there.
   template <class Pointer>
-  void know(Pointer const& one) {
-    numbers_.emplace(one.get(), ++objects_);
+  void know(Pointer const& pointer) {
+    numbers_.emplace(pointer.get(), ++objects_);
   }
 
   // Of longer shared values only the size is written; zero: all are written.
@@ -97,7 +97,7 @@ class state_writer {
     } else if constexpr (std::same_as<T, session_secret>) {
       text(number, {reinterpret_cast<char const*>(value.data()), value.size()});
     } else if constexpr (is_array<T>) {
-      for (auto const& one : value) write(number, one);
+      for (auto const& item : value) write(number, item);
     } else if constexpr (is_shared<T>) {
       share(number, value);
     } else {
@@ -115,7 +115,8 @@ class state_writer {
     } else if constexpr (requires { fields(*this, value); }) {
       fields(*this, value);
     } else {
-      each_member(value, [this](std::uint32_t number, auto const& one) { (*this)(number, one); });
+      each_member(value,
+                  [this](std::uint32_t number, auto const& member) { (*this)(number, member); });
     }
   }
   template <class First, class Second>
@@ -124,12 +125,12 @@ class state_writer {
   }
   template <class... All>
   void group(std::tuple<All...> const& value) {
-    std::apply([this](auto const&... one) { this->members(one...); }, value);
+    std::apply([this](auto const&... item) { this->members(item...); }, value);
   }
   template <class... All>
   void group(std::variant<All...> const& value) {
     (*this)(1, value.index());
-    std::visit([this](auto const& one) { (*this)(2, one); }, value);
+    std::visit([this](auto const& alternative) { (*this)(2, alternative); }, value);
   }
   template <class T>
   void group(boxed<T> const& value) {
@@ -178,9 +179,9 @@ class state_writer {
     for (; number >= 0x80; number >>= 7) byte(static_cast<unsigned char>(number | 0x80));
     byte(static_cast<unsigned char>(number));
   }
-  void byte(unsigned char one) {
+  void byte(unsigned char value) {
     if (filled_ == piece) flush();
-    buffer_[filled_++] = static_cast<char>(one);
+    buffer_[filled_++] = static_cast<char>(value);
   }
   void flush();
 

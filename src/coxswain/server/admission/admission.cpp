@@ -109,7 +109,7 @@ bool admission::is_allowed(int socket) const {
   auto const peer = net::socket_address::peer(socket);
   if (allowed_.empty() || !peer || peer->family() == AF_UNIX) return true;
   return std::any_of(allowed_.begin(), allowed_.end(),
-                     [&](net::address_range const& one) { return one.contains(*peer); });
+                     [&](net::address_range const& range) { return range.contains(*peer); });
 }
 
 void admission::start() {
@@ -171,10 +171,10 @@ bool admission::make_room_for(std::string_view host) {
 
 // Closes the oldest silent pending peer of the host. False if there is none among the oldest.
 bool admission::dismiss_one(std::string_view host) {
-  for (auto const& one : iteration_.pending.oldest(host, looked_at_max)) {
-    bool const is_gone = one.what == pending_peers::peer::kind::handshake
-                             ? handshakes_->dismiss(one.number)
-                             : connections_.dismiss(connection_id{one.number}, gives_way_);
+  for (auto const& peer : iteration_.pending.oldest(host, looked_at_max)) {
+    bool const is_gone = peer.what == pending_peers::peer::kind::handshake
+                             ? handshakes_->dismiss(peer.number)
+                             : connections_.dismiss(connection_id{peer.number}, gives_way_);
     if (!is_gone) continue;
     ++dismissed_;
     dismissed_of_ = host;
@@ -216,14 +216,15 @@ void admission::let_in() noexcept {
   try {
     report_dismissed();
     if (!handshakes_) return;
-    for (auto& one : handshakes_->take_callers()) {
-      take(std::move(one.stream), std::move(one.who)).read_soon();
+    for (auto& caller : handshakes_->take_callers()) {
+      take(std::move(caller.stream), std::move(caller.who)).read_soon();
     }
     if (stopped_) handshakes_->clear();
     handshakes_->advance(iteration_.now);
-    for (auto const& one : handshakes_->take_refusals()) {
+    for (auto const& refusal : handshakes_->take_refusals()) {
       ++handshakes_failed_;
-      iteration_.report(core::severity::warning, {one.peer, " was not let in: ", one.why.text()});
+      iteration_.report(core::severity::warning,
+                        {refusal.peer, " was not let in: ", refusal.why.text()});
     }
   } catch (std::exception const& e) {
     iteration_.report(core::severity::error, {"a connection was not accepted: ", e.what()});

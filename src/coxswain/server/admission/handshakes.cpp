@@ -157,12 +157,12 @@ void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream,
   auto const ends = deadline_after(now, limits_.longest);
   auto made =
       std::make_unique<handshake>(*this, number, std::move(stream), std::move(who), now, ends);
-  auto& one = *all_.emplace(number, std::move(made)).first->second;
-  pending_peers_.came({pending_peers::peer::kind::handshake, number}, one.host());
-  plan(one, ends);
-  auto& queue = waiting_[one.host()];
+  auto& handshake = *all_.emplace(number, std::move(made)).first->second;
+  pending_peers_.came({pending_peers::peer::kind::handshake, number}, handshake.host());
+  plan(handshake, ends);
+  auto& queue = waiting_[handshake.host()];
   queue.insert(number);
-  if (queue.size() == 1) start_next(one.host(), now);
+  if (queue.size() == 1) start_next(handshake.host(), now);
 }
 
 // Starts the waiting ones of this host, as far as its rate allows, and schedules the next.
@@ -195,31 +195,31 @@ void handshakes::advance(time_point now) {
   while (!due_.empty() && due_.begin()->first <= now) visit(*all_.at(due_.begin()->second), now);
 }
 
-void handshakes::visit(handshake& one, time_point now) {
-  if (!one.is_started() && now < one.ends()) return start_next(one.host(), now);
-  if (!one.is_closing()) {
-    refusals_.push_back({one.peer(),
+void handshakes::visit(handshake& handshake, time_point now) {
+  if (!handshake.is_started() && now < handshake.ends()) return start_next(handshake.host(), now);
+  if (!handshake.is_closing()) {
+    refusals_.push_back({handshake.peer(),
                          {errc::deadline_exceeded, "There was no whole TLS handshake within " +
                                                        core::in_words(limits_.longest) + "."}});
   }
-  forget(one);
+  forget(handshake);
 }
 
-void handshakes::plan(handshake& one, time_point when) {
-  auto node = due_.extract({one.planned, one.number()});
-  one.planned = when;
+void handshakes::plan(handshake& handshake, time_point when) {
+  auto node = due_.extract({handshake.planned, handshake.number()});
+  handshake.planned = when;
   if (node.empty()) {
-    due_.emplace(when, one.number());
+    due_.emplace(when, handshake.number());
   } else {
     node.value().first = when;
     due_.insert(std::move(node));
   }
 }
 
-void handshakes::forget(handshake& one) {
-  auto const number = one.number();
-  auto const host = one.host();
-  due_.erase({one.planned, number});
+void handshakes::forget(handshake& handshake) {
+  auto const number = handshake.number();
+  auto const host = handshake.host();
+  due_.erase({handshake.planned, number});
   pending_peers_.left({pending_peers::peer::kind::handshake, number});
   all_.erase(number);
   auto const at = waiting_.find(host);
@@ -232,18 +232,19 @@ void handshakes::forget(handshake& one) {
 std::vector<handshakes::caller> handshakes::take_callers() {
   std::vector<caller> callers;
   for (auto const number : std::exchange(over_, {})) {
-    auto& one = *all_.at(number);
-    if (!one.is_closing()) callers.push_back({one.who(), one.take_stream()});
-    forget(one);
+    auto& handshake = *all_.at(number);
+    if (!handshake.is_closing()) callers.push_back({handshake.who(), handshake.take_stream()});
+    forget(handshake);
   }
   return callers;
 }
 
 bool handshakes::dismiss(std::uint64_t number) {
-  auto& one = *all_.at(number);
+  auto& handshake = *all_.at(number);
   bool const is_over = std::find(over_.begin(), over_.end(), number) != over_.end();
-  if (is_over || now_ < one.begun() + dismissed_after || one.stream().has_unread()) return false;
-  forget(one);
+  if (is_over || now_ < handshake.begun() + dismissed_after || handshake.stream().has_unread())
+    return false;
+  forget(handshake);
   return true;
 }
 

@@ -24,7 +24,7 @@ time_point host_pace::begin(time_point now, std::string_view host) {
 }
 
 void host_pace::forget_rested(time_point now) {
-  std::erase_if(next_, [&](auto const& one) { return one.second <= now - burst_; });
+  std::erase_if(next_, [&](auto const& entry) { return entry.second <= now - burst_; });
   size_to_check_ = std::max(hosts_min, next_.size() * 2);
 }
 

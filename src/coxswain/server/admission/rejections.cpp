@@ -78,7 +78,7 @@ std::string_view no_http() {
 
 std::string speaks_http_only(std::vector<std::string> const& addresses) {
   std::string at;
-  for (auto const& one : addresses) at += (at.empty() ? "" : " or ") + one;
+  for (auto const& address : addresses) at += (at.empty() ? "" : " or ") + address;
   return goodbye_frame({errc::failed_precondition,
                         "This is the port of the coordinator's status page, which speaks HTTP. The "
                         "coordinator itself is at " +

@@ -53,9 +53,9 @@ bool backpressure::admit(time_point now, connection_id from, line& on) {
 void backpressure::let_large_arrive(time_point now, connection_id from, line& on) {
   auto& session = on.grpc->session;
   on.has_large = true;
-  while (auto const one = session.asking()) {
+  while (auto const call = session.asking()) {
     std::size_t const bytes = session.asks_for();
-    large_frame const which{from, one->value};
+    large_frame const which{from, call->value};
     bool may = has_room_for_frame(bytes);
     try {
       if (may) session.allow();
@@ -70,8 +70,8 @@ void backpressure::let_large_arrive(time_point now, connection_id from, line& on
 
 void backpressure::check_large(connection_id from, line& on) {
   if (on.grpc) {
-    on.has_large = large_frames_.forget_if(from, [&](large_frame one) {
-      return on.grpc->session.arriving_bytes(http2::stream_id{one.stream}) == 0;
+    on.has_large = large_frames_.forget_if(from, [&](large_frame frame) {
+      return on.grpc->session.arriving_bytes(http2::stream_id{frame.stream}) == 0;
     });
     return;
   }
@@ -97,11 +97,11 @@ void backpressure::check_memory(time_point now) {
 std::optional<connection_id> backpressure::most_unread_without_task() const {
   std::optional<connection_id> most;
   std::size_t bytes = unread_min;
-  lines_.each([&](connection_id id, line const& one) {
-    if (one.out.queued_bytes() <= bytes || !one.takes_input() || one.grpc || one.trunk) return;
+  lines_.each([&](connection_id id, line const& line) {
+    if (line.out.queued_bytes() <= bytes || !line.takes_input() || line.grpc || line.trunk) return;
     if (core_.logic().share_of(id) == core::share_kind::task) return;
     most = id;
-    bytes = one.out.queued_bytes();
+    bytes = line.out.queued_bytes();
   });
   return most;
 }

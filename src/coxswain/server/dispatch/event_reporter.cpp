@@ -15,7 +15,7 @@ void event_reporter::deliver(time_point now) {
   if (!has_events()) return;
   auto events = std::exchange(room_, {});  // the log may call back
   core_.take_events(now, events);
-  for (auto& one : reported_) events.push_back(std::move(one));
+  for (auto& event : reported_) events.push_back(std::move(event));
   reported_.clear();
   if (log_) log_events(events);
   events.clear();
@@ -23,9 +23,9 @@ void event_reporter::deliver(time_point now) {
 }
 
 void event_reporter::log_events(std::vector<core::event> const& events) const {
-  for (auto const& one : events) {
+  for (auto const& event : events) {
     try {
-      log_(one);
+      log_(event);
     } catch (std::exception const&) {
     }
   }

@@ -36,21 +36,21 @@ class large_frames {
   }
 
   void forget(large_frame which) {
-    erase_if([which](large_frame one) { return one == which; });
+    erase_if([which](large_frame frame) { return frame == which; });
   }
 
   // All of the connection.
   void forget(connection_id from) {
-    erase_if([from](large_frame one) { return one.from == from; });
+    erase_if([from](large_frame frame) { return frame.from == from; });
   }
 
   // Those of the connection for which `is_over` holds. Whether it has others.
   template <class Predicate>
   bool forget_if(connection_id from, Predicate is_over) {
     bool has_others = false;
-    erase_if([&](large_frame one) {
-      if (one.from != from) return false;
-      bool const goes = is_over(one);
+    erase_if([&](large_frame frame) {
+      if (frame.from != from) return false;
+      bool const goes = is_over(frame);
       has_others |= !goes;
       return goes;
     });
@@ -71,8 +71,8 @@ class large_frames {
   [[nodiscard]] std::vector<connection_id> connections() const {
     std::vector<connection_id> all;
     for (auto const* some : {&waiting_, &arriving_}) {
-      for (timed const& one : *some) {
-        if (one.which.stream == 0) all.push_back(one.which.from);
+      for (timed const& entry : *some) {
+        if (entry.which.stream == 0) all.push_back(entry.which.from);
       }
     }
     return all;
@@ -83,7 +83,7 @@ class large_frames {
     if (waiting_.empty()) return std::nullopt;
     auto next = time_point::max();
     for (auto const* some : {&waiting_, &arriving_}) {
-      for (timed const& one : *some) next = std::min(next, one.until);
+      for (timed const& entry : *some) next = std::min(next, entry.until);
     }
     return next;
   }
@@ -93,8 +93,8 @@ class large_frames {
     std::vector<large_frame> due;
     if (waiting_.empty()) return due;
     for (auto const* some : {&waiting_, &arriving_}) {
-      for (timed const& one : *some) {
-        if (one.until <= now) due.push_back(one.which);
+      for (timed const& entry : *some) {
+        if (entry.until <= now) due.push_back(entry.which);
       }
     }
     return due;
@@ -109,7 +109,7 @@ class large_frames {
   template <class Predicate>
   void erase_if(Predicate goes) {
     for (auto* const some : {&waiting_, &arriving_}) {
-      std::erase_if(*some, [&](timed const& one) { return goes(one.which); });
+      std::erase_if(*some, [&](timed const& entry) { return goes(entry.which); });
     }
   }
 

@@ -19,7 +19,7 @@ class line_table {
   explicit line_table(recorded_core& core) : core_{core} {}
 
   // Throws std::bad_alloc.
-  void add(connection_id id, std::unique_ptr<line> one) { all_.emplace(id, std::move(one)); }
+  void add(connection_id id, std::unique_ptr<line> line) { all_.emplace(id, std::move(line)); }
   // Does nothing if there is none.
   void erase(connection_id id) { all_.erase(id); }
 
@@ -34,7 +34,7 @@ class line_table {
   // Visits all, with their ids.
   template <class Visit>
   void each(Visit visit) const {
-    all_.each([&](connection_id id, std::unique_ptr<line> const& one) { visit(id, *one); });
+    all_.each([&](connection_id id, std::unique_ptr<line> const& line) { visit(id, *line); });
   }
 
   // The connection has more to write, or reading from it was paused or resumed.

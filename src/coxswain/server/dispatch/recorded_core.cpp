@@ -61,12 +61,12 @@ connection_id recorded_core::connected(time_point now, std::string peer,
 
 // In replies about the whole job.
 void recorded_core::show_leader(time_point now, std::vector<core::outgoing>& in) const {
-  for (auto& one : in) {
-    auto const* const picture = std::get_if<boxed<core::snapshot>>(&one.what->value);
+  for (auto& input : in) {
+    auto const* const picture = std::get_if<boxed<core::snapshot>>(&input.what->value);
     if (picture == nullptr || (*picture)->coordinator == incarnation{}) continue;
     boxed<core::snapshot> shown{*picture};
     shown->leader = journal_->leader(now);
-    one.what = core::make_ok_answer(std::move(shown));
+    input.what = core::make_ok_answer(std::move(shown));
   }
 }
 
@@ -112,7 +112,7 @@ void recorded_core::advance(time_point now) {
 
 void recorded_core::take_events(time_point now, std::vector<core::event>& into) {
   core_.take_events(into);
-  for (auto const& one : into) recorder_.write_event(now, one);
+  for (auto const& event : into) recorder_.write_event(now, event);
 }
 
 }  // namespace coxswain::server

@@ -116,13 +116,13 @@ void tcp_store_connections::send(time_point now, line& on, core::outgoing const&
 
 void tcp_store_connections::apply(time_point now, connection_id of, line& on,
                                   tcp_store::output&& what) {
-  for (auto& one : what.to_core) core_.received(now, of, std::move(one));
+  for (auto& input : what.to_core) core_.received(now, of, std::move(input));
   if (what.to_client.empty() || on.out.ends()) return;
   ++replies_sent_;
   try {
-    for (auto const& one : what.to_client) {
-      on.out.append([&](std::string& out) { out += one.copied; });
-      if (one.shared.size() != 0) on.out.append(one.shared);
+    for (auto const& piece : what.to_client) {
+      on.out.append([&](std::string& out) { out += piece.copied; });
+      if (piece.shared.size() != 0) on.out.append(piece.shared);
     }
   } catch (std::exception const&) {  // out of memory
     on.out.abandon();
@@ -155,7 +155,7 @@ void tcp_store_connections::wrote(time_point now, connection_id to, line& on) {
 void tcp_store_connections::closed_in_order(time_point now, connection_id from, line& on) {
   tcp_store::output last;
   on.tcp_store->client.closed_in_order(last);
-  for (auto& one : last.to_core) core_.received(now, from, std::move(one));
+  for (auto& input : last.to_core) core_.received(now, from, std::move(input));
 }
 
 // Its session has nothing to resume.

@@ -130,7 +130,7 @@ void etcd_journal::name_leader(std::string address, std::uint64_t term) {
 // Inputs that are not sent to etcd yet count as one more entry.
 std::optional<core::snapshot::leadership> etcd_journal::leader(time_point now) const {
   core::snapshot::leadership made{leader_, term_, end_.entry - writer_->durable(), 0, {}};
-  for (auto const& one : ends_) made.lag_bytes += one.bytes;
+  for (auto const& batch : ends_) made.lag_bytes += batch.bytes;
   auto oldest = ends_.empty() ? pending_since_ : ends_.front().since;
   if (pending_since_) {
     ++made.lag_entries;

@@ -203,10 +203,10 @@ std::string file_journal::set_aside() {
   auto const move = [&](std::string const& path) {
     if (!problem) fs::rename(path, to / fs::path{path}.filename(), problem);
   };
-  for (auto const& one : fs::directory_iterator{directory_, problem}) {
-    auto const path = one.path().string();
-    bool const stays = one.path().filename() == "lock" || path == reserve_path(directory_);
-    if (one.is_regular_file() && !stays) move(path);
+  for (auto const& entry : fs::directory_iterator{directory_, problem}) {
+    auto const path = entry.path().string();
+    bool const stays = entry.path().filename() == "lock" || path == reserve_path(directory_);
+    if (entry.is_regular_file() && !stays) move(path);
   }
   if (problem) {
     throw unavailable("cannot move the files of a job that is over to '" + to + "'",
@@ -272,7 +272,7 @@ status file_journal::wait_until_durable() {
 void file_journal::start_synchronizing() {
   in_use_ = std::exchange(closed_, {});
   std::vector<int> files;
-  for (auto const& one : in_use_) files.push_back(one.value());
+  for (auto const& file : in_use_) files.push_back(file.value());
   if (segment_) files.push_back(segment_.value());
   synchronizing_ = number_;
   unsynchronized_bytes_ = 0;
@@ -337,8 +337,8 @@ void file_journal::count_files() {
   std::error_code problem;
   bytes_kept_ = 0;
   bytes_at_count_ = bytes_written_;
-  for (auto const& one : fs::directory_iterator{directory_, problem}) {
-    if (number_of(one.path().string())) bytes_kept_ += one.file_size(problem);
+  for (auto const& entry : fs::directory_iterator{directory_, problem}) {
+    if (number_of(entry.path().string())) bytes_kept_ += entry.file_size(problem);
   }
 }
 
@@ -484,11 +484,11 @@ void file_journal::use_snapshot(std::uint64_t number) {
   ++counts_.snapshots;
   snapshot_bytes_ = fs::file_size(snapshot_path(directory_, number), problem);
   auto const oldest = std::exchange(last_snapshot_, number);
-  for (auto const& one : fs::directory_iterator{directory_, problem}) {
-    auto const path = one.path().string();
+  for (auto const& entry : fs::directory_iterator{directory_, problem}) {
+    auto const path = entry.path().string();
     auto const of = number_of(path);
     if (!of || *of > oldest || path == snapshot_path(directory_, oldest)) continue;
-    fs::remove(one.path(), problem);
+    fs::remove(entry.path(), problem);
   }
   count_files();
 }

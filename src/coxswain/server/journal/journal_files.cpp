@@ -41,11 +41,11 @@ std::string path_of(std::string const& directory, std::uint64_t number,
 
 void list_files(journal_files& into, std::string const& directory) {
   std::error_code problem;
-  for (auto const& one : fs::directory_iterator{directory, problem}) {
-    auto path = one.path().string();
+  for (auto const& entry : fs::directory_iterator{directory, problem}) {
+    auto path = entry.path().string();
     auto const number = number_of(path);
     if (!number) continue;
-    if (one.path().extension() == segment_extension) {
+    if (entry.path().extension() == segment_extension) {
       into.segments.push_back({.path = std::move(path), .first = *number});
     } else {
       into.snapshots.push_back({std::move(path), *number});
@@ -61,7 +61,8 @@ void list_files(journal_files& into, std::string const& directory) {
 // The batches continue after the last snapshot, or from the beginning.
 void begin_at_snapshot(journal_files& into, std::string const& directory, std::uint64_t newest) {
   bool const had_snapshots = !into.snapshots.empty();
-  std::erase_if(into.snapshots, [newest](snapshot_file const& one) { return one.number > newest; });
+  std::erase_if(into.snapshots,
+                [newest](snapshot_file const& file) { return file.number > newest; });
   for (; !into.snapshots.empty(); into.snapshots.pop_back()) {
     auto const& last = into.snapshots.back();
     auto const bytes = content_of(last.path);
@@ -72,7 +73,7 @@ void begin_at_snapshot(journal_files& into, std::string const& directory, std::u
       into.last_written = found->written;
       into.behaviour = found->behaviour;
       std::erase_if(into.segments,
-                    [&](segment_file const& one) { return one.first <= last.number; });
+                    [&](segment_file const& segment) { return segment.first <= last.number; });
       return;
     }
     into.unreadable.push_back(last);
@@ -200,12 +201,12 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
   for (std::size_t i = 0; i < made.segments.size(); ++i) {
     find_gap(made, i, directory);
     if (!made.damage.ok()) return made;
-    auto& one = made.segments[i];
-    auto const bytes = content_of(one.path);
-    auto const end = follow(made, one, bytes);
+    auto& segment = made.segments[i];
+    auto const bytes = content_of(segment.path);
+    auto const end = follow(made, segment, bytes);
     if (end == segment_end::whole) continue;
     bool const is_last = i + 1 == made.segments.size();
-    auto const rest = std::string_view{bytes}.substr(one.valid_bytes);
+    auto const rest = std::string_view{bytes}.substr(segment.valid_bytes);
     std::string why;
     if (end == segment_end::damaged) {
       why = "later batches are whole";
@@ -215,7 +216,7 @@ journal_files read_journal(std::string const& directory, std::uint64_t newest) {
       why = "this is no end that a process can have left";
     }
     if (!why.empty()) {
-      made.damage = damaged(one, directory, made.last_number, why);
+      made.damage = damaged(segment, directory, made.last_number, why);
       made.damaged_segment = i;
       return made;
     }

@@ -45,8 +45,8 @@ status outcome_of_loading(snapshot_file const& from, core::config const& options
 
 // The number of the last snapshot that is not damaged; zero: none.
 std::uint64_t usable_snapshot(std::vector<checked_snapshot> const& all) {
-  auto const last = std::find_if(all.rbegin(), all.rend(), [](checked_snapshot const& one) {
-    return !is_damaged(one.outcome);
+  auto const last = std::find_if(all.rbegin(), all.rend(), [](checked_snapshot const& snapshot) {
+    return !is_damaged(snapshot.outcome);
   });
   return last == all.rend() ? 0 : last->file.number;
 }
@@ -56,7 +56,7 @@ void check_earlier(journal_check& into, std::string const& directory) {
   auto const used = into.used.snapshots.empty() ? 0 : into.used.snapshots.back().number;
   auto const oldest =
       std::find_if(into.snapshots.begin(), into.snapshots.end(),
-                   [](checked_snapshot const& one) { return !is_damaged(one.outcome); });
+                   [](checked_snapshot const& snapshot) { return !is_damaged(snapshot.outcome); });
   bool const has_beginning = fs::exists(segment_path(directory, 1));
   if (used == 0 || (!has_beginning && oldest->file.number == used)) return;
   auto const all = read_journal(directory, has_beginning ? 0 : oldest->file.number);
@@ -168,9 +168,9 @@ journal_check check_journal(std::string const& directory) {
   auto const options = config_of(*made.used.head);
   auto all = made.used.snapshots;
   all.insert(all.end(), made.used.unreadable.rbegin(), made.used.unreadable.rend());
-  for (auto& one : all) {
-    auto outcome = outcome_of_loading(one, options);
-    made.snapshots.push_back({std::move(one), std::move(outcome)});
+  for (auto& snapshot : all) {
+    auto outcome = outcome_of_loading(snapshot, options);
+    made.snapshots.push_back({std::move(snapshot), std::move(outcome)});
   }
   auto const usable = usable_snapshot(made.snapshots);
   bool const is_last_usable =
@@ -193,8 +193,8 @@ journal_cut repair_journal(std::string const& directory) {
     bool const is_earlier = removes_earlier && snapshot.file.number < used;
     if (is_damaged(snapshot.outcome) || is_earlier) set_aside(made, snapshot.file.path);
   }
-  for (auto const& one : found.earlier) {
-    if (removes_earlier) set_aside(made, one.path);
+  for (auto const& file : found.earlier) {
+    if (removes_earlier) set_aside(made, file.path);
   }
   if (!made.kept_in.empty()) sync_directory(directory);
   return made;

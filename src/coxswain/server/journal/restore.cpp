@@ -46,8 +46,8 @@ class progress_report {
     if (to_) to_(so_far_);
   }
 
-  void replayed(batch const& one) {
-    so_far_.bytes += one.bytes();
+  void replayed(batch const& batch) {
+    so_far_.bytes += batch.bytes();
     auto const now = std::chrono::steady_clock::now();
     if (!to_ || now - last_ < 1s) return;
     last_ = now;
@@ -80,7 +80,7 @@ status check_options(core::config const& now, wire::recording_head const& then) 
   auto const defaults = settings_of(core::config{});
   auto const value_in = [](auto const& settings, std::string const& name) {
     auto const at = std::find_if(settings.begin(), settings.end(),
-                                 [&](auto const& one) { return one.first == name; });
+                                 [&](auto const& setting) { return setting.first == name; });
     return at == settings.end() ? std::optional<std::string>{} : at->second;
   };
   for (auto const& setting : settings_of(now)) {
@@ -150,10 +150,10 @@ std::optional<restored_core> restore(file_journal& from, options const& o, time_
   std::optional<restored_core> made;
   try {
     made = restore_core(std::move(core), *found.head, started, [&](take_records const& take) {
-      each_batch(found, [&](batch const& one) {
-        check_behaviour(one.behaviour);
-        take(one.payload);
-        progress.replayed(one);
+      each_batch(found, [&](batch const& batch) {
+        check_behaviour(batch.behaviour);
+        take(batch.payload);
+        progress.replayed(batch);
       });
     });
   } catch (error const& problem) {

@@ -160,7 +160,8 @@ void recorder::write(time_point now, core::owner_input const& what) {
     credentials_ = given->by;
   }
   std::string content;
-  wire::record input = std::visit([&](auto const& one) { return record_of(one, content); }, what);
+  wire::record input =
+      std::visit([&](auto const& alternative) { return record_of(alternative, content); }, what);
   input.at = now - start_;
   input.content = content;
   write_input(input);
@@ -292,7 +293,7 @@ void recorder::keep(wire::record const& what) {
       kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
     } catch (std::bad_alloc const&) {
       // Memory is needed elsewhere: the recording so far is dropped, and starts again.
-      for (auto const& one : kept_) head_.lost += one.records();
+      for (auto const& section : kept_) head_.lost += section.records();
       ++head_.lost;
       kept_bytes_ = 0;
       return kept_.clear();
@@ -309,7 +310,7 @@ void recorder::keep(wire::record const& what) {
 std::string recorder::recording() const {
   std::string all;
   wire::append(all, head_);
-  for (auto const& one : kept_) all += one.bytes();
+  for (auto const& section : kept_) all += section.bytes();
   return all;
 }
 

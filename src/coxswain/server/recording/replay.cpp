@@ -37,14 +37,14 @@ std::uint64_t version_of(core::coordinator const& of, std::string const& key) {
 
 std::string records_of(journal_files const& journal) {
   std::string all;
-  each_batch(journal, [&all](batch const& one) {
-    if (one.behaviour != core::behaviour) {
+  each_batch(journal, [&all](batch const& batch) {
+    if (batch.behaviour != core::behaviour) {
       throw error{{errc::failed_precondition, "The journal has inputs of behaviour " +
-                                                  std::to_string(one.behaviour) +
+                                                  std::to_string(batch.behaviour) +
                                                   ", and this program replays those of behaviour " +
                                                   std::to_string(core::behaviour) + "."}};
     }
-    all += one.payload;
+    all += batch.payload;
   });
   return all;
 }
@@ -158,7 +158,7 @@ std::string replay::compare_output(wire::record const& then) {
   if (found > then.number) return text_of(messages_left_[then.number]) + " is not in the recording";
   bool const is_alone = found == 1 && output_.empty();
   auto const first = found > 0 ? text_of(messages_left_.front()) : "no message";
-  for (auto const& one : messages_left_) output_.add(one);
+  for (auto const& message : messages_left_) output_.add(message);
   messages_left_.clear();
   compared_.messages += found;
   auto const digest = output_.take();

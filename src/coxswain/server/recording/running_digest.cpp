@@ -49,7 +49,7 @@ class content {
       put(what.utc_offset_s);
     } else if constexpr (core::is_list<T>) {
       number(what.size());
-      for (auto const& one : what) put<Meaning>(one);
+      for (auto const& item : what) put<Meaning>(item);
     } else if constexpr (core::is_optional<T>) {
       number(what ? 1 : 0);
       if (what) put<Meaning>(*what);

@@ -96,12 +96,12 @@ std::string recorded(std::vector<core::credential> const& all) {
 std::optional<std::vector<core::credential>> recorded_credentials(std::string const& text) {
   std::vector<core::credential> all;
   for (std::string_view rest = text; !rest.empty();) {
-    auto const one = rest.substr(0, rest.find(','));
-    auto const space = one.find(' ');
-    auto const as = core::role_named(one.substr(0, space));
+    auto const item = rest.substr(0, rest.find(','));
+    auto const space = item.find(' ');
+    auto const as = core::role_named(item.substr(0, space));
     if (!as || space == std::string_view::npos) return std::nullopt;
-    all.push_back({*as, std::string{one.substr(space + 1)}});
-    rest.remove_prefix(std::min(rest.size(), one.size() + std::string_view{", "}.size()));
+    all.push_back({*as, std::string{item.substr(space + 1)}});
+    rest.remove_prefix(std::min(rest.size(), item.size() + std::string_view{", "}.size()));
   }
   return all;
 }

@@ -36,33 +36,33 @@ struct peer {
 
 using wait_for = asio::posix::stream_descriptor::wait_type;
 
-asio::awaitable<void> wait(std::shared_ptr<peer> one, wait_for what) {
+asio::awaitable<void> wait(std::shared_ptr<peer> from, wait_for what) {
   boost::system::error_code ignored;
-  co_await one->ready.async_wait(what, asio::redirect_error(asio::use_awaitable, ignored));
+  co_await from->ready.async_wait(what, asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-asio::awaitable<bool> shake_hands(std::shared_ptr<peer> one, net::tls_stream& tls) {
+asio::awaitable<bool> shake_hands(std::shared_ptr<peer> from, net::tls_stream& tls) {
   using step = net::tls_stream::step;
-  while (!one->is_late) {
+  while (!from->is_late) {
     auto const now = tls.handshake();
     if (now == step::done) co_return true;
     if (now == step::failed) co_return false;
     auto what = asio::posix::stream_descriptor::wait_read;
     if (now == step::wants_write) what = asio::posix::stream_descriptor::wait_write;
-    co_await wait(one, what);
+    co_await wait(from, what);
   }
   co_return false;
 }
 
 // False at its end. What it says does not matter.
-asio::awaitable<bool> read(std::shared_ptr<peer> one) {
+asio::awaitable<bool> read(std::shared_ptr<peer> from) {
   using outcome = net::transfer::outcome;
   std::array<char, 4096> some;
-  while (!one->is_late) {
-    auto const got = one->stream->read_some(some);
+  while (!from->is_late) {
+    auto const got = from->stream->read_some(some);
     if (got.how == outcome::done) co_return true;
     if (got.how != outcome::would_block) break;
-    co_await wait(one, asio::posix::stream_descriptor::wait_read);
+    co_await wait(from, asio::posix::stream_descriptor::wait_read);
   }
   co_return false;
 }
@@ -92,7 +92,7 @@ void redirector::start() {
 }
 
 void redirector::stop() {
-  for (auto const& one : accepting_) one->release();
+  for (auto const& acceptor : accepting_) acceptor->release();
   accepting_.clear();
 }
 
@@ -154,24 +154,24 @@ asio::awaitable<void> redirector::answer(std::shared_ptr<redirector> self, int s
     tls = made.get();
     stream = std::move(made);
   }
-  auto const one = std::make_shared<peer>(self->io_, std::move(stream));
-  one->limit.expires_after(self->timeout_);
-  one->limit.async_wait([weak = std::weak_ptr{one}](boost::system::error_code aborted) {
+  auto const new_peer = std::make_shared<peer>(self->io_, std::move(stream));
+  new_peer->limit.expires_after(self->timeout_);
+  new_peer->limit.async_wait([weak = std::weak_ptr{new_peer}](boost::system::error_code aborted) {
     auto const late = aborted ? nullptr : weak.lock();
     if (!late) return;
     late->is_late = true;
     late->ready.cancel();
   });
   if (tls != nullptr) {
-    bool const is_secure = co_await shake_hands(one, *tls);
+    bool const is_secure = co_await shake_hands(new_peer, *tls);
     if (!is_secure) co_return;
   }
-  bool const has_spoken = co_await read(one);
+  bool const has_spoken = co_await read(new_peer);
   if (!has_spoken) co_return;
   iovec const piece{self->goodbye_.data(), self->goodbye_.size()};
-  static_cast<void>(one->stream->write_some({&piece, 1}));
-  one->stream->shut_write();
-  while (co_await read(one)) {
+  static_cast<void>(new_peer->stream->write_some({&piece, 1}));
+  new_peer->stream->shut_write();
+  while (co_await read(new_peer)) {
   }
 }
 

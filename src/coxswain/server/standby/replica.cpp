@@ -92,14 +92,14 @@ void replica::entry(std::uint64_t number, std::string_view content) {
   partial_.clear();
 }
 
-void replica::take_batch(batch const& one) {
-  end_.batch = one.number;
-  end_.checksum = one.checksum;
-  end_.at = one.written.coordinator;
-  written_at_ = one.written.since_1970;
+void replica::take_batch(batch const& batch) {
+  end_.batch = batch.number;
+  end_.checksum = batch.checksum;
+  end_.at = batch.written.coordinator;
+  written_at_ = batch.written.since_1970;
   if (is_following_) arrived_ = clock_now();
-  if (one.behaviour != core::behaviour && obstacle_.empty()) {
-    obstacle_ = "its inputs are of behaviour " + std::to_string(one.behaviour) +
+  if (batch.behaviour != core::behaviour && obstacle_.empty()) {
+    obstacle_ = "its inputs are of behaviour " + std::to_string(batch.behaviour) +
                 ", and this program has behaviour " + std::to_string(core::behaviour);
     report_(core::severity::warning,
             "this standby cannot follow the job: " + obstacle_ +
@@ -108,7 +108,7 @@ void replica::take_batch(batch const& one) {
   if (!obstacle_.empty()) return;
   std::vector<core::outgoing> messages;
   std::vector<core::event> events;
-  auto records = wire::recording_reader::of_records(one.payload);
+  auto records = wire::recording_reader::of_records(batch.payload);
   while (auto const input = records.next()) {
     put_in(core_->logic, core_->started + input->at, *input);
     ++core_->inputs;

@@ -60,7 +60,7 @@ class replica final : public etcd::follower_events {
 
   void take_head(std::string_view head);
   void take_snapshot(etcd::job_state const& from);
-  void take_batch(batch const& one);
+  void take_batch(batch const& batch);
   void damaged(std::string text);
 
   options const& options_;
