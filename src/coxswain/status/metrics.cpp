@@ -210,7 +210,8 @@ void add_jax(families& to, server::statistics const& from) {
   to.counters("jax_calls_total",
               "Calls of JAX processes that were answered, by method and result.");
   for (auto const& call : from.jax_calls) {
-    to.add({{"method", call.method}, {"result", "ok"}}, static_cast<double>(call.calls - call.failed));
+    to.add({{"method", call.method}, {"result", "ok"}},
+           static_cast<double>(call.calls - call.failed));
     to.add({{"method", call.method}, {"result", "failed"}}, static_cast<double>(call.failed));
   }
 }
