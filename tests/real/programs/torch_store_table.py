@@ -1,7 +1,8 @@
-"""Makes each call of a table at torch's TCPStore and at Coxswain's store, direct and behind PrefixStores, and
-compares results, types, exception classes and times. Prints what differs though the table does not say so.
+"""Makes each call of a table at torch's TCPStore and at Coxswain's store, or at a TCPStore whose server is the
+coordinator, direct and behind PrefixStores, and compares results, types, exception classes and times; of TCPStores
+also the texts of exceptions. Prints what differs though the table does not say so.
 
-usage: torch_store_table.py HOST:PORT
+usage: torch_store_table.py store|tcp_store HOST:PORT
 """
 
 import datetime
@@ -16,6 +17,7 @@ from torch.distributed.elastic.utils import store as elastic
 import coxswain
 from coxswain import torch_extension
 
+KIND, ADDRESS = sys.argv[1:]
 SLOWNESS = float(os.environ.get("COXSWAIN_SLOWNESS", "1"))
 TIMEOUT = datetime.timedelta(seconds=0.3)
 SHORT = datetime.timedelta(seconds=0.1)
@@ -84,6 +86,7 @@ row("set get", "bytearray", lambda s, k: (s.set(k, bytearray(b"v")), s.get(k)))
 row("set get", "an empty value", lambda s, k: (s.set(k, ""), s.get(k)))
 row("set get", "an empty key", lambda s, k: (s.set("", k), s.get("") == k.encode(), s.delete_key("")))
 row("set get", "not ASCII", lambda s, k: (s.set(k + "ü", "ü"), s.get(k + "ü")))
+row("set get", "3 MiB", lambda s, k: (s.set(k, "x" * (3 << 20)), s.get(k) == b"x" * (3 << 20)))
 row("set get", "slashes", lambda s, k: [(s.set(k + one, one), s.get(k + one)) for one in ("/", "//a", "%2F", "%")])
 row("set get", "keys as bytes", lambda s, k: (s.set(k.encode(), "v"), s.get(k), s.get(k.encode())))
 row("set get", "a key as bytearray", lambda s, k: (s.set(bytearray(k.encode()), "v"), s.get(k)))
@@ -192,9 +195,13 @@ row("list_keys", "list_keys", lambda s, k: (
     ours=WITHOUT_EXTENSION, where=PREFIXED, only_if=hasattr(dist.Store, "list_keys"))
 
 
+def text_of(problem):
+    return str(problem).partition("Invoked with: ")[0]  # the store
+
+
 def is_same(expected, got):
     if isinstance(expected, Exception):
-        return isinstance(got, type(expected))
+        return isinstance(got, type(expected)) and (KIND == "store" or text_of(got) == text_of(expected))
     if isinstance(expected, (tuple, list)):
         return type(got) is type(expected) and len(got) == len(expected) and all(map(is_same, expected, got))
     return type(got) is type(expected) and got == expected
@@ -236,13 +243,25 @@ def compare(theirs, ours):
                 yield f"{how}: {name}: after {our_time:.2f} s, at a TCPStore after {their_time:.2f} s"
 
 
+def stores():
+    """Torch's own, and ours."""
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    if KIND == "store":
+        job = coxswain.Client(ADDRESS, 0)
+        job.join()
+        return server, coxswain.Store(job).for_torch()
+    # The others differ, and end the connection.
+    ROWS[:] = [one for one in ROWS if DIFFERENT.get(one[1], (PREFIXED,))[0] == PREFIXED]
+    DIFFERENT.clear()
+    host, _, port = ADDRESS.rpartition(":")
+    return [dist.TCPStore(*at, is_master=False) for at in (("127.0.0.1", server.port), (host, int(port)))] + [server]
+
+
 def main():
-    job = coxswain.Client(sys.argv[1], 0)
-    job.join()
     covered = {method for methods, _, _ in ROWS for method in methods}
     lines = [f"no row for {name}" for name in dir(dist.Store) if not name.startswith("_") and name not in covered]
-    server = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    lines += compare(ways(server), ways(coxswain.Store(job).for_torch()))
+    theirs, ours, *_kept = stores()
+    lines += compare(ways(theirs), ways(ours))
     print("\n".join([*lines, f"{len(ROWS)} rows compared, {len(lines)} differ"]), flush=True)
     os._exit(bool(lines))
 
