@@ -25,7 +25,7 @@ struct random_calls {
 
   request any_request() {
     auto asked = harness::about(below(3), "n" + std::to_string(below(3)), "v");
-    asked.self = incarnation{10 + 100 * below(3) + asked.task->id};
+    asked.self = incarnation{10 + 100 * below(3) + static_cast<std::uint32_t>(asked.task->id)};
     if (h.of == generation::second && below(3) == 0) asked.task->job = "jax_worker";
     asked.counter = below(3);
     asked.timeout_ms = 1 + below(3000);

@@ -897,9 +897,9 @@ BOOST_AUTO_TEST_CASE(cancelled_calls_leave_nothing_behind) {
 BOOST_AUTO_TEST_CASE(no_state_is_kept_for_tasks_outside_the_job) {
   harness h{1};
   auto const c = h.connect();
-  for (std::int32_t task = 1; task < 100; ++task) {
+  for (std::uint32_t task = 1; task < 100; ++task) {
     auto asked = harness::by(task);
-    asked.self = incarnation{static_cast<std::uint64_t>(task) + 1000};
+    asked.self = incarnation{task + 1000};
     BOOST_TEST(h.code(h.call(c, method::register_task, asked)) == "INVALID_ARGUMENT");
   }
   h.entrance().check_invariants();

@@ -16,7 +16,6 @@ namespace coxswain::core {
 namespace {
 
 struct field_counter {
-  static constexpr bool loads = false;
   void members(auto const&... all) { count += sizeof...(all); }
   void check(bool, char const*) {}
 
