@@ -36,14 +36,6 @@ pipe_ends open_pipe() {
   return {net::descriptor{ends[0]}, net::descriptor{ends[1]}};
 }
 
-// Arguments or environment as exec wants them. The texts stay the caller's.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (auto& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Our own environment with the command's variables in place of those of the same name.
 std::vector<std::string> environment_of(child_command const& command) {
   std::vector<std::string> all;
@@ -119,6 +111,13 @@ int exec_problem(net::descriptor const& report) {
 }
 
 }  // namespace
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 std::string ending::text() const {
   if (!was_killed) return fmt::format("exited with status {}", number);

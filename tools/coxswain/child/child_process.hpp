@@ -33,6 +33,9 @@ struct ending {
   friend auto operator<=>(ending const&, ending const&) = default;
 };
 
+// Arguments or environment as exec wants them. The texts stay the caller's.
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 struct child_command {
   std::vector<std::string> arguments;  // the first is the program, looked for in PATH
   // Set in addition to our own environment; a value that is empty unsets the variable.

@@ -1,5 +1,6 @@
 #include "process/host_relay.hpp"
 
+#include "child/child_process.hpp"
 #include "options/tls.hpp"
 #include "process/user_directory.hpp"
 
@@ -56,14 +57,6 @@ std::vector<std::string> lines_of(std::string const& path) {
   std::vector<std::string> all;
   std::ifstream file{path};
   for (std::string line; std::getline(file, line);) all.push_back(line);
-  return all;
-}
-
-// Null-terminated, as exec takes it.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (auto& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
   return all;
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t brief_range_bytes_max = 256;
 constexpr std::size_t brief_known_max = 4;
 
 // Tasks that can be checked quickly: whether they are missing.
-constexpr std::size_t tasks_per_step = 16;
+constexpr std::size_t missing_tasks_per_step = 16;
 
 std::string_view state_text(missing_task const& m) {
   if (m.suspect) return "suspect";
@@ -52,7 +52,7 @@ std::string missing_tasks::brief(time_point now, parked const& p, meeting const&
 }
 
 void missing_tasks::count_looks() {
-  concerns_.kernel.tally.steps += concerns_.kernel.roster.size() / tasks_per_step;
+  concerns_.kernel.tally.steps += concerns_.kernel.roster.size() / missing_tasks_per_step;
 }
 
 barrier_failure missing_tasks::describe(time_point now, meeting const& m,
@@ -85,7 +85,7 @@ barrier_failure missing_tasks::describe_shared(time_point now, meeting const& m,
 barrier_failure missing_tasks::describe_shared(time_point now, std::vector<task_id> missing,
                                                std::uint32_t expected) {
   kernel& k = concerns_.kernel;
-  k.tally.steps += expected / tasks_per_step;
+  k.tally.steps += expected / missing_tasks_per_step;
   std::uint64_t const version = k.roster.version();
   bool const is_known =
       shared_ && shared_->at == now && shared_->version == version && shared_->missing == missing;

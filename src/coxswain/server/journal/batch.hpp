@@ -20,6 +20,7 @@
 
 #include "coxswain/base/time.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,8 @@ struct batch_time {
   duration since_boot{};
   duration since_1970{};
 };
+
+inline duration since_1970_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 struct batch {
   std::uint64_t number{};

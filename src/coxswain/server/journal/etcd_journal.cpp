@@ -5,7 +5,6 @@
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -53,8 +52,6 @@ bool append_without_value(std::string& out, wire::record const& input, std::size
   return true;
 }
 
-duration wall_clock() { return std::chrono::system_clock::now().time_since_epoch(); }
-
 }  // namespace
 
 std::shared_ptr<etcd_journal> etcd_journal::make(std::shared_ptr<etcd::client> by,
@@ -80,7 +77,7 @@ void etcd_journal::begin(wire::recording_head const& head) {
   std::string bytes(batch_head_bytes, '\0');
   wire::append(bytes, head);
   end_ = {};
-  end_.checksum = seal(bytes, 0, 0, 0, {duration::zero(), 0, duration::zero(), wall_clock()});
+  end_.checksum = seal(bytes, 0, 0, 0, {duration::zero(), 0, duration::zero(), since_1970_now()});
   has_begun_ = false;
   asio::co_spawn(by_->executor(), begin_log(shared_from_this(), std::move(bytes)), asio::detached);
 }
@@ -156,8 +153,8 @@ void etcd_journal::pump() {
 }
 
 void etcd_journal::seal_pending() {
-  end_.checksum =
-      seal(pending_, ++end_.batch, 0, end_.checksum, {end_.at, 0, duration::zero(), wall_clock()});
+  end_.checksum = seal(pending_, ++end_.batch, 0, end_.checksum,
+                       {end_.at, 0, duration::zero(), since_1970_now()});
   bytes_since_snapshot_ += pending_.size();
   for (std::size_t at = 0; at < pending_.size(); at += piece_bytes_max) {
     bool const is_last = pending_.size() - at <= piece_bytes_max;
@@ -206,7 +203,7 @@ status etcd_journal::write_snapshot(core::coordinator const& core, bool) {
   snapshot made;
   made.entry = end_.entry;
   made.bytes.resize(batch_head_bytes);
-  seal(made.bytes, end_.batch, 0, end_.checksum, {end_.at, 0, duration::zero(), wall_clock()});
+  seal(made.bytes, end_.batch, 0, end_.checksum, {end_.at, 0, duration::zero(), since_1970_now()});
   core.save([&made](std::string_view piece) {
     if (made.bytes.size() <= snapshot_bytes_max) made.bytes += piece;
   });

@@ -14,7 +14,7 @@
 namespace coxswain::server {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
 // Zero, or why one of them may not be on the disk. After an error the kernel forgets what it could
 // not write, so it must not be tried again.
@@ -50,7 +50,7 @@ synchronizer::~synchronizer() {
 }
 
 void synchronizer::start(std::vector<int> files) {
-  busy_since_ = clock::now();
+  busy_since_ = steady_clock::now();
   {
     std::lock_guard const lock{mutex_};
     files_ = std::move(files);
@@ -78,8 +78,8 @@ void synchronizer::work() {
     if (files_.empty()) return;
     auto const files = std::exchange(files_, {});
     lock.unlock();
-    auto const begun = clock::now();
-    outcome const made{synchronize(files), clock::now() - begun};
+    auto const begun = steady_clock::now();
+    outcome const made{synchronize(files), steady_clock::now() - begun};
     lock.lock();
     outcome_ = made;
     changed_.notify_all();

@@ -21,8 +21,6 @@ constexpr duration downtime_max = 1h;
 // Clocks drift by less in a few hours.
 constexpr duration shift_min = 1s;
 
-duration wall_clock() { return std::chrono::system_clock::now().time_since_epoch(); }
-
 }  // namespace
 
 void replica::begins(etcd::job_state from) {
@@ -152,9 +150,9 @@ bool replica::has_seen_the_end() const { return was_alive_ && !why_over().empty(
 std::optional<restored_core> replica::take(time_point now) {
   if (!core_ || !why_over().empty()) return std::nullopt;
   auto made = *std::exchange(core_, std::nullopt);
-  made.downtime =
-      arrived_ ? now - *arrived_
-               : std::clamp<duration>(wall_clock() - written_at_, duration::zero(), downtime_max);
+  made.downtime = arrived_ ? now - *arrived_
+                           : std::clamp<duration>(since_1970_now() - written_at_, duration::zero(),
+                                                  downtime_max);
   auto const started = now - end_.at - made.downtime;
   bool const is_close = std::chrono::abs(started - made.started) < shift_min;
   if (is_close && made.started + end_.at <= now) return made;
