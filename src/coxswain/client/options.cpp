@@ -120,7 +120,7 @@ std::set<std::string> places(std::string const& addresses) {
   std::set<std::string> all;
   auto const list = net::endpoint::parse_list(addresses);
   if (!list) return all;
-  for (auto const& one : *list) all.insert(normal_spelling(one));
+  for (auto const& address : *list) all.insert(normal_spelling(address));
   return all;
 }
 

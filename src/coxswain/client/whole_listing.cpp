@@ -47,7 +47,7 @@ asio::awaitable<void> catch_up(connection_ptr at, std::string directory, std::ui
     all.version = batch.version;
   }
   all.entries.clear();
-  for (auto& [_, one] : by_key) all.entries.push_back(std::move(one));
+  for (auto& [_, entry] : by_key) all.entries.push_back(std::move(entry));
 }
 
 asio::awaitable<whole_listing> list_once(connection_ptr at, std::string directory,

@@ -256,8 +256,8 @@ void agent::open_next(time_point now) {
 void agent::close_transport() {
   if (!has_transport() && phase_ != phase::connecting) return;
   phase_ = phase::waiting;
-  for (std::size_t const one : candidates_.tried()) {
-    commands_.push_back({agent_command::kind::close, one});
+  for (std::size_t const index : candidates_.tried()) {
+    commands_.push_back({agent_command::kind::close, index});
   }
 }
 

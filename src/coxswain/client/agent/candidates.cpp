@@ -14,7 +14,7 @@ constexpr std::string_view unix_prefix = "unix:";
 candidates::candidates(std::vector<std::string> list, std::uint64_t seed, bool follows_others)
     : listed_{list.size()}, follows_others_{follows_others}, random_{seed} {
   assert(!list.empty());
-  for (auto& one : list) all_.push_back({std::move(one)});
+  for (auto& address : list) all_.push_back({std::move(address)});
 }
 
 void candidates::begin_round() {
@@ -32,7 +32,7 @@ void candidates::begin_round() {
   for (std::size_t left = others.size(); left > 1; --left) {
     std::swap(others[left - 1], others[random_.up_to(left - 1)]);
   }
-  for (std::size_t const one : others) append(one);
+  for (std::size_t const index : others) append(index);
   auto const last = avoided_ ? std::find(round_.begin(), round_.end(), *avoided_) : round_.end();
   if (last != round_.end()) std::rotate(last, last + 1, round_.end());
   avoided_.reset();
@@ -65,7 +65,7 @@ std::vector<std::size_t> candidates::connected(std::size_t which) {
   all_[which].refuses = false;
   auto others = tried();
   std::erase(others, which);
-  for (std::size_t const one : others) all_[one].tried_at.reset();
+  for (std::size_t const index : others) all_[index].tried_at.reset();
   round_.insert(round_.begin(), others.begin(), others.end());
   return others;
 }
@@ -118,7 +118,8 @@ std::optional<std::size_t> candidates::oldest() const {
 }
 
 bool candidates::all_refuse() const {
-  return std::all_of(all_.begin(), all_.end(), [](candidate const& one) { return one.refuses; });
+  return std::all_of(all_.begin(), all_.end(),
+                     [](candidate const& candidate) { return candidate.refuses; });
 }
 
 }  // namespace coxswain::detail

@@ -145,7 +145,7 @@ void outgoing_requests::resumed(time_point now, core::resume_answer const& answe
 std::optional<open_call> outgoing_requests::answered(request_id id) {
   ++answered_through_;
   // All messages before the answered request have arrived.
-  std::erase_if(crossed_, [&](auto const& one) { return one.second < id; });
+  std::erase_if(crossed_, [&](auto const& entry) { return entry.second < id; });
   auto call = calls_.take(id);
   if (call && call->claimed_by) {
     unclaimed_.emplace(id, unclaimed_reply{answered_through_, call->claimed_by});
@@ -163,7 +163,7 @@ void outgoing_requests::abandon(request_id id) {
 }
 
 void outgoing_requests::forget_settled() {
-  std::erase_if(unclaimed_, [](auto const& one) { return one.second.by->is_settled(); });
+  std::erase_if(unclaimed_, [](auto const& entry) { return entry.second.by->is_settled(); });
 }
 
 // The number of replies to acknowledge.

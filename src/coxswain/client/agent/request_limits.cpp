@@ -45,7 +45,7 @@ std::size_t longest_name(core::request const& what) {
     if constexpr (std::same_as<T, std::string>) {
       bytes = std::max(bytes, normal_bytes(name));
     } else {
-      for (auto const& one : name) bytes = std::max(bytes, normal_bytes(one));
+      for (auto const& key : name) bytes = std::max(bytes, normal_bytes(key));
     }
   };
   auto const longest = [&](auto const& args) {
