@@ -122,6 +122,12 @@ std::string refusal(std::string const& directory) {
   return "none";
 }
 
+options synchronized() {
+  options made;
+  made.journal.level = durability::disk;
+  return made;
+}
+
 // A coordinator with a journal, which the next object of this kind continues.
 struct journalled_job {
   explicit journalled_job(test_directory const& in, options given = {}, time_point at = t0)
@@ -183,6 +189,15 @@ void put_and_save(journalled_job& j, connection_id from, std::uint64_t id, std::
   while (!j.log.finish_snapshot(outcome)) {
   }
   BOOST_TEST(outcome.ok());
+}
+
+// A journal with two snapshots, and inputs after each of them.
+void write_snapshots(test_directory const& in) {
+  journalled_job j{in};
+  auto const from = j.connect(hello_frame());
+  put_and_save(j, from, 1, "k1");
+  put_and_save(j, from, 2, "k2");
+  j.say(from, put_frame(3, "k3", "a value"));
 }
 
 BOOST_AUTO_TEST_SUITE(journal_test)
@@ -321,13 +336,7 @@ BOOST_AUTO_TEST_CASE(a_last_segment_cut_between_batches_is_refused_until_the_nex
 
 BOOST_AUTO_TEST_CASE(inputs_missing_behind_a_snapshot_are_refused) {
   test_directory in;
-  {
-    journalled_job j{in};
-    auto const from = j.connect(hello_frame());
-    put_and_save(j, from, 1, "k1");
-    put_and_save(j, from, 2, "k2");
-    j.say(from, put_frame(3, "k3", "a value"));
-  }
+  write_snapshots(in);
   auto const last = read_journal(in.journal()).segments.back().path;
   auto const whole = content_of(last);
   fs::resize_file(last, 0);
@@ -477,9 +486,7 @@ BOOST_AUTO_TEST_CASE(a_job_continues_where_it_was) {
 
 BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
   test_directory in;
-  options o;
-  o.journal.level = durability::disk;
-  journalled_job j{in, o};
+  journalled_job j{in, synchronized()};
   auto const task = j.connect(hello_frame());
   BOOST_TEST(j.replies.empty());
   BOOST_TEST(j.log.committed() > j.log.durable());
@@ -504,8 +511,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_for_the_disk) {
 // Those, too, for which there was no room before.
 BOOST_AUTO_TEST_CASE(replies_to_a_route_leave_when_the_disk_is_done) {
   test_directory in;
-  options o;
-  o.journal.level = durability::disk;
+  auto o = synchronized();
   o.queued_bytes_max = 64;
   journalled_job j{in, o};
   core::hello_args hello{.label = "b12:1"};
@@ -528,9 +534,7 @@ BOOST_AUTO_TEST_CASE(replies_to_a_route_leave_when_the_disk_is_done) {
 
 BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {
   test_directory in;
-  options o;
-  o.journal.level = durability::disk;
-  journalled_job j{in, o};
+  journalled_job j{in, synchronized()};
   auto const task = j.connect(hello_frame());
   BOOST_TEST(j.log.wait_until_durable().ok());
   j.settle();
@@ -550,9 +554,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_before_the_disk_is_done) {
 
 BOOST_AUTO_TEST_CASE(heartbeats_and_pings_of_jax_are_answered_before_the_disk_is_done) {
   test_directory in;
-  options o;
-  o.journal.level = durability::disk;
-  journalled_job j{in, o};
+  journalled_job j{in, synchronized()};
   http2::client_session jax{{}};
   std::vector<http2::client_event> events;
   auto const id = j.d->open(j.now, "10.0.0.1:5", secret);
@@ -753,13 +755,7 @@ BOOST_AUTO_TEST_CASE(snapshots_replace_earlier_inputs) {
 
 BOOST_AUTO_TEST_CASE(a_damaged_snapshot_is_not_needed) {
   test_directory in;
-  {
-    journalled_job j{in};
-    auto const from = j.connect(hello_frame());
-    put_and_save(j, from, 1, "k1");
-    put_and_save(j, from, 2, "k2");
-    j.say(from, put_frame(3, "k3", "a value"));
-  }
+  write_snapshots(in);
   auto const last = read_journal(in.journal()).snapshots.back().path;
   damage(last, content_of(last).size() / 2);
 
@@ -970,15 +966,6 @@ BOOST_AUTO_TEST_CASE(a_whole_journal_is_not_repaired_and_a_torn_one_loses_nothin
   BOOST_TEST(cut.batches == 0U);
   BOOST_TEST(cut.inputs == 0U);
   BOOST_TEST(!check_journal(in.journal()).used.is_torn);
-}
-
-// A journal with two snapshots, and inputs after each of them.
-void write_snapshots(test_directory const& in) {
-  journalled_job j{in};
-  auto const from = j.connect(hello_frame());
-  put_and_save(j, from, 1, "k1");
-  put_and_save(j, from, 2, "k2");
-  j.say(from, put_frame(3, "k3", "a value"));
 }
 
 BOOST_AUTO_TEST_CASE(a_repair_keeps_what_a_damaged_snapshot_had) {

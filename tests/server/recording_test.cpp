@@ -51,9 +51,15 @@ struct job {
     }
   }
 
+  // Requests are numbered.
+  void ask(connection_id from, core::request what) {
+    d.received(now, from, frame(std::move(what), ++requests));
+  }
+
   options o;
   time_point now{t0};
   dispatch d;
+  std::uint64_t requests{};
 };
 
 struct outputs {
@@ -70,6 +76,14 @@ outputs again(replay& r) {
   BOOST_TEST(r.difference() == "");
   BOOST_TEST(r.compared().not_compared == 0u);
   return all;
+}
+
+// Checks that a replay gives the same messages and the same end of the job.
+void check_replay(job const& j, std::string const& recording) {
+  replay r{recording};
+  auto const all = again(r);
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
 BOOST_AUTO_TEST_SUITE(recording_test)
@@ -137,11 +151,7 @@ BOOST_AUTO_TEST_CASE(a_job_near_its_memory_limit_with_slow_readers_is_replayed_e
   }
 
   BOOST_TEST(filled == errc::resource_exhausted);
-  auto const recording = j.d.recording();
-  replay r{recording};
-  again(r);
-  BOOST_TEST(r.look().keys == j.d.look(j.now).keys);
-  BOOST_TEST((r.look() == j.d.look(j.now)));
+  check_replay(j, j.d.recording());
 }
 
 BOOST_AUTO_TEST_CASE(a_replay_repeats_owner_inputs) {
@@ -154,12 +164,7 @@ BOOST_AUTO_TEST_CASE(a_replay_repeats_owner_inputs) {
   j.now += 5min;
   j.settle();
 
-  auto const recording = j.d.recording();
-  replay r{recording};
-  auto const all = again(r);
-
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST((r.look() == j.d.look(j.now)));
+  check_replay(j, j.d.recording());
 }
 
 BOOST_AUTO_TEST_CASE(a_round_cancelled_by_the_operator_is_cancelled_in_the_replay) {
@@ -176,13 +181,8 @@ BOOST_AUTO_TEST_CASE(a_round_cancelled_by_the_operator_is_cancelled_in_the_repla
   BOOST_TEST((j.d.put_in(j.now, core::round_cancelled{{"b", {}}, "me"}).ok()));
   j.settle();
 
-  auto const recording = j.d.recording();
-  replay r{recording};
-  auto const all = again(r);
-
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST((r.look() == j.d.look(j.now)));
-  BOOST_TEST(r.look().rounds.size() == 2u);
+  check_replay(j, j.d.recording());
+  BOOST_TEST(j.d.look(j.now).rounds.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_replay_can_stop_at_any_time) {
@@ -200,14 +200,6 @@ BOOST_AUTO_TEST_CASE(a_replay_can_stop_at_any_time) {
   while (r.step(5s)) {
   }
   BOOST_TEST((r.look().tasks.at(0).state == task_state::connected));
-}
-
-// Checks that a replay gives the same messages and the same end of the job.
-void check_replay(job const& j, std::string const& recording) {
-  replay r{recording};
-  auto const all = again(r);
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
 core::compare_and_set_args swap(std::string key, std::string expected, std::string value) {
@@ -322,19 +314,15 @@ BOOST_AUTO_TEST_CASE(messages_after_the_recording_ends_are_not_compared) {
 BOOST_AUTO_TEST_CASE(redacted_values_keep_the_replay_exact) {
   job j;
   auto const one = j.greeted();
-  std::uint64_t id = 0;
-  auto const ask = [&](core::request what) {
-    j.d.received(j.now, one, frame(std::move(what), ++id));
-  };
-  ask(core::put_args{"a", "poppy-put"});
-  ask(core::put_args{"long", "poppy-" + std::string(100'000, 'x')});
-  ask(core::put_all_args{{{"b", "poppy-b"}, {"c", ""}}});
-  ask(core::append_args{"b", "poppy-appended"});
-  ask(core::push_args{"q", "poppy-pushed"});
-  ask(swap("a", "poppy-other", "poppy-refused-and-longer"));
-  ask(swap("a", "poppy-put", "poppy-swapped"));
-  ask(swap("b", "poppy-bpoppy-appended", "poppy"));
-  ask(swap("nothing", "poppy", "poppy-nothing"));
+  j.ask(one, core::put_args{"a", "poppy-put"});
+  j.ask(one, core::put_args{"long", "poppy-" + std::string(100'000, 'x')});
+  j.ask(one, core::put_all_args{{{"b", "poppy-b"}, {"c", ""}}});
+  j.ask(one, core::append_args{"b", "poppy-appended"});
+  j.ask(one, core::push_args{"q", "poppy-pushed"});
+  j.ask(one, swap("a", "poppy-other", "poppy-refused-and-longer"));
+  j.ask(one, swap("a", "poppy-put", "poppy-swapped"));
+  j.ask(one, swap("b", "poppy-bpoppy-appended", "poppy"));
+  j.ask(one, swap("nothing", "poppy", "poppy-nothing"));
   j.settle();
 
   auto const recording = j.d.recording();
@@ -446,24 +434,20 @@ BOOST_AUTO_TEST_CASE(redacted_malformed_frames_keep_the_replay_exact) {
 BOOST_AUTO_TEST_CASE(numbers_are_redacted_unless_incremented) {
   job j;
   auto const one = j.greeted();
-  std::uint64_t id = 0;
-  auto const ask = [&](core::request what) {
-    j.d.received(j.now, one, frame(std::move(what), ++id));
-  };
-  ask(core::put_args{"pin", "8731"});
-  ask(core::put_args{"n", "98"});
-  ask(core::put_args{"text", "9-"});
-  ask(core::increment_args{"/n/", 1});
-  ask(core::increment_args{"n", 1});
-  ask(swap("n", "100", "99999"));
-  ask(core::increment_args{"n", 1});
-  ask(core::increment_args{"n", std::numeric_limits<std::int64_t>::max()});
-  ask(swap("n", "100000", "1"));
-  ask(core::append_args{"n", "9"});
-  ask(core::increment_args{"n", -30});
-  ask(core::increment_args{"text", 1});
-  ask(core::increment_args{"new", 0});
-  ask(core::increment_args{"new", -5});
+  j.ask(one, core::put_args{"pin", "8731"});
+  j.ask(one, core::put_args{"n", "98"});
+  j.ask(one, core::put_args{"text", "9-"});
+  j.ask(one, core::increment_args{"/n/", 1});
+  j.ask(one, core::increment_args{"n", 1});
+  j.ask(one, swap("n", "100", "99999"));
+  j.ask(one, core::increment_args{"n", 1});
+  j.ask(one, core::increment_args{"n", std::numeric_limits<std::int64_t>::max()});
+  j.ask(one, swap("n", "100000", "1"));
+  j.ask(one, core::append_args{"n", "9"});
+  j.ask(one, core::increment_args{"n", -30});
+  j.ask(one, core::increment_args{"text", 1});
+  j.ask(one, core::increment_args{"new", 0});
+  j.ask(one, core::increment_args{"new", -5});
   j.settle();
 
   auto const recording = j.d.recording();
@@ -601,13 +585,11 @@ BOOST_AUTO_TEST_CASE(redacted_tokens_have_the_same_effect) {
   j.settle();
 
   auto const recording = j.d.recording();
-  replay r{recording};
-  auto const all = again(r);
 
   BOOST_TEST(!contains(recording, "open-"));
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST(r.look().sessions == 2u);
-  BOOST_TEST(r.look().keys == 0u);
+  BOOST_TEST(j.d.look(j.now).sessions == 2u);
+  BOOST_TEST(j.d.look(j.now).keys == 0u);
+  check_replay(j, recording);
 }
 
 BOOST_AUTO_TEST_CASE(redacted_grant_secrets_have_the_same_effect) {
@@ -630,12 +612,10 @@ BOOST_AUTO_TEST_CASE(redacted_grant_secrets_have_the_same_effect) {
   }
 
   auto const recording = j.d.recording();
-  replay r{recording};
-  auto const all = again(r);
 
   BOOST_TEST(!contains(recording, "open-"));
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST(r.look().sessions == 2u);
+  BOOST_TEST(j.d.look(j.now).sessions == 2u);
+  check_replay(j, recording);
 }
 
 BOOST_AUTO_TEST_CASE(replaced_tokens_have_the_same_effect) {
@@ -655,14 +635,11 @@ BOOST_AUTO_TEST_CASE(replaced_tokens_have_the_same_effect) {
   j.settle();
 
   auto const recording = j.d.recording();
-  replay r{recording};
-  auto const all = again(r);
 
   BOOST_TEST(!contains(recording, "open-"));
-  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST(r.look().sessions == 3u);
-  BOOST_TEST(r.look().keys == 1u);
-  BOOST_TEST((r.look() == j.d.look(j.now)));
+  BOOST_TEST(j.d.look(j.now).sessions == 3u);
+  BOOST_TEST(j.d.look(j.now).keys == 1u);
+  check_replay(j, recording);
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_records_are_dropped_without_room) {
