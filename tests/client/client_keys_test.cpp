@@ -93,7 +93,8 @@ BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_is_a_consistent_snapshot) {
   auto const name = [](std::size_t i) { return "many/" + std::to_string(10'000 + i); };
   bool done = false;
   auto const change = [&](client& c) -> asio::awaitable<void> {
-    for (int i = 0; !done; ++i) {
+    int i = 0;
+    while (!done) {
       std::vector<std::pair<std::string, std::string>> both{{name(0), std::to_string(i)},
                                                             {name(keys - 1), std::to_string(i)}};
       co_await c.put_all(std::move(both), put_mode::overwrite);
@@ -103,6 +104,7 @@ BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_is_a_consistent_snapshot) {
       } else {
         co_await c.remove(name(1));
       }
+      ++i;
     }
   };
   auto const list = [&](client& c) -> asio::awaitable<void> {

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_refusing_coordinator_is_given_up_after_the_time_it_stated
     as.on_event = logged.on_event();
     auto c = co_await client::connect(std::move(as));
     co_await c.join();
-    auto const go = [&io, &coordinator]() -> asio::awaitable<void> {
+    auto const go = [&coordinator]() -> asio::awaitable<void> {
       while (coordinator->look().waiting_gets == 0) co_await next_iteration();
       coordinator.reset();
     };

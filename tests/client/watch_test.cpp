@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_at_once) {
       }
     };
 
-    co_await monitor.run(notify);
+    static_cast<void>(co_await monitor.run(notify));
 
     BOOST_TEST(notice == "0 1 ");
   };
