@@ -49,9 +49,14 @@ std::vector<std::filesystem::path> scenarios() {
 
 // The chapters of SEMANTICS.md on behavior of the core alone.
 std::set<std::string> chapters() {
-  std::set<std::string> const others{"Roles and tokens",   "JAX processes", "TCPStore clients",
-                                     "Recordings",         "Restarts",      "Launchers",
-                                     "Limits and options", "Old numbers"};
+  std::set<std::string> const others{"Roles and tokens",
+                                     "JAX processes",
+                                     "TCPStore clients",
+                                     "Recordings",
+                                     "Restarts",
+                                     "Launchers",
+                                     "Appendix: limits, roles and options",
+                                     "Old numbers"};
   std::set<std::string> found;
   std::ifstream in{std::filesystem::path{COXSWAIN_SCENARIOS} / "../../src/coxswain/SEMANTICS.md"};
   std::regex const heading{R"(## (?:[0-9A-Z]+\. )?(.*))"};

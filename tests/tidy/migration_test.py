@@ -21,7 +21,8 @@ def unknown(text: str) -> list[str]:
     ours = words_of(HEADERS, "*.hpp")
     commands = set(re.findall(r"add_(\w+)", (ROOT / "tools/coxswain/commands/commands.hpp").read_text()))
     program = "".join(file.read_text() for file in (ROOT / "tools/coxswain").rglob("*.cpp"))
-    for rows in (ROOT / "src/coxswain").rglob("option_rows.hpp"):
+    for rows in (*(ROOT / "src/coxswain").rglob("option_rows.hpp"),
+                 ROOT / "tools/coxswain/options/engine_options.hpp"):
         for name in re.findall(r'"(\w+)", &|[.]flag = "([\w-]+)"', rows.read_text()):
             flag = "".join(name).replace("_", "-")
             program += f'"--{flag}" "--no-{flag}"'

@@ -2,15 +2,18 @@
 // One option in a table of them. Command line, environment, configuration files, Python and
 // recordings are made of its row; its default is the value that its owner's constructor gives it.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 
 namespace coxswain {
 
 // Where --help lists it.
 enum class option_group : std::uint8_t {
+  client,    // with the coordinator that is to be found
   internal,  // nowhere: a limit that only C++ programs can set
   embedded,  // nowhere: only for coordinators in a program
   job,
@@ -21,6 +24,7 @@ enum class option_group : std::uint8_t {
   elastic,
   limits,
   journal,
+  standby,
   recording,
   page,
   xla,
@@ -58,5 +62,13 @@ struct option_row {
                        std::string_view says = {}, option_facts has = {}) noexcept
       : name{called}, member{is}, group{in}, doc{says}, facts{has} {}
 };
+
+// "--heartbeat-timeout"; an option that is on by default is turned off.
+[[nodiscard]] inline std::string flag_of(std::string_view name, option_facts const& is,
+                                         bool is_on) {
+  std::string flag{is.flag.empty() ? name : is.flag};
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return (is_on ? "--no-" : "--") + flag;
+}
 
 }  // namespace coxswain

@@ -13,6 +13,7 @@
 #include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
+#include "coxswain/client/option_rows.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/relay/relay.hpp"
 
@@ -206,7 +207,7 @@ void add_relay(CLI::App& program, action& chosen) {
                   "Write the addresses to this file once they accept connections, one per line; it "
                   "is removed when the relay ends")
       ->type_name("FILE");
-  command.add_option("--job", given->job, "Job that the coordinator must serve")
+  command.add_option("--job", given->job, client_option_text("job"))
       ->type_name("NAME")
       ->default_str("any");
   add_token_file(command, given->token_file);
@@ -220,7 +221,7 @@ void add_relay(CLI::App& program, action& chosen) {
            "Memory for messages of JAX processes and TCPStore clients in transit");
   add_tls_options(command, given->tls);
   add_duration(command, "--connect-timeout", given->connect_timeout,
-               "Time limit for reaching the coordinator at the start");
+               client_option_text("connect_timeout") + " at the start");
   add_log_options(command, given->log);
   command.name_variables();
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);

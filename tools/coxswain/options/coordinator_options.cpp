@@ -1,26 +1,18 @@
 #include "options/coordinator_options.hpp"
 
 #include "commands/version.hpp"
-#include "options/command_line.hpp"
+#include "options/option_rows.hpp"
 #include "options/token.hpp"
 #include "process/keep_recording.hpp"
 
 #include "coxswain/server/option_rows.hpp"
 #include "coxswain/status/option_rows.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 
 namespace coxswain::tools {
 namespace {
@@ -39,86 +31,6 @@ char const* title_of(option_group group) {
     case option_group::xla: return "JAX and torch programs";
     default: return nullptr;
   }
-}
-
-void add(CLI::App& to, std::string const& flag, option_facts const&, bool& into,
-         std::string const& doc) {
-  if (into) {
-    to.add_flag_callback(
-        flag, [&into] { into = false; }, doc);
-  } else {
-    to.add_flag(flag, into, doc);
-  }
-}
-
-void add(CLI::App& to, std::string const& flag, option_facts const& is, duration& into,
-         std::string const& doc) {
-  add_duration(to, flag, into, doc, {duration{is.least.value}, is.may_be_forever});
-}
-
-void add(CLI::App& to, std::string const& flag, option_facts const& is, std::string& into,
-         std::string const& doc) {
-  to.add_option(flag, into, doc)->type_name(std::string{is.type})->capture_default_str();
-}
-
-void add(CLI::App& to, std::string const& flag, option_facts const& is,
-         std::vector<std::string>& into, std::string const& doc) {
-  auto* const made = to.add_option(flag, into, doc)
-                         ->type_name(std::string{is.type})
-                         ->delimiter(',')
-                         ->allow_extra_args(false)
-                         ->default_str(fmt::format("{}", fmt::join(into, ",")));
-  if (is.type == "ADDRESS") made->check(listener_check());
-}
-
-template <std::integral Number>
-void add(CLI::App& to, std::string const& flag, option_facts const& is, std::optional<Number>& into,
-         std::string const& doc) {
-  add_number(to, flag, into, is.least.value, doc, is.most.value);
-}
-
-template <std::integral Number>
-void add(CLI::App& to, std::string const& flag, option_facts const& is, Number& into,
-         std::string const& doc) {
-  if constexpr (std::is_same_v<Number, std::size_t>) {
-    if (is.is_size) {
-      add_size(to, flag, into, doc, static_cast<std::size_t>(is.least.value));
-      return;
-    }
-  }
-  auto store = [&into](std::int64_t number) { into = static_cast<Number>(number); };
-  bool const is_meant = static_cast<std::int64_t>(into) >= is.least.value;
-  add_number(to, flag, store, is.least.value, is.most.value, doc,
-             is_meant ? std::to_string(into) : std::string{});
-}
-
-template <class Enum>
-requires std::is_enum_v<Enum>
-void add(CLI::App& to, std::string const& flag, option_facts const& is, Enum& into,
-         std::string const& doc) {
-  auto const names = CLI::detail::split(std::string{is.choices}, ' ');
-  auto store = [&into, names](std::string const& name) {
-    into = static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  to.add_option_function<std::string>(flag, store, doc)
-      ->type_name(std::string{is.type})
-      ->check(one_of(names))
-      ->default_str(names.at(static_cast<std::size_t>(into)));
-}
-
-// "--heartbeat-timeout"; an option that is on by default is turned off.
-std::string flag_of(char const* name, option_facts const& is, bool is_on) {
-  std::string flag{is.flag.empty() ? std::string_view{name} : is.flag};
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return (is_on ? "--no-" : "--") + flag;
-}
-
-template <class Row, class Part>
-void add_row(CLI::App& to, Row const& row, Part& part) {
-  auto& into = part.*row.member;
-  bool is_on = false;
-  if constexpr (std::is_same_v<decltype(into), bool&>) is_on = into;
-  add(to, flag_of(row.name, row.facts, is_on), row.facts, into, std::string{row.doc});
 }
 
 // A port without a host is on this machine only, if nothing protects it.

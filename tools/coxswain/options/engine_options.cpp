@@ -1,7 +1,7 @@
 #include "options/engine_options.hpp"
 
-#include "options/command_line.hpp"
 #include "options/exit_code.hpp"
+#include "options/option_rows.hpp"
 #include "process/machine.hpp"
 
 #include "coxswain/net/endpoint.hpp"
@@ -42,32 +42,11 @@ void read_login(engine_options& given) {
 
 void add_engine_options(CLI::App& to, engine_options& into) {
   to.option_defaults()->group("Standby");
-  to.add_option("--engine", into.members,
-                "Keep the job's inputs in etcd, at these members: etcd://a:2379,b:2379,c:2379. "
-                "Of several coordinators with the same, one leads, and another one takes over")
-      ->type_name("ADDRESSES")
-      ->delimiter(',')
-      ->check(member_check())
-      ->allow_extra_args(false);
-  to.add_option("--advertise", into.standby.address,
-                "Where clients reach this coordinator, for the others (default: --listen)")
-      ->type_name("ADDRESS")
-      ->check(address_check());
-  to.add_option("--large-values", into.large_values,
-                "What to do with values above 1 MiB, which etcd does not take: refuse them, or "
-                "keep them until another coordinator takes over (volatile)")
-      ->type_name("HOW")
-      ->capture_default_str()
-      ->check(one_of({"refuse", "volatile"}));
-  to.add_option("--engine-login", into.login_file,
-                "File with the user of etcd and its password: one line 'USER PASSWORD'")
-      ->type_name("FILE");
-  auto& tls = into.standby.etcd.tls;
-  to.add_option("--engine-ca", tls.ca, "Use TLS with etcd; authorities of its certificates")
-      ->type_name("FILE");
-  to.add_option("--engine-cert", tls.cert, "Certificate for etcd, if it wants one")
-      ->type_name("FILE");
-  to.add_option("--engine-key", tls.key, "Private key of that certificate")->type_name("FILE");
+  add_rows(to, engine_rows, into);
+  add_rows(to, standby_rows, into.standby);
+  add_rows(to, engine_tls_rows, into.standby.etcd.tls);
+  to.get_option("--engine")->check(member_check());
+  to.get_option("--advertise")->check(address_check());
   to.option_defaults()->group("Options");
 }
 

@@ -9,6 +9,7 @@
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
+#include "coxswain/client/option_rows.hpp"
 #include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
@@ -147,18 +148,16 @@ int converse_as(client_options options, conversation talk, signal_handler handle
 void add_remote_options(subcommand& to, remote_options& into) {
   to.option_defaults()->group("Coordinator");
   to.add_option("--address", into.address,
-                std::string{"The coordinator: host:port, [v6]:port or unix:/path; several with "
-                            "commas (default: the launcher's, that of your job here, or "} +
-                    address_default + ")")
+                client_option_text("address") +
+                    " (default: the launcher's, that of your job here, or " + address_default + ")")
       ->type_name("ADDRESS")
       ->check(address_list_check());
-  to.add_option("--job", into.job,
-                "Job that the coordinator must serve (default: the launcher's, or any)")
+  to.add_option("--job", into.job, client_option_text("job") + " (default: the launcher's, or any)")
       ->type_name("NAME");
   add_token_file(to, into.token_file);
   add_tls_options(to, into.tls);
   into.gives_connect_timeout = add_duration(to, "--connect-timeout", into.connect_timeout,
-                                            "Time limit for reaching the coordinator");
+                                            client_option_text("connect_timeout"));
   to.option_defaults()->group("Options");
   to.name_variables();
   to.add_fallback("--address", from_launcher(&launch::parameters::address));

@@ -123,7 +123,7 @@ void announce(coordinator_options const& given, server::standby const& waiting,
 int stand_by(asio::io_context& io, coordinator_options& given, engine_options const& engine,
              std::function<int(server::shared_job)> const& lead) {
   auto& core = given.server.core;
-  if (engine.large_values == "volatile") {
+  if (engine.large_values == large_value_treatment::keep) {
     core.volatile_above = etcd::value_bytes_max;
   } else {
     core.value_bytes_max = std::min(core.value_bytes_max, etcd::value_bytes_max);
