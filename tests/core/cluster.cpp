@@ -423,6 +423,18 @@ call cluster::exchange(caller who, std::string platform, core::local_topology mi
                        duration timeout) {
   return send(who, core::exchange_topology_args{std::move(platform), std::move(mine)}, timeout);
 }
+call cluster::enrol(int who, std::string member, std::vector<std::string> placement,
+                    duration timeout) {
+  core::join_args args{incarnation{500 + static_cast<std::uint64_t>(who)}, timeout};
+  args.any = true;
+  args.member = std::move(member);
+  args.placement = std::move(placement);
+  return send(who, std::move(args), timeout);
+}
+call cluster::next_epoch(caller who, bool shrink_only, duration timeout) {
+  return send(who, core::next_epoch_args{timeout, clients_[who.client]->epoch, shrink_only},
+              timeout);
+}
 call cluster::preempt(caller who, std::uint32_t task, duration in) {
   return send(who, core::preempt_args{task_id{task}, in});
 }
@@ -554,6 +566,11 @@ std::string cluster::text(call of) const {
   return a ? a->outcome.message() : "";
 }
 
+status cluster::outcome(call of) const {
+  auto const* const a = answer_to(of);
+  return a ? a->outcome : status{};
+}
+
 std::string cluster::value(call of) const {
   auto const* const v = body<core::value_answer>(of);
   return v ? std::string{v->value.view()} : code(of);
@@ -604,6 +621,75 @@ std::string cluster::round(call of) const {
            f->missing;
   }
   return code(of);
+}
+
+std::string cluster::epoch(call of) const {
+  auto const* e = body<core::epoch_answer>(of);
+  if (auto const* const j = body<core::join_answer>(of); j && j->epoch) e = &*j->epoch;
+  if (!e) return code(of);
+  std::string text = std::to_string(e->number) + ": " + std::to_string(e->rank.value) + " of " +
+                     std::to_string(e->size);
+  if (e->lost > 0) text += " -" + std::to_string(e->lost);
+  if (e->joined > 0) text += " +" + std::to_string(e->joined);
+  return text;
+}
+
+std::string cluster::number(call of) const {
+  auto const* const a = body<core::join_answer>(of);
+  if (!a || !a->task) return code(of);
+  return "task " + std::to_string(a->task->value) + (a->already_started ? ", later" : "");
+}
+
+std::string cluster::tasks(call of) const {
+  auto const* const a = body<core::tasks_answer>(of);
+  if (!a) return code(of);
+  std::string all;
+  for (auto const& t : a->tasks) {
+    all += (all.empty() ? "" : ", ") + std::to_string(t.self.value) + ' ' +
+           std::string{t.suspect ? "suspect" : name(t.state)};
+  }
+  return all;
+}
+
+std::string cluster::last_round() const {
+  auto const rounds = look().rounds;
+  if (rounds.empty()) return "none";
+  auto const& r = rounds.back();
+  auto const seconds = [](duration d) { return std::to_string(d / 1s) + "s"; };
+  return std::to_string(r.number) + ' ' + r.name + " round " + std::to_string(r.round.value) + ' ' +
+         std::string{name(r.outcome)} + ' ' + std::to_string(r.tasks) + " tasks at " +
+         seconds(r.at) + " spread " + seconds(r.spread) + " lag " + seconds(r.lag) + " last " +
+         (r.last_task ? std::to_string(r.last_task->value) : "none");
+}
+
+std::string cluster::pushed_error(int who) {
+  auto const errors = pushed<job_error>(who);
+  if (errors.empty()) return "none";
+  failure const& cause = errors.back().cause;
+  return "task " + std::to_string(cause.task->value) + ' ' + std::string{name(cause.why.code())};
+}
+
+std::string cluster::endings(int who) {
+  std::string text;
+  for (auto const& e : pushed<core::epoch_ends>(who)) {
+    if (!text.empty()) text += "; ";
+    text += std::to_string(e.epoch) + (e.why == core::epoch_ends::cause::lost      ? " lost"
+                                       : e.why == core::epoch_ends::cause::joiners ? " joiners"
+                                                                                   : " asked");
+  }
+  return text;
+}
+
+std::uint64_t cluster::freeze(int who) {
+  auto const requests = pushed<core::freeze_request>(who);
+  return requests.empty() ? 0 : requests.back().agreement;
+}
+
+std::string cluster::progress_of(std::size_t task) const {
+  auto const p = look().tasks.at(task).progress;
+  if (!p) return "none";
+  return "step " + std::to_string(p->step) + ", " + std::to_string(p->age / 1s) + " s old" +
+         (p->overdue ? ", overdue" : "");
 }
 
 std::string cluster::replies() { return std::exchange(transcript_, {}); }

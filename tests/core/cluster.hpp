@@ -14,6 +14,7 @@
 // the coordinator and looks for unanswered calls and leaked memory.
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/core/model/reasons.hpp"
 #include "tests/main/contains.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -24,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +52,31 @@ struct call {
   std::size_t client;
   request_id id;
 };
+
+using core::reasons;
+
+// A reason with these arguments; with any, if none is named.
+struct expected_reason {
+  errc code;
+  std::string text;
+  bool is_whole;
+
+  friend bool operator==(status const& s, expected_reason const& e) {
+    return s.code() == e.code &&
+           (e.is_whole ? s.message() == e.text : core::gives(s.message(), e.text));
+  }
+  friend std::ostream& operator<<(std::ostream& out, expected_reason const& e) {
+    return out << e.code << ": " << e.text;
+  }
+};
+template <auto Reason, class... Arguments>
+expected_reason because(Arguments const&... arguments) {
+  if constexpr (sizeof...(arguments) == 0) {
+    return {core::code_of(Reason), std::string{(core::all_reasons.*Reason).text}, false};
+  } else {
+    return {core::code_of(Reason), core::text_of<Reason>(arguments...), true};
+  }
+}
 
 // The options of a barrier.
 struct asking {
@@ -187,6 +214,10 @@ class cluster {
                   duration timeout = without_limit);
   call exchange(caller who, std::string platform, core::local_topology mine,
                 duration timeout = 300s);
+  // Asks for any number.
+  call enrol(int who, std::string member = {}, std::vector<std::string> placement = {},
+             duration timeout = without_limit);
+  call next_epoch(caller who, bool shrink_only = false, duration timeout = 300s);
   cluster& cancel(call what);
 
   // "waits", "OK", "DEADLINE_EXCEEDED"; "OK waits" of two.
@@ -196,6 +227,7 @@ class cluster {
     return ((a ? std::string{name(a->outcome.code())} : "waits") + ... + (" " + code(more)));
   }
   [[nodiscard]] std::string text(call of) const;   // the status's message
+  [[nodiscard]] status outcome(call of) const;     // OK while it waits
   [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
   // "7", or the code: the new version of a key after a put, append or increment.
   [[nodiscard]] std::string version(call of) const;
@@ -209,6 +241,14 @@ class cluster {
   // "round 3", "round 3: a|b" with gathered data, "round 3 DEADLINE_EXCEEDED 1/2 missing 1", or the
   // code.
   [[nodiscard]] std::string round(call of) const;
+  // Epoch and task: "2: 0 of 3", with what was lost and has joined: "2: 0 of 3 -1 +2"; or the code.
+  [[nodiscard]] std::string epoch(call of) const;
+  // "task 3", "task 3, later" if the job had started, or the code.
+  [[nodiscard]] std::string number(call of) const;
+  // Of a watch of the tasks: "100 connected, 101 suspect", by incarnation; or the code.
+  [[nodiscard]] std::string tasks(call of) const;
+  // "none", or "1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2".
+  [[nodiscard]] std::string last_round() const;
   // All replies since the last look, in order: "0:OK 1:CANCELLED".
   std::string replies();
   template <class T>
@@ -227,6 +267,12 @@ class cluster {
     }
     return found;
   }
+  // The job error pushed to a client since the last look: "none", or its cause: "task 1 INTERNAL".
+  std::string pushed_error(int who);
+  // The ends of epochs that were pushed to it since: "1 lost; 2 joiners".
+  std::string endings(int who);
+  // The agreement on a step that was pushed to it since; zero if none.
+  std::uint64_t freeze(int who);
   // "none", "ABORTED: text" or "ABORTED may resume: text".
   [[nodiscard]] std::string goodbye(int who) const;
   [[nodiscard]] std::string goodbye_to(connection_id id) const;
@@ -238,6 +284,8 @@ class cluster {
   std::string log();
   [[nodiscard]] core::snapshot look() const { return logic_->look(now_); }
   [[nodiscard]] std::string state_of(std::uint32_t task) const;  // "connected", "suspect", ...
+  // "step 7, 3 s old", "step 7, 60 s old, overdue", or "none".
+  [[nodiscard]] std::string progress_of(std::size_t task) const;
   // "none", or the causes: "task 0: INTERNAL: boom; task 1: ..."
   [[nodiscard]] std::string error() const;
 

@@ -11,22 +11,11 @@
 namespace coxswain::scenarios {
 namespace {
 
-constexpr auto secret_of_grants = "0123456789abcdef";
-
 std::vector<std::string> split(std::string_view line) {
   std::istringstream in{std::string{line}};
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
   return words;
-}
-
-std::string word(std::vector<std::string> const& words, std::size_t index) {
-  if (index >= words.size()) throw std::runtime_error{"a word is missing"};
-  return words[index];
-}
-
-duration timeout(std::vector<std::string> const& words, std::size_t index) {
-  return index < words.size() ? duration_of(words[index]) : core::timeout_default;
 }
 
 }  // namespace
@@ -157,11 +146,6 @@ void transcript::act(std::string const& name, std::vector<std::string> const& wo
 core::request transcript::request_of(std::string const& name,
                                      std::vector<std::string> const& words) const {
   std::string const& verb = words[0];
-  if (verb == "hello" || verb == "alive") return std::monostate{};
-  if (verb == "joins") {
-    std::uint64_t const self = words.size() > 1 ? std::stoull(words[1]) : 100;
-    return core::join_args{incarnation{self}, timeout(words, 2)};
-  }
   if (verb == "enrols") {
     core::join_args args{incarnation{std::stoull(word(words, 1))}, without_limit};
     args.any = true;
@@ -170,129 +154,10 @@ core::request transcript::request_of(std::string const& name,
     return args;
   }
   if (verb == "next-epoch") {
-    return core::next_epoch_args{timeout(words, 1), clients_.at(name).epoch};
+    return core::next_epoch_args{timeout_of(words, 1), clients_.at(name).epoch};
   }
-  if (verb == "members") return core::epoch_members_args{};
-  if (verb == "resizes") {
-    return core::resize_args{static_cast<std::uint32_t>(std::stoul(word(words, 1)))};
-  }
-  if (verb == "takes-over") {
-    return core::join_args{incarnation{std::stoull(word(words, 1))}, core::timeout_default, true,
-                           true};
-  }
-  if (verb == "resets") return core::reset_args{incarnation{std::stoull(word(words, 1))}};
-  if (verb == "leaves") {
-    bool const returning = words.size() > 1 && words[1] == "returning";
-    return core::leave_args{timeout(words, returning ? 2 : 1), returning};
-  }
-  if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
-  if (verb == "cancels-call") return core::cancel_args{request_id{std::stoull(word(words, 1))}};
-  if (verb == "asks-about") return core::ask_waiting_args{request_id{std::stoull(word(words, 1))}};
-  if (verb == "reports") return core::report_error_args{{errc::internal, word(words, 1)}};
-  if (verb == "barrier" || verb == "gather") {
-    core::barrier_args b{.name = word(words, 1), .gather = verb == "gather"};
-    std::size_t next = 2;
-    if (b.gather) b.data = word(words, next++);
-    b.timeout = timeout(words, next++);
-    for (; next < words.size(); ++next) {
-      if (words[next] == "fail_when_lost") {
-        b.fail_when_lost = true;
-      } else {
-        b.participants.push_back(*task_of(words[next]));
-      }
-    }
-    return b;
-  }
-  if (verb == "cancels") return core::cancel_barrier_args{word(words, 1), {}};
-  if (verb == "counts") {
-    auto const count = static_cast<std::uint32_t>(std::stoul(word(words, 2)));
-    return core::count_barrier_args{word(words, 1), count, timeout(words, 3)};
-  }
-  if (verb == "preempts") {
-    auto const task = static_cast<std::uint32_t>(std::stoul(word(words, 1)));
-    return core::preempt_args{task_id{task}, duration_of(word(words, 2))};
-  }
-  if (verb == "is-at") {
-    return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
-  }
-  if (verb == "grants") return core::grant_args{secret_of_grants};
-  if (verb == "ends-grant") return core::grant_args{};
-  if (verb == "reaches") return core::frozen_args{0, std::stoull(word(words, 1))};
-  if (verb == "is-at-step") return core::report_progress_args{std::stoull(word(words, 1))};
-  if (verb == "asks-why") return core::why_args{};
-  if (auto const of_keys = key_request_of(words)) return *of_keys;
-  if (auto const of_tasks = task_request_of(words)) return *of_tasks;
+  if (auto const what = scenarios::request_of(words)) return *what;
   throw std::runtime_error{name + " cannot do that"};
-}
-
-std::optional<core::request> transcript::key_request_of(std::vector<std::string> const& words) {
-  std::string const& verb = words[0];
-  if (verb == "put") {
-    return core::put_args{word(words, 1), word(words, 2), words.size() > 3, false};
-  }
-  if (verb == "get") return core::get_args{word(words, 1), timeout(words, 2)};
-  if (verb == "try-get") return core::try_get_args{word(words, 1)};
-  if (verb == "list") return core::list_args{words.size() > 1 ? words[1] : ""};
-  if (verb == "remove") return core::remove_args{word(words, 1)};
-  if (verb == "remove-tree") return core::remove_tree_args{word(words, 1), words.size() > 2};
-  if (verb == "increment") return core::increment_args{word(words, 1), std::stoll(word(words, 2))};
-  if (verb == "owns") return core::put_args{word(words, 1), word(words, 2), false, true};
-  if (verb == "swaps") {
-    core::compare_and_set_args args{word(words, 1), word(words, 3), word(words, 2), false};
-    if (word(words, 2) == "absent") args.expected = core::absent_value{};
-    return args;
-  }
-  if (verb == "push") return core::push_args{word(words, 1), word(words, 2)};
-  if (verb == "pop") return core::pop_args{word(words, 1), timeout(words, 2)};
-  if (verb == "take") {
-    return core::take_args{word(words, 1), timeout(words, 3), duration_of(word(words, 2))};
-  }
-  if (verb == "finish" || verb == "release" || verb == "extend") {
-    core::update_lease_args args{std::stoull(word(words, 1)),
-                                 static_cast<std::uint32_t>(std::stoul(word(words, 2)))};
-    if (verb == "release") args.change = core::lease_change::release;
-    if (verb == "extend") {
-      args.change = core::lease_change::extend;
-      args.lease = duration_of(word(words, 3));
-    }
-    return args;
-  }
-  if (verb == "lock") return core::lock_args{word(words, 1), timeout(words, 2)};
-  if (verb == "try-lock") return core::try_lock_args{word(words, 1)};
-  if (verb == "unlock") return core::unlock_args{word(words, 1), std::stoull(word(words, 2))};
-  if (verb == "watch") {
-    core::watch_keys_args args{.directory = word(words, 1)};
-    if (words.size() > 2) args.after = std::stoull(words[2]);
-    args.timeout = words.size() > 3 ? duration_of(words[3]) : without_limit;
-    return args;
-  }
-  return std::nullopt;
-}
-
-std::optional<core::request> transcript::task_request_of(std::vector<std::string> const& words) {
-  std::string const& verb = words[0];
-  if (verb == "watch-tasks" || verb == "watch-warnings") {
-    std::optional<std::uint64_t> after;
-    if (words.size() > 1) after = std::stoull(words[1]);
-    if (verb == "watch-tasks") return core::watch_tasks_args{after, without_limit};
-    return core::watch_events_args{after, core::severity::warning, without_limit};
-  }
-  if (verb == "who-is-there") {
-    core::alive_args args{.timeout = timeout(words, 1)};
-    for (std::size_t i = 2; i < words.size(); ++i) args.tasks.push_back(*task_of(words[i]));
-    return args;
-  }
-  if (verb == "brings") {
-    core::exchange_topology_args args{.platform = word(words, 1)};
-    args.mine.boot_id = word(words, 2);
-    args.mine.devices.resize(std::stoul(word(words, 3)));
-    for (std::size_t i = 0; i < args.mine.devices.size(); ++i) {
-      args.mine.devices[i].ordinal = static_cast<std::int32_t>(i);
-    }
-    args.timeout = timeout(words, 4);
-    return args;
-  }
-  return std::nullopt;
 }
 
 void transcript::connect(std::string const& name) {

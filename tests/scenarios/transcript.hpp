@@ -48,10 +48,6 @@ class transcript {
   void act(std::string const& name, std::vector<std::string> const& words);
   [[nodiscard]] core::request request_of(std::string const& name,
                                          std::vector<std::string> const& words) const;
-  [[nodiscard]] static std::optional<core::request> key_request_of(
-      std::vector<std::string> const& words);
-  [[nodiscard]] static std::optional<core::request> task_request_of(
-      std::vector<std::string> const& words);
   void connect(std::string const& name);
   void greet(client& c, std::string const& name, std::optional<task_id> as_guest_of = {});
   void resume(client& c);

@@ -1,6 +1,6 @@
 // Counters of the coordinator, and its history of finished rounds.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -22,21 +22,41 @@ std::string counted(cluster& c) {
   return counted(c, core::operation_id<Args>);
 }
 
-// "1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2".
-std::string text(core::snapshot::finished_round const& r) {
-  auto const seconds = [](duration d) { return std::to_string(d / 1s) + "s"; };
-  return std::to_string(r.number) + ' ' + r.name + " round " + std::to_string(r.round.value) + ' ' +
-         std::string{name(r.outcome)} + ' ' + std::to_string(r.tasks) + " tasks at " +
-         seconds(r.at) + " spread " + seconds(r.spread) + " lag " + seconds(r.lag) + " last " +
-         (r.last_task ? std::to_string(r.last_task->value) : "none");
-}
-
-std::string last_round(cluster const& c) {
-  auto const rounds = c.look().rounds;
-  return rounds.empty() ? "none" : text(rounds.back());
-}
-
 BOOST_AUTO_TEST_SUITE(coordinator_statistics_test)
+
+rows const cases{
+    {"a_round_has_its_last_task_and_lag", 3,
+     "at 2s; 1 barrier b; at 4s; 0 barrier b; at 5s; 2 barrier b; "
+     "last-round -> 1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2"},
+    {"most_tasks_being_late_gives_no_lag", 5,
+     "0 barrier b; 1 barrier b; at 2s; 2-4 barrier b; "
+     "last-round -> 1 b round 1 OK 5 tasks at 2s spread 2s lag 0s last 4"},
+    {"the_last_task_of_one_session_is_known", 2,
+     "empty; observer host; host/0 joins 1; host/1 joins 2; host/1 barrier b; at 1s; "
+     "host/0 barrier b; last-round -> 1 b round 1 OK 2 tasks at 1s spread 1s lag 1s last 0"},
+    {"a_round_of_a_subset_counts_its_participants", 4,
+     "3 barrier b 300s t1 t3; 1 barrier b 300s t1 t3; "
+     "last-round -> 1 b round 1 OK 2 tasks at 0s spread 0s lag 0s last 1"},
+    {"a_failed_round_has_no_last_task", 3,
+     "0 barrier b 10s; at 4s; 1 barrier b 10s; at 10s; "
+     "last-round -> 1 b round 1 DEADLINE_EXCEEDED 3 tasks at 10s spread 4s lag 4s last none"},
+    {"a_round_failed_by_its_first_caller_has_no_arrivals", 2,
+     "0 gather b xx; "
+     "last-round -> 1 b round 1 RESOURCE_EXHAUSTED 2 tasks at 0s spread 0s lag 0s last none",
+     config{.gather_bytes_max = 1}},
+    {"a_cancelled_arrival_does_not_count_and_a_repeated_one_counts_again", 3,
+     "taken_back = 0 barrier b; at 1s; 1 barrier b; at 3s; cancel taken_back; 0 barrier b; at 4s; "
+     "1 barrier b; at 9s; 2 barrier b; "
+     "last-round -> 1 b round 1 OK 3 tasks at 9s spread 6s lag 5s last 2"},
+    {"round_numbers_in_the_history_span_all_names", 1,
+     "0 barrier a; 0 barrier b; 0 barrier a; "
+     "last-round -> 3 a round 2 OK 1 tasks at 0s spread 0s lag 0s last none"},
+    {"joins_leaves_and_count_barriers_are_not_in_the_history", 1,
+     "0 counts b 1; 0 leaves; last-round -> none"},
+    {"a_job_error_ends_open_rounds_with_its_cause", 2,
+     "0 barrier b; at 1s; 1 reports boom DATA_LOSS; "
+     "last-round -> 1 b round 1 INTERNAL 2 tasks at 1s spread 0s lag 0s last none"},
+};
 
 BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
   BOOST_TEST(name(core::operation_id<std::monostate>) == "heartbeat");
@@ -168,19 +188,8 @@ BOOST_FIXTURE_TEST_CASE(the_lateness_of_deadline_replies_is_recorded, job<2>) {
 BOOST_FIXTURE_TEST_CASE(an_open_round_is_not_in_the_history, job<2>) {
   c.barrier(0, "b");
 
-  BOOST_TEST(last_round(c) == "none");
+  BOOST_TEST(c.last_round() == "none");
   BOOST_TEST(c.logic().counts().barrier_wait.count() == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_round_has_its_last_task_and_lag, job<3>) {
-  c.at(2s);
-  c.barrier(1, "b");
-  c.at(4s);
-  c.barrier(0, "b");
-  c.at(5s);
-  c.barrier(2, "b");
-
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 5s spread 3s lag 1s last 2");
 }
 
 // All tasks of one host arrive late together: measured from the second to last arrival, none of
@@ -190,80 +199,20 @@ BOOST_FIXTURE_TEST_CASE(half_of_the_tasks_being_late_still_gives_a_lag, job<16>)
   c.at(2s);
   for (int i = 8; i < 16; ++i) c.barrier(i, "b");
 
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 16 tasks at 2s spread 2s lag 2s last 15");
+  BOOST_TEST(c.last_round() == "1 b round 1 OK 16 tasks at 2s spread 2s lag 2s last 15");
   BOOST_TEST_REQUIRE(c.look().stragglers.size() == 1u);
   BOOST_TEST((c.look().stragglers[0] == core::snapshot::straggler{task_id{15}, 1, 2s, 2s, 1}));
-}
-
-BOOST_FIXTURE_TEST_CASE(most_tasks_being_late_gives_no_lag, job<5>) {
-  c.barrier(0, "b");
-  c.barrier(1, "b");
-  c.at(2s);
-  for (int i = 2; i < 5; ++i) c.barrier(i, "b");
-
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 5 tasks at 2s spread 2s lag 0s last 4");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_last_task_of_one_session_is_known, empty_job<2>) {
-  int const host = c.observer();
-  c.join({host, 0}, 1);
-  c.join({host, 1}, 2);
-  c.barrier({host, 1}, "b");
-  c.at(1s);
-  c.barrier({host, 0}, "b");
-
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 1s spread 1s lag 1s last 0");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_round_of_a_subset_counts_its_participants, job<4>) {
-  c.barrier(3, "b", 300s, {.among = {1, 3}});
-  c.barrier(1, "b", 300s, {.among = {1, 3}});
-
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 0s spread 0s lag 0s last 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_round_of_one_task_has_no_last_task, job<1>) {
   c.barrier(0, "b");
 
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 1 tasks at 0s spread 0s lag 0s last none");
+  BOOST_TEST(c.last_round() == "1 b round 1 OK 1 tasks at 0s spread 0s lag 0s last none");
   BOOST_TEST(c.look().stragglers.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_failed_round_has_no_last_task, job<3>) {
-  c.barrier(0, "b", 10s);
-  c.at(4s);
-  c.barrier(1, "b", 10s);
-  c.at(10s);
-
-  BOOST_TEST(last_round(c) ==
-             "1 b round 1 DEADLINE_EXCEEDED 3 tasks at 10s spread 4s lag 4s last none");
-}
-
-BOOST_AUTO_TEST_CASE(a_round_failed_by_its_first_caller_has_no_arrivals) {
-  cluster c{2, {.gather_bytes_max = 1}};
-  c.barrier(0, "b", 300s, {.gather = "xx"});
-
-  BOOST_TEST(last_round(c) ==
-             "1 b round 1 RESOURCE_EXHAUSTED 2 tasks at 0s spread 0s lag 0s last none");
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_arrival_does_not_count_and_a_repeated_one_counts_again) {
-  cluster c{3};
-  auto const taken_back = c.barrier(0, "b");
-  c.at(1s);
-  c.barrier(1, "b");
-  c.at(3s).cancel(taken_back);
-  c.barrier(0, "b");
-  c.at(4s);
-  c.barrier(1, "b");
-  c.at(9s);
-  c.barrier(2, "b");
-
-  BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 9s spread 6s lag 5s last 2");
-}
-
 BOOST_FIXTURE_TEST_CASE(a_round_that_all_callers_cancelled_is_not_counted, job<2>) {
-  BOOST_TEST(last_round(c.cancel(c.barrier(0, "b"))) == "none");
+  BOOST_TEST(c.cancel(c.barrier(0, "b")).last_round() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(rounds_are_counted_by_outcome_and_duration) {
@@ -281,29 +230,6 @@ BOOST_AUTO_TEST_CASE(rounds_are_counted_by_outcome_and_duration) {
   BOOST_TEST(counts.rounds[static_cast<std::size_t>(errc::deadline_exceeded)] == 1u);
   BOOST_TEST(counts.barrier_wait.count() == 2u);
   BOOST_TEST((counts.barrier_wait.sum() == 6s));
-}
-
-BOOST_FIXTURE_TEST_CASE(round_numbers_in_the_history_span_all_names, job<1>) {
-  c.barrier(0, "a");
-  c.barrier(0, "b");
-  c.barrier(0, "a");
-
-  BOOST_TEST(last_round(c) == "3 a round 2 OK 1 tasks at 0s spread 0s lag 0s last none");
-}
-
-BOOST_FIXTURE_TEST_CASE(joins_leaves_and_count_barriers_are_not_in_the_history, job<1>) {
-  c.count_barrier(0, "b", 1);
-  c.leave(0);
-
-  BOOST_TEST(last_round(c) == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_job_error_ends_open_rounds_with_its_cause, job<2>) {
-  c.barrier(0, "b");
-  c.at(1s);
-  c.report_error(1, errc::data_loss, "boom");
-
-  BOOST_TEST(last_round(c) == "1 b round 1 INTERNAL 2 tasks at 1s spread 0s lag 0s last none");
 }
 
 BOOST_FIXTURE_TEST_CASE(stragglers_are_listed_with_the_rounds, job<2>) {

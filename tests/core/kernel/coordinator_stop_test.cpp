@@ -1,11 +1,33 @@
 // An orderly stop: §12.1's codes, §2.6.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_stop_test)
+
+rows const cases{
+    {"barrier_fails_if_service_has_stopped_and_barrier_with_subset_fails_if_service_has_stopped", 3,
+     "all = 0 barrier all; some = 1 barrier some 300s t1 t2; stop maintenance; all -> ABORTED; "
+     "some -> ABORTED; barriers -> 0"},
+    // Upstream's service stops at the first error; Coxswain continues and reports it.
+    {"barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others", 2,
+     "0 barrier b 300s t1 -> INVALID_ARGUMENT; 1 reports boom; late = 0 barrier b 300s t1; "
+     "late -> FAILED_PRECONDITION; late ~ boom"},
+    {"callbacks_called_on_destruction_with_cancelled", 1,
+     "get = 0 get k for-ever; stop; get -> CANCELLED"},
+    {"a_waiting_join_ends_aborted", 2,
+     "empty; observer x; join = 0/0 joins 1; stop; join -> ABORTED"},
+    {"a_second_stop_changes_nothing", 1, "stop first; log; stop second; log ->; goodbye 0 ~ first"},
+    {"a_stop_after_a_job_error_reports_the_stop", 2,
+     "0 reports boom; stop end; goodbye 1 ~ UNAVAILABLE: the coordinator is stopping: end; "
+     "error -> task 0: INTERNAL: boom"},
+    {"a_stop_completes_waiting_leaves_and_fails_no_task", 2,
+     "0 leaves; stop; state 0 -> left; state 1 -> connected"},
+    {"a_stop_ends_the_open_calls_of_a_suspect_session", 2,
+     "0 barrier b; cut 0; stop; sessions -> 0; barriers -> 0"},
+};
 
 BOOST_AUTO_TEST_CASE(
     error_polling_requests_got_cancelled_error_upon_service_shutdown_is_a_goodbye) {
@@ -39,45 +61,6 @@ BOOST_AUTO_TEST_CASE(at_stop_barriers_end_aborted_and_gets_cancelled_before_the_
   }
 }
 
-BOOST_AUTO_TEST_CASE(
-    barrier_fails_if_service_has_stopped_and_barrier_with_subset_fails_if_service_has_stopped) {
-  cluster c{3};
-  auto const all = c.barrier(0, "all");
-  auto const some = c.barrier(1, "some", 300s, {.among = {1, 2}});
-
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(all) == "ABORTED");
-  BOOST_TEST(c.code(some) == "ABORTED");
-  BOOST_TEST(c.look().barriers.empty());
-}
-
-// Upstream's service stops at the first error; Coxswain continues and reports it.
-BOOST_AUTO_TEST_CASE(
-    barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others) {
-  cluster c{2};
-  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.among = {1}})) == "INVALID_ARGUMENT");
-
-  c.report_error(1, errc::internal, "boom");
-
-  auto const late = c.barrier(0, "b", 300s, {.among = {1}});
-  BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
-  expect_words(c.text(late), {"boom"});
-}
-
-BOOST_FIXTURE_TEST_CASE(callbacks_called_on_destruction_with_cancelled, job<1>) {
-  auto const get = c.get(0, "k", without_limit);
-
-  BOOST_TEST(c.stop().code(get) == "CANCELLED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_waiting_join_ends_aborted, empty_job<2>) {
-  c.observer();
-  auto const join = c.join({0, 0}, 1);
-
-  BOOST_TEST(c.stop().code(join) == "ABORTED");
-}
-
 BOOST_FIXTURE_TEST_CASE(connections_without_a_session_get_a_goodbye_too, job<1>) {
   auto const bare = c.dial();
 
@@ -96,13 +79,6 @@ BOOST_FIXTURE_TEST_CASE(connections_after_the_stop_are_refused, job<1>) {
   static_cast<void>(args);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_second_stop_changes_nothing, job<1>) {
-  c.stop("first");
-  c.log();
-  BOOST_TEST(c.stop("second").log() == "");
-  expect_words(c.goodbye(0), {"first"});
-}
-
 BOOST_FIXTURE_TEST_CASE(after_a_stop_nothing_fails_and_no_deadline_is_armed, job<3>) {
   c.lose(0);
   c.barrier(1, "b", 5s, {.progress_every = 1s});
@@ -115,31 +91,11 @@ BOOST_FIXTURE_TEST_CASE(after_a_stop_nothing_fails_and_no_deadline_is_armed, job
   BOOST_TEST(c.at(1h).task_ended(1, {errc::unavailable, "killed by signal 15"}).error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_reports_the_stop, job<2>) {
-  c.report_error(0, errc::internal, "boom");
-
-  expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator is stopping: end"});
-  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
-}
-
 BOOST_FIXTURE_TEST_CASE(a_stop_without_sessions_is_quiet, empty_job<4>) {
   c.stop();
 
   BOOST_TEST(!c.logic().done());
   BOOST_TEST(c.logic().drained());
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stop_completes_waiting_leaves_and_fails_no_task, job<2>) {
-  c.leave(0);
-
-  BOOST_TEST(c.stop().state_of(0) == "left");
-  BOOST_TEST(c.state_of(1) == "connected");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stop_ends_the_open_calls_of_a_suspect_session, job<2>) {
-  c.barrier(0, "b");
-  BOOST_TEST(c.lose(0).stop().look().sessions == 0u);
-  BOOST_TEST(c.look().barriers.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 
 #include "coxswain/core/keyspace/joint_gets.hpp"
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 #include <algorithm>
 
@@ -10,6 +10,25 @@ namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_get_all_test)
+
+rows const cases{
+    {"get_all_needs_all_values_at_the_same_time", 2,
+     "both = 1 get-all 300s a b; 0 put a 1; 0 remove a; 0 put b 2; both -> waits; 0 put a 3; "
+     "both -> a=3 b=2"},
+    {"get_all_keeps_its_place_among_other_gets_of_a_key", 3,
+     "2 get k; 0 get-all 300s k; 1 get k; 2 put k v; replies -> 2:OK 2:OK 0:OK 1:OK"},
+    {"get_all_of_a_task_that_leaves_is_cancelled", 2,
+     "waits = 0/0 get-all 300s a; 0 leaves; waits -> CANCELLED", config{.leave_barrier = false}},
+    {"a_task_in_get_all_is_shown_as_waiting_for_a_key", 2,
+     "1/1 get-all 300s address/0; barrier = 0 barrier b 1s; at 1s; "
+     "barrier ~ waits for key 'address/0'"},
+    {"get_all_ends_when_cancelled_or_with_its_session", 1,
+     "observer o; one = 0 get-all 300s a b; o get-all 300s a b; waiting-gets -> 2; cancel one; "
+     "bye o; waiting-gets -> 0; 0 put-all a=1 b=2; one -> waits"},
+    {"get_all_is_executed_again_after_a_resume", 2,
+     "waits = 0 get-all 300s a b; cut 0; 1 put-all a=1 b=2; 1 put b 3 overwrite; resume 0; "
+     "waits -> a=1 b=3"},
+};
 
 BOOST_FIXTURE_TEST_CASE(get_all_returns_values_in_request_order, job<1>) {
   c.put_all(0, {{"a", "1"}, {"b", "2"}});
@@ -53,25 +72,6 @@ BOOST_AUTO_TEST_CASE(get_all_waits_for_all_keys_in_any_order) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_needs_all_values_at_the_same_time, job<2>) {
-  auto const both = c.get_all(1, {"a", "b"});
-  c.put(0, "a", "1");
-  c.remove(0, "a");
-  BOOST_TEST(c.after(c.put(0, "b", "2")).code(both) == "waits");
-
-  c.put(0, "a", "3");
-
-  BOOST_TEST(c.listing(both) == "a=3 b=2");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_all_keeps_its_place_among_other_gets_of_a_key, job<3>) {
-  c.get(2, "k");
-  c.get_all(0, {"k"});
-  c.get(1, "k");
-
-  BOOST_TEST(c.after(c.put(2, "k", "v")).replies() == "2:OK 2:OK 0:OK 1:OK");
-}
-
 BOOST_FIXTURE_TEST_CASE(get_all_timeout_names_and_counts_the_missing_keys, job<1>) {
   c.put(0, "b", "2");
   auto const all = c.get_all(0, {"a", "b", "c"}, 1s);
@@ -90,24 +90,6 @@ BOOST_FIXTURE_TEST_CASE(get_all_names_no_more_than_16_missing_keys, job<1>) {
   BOOST_TEST(!contains(c.text(all), "k/116"));
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_ends_when_cancelled_or_with_its_session, job<1>) {
-  int const o = c.observer();
-  auto const one = c.get_all(0, {"a", "b"});
-  BOOST_TEST(c.after(c.get_all(o, {"a", "b"})).look().waiting_gets == 2u);
-
-  BOOST_TEST(c.cancel(one).bye(o).look().waiting_gets == 0u);
-  BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).code(one) == "waits");
-}
-
-BOOST_FIXTURE_TEST_CASE(get_all_is_executed_again_after_a_resume, job<2>) {
-  auto const waits = c.get_all(0, {"a", "b"});
-  c.lose(0);
-  c.put_all(1, {{"a", "1"}, {"b", "2"}});
-  c.put(1, "b", "3", true);
-
-  BOOST_TEST(c.resume(0).listing(waits) == "a=1 b=3");
-}
-
 BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinator_stops) {
   cluster c{2};
   auto const waits = c.get_all(1, {"a", "b"});
@@ -121,12 +103,6 @@ BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinato
   auto const stopped = d.get_all(0, {"a"});
   d.stop();
   BOOST_TEST(d.code(stopped) == "CANCELLED");
-}
-
-BOOST_AUTO_TEST_CASE(get_all_of_a_task_that_leaves_is_cancelled) {
-  cluster c{2, {.leave_barrier = false}};
-  auto const waits = c.get_all({0, 0}, {"a"});
-  BOOST_TEST(c.after(c.leave(0)).code(waits) == "CANCELLED");
 }
 
 BOOST_AUTO_TEST_CASE(get_all_has_limits) {
@@ -174,12 +150,6 @@ BOOST_AUTO_TEST_CASE(destruction_frees_the_memory_of_waiting_gets) {
   }
 
   BOOST_TEST(memory->used() == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_task_in_get_all_is_shown_as_waiting_for_a_key, job<2>) {
-  c.get_all({1, 1}, {"address/0"});
-  auto const barrier = c.barrier(0, "b", 1s);
-  expect_words(c.at(1s).text(barrier), {"waits for key 'address/0'"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_get_all_of_ten_thousand_keys_put_in_order_is_cheap, job<1>) {

@@ -1,11 +1,41 @@
 // Watches of keys: §7.2.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_key_watch_test)
+
+rows const cases{
+    {"a_watch_without_a_version_returns_the_current_one", 1,
+     "0 watch '' -> to 0; 0 put k v; 0 watch '' -> to 1"},
+    // So that a watcher of a quiet directory in a busy job does not fall behind.
+    {"a_watch_that_times_out_returns_its_position", 2,
+     "watch = 1 watch quiet 0 10s; 0 put busy 1; 0 put busy 2 overwrite; at 10s-; watch -> waits; "
+     "at 10s; watch -> to 2"},
+    {"a_watch_with_timeout_zero_returns_at_once", 1,
+     "0 put a 1; nothing = 0 watch b 0 0s; at 0s; nothing -> to 1"},
+    {"a_watch_is_executed_again_after_a_resume", 2,
+     "lost = 0 watch '' 0; waits = 0 watch d 0; cut 0; 1 put k 1; 1 put l 2; resume 0; "
+     "lost -> k=1 l=2 to 2; waits -> waits; 1 put d 3; waits -> d=3 to 3"},
+    {"watches_end_unavailable_when_the_coordinator_stops", 1,
+     "watch = 0 watch '' 0; stop maintenance; watch -> UNAVAILABLE; "
+     "watch ~ is stopping ... maintenance"},
+    {"cancelling_a_watch_does_not_affect_another_of_the_directory", 1,
+     "first = 0 watch d 0; second = 0 watch d 0; cancel first; 0 put d/a 1; second -> d/a=1 to 1"},
+    {"the_removal_of_an_ephemeral_key_is_a_change", 2,
+     "0 owns d/alive v; 0 put d/plain v; watch = 1 watch d 2; ended 0 INTERNAL killed; "
+     "watch -> d/alive=- to 3"},
+    {"watches_continue_after_a_job_error_and_after_their_task_left", 2,
+     "of_dead = 0/0 watch k 0; watch = 1 watch k 0; ended 0 INTERNAL killed; watch -> waits; "
+     "later = 1 watch '' 0; 1 leaves; observer x; x put k v; watch -> k=v to 1; later -> k=v to 1; "
+     "of_dead -> k=v to 1"},
+    {"a_waiting_watch_gets_at_most_one_full_answer_of_many_changes", 1,
+     "watch = 0 watch d 0; 0 put-all d/a=1 d/b=2 d/c=3 d/d=4; watch -> d/a=1 d/b=2 to 2; "
+     "0 watch d 2 -> d/c=3 d/d=4 to 4",
+     config{.changes_per_answer_max = 2}},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_watch_returns_the_changes_below_a_directory_in_order, job<1>) {
   c.put(0, "d/a", "1");
@@ -22,12 +52,6 @@ BOOST_FIXTURE_TEST_CASE(a_watch_returns_the_changes_below_a_directory_in_order, 
   auto const* const update = c.body<core::key_changes_answer>(c.watch_keys(0, "d", 0));
   BOOST_TEST(update->changes[1].version == 3u);
   BOOST_TEST(update->changes[4].version == 7u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_returns_the_current_one, job<1>) {
-  BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 0");
-  c.put(0, "k", "v");
-  BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory, job<2>) {
@@ -77,14 +101,6 @@ BOOST_FIXTURE_TEST_CASE(refused_changes_wake_no_watch, job<1>) {
   BOOST_TEST(c.after(c.remove(0, "missing")).code(watch) == "waits");
   c.remove_tree(0, "", true);
   BOOST_TEST(c.changes(watch) == "k=- to 2");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_removal_of_an_ephemeral_key_is_a_change, job<2>) {
-  c.put_owned(0, "d/alive", "v");
-  c.put(0, "d/plain", "v");
-  auto const watch = c.watch_keys(1, "d", 2);
-
-  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(watch) == "d/alive=- to 3");
 }
 
 // Of an ended task, while another task continues.
@@ -199,22 +215,6 @@ BOOST_FIXTURE_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing, job<
   BOOST_TEST(c.changes(c.watch_keys(1, "d", version)) == "d/b=2 to 2");
 }
 
-// So that a watcher of a quiet directory in a busy job does not fall behind.
-BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_returns_its_position, job<2>) {
-  auto const watch = c.watch_keys(1, "quiet", 0, 10s);
-  c.put(0, "busy", "1");
-  c.put(0, "busy", "2", true);
-  BOOST_TEST(c.at(10s - 1ns).code(watch) == "waits");
-
-  BOOST_TEST(c.at(10s).changes(watch) == "to 2");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_watch_with_timeout_zero_returns_at_once, job<1>) {
-  c.put(0, "a", "1");
-  auto const nothing = c.watch_keys(0, "b", 0, 0s);
-  BOOST_TEST(c.at(0s).changes(nothing) == "to 1");
-}
-
 BOOST_AUTO_TEST_CASE(a_watch_has_no_timeout_by_default) {
   BOOST_TEST((core::watch_keys_args{}.timeout == without_limit));
   cluster c{1};
@@ -244,16 +244,6 @@ BOOST_AUTO_TEST_CASE(a_change_larger_than_an_answer_is_returned_alone) {
 
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 0)) == "d/large=" + large + " to 1");
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 1)) == "d/small=1 to 2");
-}
-
-BOOST_AUTO_TEST_CASE(a_waiting_watch_gets_at_most_one_full_answer_of_many_changes) {
-  cluster c{1, {.changes_per_answer_max = 2}};
-  auto const watch = c.watch_keys(0, "d", 0);
-
-  c.put_all(0, {{"d/a", "1"}, {"d/b", "2"}, {"d/c", "3"}, {"d/d", "4"}});
-
-  BOOST_TEST(c.changes(watch) == "d/a=1 d/b=2 to 2");
-  BOOST_TEST(c.changes(c.watch_keys(0, "d", 2)) == "d/c=3 d/d=4 to 4");
 }
 
 BOOST_AUTO_TEST_CASE(a_forgotten_version_is_out_of_range_with_the_current_one) {
@@ -325,56 +315,12 @@ BOOST_AUTO_TEST_CASE(old_changes_are_dropped_when_their_memory_is_needed) {
   c.pop(0, "q");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_is_executed_again_after_a_resume, job<2>) {
-  auto const lost = c.watch_keys(0, "", 0);
-  auto const waits = c.watch_keys(0, "d", 0);
-  c.lose(0);
-  c.put(1, "k", "1");
-  c.put(1, "l", "2");
-
-  BOOST_TEST(c.resume(0).changes(lost) == "k=1 l=2 to 2");
-  BOOST_TEST(c.code(waits) == "waits");
-  c.put(1, "d", "3");
-  BOOST_TEST(c.changes(waits) == "d=3 to 3");
-}
-
-BOOST_FIXTURE_TEST_CASE(watches_continue_after_a_job_error_and_after_their_task_left, job<2>) {
-  auto const of_dead = c.watch_keys({0, 0}, "k", 0);
-  auto const watch = c.watch_keys(1, "k", 0);
-  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(watch) == "waits");
-  auto const later = c.watch_keys(1, "", 0);
-  c.leave(1);
-
-  c.put(c.observer(), "k", "v");
-
-  BOOST_TEST(c.changes(watch) == "k=v to 1");
-  BOOST_TEST(c.changes(later) == "k=v to 1");
-  BOOST_TEST(c.changes(of_dead) == "k=v to 1");
-}
-
-BOOST_FIXTURE_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops, job<1>) {
-  auto const watch = c.watch_keys(0, "", 0);
-
-  BOOST_TEST(c.stop("maintenance").code(watch) == "UNAVAILABLE");
-  expect_words(c.text(watch), {"is stopping", "maintenance"});
-}
-
 BOOST_FIXTURE_TEST_CASE(a_watch_ends_when_cancelled_or_with_its_session, job<1>) {
   int const o = c.observer();
   auto const one = c.watch_keys(0, "", 0);
   c.watch_keys(o, "d", 0);
   BOOST_TEST(c.cancel(one).bye(o).look().waiting_key_watches == 0u);
   BOOST_TEST(c.after(c.put(0, "d", "v")).code(one) == "waits");
-}
-
-BOOST_FIXTURE_TEST_CASE(cancelling_a_watch_does_not_affect_another_of_the_directory, job<1>) {
-  auto const first = c.watch_keys(0, "d", 0);
-  auto const second = c.watch_keys(0, "d", 0);
-  c.cancel(first);
-
-  c.put(0, "d/a", "1");
-
-  BOOST_TEST(c.changes(second) == "d/a=1 to 1");
 }
 
 // The page of a listing after this key.

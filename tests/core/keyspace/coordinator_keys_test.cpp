@@ -1,6 +1,6 @@
 // Keys: §7.1, and §7.3.1 to 3.42e.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -16,59 +16,40 @@ std::string keys(core::listing_answer const* listing) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_keys_test)
 
-BOOST_FIXTURE_TEST_CASE(get_key_value_timeout_return_error, job<1>) {
-  c.at(3s);
-  auto const one = c.get(0, "the/key", 1s);
-
-  BOOST_TEST(c.at(4s - 1ns).code(one) == "waits");
-  BOOST_TEST(c.at(4s).code(one) == "DEADLINE_EXCEEDED");
-  expect_words(c.text(one), {"'the/key'", "1 s"});
-  BOOST_TEST(c.look().waiting_gets == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(get_key_value_delayed_response_before_timeout_success, job<2>) {
-  auto const one = c.get(0, "k", 10s);
-  c.at(5s);
-  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
-
-  c.at(20s);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_value_put_at_the_deadline_counts, job<2>) {
-  auto const one = c.get(0, "k", 10s);
-  c.at(10s - 1ns).sleep_without_advance(1ns);
-  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_iteration, job<1>) {
-  auto const one = c.get(0, "k", 0s);
-  BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_get_without_timeout_keeps_waiting, job<2>) {
-  auto const one = c.get(0, "k", without_limit);
-  BOOST_TEST(c.at(2h).code(one) == "waits");
-
-  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(cancel_get_key_value_success, job<1>) {
-  auto const one = c.get(0, "k");
-  BOOST_TEST(c.cancel(one).look().waiting_gets == 0u);
-
-  BOOST_TEST(c.after(c.put(0, "k", "v")).code(one) == "waits");
-  BOOST_TEST(c.replies() == "0:OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(set_overwrite_and_increment_wake_all_waiters_in_order, job<3>) {
-  c.get(2, "k");
-  c.get(0, "k");
-  c.get(1, "k");
-  BOOST_TEST(c.after(c.put(0, "k", "1")).replies() == "0:OK 2:OK 0:OK 1:OK");
-
-  auto const on_counter = c.get(1, "n");
-  BOOST_TEST(c.after(c.increment(0, "n", 5)).value(on_counter) == "5");
-}
+rows const cases{
+    {"get_key_value_timeout_return_error", 1,
+     "at 3s; one = 0 get the/key 1s; at 4s-; one -> waits; at 4s; one -> DEADLINE_EXCEEDED; "
+     "one ~ 'the/key' ... 1 s; waiting-gets -> 0"},
+    {"get_key_value_delayed_response_before_timeout_success", 2,
+     "one = 0 get k 10s; at 5s; 1 put k v; one -> v; at 20s"},
+    {"a_get_with_timeout_zero_is_answered_in_the_same_iteration", 1,
+     "one = 0 get k 0s; at 0s; one -> DEADLINE_EXCEEDED"},
+    {"a_get_without_timeout_keeps_waiting", 2,
+     "one = 0 get k for-ever; at 7200s; one -> waits; 1 put k v; one -> v"},
+    {"cancel_get_key_value_success", 1,
+     "one = 0 get k; cancel one; waiting-gets -> 0; 0 put k v; one -> waits; replies -> 0:OK"},
+    {"set_overwrite_and_increment_wake_all_waiters_in_order", 3,
+     "2 get k; 0 get k; 1 get k; 0 put k 1; replies -> 0:OK 2:OK 0:OK 1:OK; on_counter = 1 get n; "
+     "0 increment n 5; on_counter -> 5"},
+    {"only_waiters_of_that_key_are_woken", 2,
+     "other = 0 get k/1; parent = 0 get k; 1 put k2 v; other -> waits; parent -> waits"},
+    {"increment_key_value", 1,
+     "0 put one 1; 0 put text abc; 0 put max 9223372036854775807; 0 increment one 3; "
+     "0 increment absent 10; 0 try-get one -> 4; 0 try-get absent -> 10; bad = 0 increment text 1; "
+     "bad -> FAILED_PRECONDITION; bad ~ 'text' ... decimal 64-bit integer; "
+     "over = 0 increment max 1; over -> OUT_OF_RANGE; over ~ 'max' is 9223372036854775807 ... 1"},
+    {"keys_need_no_task", 1,
+     "observer o; o put k v -> OK; o get k -> v; o increment n 1 -> OK; o list -> OK; "
+     "o remove-tree '' all -> OK"},
+    {"keys_outlive_the_session_that_put_them", 1, "observer o; o put k v; bye o; 0 try-get k -> v"},
+    {"a_waiting_get_ends_with_its_session", 1,
+     "observer o; o get k; o get l; waiting-gets -> 2; cut o; waiting-gets -> 2; at 2s; "
+     "waiting-gets -> 0"},
+    {"a_task_can_wait_for_the_same_key_twice", 1,
+     "one = 0 get k 60s; two = 0 get k 60s; 0 put k v; one -> v; two -> v"},
+    {"a_value_put_at_the_deadline_counts", 2,
+     "one = 0 get k 10s; at 10s-; sleep 1ns; 1 put k v; one -> v"},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_value_read_by_many_gets_is_stored_once, job<3>) {
   auto const a = c.get(0, "k");
@@ -77,13 +58,6 @@ BOOST_FIXTURE_TEST_CASE(a_value_read_by_many_gets_is_stored_once, job<3>) {
 
   BOOST_TEST(c.answer_to(a) == c.answer_to(b));
   BOOST_TEST(c.logic().memory()->used() < 12'000u);
-}
-
-BOOST_FIXTURE_TEST_CASE(only_waiters_of_that_key_are_woken, job<2>) {
-  auto const other = c.get(0, "k/1");
-  auto const parent = c.get(0, "k");
-  BOOST_TEST(c.after(c.put(1, "k2", "v")).code(other) == "waits");
-  BOOST_TEST(c.code(parent) == "waits");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_delete_or_refused_put_wakes_no_waiter, job<2>) {
@@ -114,24 +88,6 @@ BOOST_FIXTURE_TEST_CASE(a_key_is_a_non_empty_utf8_path, job<1>) {
   }
   BOOST_TEST(c.code(c.list(0, "\xff")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.remove(0, "\xff")) == "INVALID_ARGUMENT");
-}
-
-BOOST_FIXTURE_TEST_CASE(increment_key_value, job<1>) {
-  c.put(0, "one", "1");
-  c.put(0, "text", "abc");
-  c.put(0, "max", "9223372036854775807");
-
-  c.increment(0, "one", 3);
-  c.increment(0, "absent", 10);
-
-  BOOST_TEST(c.value(c.try_get(0, "one")) == "4");
-  BOOST_TEST(c.value(c.try_get(0, "absent")) == "10");
-  auto const bad = c.increment(0, "text", 1);
-  BOOST_TEST(c.code(bad) == "FAILED_PRECONDITION");
-  expect_words(c.text(bad), {"'text'", "decimal 64-bit integer"});
-  auto const over = c.increment(0, "max", 1);
-  BOOST_TEST(c.code(over) == "OUT_OF_RANGE");
-  expect_words(c.text(over), {"'max' is 9223372036854775807", "1"});
 }
 
 BOOST_AUTO_TEST_CASE(a_page_of_a_listing_fits_in_a_frame) {
@@ -193,40 +149,6 @@ BOOST_FIXTURE_TEST_CASE(key_versions_increase_with_every_change_of_any_key, job<
   BOOST_TEST(a1 < b1);
   BOOST_TEST(b1 < a2);
   BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries[1].version == b1);
-}
-
-BOOST_FIXTURE_TEST_CASE(keys_need_no_task, job<1>) {
-  int const o = c.observer();
-
-  BOOST_TEST(c.code(c.put(o, "k", "v")) == "OK");
-  BOOST_TEST(c.value(c.get(o, "k")) == "v");
-  BOOST_TEST(c.code(c.increment(o, "n", 1)) == "OK");
-  BOOST_TEST(c.code(c.list(o, "")) == "OK");
-  BOOST_TEST(c.code(c.remove_tree(o, "", true)) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(keys_outlive_the_session_that_put_them, job<1>) {
-  int const o = c.observer();
-  c.put(o, "k", "v");
-  c.bye(o);
-
-  BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_waiting_get_ends_with_its_session, job<1>) {
-  int const o = c.observer();
-  c.get(o, "k");
-  BOOST_TEST(c.after(c.get(o, "l")).look().waiting_gets == 2u);
-  BOOST_TEST(c.lose(o).look().waiting_gets == 2u);
-
-  BOOST_TEST(c.at(2s).look().waiting_gets == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_task_can_wait_for_the_same_key_twice, job<1>) {
-  auto const one = c.get(0, "k", 60s);
-  auto const two = c.get(0, "k", 60s);
-  BOOST_TEST(c.after(c.put(0, "k", "v")).value(one) == "v");
-  BOOST_TEST(c.value(two) == "v");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

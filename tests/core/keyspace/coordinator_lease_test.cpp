@@ -1,6 +1,6 @@
 // Items under a lease: §8.1.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -13,17 +13,22 @@ std::uint32_t redeliveries(cluster& c, call taken) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_lease_test)
 
-BOOST_FIXTURE_TEST_CASE(a_finished_item_is_gone, job<1>) {
-  c.push(0, "q", "a");
-  auto const item = c.take(0, "q");
-  BOOST_TEST(c.value(item) == "a");
-  BOOST_TEST(c.look().leased_items == 1u);
-  BOOST_TEST(c.look().queued_items == 0u);
-
-  BOOST_TEST(c.code(c.update_lease(0, item, change::finish)) == "OK");
-  BOOST_TEST(c.look().leased_items == 0u);
-  BOOST_TEST(c.at(2h).look().queued_items == 0u);
-}
+rows const cases{
+    {"an_item_returns_at_once_when_its_holder_has_ended", 1,
+     "observer o; 0 push q a; 0 push q b; o take q for-ever -> a; bye o; 0 pop q -> a; 0 pop q"},
+    {"an_item_whose_reply_was_not_received_returns", 1,
+     "0 push q a; deaf 0; item = 0 take q 60s; cancel item; hears 0; leased -> 0; queued -> 1; "
+     "blink 0; 0 pop q"},
+    {"a_finished_item_is_gone", 1,
+     "0 push q a; item = 0 take q 60s; item -> a; leased -> 1; queued -> 0; 0 finish item -> OK; "
+     "leased -> 0; at 7200s; queued -> 0"},
+    {"an_extended_lease_expires_later", 1,
+     "0 push q a; item = 0 take q 10s; at 9s; 0 extend item 10s -> OK; "
+     "0 extend item 0s -> INVALID_ARGUMENT; at 19s-; leased -> 1; at 19s; leased -> 0; 0 pop q"},
+    {"a_released_item_goes_to_the_next_waiter", 2,
+     "0 push q a; item = 0 take q 60s; waits = 1 take q 60s; waits -> waits; 0 release item -> OK; "
+     "waits -> a; 0 finish waits -> FAILED_PRECONDITION; 1 finish waits -> OK"},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_expires_returns_the_item_to_its_place, job<1>) {
   c.push(0, "q", "a");
@@ -40,39 +45,6 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_expires_returns_the_item_to_its_place, job<
   BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
   expect_words(c.text(late), {"item 1", "'q'", "redelivery 1"});
   c.update_lease(0, again, change::finish);
-  c.pop(0, "q");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_extended_lease_expires_later, job<1>) {
-  c.push(0, "q", "a");
-  auto const item = c.take(0, "q", 10s);
-  c.at(9s);
-  BOOST_TEST(c.code(c.update_lease(0, item, change::extend, 10s)) == "OK");
-  BOOST_TEST(c.code(c.update_lease(0, item, change::extend, 0s)) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.at(19s - 1ns).look().leased_items == 1u);
-  BOOST_TEST(c.at(19s).look().leased_items == 0u);
-  c.pop(0, "q");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_released_item_goes_to_the_next_waiter, job<2>) {
-  c.push(0, "q", "a");
-  auto const item = c.take(0, "q");
-  auto const waits = c.take(1, "q");
-  BOOST_TEST(c.code(waits) == "waits");
-
-  BOOST_TEST(c.code(c.update_lease(0, item, change::release)) == "OK");
-  BOOST_TEST(c.value(waits) == "a");
-  BOOST_TEST(c.code(c.update_lease(0, waits, change::finish)) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.update_lease(1, waits, change::finish)) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_item_returns_at_once_when_its_holder_has_ended, job<1>) {
-  int const o = c.observer();
-  c.push(0, "q", "a");
-  c.push(0, "q", "b");
-  BOOST_TEST(c.value(c.take(o, "q", without_limit)) == "a");
-  c.bye(o);
-  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
   c.pop(0, "q");
 }
 
@@ -127,18 +99,6 @@ BOOST_FIXTURE_TEST_CASE(the_first_leased_items_are_shown_with_their_holders, job
     c.update_lease(i == 0 ? 1 : 0, taken[i], change::finish);
   }
   BOOST_TEST(c.look().leases.empty());
-}
-
-BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_not_received_returns, job<1>) {
-  c.push(0, "q", "a");
-  c[0].deaf = true;
-  auto const item = c.take(0, "q");
-  c.cancel(item);
-  c[0].deaf = false;
-  BOOST_TEST(c.look().leased_items == 0u);
-  BOOST_TEST(c.look().queued_items == 1u);
-  c.blink(0);
-  c.pop(0, "q");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_waits_hears_who_holds_the_items, job<2>) {

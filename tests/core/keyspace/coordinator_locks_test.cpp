@@ -1,8 +1,6 @@
 // Locks: §9.1.
 
-#include "tests/core/cluster.hpp"
-
-#include "coxswain/core/model/reasons.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -11,22 +9,34 @@ core::why_answer why(cluster& c) { return c.logic().why(t0 + c.now()); }
 
 BOOST_AUTO_TEST_SUITE(coordinator_locks_test)
 
-BOOST_FIXTURE_TEST_CASE(a_lock_has_one_owner_and_its_waiters_get_it_in_order, job<3>) {
-  BOOST_TEST(c.version(c.lock(0, "a")) == "1");
-  auto const second = c.lock(2, "a");
-  auto const third = c.lock(1, "/a/");
-  BOOST_TEST(c.code(second) == "waits");
-
-  BOOST_TEST(c.code(c.unlock(0, "a", 1)) == "OK");
-  BOOST_TEST(c.version(second) == "2");
-  BOOST_TEST(c.code(third) == "waits");
-  c.unlock(2, "a", 2);
-  BOOST_TEST(c.version(third) == "3");
-  c.unlock(1, "a", 3);
-
-  BOOST_TEST(c.version(c.lock(1, "b")) == "4");
-  BOOST_TEST(c.version(c.lock(1, "a")) == "5");
-}
+rows const cases{
+    {"a_lock_has_one_owner_and_its_waiters_get_it_in_order", 3,
+     "0 lock a -> 1; second = 2 lock a; third = 1 lock /a/; second -> waits; 0 unlock a 1 -> OK; "
+     "second -> 2; third -> waits; 2 unlock a 2; third -> 3; 1 unlock a 3; 1 lock b -> 4; "
+     "1 lock a -> 5"},
+    {"a_lock_is_not_reentrant", 1,
+     "0 lock a; again = 0 lock a; again -> waits; 0 unlock a 1; again -> 2"},
+    {"a_resume_keeps_locks_and_queue_positions", 3,
+     "0 lock a; first = 1 lock a; second = 2 lock a; cut 1; cut 0; resume 0; resume 1; "
+     "0 unlock a 1; first -> 2; second -> waits"},
+    {"a_lock_with_an_undelivered_reply_is_released", 2,
+     "0 lock a; given_up = 1 lock a; cut 1; 0 unlock a 1; 0 try-lock a -> ALREADY_EXISTS; "
+     "cancel given_up; resume 1; 0 try-lock a -> 3",
+     config{.reconnect_grace = 10s}},
+    {"a_cancelled_lock_request_stops_waiting", 3,
+     "0 lock a; given_up = 1 lock a; next = 2 lock a; cancel given_up; 0 unlock a 1; next -> 2"},
+    {"a_job_error_ends_waiting_requests_and_keeps_owned_locks", 3,
+     "0 lock a; waits = 1 lock a; 2 reports broken; waits -> CANCELLED; 1 lock a -> CANCELLED; "
+     "1 try-lock a -> ALREADY_EXISTS; 1 lock b -> 2; 0 unlock a 1 -> OK; 1 lock a -> 3"},
+    {"unlock_needs_the_owner_and_its_token", 2,
+     "0 lock a; 1 unlock a 1 -> PERMISSION_DENIED; 0 unlock a 2 -> FAILED_PRECONDITION; "
+     "0 unlock b 1 -> FAILED_PRECONDITION; 0 unlock a 1 -> OK; 0 unlock a 1 -> why",
+     because<&reasons::lock_is_free>("a", 1)},
+    {"a_lock_survives_suspicion_and_is_released_when_its_session_ends", 2,
+     "0 lock a; waits = 1 lock a; cut 0; 1 try-lock a ~ whose connection is lost; pass 10s-; "
+     "waits -> waits; pass 1ns; waits -> 2",
+     config{.reconnect_grace = 10s, .recoverable = true}},
+};
 
 BOOST_FIXTURE_TEST_CASE(try_lock_does_not_wait_and_names_the_owner, job<2>) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "1");
@@ -52,75 +62,6 @@ BOOST_FIXTURE_TEST_CASE(a_lock_times_out_and_is_then_not_taken, job<2>) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "2");
 }
 
-BOOST_FIXTURE_TEST_CASE(unlock_needs_the_owner_and_its_token, job<2>) {
-  c.lock(0, "a");
-
-  BOOST_TEST(c.code(c.unlock(1, "a", 1)) == "PERMISSION_DENIED");
-  BOOST_TEST(c.code(c.unlock(0, "a", 2)) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.unlock(0, "b", 1)) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.unlock(0, "a", 1)) == "OK");
-  auto const late = c.unlock(0, "a", 1);
-  BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.text(late) == core::text_of<&core::reasons::lock_is_free>("a", 1));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_lock_is_not_reentrant, job<1>) {
-  c.lock(0, "a");
-  auto const again = c.lock(0, "a");
-  BOOST_TEST(c.code(again) == "waits");
-
-  c.unlock(0, "a", 1);
-
-  BOOST_TEST(c.version(again) == "2");
-}
-
-BOOST_AUTO_TEST_CASE(a_lock_survives_suspicion_and_is_released_when_its_session_ends) {
-  cluster c{2, {.reconnect_grace = 10s, .recoverable = true}};
-  c.lock(0, "a");
-  auto const waits = c.lock(1, "a");
-  c.lose(0);
-  BOOST_TEST(c.text(c.try_lock(1, "a")).find("whose connection is lost") != std::string::npos);
-
-  BOOST_TEST(c.pass(10s - 1ns).code(waits) == "waits");
-  BOOST_TEST(c.pass(1ns).version(waits) == "2");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_queue_positions, job<3>) {
-  c.lock(0, "a");
-  auto const first = c.lock(1, "a");
-  auto const second = c.lock(2, "a");
-  c.lose(1).lose(0).resume(0);
-  c.resume(1);
-
-  c.unlock(0, "a", 1);
-
-  BOOST_TEST(c.version(first) == "2");
-  BOOST_TEST(c.code(second) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(a_lock_with_an_undelivered_reply_is_released) {
-  cluster c{2, {.reconnect_grace = 10s}};
-  c.lock(0, "a");
-  auto const given_up = c.lock(1, "a");
-  c.lose(1);
-  c.unlock(0, "a", 1);
-  BOOST_TEST(c.code(c.try_lock(0, "a")) == "ALREADY_EXISTS");
-  c.cancel(given_up).resume(1);
-
-  BOOST_TEST(c.version(c.try_lock(0, "a")) == "3");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_request_stops_waiting, job<3>) {
-  c.lock(0, "a");
-  auto const given_up = c.lock(1, "a");
-  auto const next = c.lock(2, "a");
-  c.cancel(given_up);
-
-  c.unlock(0, "a", 1);
-
-  BOOST_TEST(c.version(next) == "2");
-}
-
 BOOST_FIXTURE_TEST_CASE(observers_can_lock_and_release_when_their_session_ends, job<1>) {
   int const o = c.observer();
   BOOST_TEST(c.version(c.lock(o, "a")) == "1");
@@ -138,17 +79,6 @@ BOOST_AUTO_TEST_CASE(readers_cannot_lock) {
   BOOST_TEST(c.code(c.lock(r, "a")) == "PERMISSION_DENIED");
   BOOST_TEST(c.code(c.try_lock(r, "a")) == "PERMISSION_DENIED");
   BOOST_TEST(c.code(c.unlock(r, "a", 1)) == "PERMISSION_DENIED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_requests_and_keeps_owned_locks, job<3>) {
-  c.lock(0, "a");
-  auto const waits = c.lock(1, "a");
-  BOOST_TEST(c.after(c.report_error(2, errc::internal, "broken")).code(waits) == "CANCELLED");
-  BOOST_TEST(c.code(c.lock(1, "a")) == "CANCELLED");
-  BOOST_TEST(c.code(c.try_lock(1, "a")) == "ALREADY_EXISTS");
-  BOOST_TEST(c.version(c.lock(1, "b")) == "2");
-  BOOST_TEST(c.code(c.unlock(0, "a", 1)) == "OK");
-  BOOST_TEST(c.version(c.lock(1, "a")) == "3");
 }
 
 BOOST_FIXTURE_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found, job<2>) {

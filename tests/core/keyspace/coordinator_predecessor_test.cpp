@@ -1,6 +1,6 @@
 // Keys that an earlier process of a task has put: §7.1.13.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -25,6 +25,12 @@ struct restarted_task {
 };
 
 BOOST_AUTO_TEST_SUITE(coordinator_predecessor_test)
+
+rows const cases{
+    {"a_task_that_is_not_recoverable_has_no_predecessor", 2,
+     "0 put k v; 0 leaves; observer next; next/0 joins 102; next put k v -> ALREADY_EXISTS",
+     config{.leave_barrier = false}},
+};
 
 BOOST_FIXTURE_TEST_CASE(the_next_process_may_put_what_the_one_before_has_put, restarted_task) {
   BOOST_TEST(c.version(c.put(next, "/k", "v")) == "1");
@@ -112,16 +118,6 @@ BOOST_FIXTURE_TEST_CASE(a_process_that_was_reset_is_no_other_one, restarted_task
   c.join({next, 0}, 102);
 
   BOOST_TEST(c.code(c.put(next, "mine", "v")) == "ALREADY_EXISTS");
-}
-
-BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_has_no_predecessor) {
-  cluster c{2, {.leave_barrier = false}};
-  c.put(0, "k", "v");
-  c.leave(0);
-  int const next = c.observer();
-  c.join({next, 0}, 102);
-
-  BOOST_TEST(c.code(c.put(next, "k", "v")) == "ALREADY_EXISTS");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_depends_on_volatile_values) {

@@ -1,22 +1,61 @@
 // Queues: §8.1.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_queue_test)
 
-BOOST_FIXTURE_TEST_CASE(items_are_popped_in_push_order, job<2>) {
-  BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
-  BOOST_TEST(c.count(c.push(1, "/q/", "b")) == "2");
-  BOOST_TEST(c.count(c.push(0, "q", "")) == "3");
-
-  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
-  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
-  BOOST_TEST(c.value(c.pop(0, "q", 0s)) == "");
-  BOOST_TEST(c.look().queued_items == 0u);
-}
+rows const cases{
+    {"items_are_popped_in_push_order", 2,
+     "0 push q a -> 1; 1 push /q/ b -> 2; 0 push q '' -> 3; 1 pop q -> a; 0 pop q -> b; "
+     "0 pop q 0s ->; queued -> 0"},
+    {"waiting_pops_are_served_in_arrival_order", 3,
+     "second = 2 pop q; third = 1 pop q; waiting-pops -> 2; 0 push q a -> 0; replies -> 0:OK 2:OK; "
+     "second -> a; third -> waits; 0 push q b; third -> b"},
+    {"queues_keys_and_barriers_have_separate_namespaces", 1,
+     "waits = 0 pop q/1 60s; 0 put q/1 key; 0 push q item; waits -> waits; 0 try-get q/1 -> key; "
+     "0 try-get q -> NOT_FOUND; 0 pop q -> item"},
+    {"a_timed_out_pop_takes_nothing", 1,
+     "one = 0 pop the/queue 1s; at 1s-; one -> waits; at 1s; one -> DEADLINE_EXCEEDED; "
+     "one ~ 'the/queue' ... 1 s; 0 push the/queue a -> 1; 0 pop the/queue -> a"},
+    {"a_cancelled_pop_takes_nothing", 1,
+     "one = 0 pop q; cancel one; waiting-pops -> 0; 0 push q a -> 1; 0 pop q -> a"},
+    {"push_and_pop_need_no_task", 1, "observer o; waits = o pop q; o push q a; waits -> a"},
+    {"an_item_with_a_lost_reply_is_resent_to_the_same_pop", 2,
+     "1 push q a; 1 push q b; deaf 0; one = 0 pop q; hears 0; one -> waits; blink 0; one -> a; "
+     "0 pop q -> b; 0 pop q 0s -> waits"},
+    {"a_push_with_a_lost_reply_is_not_repeated", 1,
+     "deaf 0; push = 0 push q a; hears 0; blink 0; push -> 1; queued -> 1; 0 pop q"},
+    {"an_item_pushed_while_the_consumer_is_disconnected_waits_for_it", 2,
+     "one = 0 pop q; cut 0; 1 push q a; other = 1 pop q 60s; resume 0; one -> a; other -> waits"},
+    {"an_item_of_a_dead_consumer_goes_to_the_next_waiter_at_once", 2,
+     "observer dead; deaf dead; 0 push q a; dead pop q; waits = 1 pop q 60s; cut dead; at 2s; "
+     "waits -> a"},
+    {"bye_acknowledges_received_items_and_returns_the_others", 1,
+     "observer o; 0 push q a; 0 push q b; o pop q; deaf o; o pop q; bye o; 0 pop q -> b"},
+    // The client cancelled the call while the reply was in transit, and will ignore it.
+    {"a_pop_cancelled_with_its_reply_in_transit_returns_the_item", 2,
+     "0 push q a; deaf 0; one = 0 pop q; other = 1 pop q 60s; other -> waits; cancel one; "
+     "other -> a; hears 0"},
+    {"a_pop_cancelled_while_disconnected_returns_the_item", 2,
+     "one = 0 pop q; lost = 0 pop q; cut 0; 1 push q a; 1 push q b; cancel one; resume 0; "
+     "lost -> b; 1 pop q -> a"},
+    {"an_item_received_before_a_resume_is_not_returned", 1,
+     "0 push q a; 0 pop q -> a; blink 0; queued -> 0"},
+    {"pops_end_cancelled_when_the_coordinator_stops_or_the_task_leaves", 2,
+     "leaves = 0/0 pop q; stays = 1 pop q; 0 leaves; leaves -> CANCELLED; stop; stays -> CANCELLED",
+     config{.leave_barrier = false}},
+    {"a_task_waiting_in_pop_is_shown_as_waiting_for_an_item", 2,
+     "1/1 pop work; barrier = 0 barrier b 1s; at 1s; barrier ~ waits for queue 'work'"},
+    {"an_item_has_the_size_limit_of_a_value", 1,
+     "0 push q 123456 -> RESOURCE_EXHAUSTED; 0 push q 12345 -> OK; 0 pop q",
+     config{.value_bytes_max = 5}},
+    {"a_job_error_cancels_waiting_pops_and_queues_keep_working", 2,
+     "waits = 1 pop q; ended 0 INTERNAL killed; waits -> CANCELLED; waits ~ task 0 ... killed; "
+     "1 pop q -> CANCELLED; 1 push q a -> 1; 1 pop q -> a"},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_count_of_items_leaves_out_those_that_are_leased, job<1>) {
   auto const count = [&] { return c.count(c.send(0, core::count_keys_args{"/q/", true})); };
@@ -32,27 +71,6 @@ BOOST_FIXTURE_TEST_CASE(a_count_of_items_leaves_out_those_that_are_leased, job<1
   BOOST_TEST(c.text(c.send(0, core::count_keys_args{"", true})) == "the queue's name is empty");
 }
 
-BOOST_FIXTURE_TEST_CASE(waiting_pops_are_served_in_arrival_order, job<3>) {
-  auto const second = c.pop(2, "q");
-  auto const third = c.pop(1, "q");
-  BOOST_TEST(c.look().waiting_pops == 2u);
-
-  BOOST_TEST(c.count(c.push(0, "q", "a")) == "0");
-  BOOST_TEST(c.replies() == "0:OK 2:OK");
-  BOOST_TEST(c.value(second) == "a");
-  BOOST_TEST(c.code(third) == "waits");
-  BOOST_TEST(c.after(c.push(0, "q", "b")).value(third) == "b");
-}
-
-BOOST_FIXTURE_TEST_CASE(queues_keys_and_barriers_have_separate_namespaces, job<1>) {
-  auto const waits = c.pop(0, "q/1", 60s);
-  c.put(0, "q/1", "key");
-  BOOST_TEST(c.after(c.push(0, "q", "item")).code(waits) == "waits");
-  BOOST_TEST(c.value(c.try_get(0, "q/1")) == "key");
-  BOOST_TEST(c.code(c.try_get(0, "q")) == "NOT_FOUND");
-  BOOST_TEST(c.value(c.pop(0, "q")) == "item");
-}
-
 BOOST_FIXTURE_TEST_CASE(queue_names_follow_the_rules_of_keys, job<1>) {
   for (std::string const& bad :
        {std::string{}, std::string{"//"}, std::string("a\0b", 3), std::string{"\xff"}}) {
@@ -60,63 +78,6 @@ BOOST_FIXTURE_TEST_CASE(queue_names_follow_the_rules_of_keys, job<1>) {
     BOOST_TEST(c.code(c.pop(0, bad)) == "INVALID_ARGUMENT");
   }
   BOOST_TEST(c.text(c.pop(0, "")) == "the queue's name is empty");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_timed_out_pop_takes_nothing, job<1>) {
-  auto const one = c.pop(0, "the/queue", 1s);
-  BOOST_TEST(c.at(1s - 1ns).code(one) == "waits");
-  BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
-  expect_words(c.text(one), {"'the/queue'", "1 s"});
-
-  BOOST_TEST(c.count(c.push(0, "the/queue", "a")) == "1");
-  BOOST_TEST(c.value(c.pop(0, "the/queue")) == "a");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_cancelled_pop_takes_nothing, job<1>) {
-  auto const one = c.pop(0, "q");
-  BOOST_TEST(c.cancel(one).look().waiting_pops == 0u);
-
-  BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
-  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
-}
-
-BOOST_FIXTURE_TEST_CASE(push_and_pop_need_no_task, job<1>) {
-  int const o = c.observer();
-  auto const waits = c.pop(o, "q");
-  BOOST_TEST(c.after(c.push(o, "q", "a")).value(waits) == "a");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_item_with_a_lost_reply_is_resent_to_the_same_pop, job<2>) {
-  c.push(1, "q", "a");
-  c.push(1, "q", "b");
-  c[0].deaf = true;
-  auto const one = c.pop(0, "q");
-  c[0].deaf = false;
-  BOOST_TEST(c.code(one) == "waits");
-
-  BOOST_TEST(c.blink(0).value(one) == "a");
-  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
-  BOOST_TEST(c.code(c.pop(0, "q", 0s)) == "waits");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_push_with_a_lost_reply_is_not_repeated, job<1>) {
-  c[0].deaf = true;
-  auto const push = c.push(0, "q", "a");
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).count(push) == "1");
-  BOOST_TEST(c.look().queued_items == 1u);
-  c.pop(0, "q");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_for_it, job<2>) {
-  auto const one = c.pop(0, "q");
-  c.lose(0);
-  c.push(1, "q", "a");
-  auto const other = c.pop(1, "q", 60s);
-
-  BOOST_TEST(c.resume(0).value(one) == "a");
-  BOOST_TEST(c.code(other) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(unacknowledged_items_of_a_dead_consumer_return_to_their_positions) {
@@ -137,88 +98,12 @@ BOOST_AUTO_TEST_CASE(unacknowledged_items_of_a_dead_consumer_return_to_their_pos
   BOOST_TEST(c.value(c.pop(0, "q")) == "d");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_item_of_a_dead_consumer_goes_to_the_next_waiter_at_once, job<2>) {
-  int const dead = c.observer();
-  c[dead].deaf = true;
-  c.push(0, "q", "a");
-  c.pop(dead, "q");
-  auto const waits = c.pop(1, "q", 60s);
-  BOOST_TEST(c.lose(dead).at(2s).value(waits) == "a");
-}
-
 BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_never_returns, job<1>) {
   int const o = c.observer();
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(o, "q")) == "a");
   BOOST_TEST(c.heartbeat(o).lose(o).at(5s).look().queued_items == 0u);
   BOOST_TEST(c.logic().memory()->used() < 1'000u);
-}
-
-BOOST_FIXTURE_TEST_CASE(bye_acknowledges_received_items_and_returns_the_others, job<1>) {
-  int const o = c.observer();
-  c.push(0, "q", "a");
-  c.push(0, "q", "b");
-  c.pop(o, "q");
-  c[o].deaf = true;
-  c.pop(o, "q");
-
-  c.bye(o);
-
-  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
-}
-
-// The client cancelled the call while the reply was in transit, and will ignore it.
-BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_with_its_reply_in_transit_returns_the_item, job<2>) {
-  c.push(0, "q", "a");
-  c[0].deaf = true;
-  auto const one = c.pop(0, "q");
-  auto const other = c.pop(1, "q", 60s);
-  BOOST_TEST(c.code(other) == "waits");
-
-  BOOST_TEST(c.cancel(one).value(other) == "a");
-  c[0].deaf = false;
-}
-
-BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_disconnected_returns_the_item, job<2>) {
-  auto const one = c.pop(0, "q");
-  auto const lost = c.pop(0, "q");
-  c.lose(0);
-  c.push(1, "q", "a");
-  c.push(1, "q", "b");
-  BOOST_TEST(c.cancel(one).resume(0).value(lost) == "b");
-  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_item_received_before_a_resume_is_not_returned, job<1>) {
-  c.push(0, "q", "a");
-  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
-
-  BOOST_TEST(c.blink(0).look().queued_items == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_job_error_cancels_waiting_pops_and_queues_keep_working, job<2>) {
-  auto const waits = c.pop(1, "q");
-  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
-  expect_words(c.text(waits), {"task 0", "killed"});
-
-  BOOST_TEST(c.code(c.pop(1, "q")) == "CANCELLED");
-  BOOST_TEST(c.count(c.push(1, "q", "a")) == "1");
-  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
-}
-
-BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_leaves) {
-  cluster c{2, {.leave_barrier = false}};
-  auto const leaves = c.pop({0, 0}, "q");
-  auto const stays = c.pop(1, "q");
-  BOOST_TEST(c.after(c.leave(0)).code(leaves) == "CANCELLED");
-
-  BOOST_TEST(c.stop().code(stays) == "CANCELLED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_task_waiting_in_pop_is_shown_as_waiting_for_an_item, job<2>) {
-  c.pop({1, 1}, "work");
-  auto const barrier = c.barrier(0, "b", 1s);
-  expect_words(c.at(1s).text(barrier), {"waits for queue 'work'"});
 }
 
 BOOST_AUTO_TEST_CASE(items_count_as_memory_and_push_fails_when_it_is_full) {
@@ -247,13 +132,6 @@ BOOST_AUTO_TEST_CASE(when_memory_is_full_a_pop_can_take_an_item_but_not_wait) {
   BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(refused), {"memory_bytes_max is 100000"});
   c.logic().memory()->subtract(99'000);
-}
-
-BOOST_AUTO_TEST_CASE(an_item_has_the_size_limit_of_a_value) {
-  cluster c{1, {.value_bytes_max = 5}};
-  BOOST_TEST(c.code(c.push(0, "q", "123456")) == "RESOURCE_EXHAUSTED");
-  BOOST_TEST(c.code(c.push(0, "q", "12345")) == "OK");
-  c.pop(0, "q");
 }
 
 BOOST_FIXTURE_TEST_CASE(empty_queues_use_no_memory, job<1>) {

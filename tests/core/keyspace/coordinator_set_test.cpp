@@ -1,6 +1,6 @@
 // Changing keys under conditions, several at once, and on behalf of a task: §7.1.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -12,23 +12,47 @@ core::expected_value value(std::string v) { return v; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_set_test)
 
-BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_return_the_new_version, job<1>) {
-  BOOST_TEST(c.version(c.put(0, "k", "a")) == "1");
-  BOOST_TEST(c.version(c.append(0, "k", "b")) == "2");
-  BOOST_TEST(c.version(c.compare_and_set(0, "k", version(2), "c")) == "3");
-  BOOST_TEST(c.version(c.increment(0, "n", 1)) == "4");
-
-  BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "k"))->version == 3u);
-}
-
-BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_when_the_expectation_holds, job<1>) {
-  BOOST_TEST(c.version(c.compare_and_set(0, "/k/", absent{}, "one")) == "1");
-  BOOST_TEST(c.version(c.compare_and_set(0, "k", version(1), "two")) == "2");
-  BOOST_TEST(c.version(c.compare_and_set(0, "k", value("two"), "")) == "3");
-  BOOST_TEST(c.version(c.compare_and_set(0, "k", value(""), "four")) == "4");
-
-  BOOST_TEST(c.value(c.get(0, "k")) == "four");
-}
+rows const cases{
+    {"compare_and_set_stores_when_the_expectation_holds", 1,
+     "0 swaps /k/ absent one -> 1; 0 swaps-version k 1 two -> 2; 0 swaps k two '' -> 3; "
+     "0 swaps k '' four -> 4; 0 get k -> four"},
+    {"one_of_two_compare_and_sets_of_a_version_succeeds", 2,
+     "0 put k v; one = 0 swaps-version k 1 zero; two = 1 swaps-version k 1 one; one -> OK; "
+     "two -> zero"},
+    {"compare_and_set_and_append_wake_waiters", 2,
+     "a = 1 get a; b = 1 get b; 0 swaps a absent 1; 0 append b 2; a -> 1; b -> 2"},
+    {"append_beyond_the_value_limit_is_refused_and_changes_nothing", 1,
+     "0 append k 123; 0 append k 45 -> OK; refused = 0 append k 6; refused -> RESOURCE_EXHAUSTED; "
+     "refused ~ 6 bytes ... value_bytes_max is 5; 0 get k -> 12345",
+     config{.value_bytes_max = 5}},
+    {"an_ephemeral_key_is_removed_when_its_task_leaves", 2,
+     "0 owns zero 1; 1 owns one 1; 0 leaves; 1 list -> one=1", config{.leave_barrier = false}},
+    {"an_ephemeral_key_of_a_suspect_task_stays_until_the_grace_ends", 2,
+     "0 owns k v; cut 0; 1 try-get k -> v; at 2s; 1 try-get k -> NOT_FOUND"},
+    {"increment_and_append_keep_the_owner", 2,
+     "0 owns n 1; 0 owns log a; 1 increment n 1; 1 append log b; 1 list -> log=ab n=2; 0 leaves; "
+     "1 list ->",
+     config{.leave_barrier = false}},
+    {"an_ephemeral_key_removed_and_put_by_another_client_stays", 2,
+     "0 owns k 0; 1 remove k; 1 put k 1; 0 leaves; 1 try-get k -> 1",
+     config{.leave_barrier = false}},
+    {"ephemeral_keys_are_removed_when_a_task_fails_after_a_job_error", 3,
+     "1 owns k v; ended 0 INTERNAL killed; 2 try-get k -> v; ended 1 INTERNAL killed; "
+     "2 try-get k -> NOT_FOUND"},
+    // The first attempt succeeded: executing the resent request again would refuse it.
+    {"compare_and_set_and_append_apply_once_when_their_replies_are_lost", 2,
+     "deaf 0; set = 0 swaps k absent v; append = 0 append k w; refused = 0 swaps k absent x; "
+     "1 put other 'changes the version'; 1 remove k; hears 0; blink 0; set -> 1; append -> 2; "
+     "refused -> ALREADY_EXISTS; refused -> vw"},
+    {"put_all_wakes_waiters_after_all_values_are_stored", 2,
+     "both = 1 get-all 300s a b; last = 1 get b; 0 put-all a=1 b=2; replies -> 0:OK 1:OK 1:OK; "
+     "both -> a=1 b=2; last -> 2"},
+    {"put_all_with_a_lost_reply_does_not_fail_as_existing", 1,
+     "deaf 0; put = 0 put-all a=1 b=2; hears 0; blink 0; put -> 2"},
+    {"put_append_and_compare_and_set_return_the_new_version", 1,
+     "0 put k a -> 1; 0 append k b -> 2; 0 swaps-version k 2 c -> 3; 0 increment n 1 -> 4; "
+     "0 try-get k ~ version 3"},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_refused_compare_and_set_returns_the_current_value, job<1>) {
   c.put(0, "k", "held");
@@ -63,40 +87,6 @@ BOOST_FIXTURE_TEST_CASE(compare_and_set_needs_an_expectation, job<1>) {
   BOOST_TEST(c.code(c.compare_and_set(0, "", absent{}, "v")) == "INVALID_ARGUMENT");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_of_two_compare_and_sets_of_a_version_succeeds, job<2>) {
-  c.put(0, "k", "v");
-  auto const one = c.compare_and_set(0, "k", version(1), "zero");
-  auto const two = c.compare_and_set(1, "k", version(1), "one");
-
-  BOOST_TEST(c.code(one) == "OK");
-  BOOST_TEST(c.value(two) == "zero");
-}
-
-BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_waiters, job<2>) {
-  auto const a = c.get(1, "a");
-  auto const b = c.get(1, "b");
-  c.compare_and_set(0, "a", absent{}, "1");
-  BOOST_TEST(c.after(c.append(0, "b", "2")).value(a) == "1");
-  BOOST_TEST(c.value(b) == "2");
-}
-
-// The first attempt succeeded: executing the resent request again would refuse it.
-BOOST_AUTO_TEST_CASE(compare_and_set_and_append_apply_once_when_their_replies_are_lost) {
-  cluster c{2};
-  c[0].deaf = true;
-  auto const set = c.compare_and_set(0, "k", absent{}, "v");
-  auto const append = c.append(0, "k", "w");
-  auto const refused = c.compare_and_set(0, "k", absent{}, "x");
-  c.put(1, "other", "changes the version");
-  c.remove(1, "k");
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).version(set) == "1");
-  BOOST_TEST(c.version(append) == "2");
-  BOOST_TEST(c.code(refused) == "ALREADY_EXISTS");
-  BOOST_TEST(c.value(refused) == "vw");
-}
-
 BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty, job<1>) {
   c.append(0, "log", "a");
   c.append(0, "log", std::string("\0b", 2));
@@ -104,18 +94,6 @@ BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty
 
   BOOST_TEST(c.value(c.get(0, "log")) == std::string("a\0b", 3));
   BOOST_TEST(c.code(c.append(0, "", "x")) == "INVALID_ARGUMENT");
-}
-
-BOOST_AUTO_TEST_CASE(append_beyond_the_value_limit_is_refused_and_changes_nothing) {
-  cluster c{1, {.value_bytes_max = 5}};
-  c.append(0, "k", "123");
-  BOOST_TEST(c.code(c.append(0, "k", "45")) == "OK");
-
-  auto const refused = c.append(0, "k", "6");
-
-  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
-  expect_words(c.text(refused), {"6 bytes", "value_bytes_max is 5"});
-  BOOST_TEST(c.value(c.get(0, "k")) == "12345");
 }
 
 BOOST_FIXTURE_TEST_CASE(put_all_stores_all_values_and_returns_the_last_version, job<1>) {
@@ -174,22 +152,6 @@ BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(put_all_wakes_waiters_after_all_values_are_stored, job<2>) {
-  auto const both = c.get_all(1, {"a", "b"});
-  auto const last = c.get(1, "b");
-  BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).replies() == "0:OK 1:OK 1:OK");
-  BOOST_TEST(c.listing(both) == "a=1 b=2");
-  BOOST_TEST(c.value(last) == "2");
-}
-
-BOOST_FIXTURE_TEST_CASE(put_all_with_a_lost_reply_does_not_fail_as_existing, job<1>) {
-  c[0].deaf = true;
-  auto const put = c.put_all(0, {{"a", "1"}, {"b", "2"}});
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).version(put) == "2");
-}
-
 BOOST_FIXTURE_TEST_CASE(count_matches_the_listing, job<1>) {
   for (auto const* const key : {"a", "a/1", "a/2/3", "ab", "b"}) c.put(0, key, "v");
 
@@ -213,26 +175,6 @@ BOOST_FIXTURE_TEST_CASE(an_ephemeral_key_is_removed_when_its_task_fails, job<2>)
   BOOST_TEST(c.listing(c.list(1, "")) == "mine/below=2 plain=3");
 }
 
-BOOST_AUTO_TEST_CASE(an_ephemeral_key_is_removed_when_its_task_leaves) {
-  cluster c{2, {.leave_barrier = false}};
-  c.put_owned(0, "zero", "1");
-  c.put_owned(1, "one", "1");
-
-  c.leave(0);
-
-  BOOST_TEST(c.listing(c.list(1, "")) == "one=1");
-}
-
-BOOST_FIXTURE_TEST_CASE(an_ephemeral_key_of_a_suspect_task_stays_until_the_grace_ends, job<2>) {
-  c.put_owned(0, "k", "v");
-  c.lose(0);
-  BOOST_TEST(c.value(c.try_get(1, "k")) == "v");
-
-  c.at(2s);
-
-  BOOST_TEST(c.code(c.try_get(1, "k")) == "NOT_FOUND");
-}
-
 BOOST_AUTO_TEST_CASE(overwriting_an_ephemeral_key_changes_its_owner) {
   cluster c{3, {.leave_barrier = false}};
   c.put_owned(0, "to_another", "0");
@@ -248,46 +190,12 @@ BOOST_AUTO_TEST_CASE(overwriting_an_ephemeral_key_changes_its_owner) {
   BOOST_TEST(c.listing(c.list(2, "")) == "compared=2 to_nobody=1");
 }
 
-BOOST_AUTO_TEST_CASE(increment_and_append_keep_the_owner) {
-  cluster c{2, {.leave_barrier = false}};
-  c.put_owned(0, "n", "1");
-  c.put_owned(0, "log", "a");
-  c.increment(1, "n", 1);
-  c.append(1, "log", "b");
-  BOOST_TEST(c.listing(c.list(1, "")) == "log=ab n=2");
-
-  c.leave(0);
-
-  BOOST_TEST(c.listing(c.list(1, "")) == "");
-}
-
-BOOST_AUTO_TEST_CASE(an_ephemeral_key_removed_and_put_by_another_client_stays) {
-  cluster c{2, {.leave_barrier = false}};
-  c.put_owned(0, "k", "0");
-  c.remove(1, "k");
-  c.put(1, "k", "1");
-
-  c.leave(0);
-
-  BOOST_TEST(c.value(c.try_get(1, "k")) == "1");
-}
-
 BOOST_FIXTURE_TEST_CASE(only_a_task_can_put_an_ephemeral_key, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.put_owned(o, "k", "v")) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.compare_and_set(o, "k", absent{}, "v", true)) == "FAILED_PRECONDITION");
   BOOST_TEST(c.look().keys == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(ephemeral_keys_are_removed_when_a_task_fails_after_a_job_error, job<3>) {
-  c.put_owned(1, "k", "v");
-  c.task_ended(0, {errc::internal, "killed"});
-  BOOST_TEST(c.value(c.try_get(2, "k")) == "v");
-
-  c.task_ended(1, {errc::internal, "killed"});
-
-  BOOST_TEST(c.code(c.try_get(2, "k")) == "NOT_FOUND");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

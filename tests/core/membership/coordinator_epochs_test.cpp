@@ -1,6 +1,6 @@
 // Elastic jobs: epochs, how one follows the other, and fencing (§1.7).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -14,47 +14,9 @@ core::config elastic(std::uint32_t min_tasks, core::config options = {}) {
   return options;
 }
 
-call enrol(cluster& c, int who, std::string member = {}, std::vector<std::string> placement = {}) {
-  core::join_args args{incarnation{500 + static_cast<std::uint64_t>(who)}, without_limit};
-  args.any = true;
-  args.member = std::move(member);
-  args.placement = std::move(placement);
-  return c.send(who, std::move(args), without_limit);
-}
-
 // A new client that asks to join.
 call new_process(cluster& c, std::string member = {}) {
-  return enrol(c, c.observer(), std::move(member));
-}
-
-call next(cluster& c, int who, bool shrink_only = false, duration timeout = 300s) {
-  return c.send(who, core::next_epoch_args{timeout, c[who].epoch, shrink_only}, timeout);
-}
-
-// "2: 0 of 3", with what was lost and has joined: "2: 0 of 3 -1 +2"; or the code.
-std::string epoch(cluster const& c, call of) {
-  auto const* e = c.body<core::epoch_answer>(of);
-  if (auto const* const j = c.body<core::join_answer>(of); j && j->epoch) e = &*j->epoch;
-  if (!e) return c.code(of);
-  std::string text = std::to_string(e->number) + ": " + std::to_string(e->rank.value) + " of " +
-                     std::to_string(e->size);
-  if (e->lost > 0) text += " -" + std::to_string(e->lost);
-  if (e->joined > 0) text += " +" + std::to_string(e->joined);
-  return text;
-}
-
-// The pushes of this kind that the client got since the last look.
-std::string endings(cluster& c, int who) {
-  std::string text;
-  for (auto const& one : std::exchange(c[who].pushes, {})) {
-    auto const* const e = std::get_if<core::epoch_ends>(&one->value);
-    if (!e) continue;
-    if (!text.empty()) text += "; ";
-    text += std::to_string(e->epoch) + (e->why == core::epoch_ends::cause::lost      ? " lost"
-                                        : e->why == core::epoch_ends::cause::joiners ? " joiners"
-                                                                                     : " asked");
-  }
-  return text;
+  return c.enrol(c.observer(), std::move(member));
 }
 
 std::string members(cluster& c) {
@@ -84,8 +46,8 @@ struct elastic_job {
     for (std::uint32_t i = 0; i < n; ++i) all.push_back(new_process(c, "m" + std::to_string(i)));
     if (n < most) c.pass(2s);
     for (std::uint32_t i = 0; i < n; ++i) {
-      BOOST_TEST_REQUIRE(epoch(c, all[i]) == "1: " + std::to_string(i) + " of " +
-                                                 std::to_string(n) + " +" + std::to_string(n));
+      BOOST_TEST_REQUIRE(c.epoch(all[i]) == "1: " + std::to_string(i) + " of " + std::to_string(n) +
+                                                " +" + std::to_string(n));
     }
     c.replies();
     c.log();
@@ -97,24 +59,83 @@ struct elastic_job {
 
 BOOST_AUTO_TEST_SUITE(coordinator_epochs_test)
 
+rows const cases{
+    {"the_first_epoch_begins_with_fewer_after_the_last_call", 4,
+     "empty; first = new; at 10s; first -> waits; second = new; at 12s-; second -> waits; at 12s; "
+     "first -> 1: 0 of 2 +2; second -> 1: 1 of 2 +2",
+     elastic(2)},
+    {"the_next_process_of_a_lost_member_is_not_awaited", 3,
+     "empty; epoch 3; at 10s; ended 2 signal 9; first = 0 next-epoch; first -> waits; at 11s; "
+     "second = 1 next-epoch; first -> 2: 0 of 2 -1; second -> 2: 1 of 2 -1; back = new m2; "
+     "again = 0 next-epoch; 1 next-epoch; again -> 3: 0 of 3 +1; back -> 3: 2 of 3 +1",
+     elastic(1)},
+    {"below_the_minimum_a_spare_makes_the_epoch_at_once", 2,
+     "empty; epoch 2; ended 0 signal 9; waits = 1 next-epoch for-ever; pass 4s; waits -> waits; "
+     "joiner = new; waits -> 2: 0 of 2 -1 +1; joiner -> 2: 1 of 2 -1 +1",
+     elastic(2)},
+    {"calls_that_expire_and_come_again_do_not_prolong_min_wait", 2,
+     "empty; epoch 2; at 10s; ended 1 signal 9; 0 next-epoch 3s; at 13s; "
+     "again = 0 next-epoch for-ever; at 15s-; again -> waits; at 15s; again -> ABORTED",
+     elastic(2)},
+    {"below_the_minimum_the_job_fails_although_no_call_waits_at_that_moment", 2,
+     "empty; epoch 2; at 10s; ended 1 signal 9; 0 next-epoch 3s; at 15s-; error -> none; at 15s; "
+     "error ~ fewer than 2 tasks ... 1 of the 2 of epoch 1",
+     elastic(2)},
+    {"a_deadlock_of_a_larger_epoch_is_resolved_in_a_smaller_one", 2,
+     "empty; epoch 2; 0/0 barrier a; 1/1 barrier b; at 10s; log ~ deadlock: tasks 0-1; "
+     "ended 1 signal 9; 0 next-epoch -> 2: 0 of 1 -1; at 12s; log ~ task 0 is no longer blocked",
+     elastic(1)},
+    {"all_die_and_the_job_waits_for_processes", 2,
+     "empty; epoch 2; ended 0 signal 9; ended 1 signal 9; done -> no; new -> 2: 0 of 1 -2 +1",
+     elastic(1)},
+    {"a_member_whose_connection_is_lost_is_awaited_for_its_grace", 2,
+     "empty; epoch 2; blinks = 1 next-epoch; cut 1; waits = 0 next-epoch; pass 1s; waits -> waits; "
+     "resume 1; waits -> 2: 0 of 2; blinks -> 2: 1 of 2",
+     elastic(1)},
+    {"a_wish_without_anybody_waiting_leaves_nobody_behind", 3,
+     "empty; epoch 2; new; endings 0 -> 1 joiners; pass 20s; state 1 -> connected", elastic(1)},
+    {"an_ending_is_sent_again_after_a_resume", 3,
+     "empty; epoch 2; new; endings 0 -> 1 joiners; blink 0; endings 0 -> 1 joiners", elastic(1)},
+    {"a_job_that_grows_at_once_ends_its_epoch_for_a_joiner", 3,
+     "empty; epoch 2; waits = 0/0 barrier b; new; endings 0 -> 1 joiners; waits -> ABORTED",
+     elastic(1, {.grow = core::growth::now})},
+    {"more_epochs_than_the_limit_fail_the_job", 1,
+     "empty; epoch 1; 0 next-epoch -> 2: 0 of 1; 0 next-epoch -> ABORTED; "
+     "error ~ 2 epochs ... epochs_max",
+     elastic(1, {.epochs_max = 2})},
+    {"with_ranks_by_member_all_are_sorted_anew", 3,
+     "empty; epoch 2; joiner = new a; first = 0 next-epoch; second = 1 next-epoch; "
+     "joiner -> 2: 0 of 3 +1; first -> 2: 1 of 3 +1; second -> 2: 2 of 3 +1",
+     elastic(1, {.ranks = core::rank_order::member})},
+    {"a_second_session_of_a_member_claims_it_and_joins_the_next_epoch", 2,
+     "empty; epoch 2; mute 1; rival = new m1; pass 2s; state 1 -> failed; rival -> waits; "
+     "0 next-epoch -> 2: 0 of 2 -1 +1; rival -> 2: 1 of 2 -1 +1",
+     elastic(1)},
+    {"who_does_not_call_is_named_when_the_time_is_over", 2,
+     "empty; epoch 2; waits = 0 next-epoch 5s; pass 5s; waits -> DEADLINE_EXCEEDED; "
+     "waits ~ epoch 2 ... 5 s ... 1 of 2 members: 1",
+     elastic(1)},
+    {"resize_shrinks_at_the_boundary_and_the_highest_leave", 4,
+     "empty; epoch 3; observer op; op resizes 1 -> INVALID_ARGUMENT; "
+     "op resizes 5 -> INVALID_ARGUMENT; op resizes 2 -> OK; endings 0 -> 1 asked; "
+     "first = 0 next-epoch; second = 1 next-epoch; third = 2 next-epoch; first -> 2: 0 of 2 -1; "
+     "second -> 2: 1 of 2 -1; third -> CANCELLED; third ~ has left ... resized to 2; joiner = new; "
+     "endings 0 ->; joiner -> waits; op resizes 3; endings 0 -> 2 joiners",
+     elastic(2)},
+    {"the_leave_is_that_of_the_present_epoch_and_ends_the_job", 2,
+     "empty; epoch 2; spare = new; first = 0/0 leaves 300s; first -> waits; "
+     "second = 1/1 leaves 300s; first second -> OK OK; spare -> CANCELLED; done -> yes",
+     elastic(1, {.spares = 1})},
+};
+
 BOOST_AUTO_TEST_CASE(the_first_epoch_begins_at_once_when_all_are_there) {
   auto c = cluster::without_clients(2, elastic(1));
   auto const first = new_process(c, "b");
   BOOST_TEST(c.code(first) == "waits");
   auto const second = new_process(c, "a");
-  BOOST_TEST(epoch(c, first) == "1: 1 of 2 +2");
-  BOOST_TEST(epoch(c, second) == "1: 0 of 2 +2");
+  BOOST_TEST(c.epoch(first) == "1: 1 of 2 +2");
+  BOOST_TEST(c.epoch(second) == "1: 0 of 2 +2");
   BOOST_TEST(members(c) == "a+ b+ ");
-}
-
-BOOST_AUTO_TEST_CASE(the_first_epoch_begins_with_fewer_after_the_last_call) {
-  auto c = cluster::without_clients(4, elastic(2));
-  auto const first = new_process(c);
-  BOOST_TEST(c.at(10s).code(first) == "waits");
-  auto const second = new_process(c);
-  BOOST_TEST(c.at(12s - 1ns).code(second) == "waits");
-  BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
-  BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
 }
 
 BOOST_AUTO_TEST_CASE(a_joiner_breaks_nothing_and_is_taken_at_the_next_boundary) {
@@ -123,19 +144,19 @@ BOOST_AUTO_TEST_CASE(a_joiner_breaks_nothing_and_is_taken_at_the_next_boundary) 
   auto const waits = c.barrier({0, 0}, "b");
   auto const joiner = new_process(c, "m3");
 
-  BOOST_TEST(endings(c, 0) + ", " + endings(c, 2) == "1 joiners, 1 joiners");
+  BOOST_TEST(c.endings(0) + ", " + c.endings(2) == "1 joiners, 1 joiners");
   BOOST_TEST(c.code(waits) == "waits");
   c.barrier({1, 1}, "b");
   c.barrier({2, 2}, "b");
   BOOST_TEST(c.code(waits) == "OK");
-  auto const first = next(c, 0);
-  auto const second = next(c, 1);
+  auto const first = c.next_epoch(0);
+  auto const second = c.next_epoch(1);
   BOOST_TEST(c.code(first, joiner) == "waits waits");
-  auto const third = next(c, 2);
-  BOOST_TEST(epoch(c, first) == "2: 0 of 4 +1");
-  BOOST_TEST(epoch(c, second) == "2: 1 of 4 +1");
-  BOOST_TEST(epoch(c, third) == "2: 2 of 4 +1");
-  BOOST_TEST(epoch(c, joiner) == "2: 3 of 4 +1");
+  auto const third = c.next_epoch(2);
+  BOOST_TEST(c.epoch(first) == "2: 0 of 4 +1");
+  BOOST_TEST(c.epoch(second) == "2: 1 of 4 +1");
+  BOOST_TEST(c.epoch(third) == "2: 2 of 4 +1");
+  BOOST_TEST(c.epoch(joiner) == "2: 3 of 4 +1");
   BOOST_TEST(members(c) == "m0 m1 m2 m3+ ");
 }
 
@@ -149,15 +170,15 @@ BOOST_AUTO_TEST_CASE(a_loss_ends_all_calls_and_the_survivors_go_on) {
 
   BOOST_TEST(c.code(at_barrier, gets) == "ABORTED ABORTED");
   expect_words(c.text(gets), {"epoch 1 is over", "task 1", "signal 9", "call next_epoch"});
-  BOOST_TEST(endings(c, 0) == "1 lost");
+  BOOST_TEST(c.endings(0) == "1 lost");
   BOOST_TEST(c.error() == "none");
   auto const later = c.barrier({2, 2}, "b");
   BOOST_TEST(c.code(later) == "ABORTED");
-  auto const first = next(c, 2);
+  auto const first = c.next_epoch(2);
   BOOST_TEST(c.code(first) == "waits");
-  auto const second = next(c, 0);
-  BOOST_TEST(epoch(c, first) == "2: 1 of 2 -1");
-  BOOST_TEST(epoch(c, second) == "2: 0 of 2 -1");
+  auto const second = c.next_epoch(0);
+  BOOST_TEST(c.epoch(first) == "2: 1 of 2 -1");
+  BOOST_TEST(c.epoch(second) == "2: 0 of 2 -1");
   BOOST_TEST(members(c) == "m0 m2 ");
   // Names of barriers begin at round 1.
   auto const again = c.barrier({0, 0}, "b");
@@ -173,46 +194,17 @@ BOOST_AUTO_TEST_CASE(the_lowest_survivor_becomes_task_0_and_keys_and_locks_move_
   auto const locked = c.send({2, 2}, core::lock_args{"l"});
   BOOST_TEST(c.code(locked) == "OK");
   c.task_ended(0, {errc::aborted, "signal 9"});
-  next(c, 1);
-  auto const moved = next(c, 2);
-  BOOST_TEST(epoch(c, moved) == "2: 1 of 2 -1");
+  c.next_epoch(1);
+  auto const moved = c.next_epoch(2);
+  BOOST_TEST(c.epoch(moved) == "2: 1 of 2 -1");
   auto const get = [&](std::string key) { return c.code(c.send(1, core::try_get_args{key})); };
   BOOST_TEST(get("addr") + " " + get("addr1") == "OK OK");
   BOOST_TEST(c.look().locks_held == 1u);
 
   c.task_ended(1, {errc::aborted, "signal 9"});  // it was task 2
 
-  BOOST_TEST(epoch(c, next(c, 1)) == "3: 0 of 1 -1");
+  BOOST_TEST(c.epoch(c.next_epoch(1)) == "3: 0 of 1 -1");
   BOOST_TEST(get("addr") + " " + get("addr1") == "NOT_FOUND OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_next_process_of_a_lost_member_is_not_awaited) {
-  elastic_job job{3, 3, elastic(1)};
-  auto& c = job.c;
-  c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
-  auto const first = next(c, 0);
-  BOOST_TEST(c.code(first) == "waits");
-
-  auto const second = next(c.at(11s), 1);
-
-  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1");
-  BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
-  auto const back = new_process(c, "m2");
-  auto const again = next(c, 0);
-  next(c, 1);
-  BOOST_TEST(epoch(c, again) == "3: 0 of 3 +1");
-  BOOST_TEST(epoch(c, back) == "3: 2 of 3 +1");
-}
-
-BOOST_AUTO_TEST_CASE(below_the_minimum_a_spare_makes_the_epoch_at_once) {
-  elastic_job job{2, 2, elastic(2)};
-  auto& c = job.c;
-  c.task_ended(0, {errc::aborted, "signal 9"});
-  auto const waits = next(c, 1, false, without_limit);
-  BOOST_TEST(c.pass(4s).code(waits) == "waits");
-  auto const joiner = new_process(c);
-  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1 +1");
-  BOOST_TEST(epoch(c, joiner) == "2: 1 of 2 -1 +1");
 }
 
 BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_after_min_wait_and_names_the_lost_in_order) {
@@ -220,7 +212,7 @@ BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_after_min_wait_and_names_th
   auto& c = job.c;
   c.at(10s).task_ended(2, {errc::aborted, "signal 9"});
   c.task_ended(0, {errc::aborted, "signal 11"});
-  auto const waits = next(c, 1, false, without_limit);
+  auto const waits = c.next_epoch(1, false, without_limit);
 
   BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
   BOOST_TEST(c.at(15s).code(waits) == "ABORTED");
@@ -237,7 +229,7 @@ BOOST_AUTO_TEST_CASE(when_too_few_are_left_those_that_may_not_join_yet_are_named
   auto& c = job.c;
   c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
   new_process(c, "m7");
-  auto const expires = next(c, 0, false, 3s);
+  auto const expires = c.next_epoch(0, false, 3s);
   expect_words(c.at(13s).text(expires), {"members left: 1, min_tasks: 2", "join: m7 (nobody may"});
 
   expect_words(c.at(15s).error(), {"fewer than 2 tasks",
@@ -278,48 +270,12 @@ BOOST_AUTO_TEST_CASE(a_member_that_leaves_alone_aborts_the_calls_that_need_it) {
     }
     auto const late = send(0, core::barrier_args{.name = "late"});
     BOOST_TEST(c.code(late) == "ABORTED");
-    auto const zero = next(c, 0);
-    auto const one = next(c, 1);
+    auto const zero = c.next_epoch(0);
+    auto const one = c.next_epoch(1);
     c.pass(10s);
-    BOOST_TEST(epoch(c, zero) == "2: 0 of 2 -1");
-    BOOST_TEST(epoch(c, one) == "2: 1 of 2 -1");
+    BOOST_TEST(c.epoch(zero) == "2: 0 of 2 -1");
+    BOOST_TEST(c.epoch(one) == "2: 1 of 2 -1");
   }
-}
-
-BOOST_AUTO_TEST_CASE(calls_that_expire_and_come_again_do_not_prolong_min_wait) {
-  elastic_job job{2, 2, elastic(2)};
-  auto& c = job.c;
-  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
-  next(c, 0, false, 3s);
-  auto const again = next(c.at(13s), 0, false, without_limit);
-
-  BOOST_TEST(c.at(15s - 1ns).code(again) == "waits");
-  BOOST_TEST(c.at(15s).code(again) == "ABORTED");
-}
-
-BOOST_AUTO_TEST_CASE(below_the_minimum_the_job_fails_although_no_call_waits_at_that_moment) {
-  elastic_job job{2, 2, elastic(2)};
-  auto& c = job.c;
-  c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
-  next(c, 0, false, 3s);
-
-  BOOST_TEST(c.at(15s - 1ns).error() == "none");
-  expect_words(c.at(15s).error(), {"fewer than 2 tasks", "1 of the 2 of epoch 1"});
-}
-
-BOOST_AUTO_TEST_CASE(a_deadlock_of_a_larger_epoch_is_resolved_in_a_smaller_one) {
-  elastic_job job{2, 2, elastic(1)};
-  auto& c = job.c;
-  c.barrier({0, 0}, "a");
-  c.barrier({1, 1}, "b");
-  c.at(10s);
-  expect_words(c.log(), {"deadlock: tasks 0-1"});
-
-  c.task_ended(1, {errc::aborted, "signal 9"});
-  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 1 -1");
-  c.at(12s);
-
-  expect_words(c.log(), {"task 0 is no longer blocked"});
 }
 
 BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
@@ -327,16 +283,16 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_member_begins_no_wait_anew) {
     elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
     auto& c = job.c;
     c.at(10s).lose(static_cast<int>(new_process(c).client));
-    auto const waits = next(c, 0);
-    next(c, 1);
+    auto const waits = c.next_epoch(0);
+    c.next_epoch(1);
     c.at(11s).blink(1);
     BOOST_TEST(c.at(12s - 1ns).code(waits) == "waits");
-    BOOST_TEST(epoch(c.at(12s), waits) == "2: 0 of 2");
+    BOOST_TEST(c.at(12s).epoch(waits) == "2: 0 of 2");
   }
   elastic_job job{2, 2, elastic(2)};
   auto& c = job.c;
   c.at(10s).task_ended(1, {errc::aborted, "signal 9"});
-  auto const waits = next(c, 0, false, without_limit);
+  auto const waits = c.next_epoch(0, false, without_limit);
   c.at(11s).blink(0);
   BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
   BOOST_TEST(c.at(15s).code(waits) == "ABORTED");
@@ -350,8 +306,8 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_joiner_does_not_begin_the_last_call_anew) {
   BOOST_TEST(c.at(3s).code(first) == "waits");
   auto const second = new_process(c.at(10s));
   BOOST_TEST(c.at(12s - 1ns).code(first) == "waits");
-  BOOST_TEST(epoch(c.at(12s), first) == "1: 0 of 2 +2");
-  BOOST_TEST(epoch(c, second) == "1: 1 of 2 +2");
+  BOOST_TEST(c.at(12s).epoch(first) == "1: 0 of 2 +2");
+  BOOST_TEST(c.epoch(second) == "1: 1 of 2 +2");
 
   auto other = cluster::without_clients(4, elastic(2));
   auto const blinks = new_process(other);
@@ -359,53 +315,31 @@ BOOST_AUTO_TEST_CASE(a_blink_of_a_joiner_does_not_begin_the_last_call_anew) {
   other.at(1s).lose(static_cast<int>(blinks.client));
   other.send(other.observer(), core::resize_args{4});  // looks at those that are there
   other.resume(static_cast<int>(blinks.client));
-  BOOST_TEST(epoch(other.at(2s), blinks) == "1: 0 of 2 +2");
+  BOOST_TEST(other.at(2s).epoch(blinks) == "1: 0 of 2 +2");
 }
 
 BOOST_AUTO_TEST_CASE(members_that_call_again_open_another_last_call) {
   elastic_job job{2, 3, elastic(1, {.reconnect_grace = 60s})};
   auto& c = job.c;
   c.at(10s).lose(static_cast<int>(new_process(c).client));
-  auto const waits = next(c, 0);
-  next(c, 1, false, 1s);
-  next(c.at(13s), 1);
+  auto const waits = c.next_epoch(0);
+  c.next_epoch(1, false, 1s);
+  c.at(13s).next_epoch(1);
   BOOST_TEST(c.at(15s - 1ns).code(waits) == "waits");
-  BOOST_TEST(epoch(c.at(15s), waits) == "2: 0 of 2");
-}
-
-BOOST_AUTO_TEST_CASE(all_die_and_the_job_waits_for_processes) {
-  elastic_job job{2, 2, elastic(1)};
-  auto& c = job.c;
-  c.task_ended(0, {errc::aborted, "signal 9"});
-  c.task_ended(1, {errc::aborted, "signal 9"});
-  BOOST_TEST(!c.logic().done());
-  auto const joiner = new_process(c);
-  BOOST_TEST(epoch(c, joiner) == "2: 0 of 1 -2 +1");
+  BOOST_TEST(c.at(15s).epoch(waits) == "2: 0 of 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_member_that_dies_while_next_epoch_waits_is_not_counted) {
   elastic_job job{3, 3, elastic(1)};
   auto& c = job.c;
-  auto const gone = next(c, 1);
-  auto const waits = next(c, 0);
+  auto const gone = c.next_epoch(1);
+  auto const waits = c.next_epoch(0);
   c.lose(1).pass(2s);
   BOOST_TEST(c.code(waits) == "waits");
-  auto const last = next(c, 2);
-  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1");
-  BOOST_TEST(epoch(c, last) == "2: 1 of 2 -1");
+  auto const last = c.next_epoch(2);
+  BOOST_TEST(c.epoch(waits) == "2: 0 of 2 -1");
+  BOOST_TEST(c.epoch(last) == "2: 1 of 2 -1");
   (void)gone;
-}
-
-BOOST_AUTO_TEST_CASE(a_member_whose_connection_is_lost_is_awaited_for_its_grace) {
-  elastic_job job{2, 2, elastic(1)};
-  auto& c = job.c;
-  auto const blinks = next(c, 1);
-  c.lose(1);
-  auto const waits = next(c, 0);
-  BOOST_TEST(c.pass(1s).code(waits) == "waits");
-  c.resume(1);
-  BOOST_TEST(epoch(c, waits) == "2: 0 of 2");
-  BOOST_TEST(epoch(c, blinks) == "2: 1 of 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_joiner_that_dies_before_it_hears_ends_its_epoch_by_its_loss) {
@@ -414,35 +348,35 @@ BOOST_AUTO_TEST_CASE(a_joiner_that_dies_before_it_hears_ends_its_epoch_by_its_lo
   auto const joiner = new_process(c);
   int const who = static_cast<int>(joiner.client);
   c[who].deaf = true;
-  auto const first = next(c, 0);
-  BOOST_TEST(epoch(c, first) == "2: 0 of 2 +1");
-  endings(c, 0);
+  auto const first = c.next_epoch(0);
+  BOOST_TEST(c.epoch(first) == "2: 0 of 2 +1");
+  c.endings(0);
   c.lose(who).pass(2s);
-  BOOST_TEST(endings(c, 0) == "2 lost");
-  BOOST_TEST(epoch(c, next(c, 0)) == "3: 0 of 1 -1");
+  BOOST_TEST(c.endings(0) == "2 lost");
+  BOOST_TEST(c.epoch(c.next_epoch(0)) == "3: 0 of 1 -1");
 }
 
 BOOST_AUTO_TEST_CASE(a_member_that_never_calls_is_left_behind) {
   elastic_job job{3, 3, elastic(1)};
   auto& c = job.c;
-  auto const waits = next(c, 0, false, without_limit);
-  auto const other = next(c, 2, false, without_limit);
+  auto const waits = c.next_epoch(0, false, without_limit);
+  auto const other = c.next_epoch(2, false, without_limit);
   BOOST_TEST(c.at(6s - 1ns).code(waits, other) == "waits waits");
 
   c.at(6s);
 
-  BOOST_TEST(epoch(c, waits) == "2: 0 of 2 -1");
-  BOOST_TEST(epoch(c, other) == "2: 1 of 2 -1");
-  auto const late = next(c, 1);
+  BOOST_TEST(c.epoch(waits) == "2: 0 of 2 -1");
+  BOOST_TEST(c.epoch(other) == "2: 1 of 2 -1");
+  auto const late = c.next_epoch(1);
   BOOST_TEST(c.code(late) == "ABORTED");
   expect_words(c.text(late), {"no member of epoch 2", "join again"});
   auto const put = c.send(1, core::put_args{"k", "v"});
   BOOST_TEST(c.code(put) == "ABORTED");
-  auto const again = enrol(c, 1, "m1");
+  auto const again = c.enrol(1, "m1");
   BOOST_TEST(c.code(again) == "waits");
-  next(c, 0);
-  next(c, 2);
-  BOOST_TEST(epoch(c, again) == "3: 2 of 3 +1");
+  c.next_epoch(0);
+  c.next_epoch(2);
+  BOOST_TEST(c.epoch(again) == "3: 2 of 3 +1");
 }
 
 BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_asked_to_join_again) {
@@ -458,28 +392,20 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_failed_is_asked_to_join_again) {
   expect_words(c.text(c.barrier({1, 1}, "b")), {"task 1", "signal 9", "join again"});
   expect_words(c.text(c.reset({guest, 1}, 501)), {"no reset", "start its task again"});
   expect_words(c.text(c.join({guest, 1}, 501)), {"no member", "start its task again"});
-  BOOST_TEST(c.code(enrol(c, 1, "m1")) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(a_wish_without_anybody_waiting_leaves_nobody_behind) {
-  elastic_job job{2, 3, elastic(1)};
-  auto& c = job.c;
-  new_process(c);
-  BOOST_TEST(endings(c, 0) == "1 joiners");
-  BOOST_TEST(c.pass(20s).state_of(1) == "connected");
+  BOOST_TEST(c.code(c.enrol(1, "m1")) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(requests_of_another_epoch_are_aborted_and_those_without_act_for_no_task) {
   elastic_job job{2, 2, elastic(1)};
   auto& c = job.c;
-  next(c, 0);
-  next(c, 1);
+  c.next_epoch(0);
+  c.next_epoch(1);
   c[0].epoch = 1;
   auto const old = c.send(0, core::put_args{"k", "v"});
   BOOST_TEST(c.code(old) == "ABORTED");
   expect_words(c.text(old), {"epoch 1 is over", "epoch 2 has begun"});
-  auto const again = next(c, 0);
-  BOOST_TEST(epoch(c, again) == "2: 0 of 2");
+  auto const again = c.next_epoch(0);
+  BOOST_TEST(c.epoch(again) == "2: 0 of 2");
   c[0].epoch = 0;
   BOOST_TEST(c.code(c.send(0, core::put_args{"k", "v"})) == "OK");
   BOOST_TEST(c.code(c.send(0, core::barrier_args{"b"})) == "FAILED_PRECONDITION");
@@ -492,7 +418,7 @@ BOOST_AUTO_TEST_CASE(calls_that_need_a_member_which_waits_for_the_next_epoch_are
   auto const without = c.barrier({1, 1}, "c", 300s, {.among = {1, 2}});
   auto const leaves = c.send({2, 2}, core::leave_args{}, 300s);
 
-  next(c, 0);
+  c.next_epoch(0);
 
   BOOST_TEST(c.code(needs, leaves) == "ABORTED ABORTED");
   expect_words(c.text(needs), {"task 0", "waits for epoch 2", "call next_epoch"});
@@ -500,37 +426,6 @@ BOOST_AUTO_TEST_CASE(calls_that_need_a_member_which_waits_for_the_next_epoch_are
   BOOST_TEST(c.code(c.barrier({2, 2}, "d")) == "ABORTED");
   BOOST_TEST(c.code(c.barrier({2, 2}, "c", 300s, {.among = {1, 2}}), without) == "OK OK");
   BOOST_TEST(c.code(c.send({2, 2}, core::get_args{"k", 1s}, 1s)) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(an_ending_is_sent_again_after_a_resume) {
-  elastic_job job{2, 3, elastic(1)};
-  auto& c = job.c;
-  new_process(c);
-  BOOST_TEST(endings(c, 0) == "1 joiners");
-  c.blink(0);
-  BOOST_TEST(endings(c, 0) == "1 joiners");
-}
-
-BOOST_AUTO_TEST_CASE(resize_shrinks_at_the_boundary_and_the_highest_leave) {
-  elastic_job job{3, 4, elastic(2)};
-  auto& c = job.c;
-  int const op = c.observer();
-  BOOST_TEST(c.code(c.send(op, core::resize_args{1})) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.code(c.send(op, core::resize_args{5})) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.code(c.send(op, core::resize_args{2})) == "OK");
-  BOOST_TEST(endings(c, 0) == "1 asked");
-  auto const first = next(c, 0);
-  auto const second = next(c, 1);
-  auto const third = next(c, 2);
-  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1");
-  BOOST_TEST(epoch(c, second) == "2: 1 of 2 -1");
-  BOOST_TEST(c.code(third) == "CANCELLED");
-  expect_words(c.text(third), {"has left", "resized to 2"});
-  auto const joiner = new_process(c);
-  BOOST_TEST(endings(c, 0) == "");
-  BOOST_TEST(c.code(joiner) == "waits");
-  c.send(op, core::resize_args{3});
-  BOOST_TEST(endings(c, 0) == "2 joiners");
 }
 
 BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
@@ -543,8 +438,8 @@ BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
   };
   int const early = guest_of(2, secret);
   c.task_ended(0, {errc::aborted, "signal 9"});
-  next(c, 1);
-  BOOST_TEST(epoch(c, next(c, early)) == "2: 1 of 2 -1");
+  c.next_epoch(1);
+  BOOST_TEST(c.epoch(c.next_epoch(early)) == "2: 1 of 2 -1");
   BOOST_TEST(c[2].epoch == 2u);
 
   int const late = guest_of(2, secret);
@@ -556,8 +451,8 @@ BOOST_AUTO_TEST_CASE(guests_act_for_their_member_although_its_number_changes) {
   BOOST_TEST(c.code(named, unnamed) == "OK OK");
   BOOST_TEST(!c[guest_of(2, "0123456789abcdeX")].hello);
   c.send(c.observer(), core::resize_args{1});
-  next(c, 1);
-  BOOST_TEST(c.code(next(c, late)) == "CANCELLED");
+  c.next_epoch(1);
+  BOOST_TEST(c.code(c.next_epoch(late)) == "CANCELLED");
   auto const pushes = c.pushed<core::epoch_answer>(2);
   BOOST_TEST_REQUIRE(!pushes.empty());
   BOOST_TEST(pushes.back().size == 0u);
@@ -569,24 +464,24 @@ BOOST_AUTO_TEST_CASE(guests_learn_that_the_epoch_of_their_member_ends) {
   std::string const secret = "0123456789abcdef";
   c.send({1, 1}, core::grant_args{secret});
   int const guest = c.hello({.label = "child", .acts_for = core::guest_args{task_id{1}, secret}});
-  next(c, 0);
-  BOOST_TEST(endings(c, guest) == "1 asked");
-  BOOST_TEST(endings(c.blink(guest), guest) == "1 asked");
+  c.next_epoch(0);
+  BOOST_TEST(c.endings(guest) == "1 asked");
+  BOOST_TEST(c.blink(guest).endings(guest) == "1 asked");
   c.task_ended(0, {errc::aborted, "signal 9"});
-  BOOST_TEST(endings(c, guest) == "1 lost");
+  BOOST_TEST(c.endings(guest) == "1 lost");
 }
 
 BOOST_AUTO_TEST_CASE(a_preempted_member_is_replaced_by_a_spare_at_the_boundary) {
   elastic_job job{2, 2, elastic(1, {.spares = 1})};
   auto& c = job.c;
   c.send(0, core::preempt_args{task_id{1}, 3600s});
-  BOOST_TEST(endings(c, 0) == "");
+  BOOST_TEST(c.endings(0) == "");
   auto const spare = new_process(c);
-  BOOST_TEST(endings(c, 0) == "1 asked");
-  auto const first = next(c, 0);
-  auto const second = next(c, 1);
-  BOOST_TEST(epoch(c, first) == "2: 0 of 2 -1 +1");
-  BOOST_TEST(epoch(c, spare) == "2: 1 of 2 -1 +1");
+  BOOST_TEST(c.endings(0) == "1 asked");
+  auto const first = c.next_epoch(0);
+  auto const second = c.next_epoch(1);
+  BOOST_TEST(c.epoch(first) == "2: 0 of 2 -1 +1");
+  BOOST_TEST(c.epoch(spare) == "2: 1 of 2 -1 +1");
   BOOST_TEST(c.code(second) == "CANCELLED");
 }
 
@@ -597,28 +492,16 @@ BOOST_AUTO_TEST_CASE(an_agreement_begins_once_the_members_know_their_epoch) {
   c.send({1, 1}, core::grant_args{secret});
   int const guest = c.hello({.label = "child", .acts_for = core::guest_args{task_id{1}, secret}});
   c.send(0, core::preempt_args{task_id{1}});
-  next(c, 0);
+  c.next_epoch(0);
   c[1].pushes.clear();
 
-  next(c, guest);
+  c.next_epoch(guest);
   std::string kinds;
   for (auto const& one : c[1].pushes) {
     if (std::holds_alternative<core::epoch_answer>(one->value)) kinds += "epoch ";
     if (std::holds_alternative<core::freeze_request>(one->value)) kinds += "freeze ";
   }
   BOOST_TEST(kinds == "epoch freeze ");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_is_that_of_the_present_epoch_and_ends_the_job) {
-  elastic_job job{2, 2, elastic(1, {.spares = 1})};
-  auto& c = job.c;
-  auto const spare = new_process(c);
-  auto const first = c.send({0, 0}, core::leave_args{}, 300s);
-  BOOST_TEST(c.code(first) == "waits");
-  auto const second = c.send({1, 1}, core::leave_args{}, 300s);
-  BOOST_TEST(c.code(first, second) == "OK OK");
-  BOOST_TEST(c.code(spare) == "CANCELLED");
-  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_ends_leaves_and_a_leave_alone_shrinks) {
@@ -628,8 +511,8 @@ BOOST_AUTO_TEST_CASE(a_loss_ends_leaves_and_a_leave_alone_shrinks) {
   auto const alone = c.send({1, 1}, core::leave_args{0s}, 0s);
   BOOST_TEST(c.code(alone, leaves) == "OK ABORTED");
   BOOST_TEST(c.code(c.send({0, 0}, core::leave_args{}, 300s)) == "ABORTED");
-  next(c, 2);
-  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 2 -1");
+  c.next_epoch(2);
+  BOOST_TEST(c.epoch(c.next_epoch(0)) == "2: 0 of 2 -1");
 }
 
 BOOST_AUTO_TEST_CASE(keys_of_an_epoch_vanish_when_the_one_after_the_next_begins) {
@@ -638,11 +521,11 @@ BOOST_AUTO_TEST_CASE(keys_of_an_epoch_vanish_when_the_one_after_the_next_begins)
   for (auto const* const key : {"epoch/1/a", "epoch/1/b/c", "epoch/2/a", "epoch/10", "other"}) {
     c.send(0, core::put_args{key, "v"});
   }
-  next(c, 0);
+  c.next_epoch(0);
   BOOST_TEST(c.look().keys == 5u);
-  next(c, 0);
+  c.next_epoch(0);
   BOOST_TEST(c.look().keys == 3u);
-  next(c, 0);
+  c.next_epoch(0);
   BOOST_TEST(c.look().keys == 2u);
 }
 
@@ -650,19 +533,19 @@ BOOST_AUTO_TEST_CASE(a_host_that_loses_members_waits_before_it_is_admitted) {
   elastic_job job{1, 2, elastic(1)};
   auto& c = job.c;
   auto const lose_one = [&] {
-    auto const joiner = enrol(c, c.observer("b:9"), "x", {"rack", "bad"});
-    next(c, 0, false, without_limit);
+    auto const joiner = c.enrol(c.observer("b:9"), "x", {"rack", "bad"});
+    c.next_epoch(0, false, without_limit);
     BOOST_TEST_REQUIRE(c.body<core::join_answer>(joiner));
     c.task_ended(1, {errc::aborted, "signal 9"});
-    next(c, 0, false, without_limit);
+    c.next_epoch(0, false, without_limit);
   };
   for (int i = 0; i < 3; ++i) lose_one();
   auto const begun = c.now();
-  auto const late = enrol(c, c.observer("b:9"), "x", {"rack", "bad"});
+  auto const late = c.enrol(c.observer("b:9"), "x", {"rack", "bad"});
   auto const good = c.look().elastic->epoch;
-  endings(c, 0);
-  BOOST_TEST(endings(c.at(begun + 10s - 1ns), 0) == "");
-  BOOST_TEST(endings(c.at(begun + 10s), 0) == std::to_string(good) + " joiners");
+  c.endings(0);
+  BOOST_TEST(c.at(begun + 10s - 1ns).endings(0) == "");
+  BOOST_TEST(c.at(begun + 10s).endings(0) == std::to_string(good) + " joiners");
   BOOST_TEST(c.code(late) == "waits");
 }
 
@@ -679,8 +562,8 @@ BOOST_AUTO_TEST_CASE(an_item_is_kept_from_epoch_to_epoch_and_returns_when_its_me
   c.leave(1, 0s);
   c.bye(1);
   BOOST_TEST(c.value(waits) == "b");
-  next(c, 0);
-  BOOST_TEST(epoch(c, next(c, 2)) == "2: 1 of 2 -1");
+  c.next_epoch(0);
+  BOOST_TEST(c.epoch(c.next_epoch(2)) == "2: 1 of 2 -1");
   BOOST_TEST(c.code(c.update_lease(0, kept, core::lease_change::finish)) == "OK");
   c.update_lease(c.size() - 1, waits, core::lease_change::finish);
 }
@@ -690,58 +573,18 @@ BOOST_AUTO_TEST_CASE(nobody_new_is_taken_if_a_member_or_the_job_says_so) {
     elastic_job job{2, 3, elastic(1)};
     auto& c = job.c;
     auto const joiner = new_process(c);
-    next(c, 0, true);
-    auto const second = next(c, 1);
-    BOOST_TEST(epoch(c, second) == "2: 1 of 2");
+    c.next_epoch(0, true);
+    auto const second = c.next_epoch(1);
+    BOOST_TEST(c.epoch(second) == "2: 1 of 2");
     BOOST_TEST(c.code(joiner) == "waits");
   }
   elastic_job job{2, 3, elastic(1, {.grow = core::growth::never})};
   auto& c = job.c;
   auto const joiner = new_process(c);
-  BOOST_TEST(endings(c, 0) == "");
-  next(c, 0);
-  next(c, 1);
+  BOOST_TEST(c.endings(0) == "");
+  c.next_epoch(0);
+  c.next_epoch(1);
   BOOST_TEST(c.code(joiner) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(a_job_that_grows_at_once_ends_its_epoch_for_a_joiner) {
-  elastic_job job{2, 3, elastic(1, {.grow = core::growth::now})};
-  auto& c = job.c;
-  auto const waits = c.barrier({0, 0}, "b");
-  new_process(c);
-  BOOST_TEST(endings(c, 0) == "1 joiners");
-  BOOST_TEST(c.code(waits) == "ABORTED");
-}
-
-BOOST_AUTO_TEST_CASE(more_epochs_than_the_limit_fail_the_job) {
-  elastic_job job{1, 1, elastic(1, {.epochs_max = 2})};
-  auto& c = job.c;
-  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 1");
-  BOOST_TEST(c.code(next(c, 0)) == "ABORTED");
-  expect_words(c.error(), {"2 epochs", "epochs_max"});
-}
-
-BOOST_AUTO_TEST_CASE(with_ranks_by_member_all_are_sorted_anew) {
-  elastic_job job{2, 3, elastic(1, {.ranks = core::rank_order::member})};
-  auto& c = job.c;
-  auto const joiner = new_process(c, "a");
-  auto const first = next(c, 0);
-  auto const second = next(c, 1);
-  BOOST_TEST(epoch(c, joiner) == "2: 0 of 3 +1");
-  BOOST_TEST(epoch(c, first) == "2: 1 of 3 +1");
-  BOOST_TEST(epoch(c, second) == "2: 2 of 3 +1");
-}
-
-BOOST_AUTO_TEST_CASE(a_second_session_of_a_member_claims_it_and_joins_the_next_epoch) {
-  elastic_job job{2, 2, elastic(1)};
-  auto& c = job.c;
-  c[1].beats = false;
-  auto const rival = new_process(c, "m1");
-  c.pass(2s);
-  BOOST_TEST(c.state_of(1) == "failed");
-  BOOST_TEST(c.code(rival) == "waits");
-  BOOST_TEST(epoch(c, next(c, 0)) == "2: 0 of 2 -1 +1");
-  BOOST_TEST(epoch(c, rival) == "2: 1 of 2 -1 +1");
 }
 
 BOOST_AUTO_TEST_CASE(a_join_that_claimed_a_member_keeps_its_deadline) {
@@ -758,23 +601,14 @@ BOOST_AUTO_TEST_CASE(a_join_that_claimed_a_member_keeps_its_deadline) {
   BOOST_TEST(c.pass(1ns).code(rival) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_call_is_named_when_the_time_is_over) {
-  elastic_job job{2, 2, elastic(1)};
-  auto& c = job.c;
-  auto const waits = next(c, 0, false, 5s);
-  c.pass(5s);
-  BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
-  expect_words(c.text(waits), {"epoch 2", "5 s", "1 of 2 members: 1"});
-}
-
 BOOST_AUTO_TEST_CASE(a_restart_keeps_members_joiners_and_who_has_called_and_credits_the_last_call) {
   elastic_job job{3, 5, elastic(1, {.reconnect_grace = 60s, .restart_grace = 15s})};
   auto& c = job.c;
   auto const joiner = new_process(c.at(10s), "m3");
   c.lose(static_cast<int>(new_process(c, "m4").client));
   c.task_ended(2, {errc::aborted, "signal 9"});
-  auto const first = next(c, 0);
-  auto const second = next(c, 1);
+  auto const first = c.next_epoch(0);
+  auto const second = c.next_epoch(1);
   c.at(11s);
 
   for (int i = 0; i < c.size(); ++i) c[i].connection = {};
@@ -783,14 +617,14 @@ BOOST_AUTO_TEST_CASE(a_restart_keeps_members_joiners_and_who_has_called_and_cred
   c.at(71500ms).resume(0).resume(1).resume(static_cast<int>(joiner.client));
 
   BOOST_TEST(c.at(72s - 1ns).code(first, second, joiner) == "waits waits waits");
-  BOOST_TEST(epoch(c.at(72s), first) == "2: 0 of 3 -1 +1");
-  BOOST_TEST(epoch(c, second) == "2: 1 of 3 -1 +1");
-  BOOST_TEST(epoch(c, joiner) == "2: 2 of 3 -1 +1");
+  BOOST_TEST(c.at(72s).epoch(first) == "2: 0 of 3 -1 +1");
+  BOOST_TEST(c.epoch(second) == "2: 1 of 3 -1 +1");
+  BOOST_TEST(c.epoch(joiner) == "2: 2 of 3 -1 +1");
 }
 
 BOOST_AUTO_TEST_CASE(other_jobs_have_no_epochs_and_elastic_ones_assign_numbers) {
   cluster c{1};
-  BOOST_TEST(c.code(next(c, 0)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.next_epoch(0)) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.send(0, core::resize_args{1})) == "FAILED_PRECONDITION");
   BOOST_TEST(members(c) == "FAILED_PRECONDITION");
   auto other = cluster::without_clients(2, elastic(1));

@@ -1,23 +1,50 @@
 // A job error is pushed to every session, whatever its part in the job. Nothing is polled
 // (§5.1), while upstream has rules for who may poll (§5.2.1 and §5.2.2).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
-// The job error pushed to a client since the last look: "none", or the last cause, such as "task 1
-// INTERNAL".
-std::string pushed_error(cluster& c, int who) {
-  auto const errors = c.pushed<job_error>(who);
-  if (errors.empty()) return "none";
-  failure const& cause = errors.back().cause;
-  return "task " + std::to_string(cause.task->value) + ' ' + std::string{name(cause.why.code())};
-}
-
 core::config recoverable() { return core::config{.recoverable = true}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_error_push_test)
+
+rows const cases{
+    {"clients_receive_missed_heartbeat_if_any_client_goes_away_without_error_polling", 3,
+     "mute 0; at 100s-; pushed 1 -> none; at 100s; pushed 1 -> task 0 UNAVAILABLE; "
+     "pushed 2 -> task 0 UNAVAILABLE; state 1 -> connected; at 3600s; pushed 1 -> none"},
+    {"leaving_a_short_outage_or_lateness_is_not_pushed", 3,
+     "2 leaves; bye 2; cut 1; pass 2s-; resume 1; mute 0; pass 97s; heard 0; pass 99s; "
+     "pushed 0 -> none; pushed 1 -> none; heard 0",
+     config{.leave_barrier = false}},
+    {"do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_at_any_time", 2,
+     "1 leaves; pass 200s; 0 reports boom; pushed 1 -> task 0 INTERNAL; state 1 -> left",
+     config{.leave_barrier = false}},
+    // again, with the later failure after the cause
+    {"do_not_allow_poll_for_error_when_in_error_state_gets_its_own", 2,
+     "0 reports boom; pushed 0 -> task 0 INTERNAL; 1 reports later; pushed 0 -> task 0 INTERNAL"},
+    {"do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended", 2,
+     "mute 0; at 100s; goodbye 0 ~ UNAVAILABLE; pushed 0 -> none; observer again; "
+     "pushed again -> task 0 UNAVAILABLE"},
+    // On one connection: the outcomes of its waiting calls, and the push.
+    {"do_not_allow_poll_for_error_if_has_service_to_client_connection_which_is_the_only_one", 2,
+     "waits = 0 barrier b; reads = 0 get k; 1 reports boom; waits -> INTERNAL; reads -> CANCELLED; "
+     "pushed 0 -> task 1 INTERNAL"},
+    {"do_not_allow_poll_for_error_if_task_not_registered_gets_it", 2,
+     "empty; observer a; observer b; a/0 joins 1; a/0 reports 'bad disk' DATA_LOSS; "
+     "pushed b -> task 0 DATA_LOSS; b/1 joins 2 -> ABORTED",
+     config{.join_barrier = false}},
+    {"do_not_allow_poll_for_error_after_reset_gets_errors_of_others", 2,
+     "empty; observer a; observer b; a/0 joins 100 300s recoverable; b/1 joins 101; "
+     "a/0 reports 'bad disk' DATA_LOSS; a/0 resets 100; pushed a -> none; pass 200s; "
+     "b/1 reports boom; pushed a -> task 1 INTERNAL"},
+    // the push on the old connection may be lost
+    {"a_disconnected_session_gets_the_error_once_when_it_resumes", 2,
+     "cut 0; 1 reports first; 1/1 reports again; resume 0; pushes errors 0 -> 1; blink 0; "
+     "pushed 0 -> task 1 INTERNAL",
+     config{.reconnect_grace = 60s}},
+};
 
 BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_away_in_any_way) {
   enum class way { silent, closed, unreachable, abandoned, malformed, ended };
@@ -45,73 +72,6 @@ BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_aw
   }
 }
 
-BOOST_AUTO_TEST_CASE(
-    clients_receive_missed_heartbeat_if_any_client_goes_away_without_error_polling) {
-  cluster c{3};
-  c[0].beats = false;
-
-  c.at(100s - 1ns);
-  BOOST_TEST(pushed_error(c, 1) == "none");
-  c.at(100s);
-
-  BOOST_TEST(pushed_error(c, 1) == "task 0 UNAVAILABLE");
-  BOOST_TEST(pushed_error(c, 2) == "task 0 UNAVAILABLE");
-  BOOST_TEST(c.state_of(1) == "connected");
-  c.at(1h);
-  BOOST_TEST(pushed_error(c, 1) == "none");
-}
-
-BOOST_AUTO_TEST_CASE(leaving_a_short_outage_or_lateness_is_not_pushed) {
-  cluster c{3, {.leave_barrier = false}};
-  c.leave(2);
-  c.bye(2).lose(1).pass(2s - 1ns);
-  c.resume(1);
-  c[0].beats = false;
-  c.pass(97s).heard(0).pass(99s);
-
-  for (int const who : {0, 1}) BOOST_TEST(pushed_error(c, who) == "none");
-  c.heard(0);
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_gets_it) {
-  auto c = cluster::without_clients(2, {.join_barrier = false});
-  int const a = c.observer();
-  int const b = c.observer();
-  c.join({a, 0}, 1);
-
-  c.report_error({a, 0}, errc::data_loss, "bad disk");
-
-  BOOST_TEST(pushed_error(c, b) == "task 0 DATA_LOSS");
-  BOOST_TEST(c.code(c.join({b, 1}, 2)) == "ABORTED");
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_has_shut_down_gets_it_at_any_time) {
-  cluster c{2, {.leave_barrier = false}};
-  c.leave(1);
-  c.pass(200s);
-
-  c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(pushed_error(c, 1) == "task 0 INTERNAL");
-  BOOST_TEST(c.state_of(1) == "left");
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_gets_errors_of_others) {
-  auto c = cluster::without_clients(2);
-  int const a = c.observer();
-  int const b = c.observer();
-  c.join({a, 0}, 100, 300s, {.recoverable = true});
-  c.join({b, 1}, 101);
-  c.report_error({a, 0}, errc::data_loss, "bad disk");
-  c.reset({a, 0}, 100);
-  BOOST_TEST(pushed_error(c, a) == "none");
-  c.pass(200s);
-
-  c.report_error({b, 1}, errc::internal, "boom");
-
-  BOOST_TEST(pushed_error(c, a) == "task 1 INTERNAL");
-}
-
 BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error) {
   auto c = cluster::without_clients(2);
   int const a = c.observer();
@@ -123,32 +83,10 @@ BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_gets_the_next_error)
     c.reset({a, 0}, 100);
     c.join({a, 0}, 100, 300s, {.recoverable = true});
   }
-  BOOST_TEST(pushed_error(c, a) == "none");
-  BOOST_TEST(pushed_error(c, b) == "none");
+  BOOST_TEST(c.pushed_error(a) == "none");
+  BOOST_TEST(c.pushed_error(b) == "none");
 
-  BOOST_TEST(pushed_error(c.bye(b, true), a) == "task 1 UNAVAILABLE");
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_gets_its_own) {
-  cluster c{2};
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(pushed_error(c, 0) == "task 0 INTERNAL");
-
-  c.report_error(1, errc::internal, "later");
-
-  BOOST_TEST(pushed_error(c, 0) ==
-             "task 0 INTERNAL");  // again, with the later failure after the cause
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended) {
-  cluster c{2};
-  c[0].beats = false;
-  expect_words(c.at(100s).goodbye(0), {"UNAVAILABLE"});
-  BOOST_TEST(pushed_error(c, 0) == "none");
-
-  int const again = c.observer();
-
-  BOOST_TEST(pushed_error(c, again) == "task 0 UNAVAILABLE");
+  BOOST_TEST(c.bye(b, true).pushed_error(a) == "task 1 UNAVAILABLE");
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_goodbye) {
@@ -157,34 +95,8 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_sends_go
 
   int const late = c.hello({});
 
-  BOOST_TEST(pushed_error(c, late) == "none");
+  BOOST_TEST(c.pushed_error(late) == "none");
   expect_words(c.goodbye(late), {"UNAVAILABLE", "stopping"});
-}
-
-BOOST_AUTO_TEST_CASE(
-    do_not_allow_poll_for_error_if_has_service_to_client_connection_which_is_the_only_one) {
-  cluster c{2};
-  auto const waits = c.barrier(0, "b");
-  auto const reads = c.get(0, "k");
-
-  c.report_error(1, errc::internal, "boom");
-
-  // On one connection: the outcomes of its waiting calls, and the push.
-  BOOST_TEST(c.code(waits) == "INTERNAL");
-  BOOST_TEST(c.code(reads) == "CANCELLED");
-  BOOST_TEST(pushed_error(c, 0) == "task 1 INTERNAL");
-}
-
-BOOST_AUTO_TEST_CASE(a_disconnected_session_gets_the_error_once_when_it_resumes) {
-  cluster c{2, {.reconnect_grace = 60s}};
-  c.lose(0);
-  c.report_error(1, errc::internal, "first");
-  c.report_error({1, 1}, errc::internal, "again");
-
-  BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
-  c.blink(0);
-  BOOST_TEST(pushed_error(c, 0) ==
-             "task 1 INTERNAL");  // the push on the old connection may be lost
 }
 
 // Sharp edge 24: after a failure each kind of call has one code, for any caller and any failed
@@ -225,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_recoverable_task_is_not_pushed) {
       }
 
       BOOST_TEST(c.at(200s).state_of(0) == "failed");
-      BOOST_TEST(pushed_error(c, 1) == "none");
+      BOOST_TEST(c.pushed_error(1) == "none");
       BOOST_TEST(c.error() == "none");
     }
   }

@@ -1,11 +1,39 @@
 // Job errors: §5.1, and §5.2.1 to 3.34.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_errors_test)
+
+rows const cases{
+    {"a_failed_task_can_still_use_keys", 2, "0 reports boom; 0 put post-mortem stack -> OK"},
+    {"a_get_that_would_wait_after_a_job_error_is_cancelled_at_once", 2,
+     "1 reports boom; hopeless = 0 get k; hopeless -> CANCELLED; hopeless ~ the job has failed"},
+    {"an_error_must_not_be_ok", 1, "0 reports fine OK -> INVALID_ARGUMENT; error -> none"},
+    {"report_error_is_for_tasks_that_have_joined_row_3_32", 2,
+     "empty; observer o; o reports x -> FAILED_PRECONDITION; o/0 reports x -> FAILED_PRECONDITION; "
+     "o/9 reports x -> INVALID_ARGUMENT; error -> none"},
+    {"a_report_sent_again_after_a_resume_is_one_failure", 2,
+     "deaf 0; report = 0 reports boom; hears 0; blink 0; report -> OK; "
+     "error -> task 0: INTERNAL: boom"},
+    {"the_end_of_a_failed_tasks_session_is_no_second_failure", 2,
+     "0 reports boom; pass 200s; goodbye 0 -> none; abandon 0; error -> task 0: INTERNAL: boom"},
+    {"after_a_job_error_the_job_is_over_when_the_last_task_ends", 3,
+     "0 reports boom; done -> no; 1 leaves; done -> no; abandon 2; done -> yes"},
+    // §5.2.5: only the task that caused the error has failed.
+    {"unrecoverable_task_propagates_error_and_only_it_has_failed", 3,
+     "0 reports 'bad disk' DATA_LOSS; state 0 -> failed; state 1 -> connected; pushed 1 ~ "
+     "DATA_LOSS"},
+    {"heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed", 2,
+     "mute 0; at 100s; pushed 1 ~ UNAVAILABLE"},
+    {"sessions_that_connect_or_resume_later_get_the_job_error", 2,
+     "cut 0; 1 reports boom; observer late; pushes errors late -> 1; resume 0; pushes errors 0 -> "
+     "1"},
+    {"do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it", 1,
+     "observer o; 0 reports boom; pushes errors o -> 1"},
+};
 
 BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushed_to_all) {
   cluster c{3};
@@ -20,20 +48,6 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
   }
   BOOST_TEST(c.state_of(1) == "failed");
   BOOST_TEST(c.look().tasks[1].error.text() == "INTERNAL: boom");
-}
-
-// §5.2.5: only the task that caused the error has failed.
-BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_it_has_failed) {
-  cluster c{3};
-  BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).state_of(0) == "failed");
-  BOOST_TEST(c.state_of(1) == "connected");
-  BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::data_loss);
-}
-
-BOOST_AUTO_TEST_CASE(heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed) {
-  cluster c{2};
-  c[0].beats = false;
-  BOOST_TEST(c.at(100s).pushed<job_error>(1)[0].cause.why.code() == errc::unavailable);
 }
 
 BOOST_AUTO_TEST_CASE(the_first_failure_is_the_cause_and_later_ones_are_listed_with_it_in_order) {
@@ -90,77 +104,6 @@ BOOST_FIXTURE_TEST_CASE(keys_and_status_work_after_a_job_error, job<2>) {
   auto const status = c.inspect(0);
   BOOST_TEST((*c.body<boxed<core::snapshot>>(status))->error->cause.task->value == 1u);
   BOOST_TEST(c.code(c.remove_tree(0, "", true)) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_failed_task_can_still_use_keys, job<2>) {
-  c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(c.code(c.put(0, "post-mortem", "stack")) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_once, job<2>) {
-  c.report_error(1, errc::internal, "boom");
-
-  auto const hopeless = c.get(0, "k");
-
-  BOOST_TEST(c.code(hopeless) == "CANCELLED");
-  expect_words(c.text(hopeless), {"the job has failed"});
-}
-
-BOOST_FIXTURE_TEST_CASE(sessions_that_connect_or_resume_later_get_the_job_error, job<2>) {
-  c.lose(0);
-  c.report_error(1, errc::internal, "boom");
-
-  int const late = c.observer();
-  BOOST_TEST(c.pushed<job_error>(late).size() == 1u);
-  BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it) {
-  cluster c{1};
-  int const o = c.observer();
-  c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(c.pushed<job_error>(o).size() == 1u);
-}
-
-BOOST_FIXTURE_TEST_CASE(an_error_must_not_be_ok, job<1>) {
-  BOOST_TEST(c.code(c.report_error(0, errc::ok, "fine")) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(report_error_is_for_tasks_that_have_joined_row_3_32, empty_job<2>) {
-  int const o = c.observer();
-
-  BOOST_TEST(c.code(c.report_error(o, errc::internal, "x")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.report_error({o, 0}, errc::internal, "x")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.report_error({o, 9}, errc::internal, "x")) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure, job<2>) {
-  c[0].deaf = true;
-  auto const report = c.report_error(0, errc::internal, "boom");
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).code(report) == "OK");
-  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_end_of_a_failed_tasks_session_is_no_second_failure, job<2>) {
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(c.pass(200s).goodbye(0) == "none");
-
-  BOOST_TEST(c.bye(0, true).error() == "task 0: INTERNAL: boom");
-}
-
-BOOST_FIXTURE_TEST_CASE(after_a_job_error_the_job_is_over_when_the_last_task_ends, job<3>) {
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(!c.logic().done());
-  c.leave(1);
-  BOOST_TEST(!c.logic().done());
-
-  BOOST_TEST(c.bye(2, true).logic().done());
 }
 
 BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_not_reported, job<70>) {

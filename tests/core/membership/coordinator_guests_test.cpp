@@ -1,6 +1,6 @@
 // Guests: sessions that act for a task joined by another session (§1.5).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 #include "coxswain/core/access/credential.hpp"
 
@@ -40,18 +40,80 @@ call reached(cluster& c, int who, std::uint64_t step) { return c.frozen(who, 0, 
 
 BOOST_AUTO_TEST_SUITE(coordinator_guests_test)
 
-BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_the_task_of_its_host, job<2>) {
-  BOOST_TEST(c.code(grant(c, 0)) == "OK");
-  int const g = guest(c, 0);
-
-  auto const named = c.barrier({g, 0}, "a");
-  auto const unnamed = c.barrier(g, "b");
-  BOOST_TEST(c.round(c.barrier(1, "a")) == "round 1");
-  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
-
-  BOOST_TEST(c.round(named) == "round 1");
-  BOOST_TEST(c.round(unnamed) == "round 1");
-}
+rows const cases{
+    {"a_guest_acts_for_the_task_of_its_host", 2,
+     "0/0 grants -> OK; guest g 0; named = g/0 barrier a; unnamed = g barrier b; "
+     "1 barrier a -> round 1; 1 barrier b -> round 1; named -> round 1; unnamed -> round 1"},
+    {"a_guest_and_a_task_without_one_leave_together", 2,
+     "0/0 grants; guest g 0; by_guest = g/0 leaves; by_task = 1 leaves; by_guest by_task -> OK OK; "
+     "state 0 -> connected; state 1 -> left; 0 leaves -> OK"},
+    {"a_second_guest_of_one_task_leaves_alone", 2,
+     "0/0 grants; 1/1 grants; replies; guest a 0; guest b 1; a/0 leaves; b/1 leaves; "
+     "guest again 0; again/0 joins 9; again/0 leaves -> OK"},
+    {"two_concurrent_guests_leave_as_one_task", 2,
+     "0/0 grants; replies; guest a 0; guest b 0; a/0 joins 7; b/0 joins 8; first = a/0 leaves; "
+     "second = b/0 leaves; first second -> waits waits; cancel first; barriers -> 1; 1 leaves; "
+     "second -> OK; 0 leaves -> OK"},
+    // no task waits for its own guest
+    {"a_task_has_not_left_while_another_guest_runs", 2,
+     "0/0 grants; 1/1 grants; replies; guest a 0; guest works_on 0; guest b 1; a/0 joins 7; "
+     "works_on/0 joins 8; a/0 leaves; b/1 leaves; 1 leaves -> OK; works_on/0 leaves -> OK; "
+     "0 leaves -> OK"},
+    {"a_guest_reports_the_failure_of_the_task", 2,
+     "0/0 grants; guest g 0; g/0 reports disk DATA_LOSS -> OK; error ~ task 0: DATA_LOSS: disk; "
+     "g/0 barrier b -> FAILED_PRECONDITION"},
+    {"ephemeral_keys_of_a_guest_live_as_long_as_the_task", 2,
+     "0/0 grants; guest g 0; g/0 owns mine v; bye g; 1 try-get mine -> OK; 0 leaves 0s; "
+     "1 try-get mine -> NOT_FOUND"},
+    {"a_guest_that_comes_during_an_agreement_waits_for_it", 2,
+     "0 preempts 1 0s; 0 is-at 1 0; 0/0 grants; guest g 0; waits = g reaches 1; waits -> waits; "
+     "1 is-at 1 0; waits ~ all stop"},
+    {"the_hosts_return_option_overrides_its_guests", 1,
+     "0/0 grants; replies; guest g 0; g/0 leaves; 0 leaves returning 300s -> OK; "
+     "state 0 -> returning",
+     config{.recoverable = true}},
+    {"a_host_that_dies_after_its_guest_left_to_return_makes_the_task_returning", 2,
+     "0/0 grants; 1/1 grants; replies; guest g 0; g/0 leaves returning 300s; cut 0; pass 2001ms; "
+     "state 0 -> returning",
+     config{.recoverable = true}},
+    {"the_shutdown_barrier_waits_for_a_task_whose_guest_left_to_return", 2,
+     "0/0 grants; 1/1 grants; replies; guest g 0; g/0 leaves returning 300s; 1 leaves -> waits",
+     config{.leave_together = true, .recoverable = true}},
+    {"without_the_shutdown_barrier_a_guest_leaves_at_once_and_the_task_stays", 2,
+     "0/0 grants; 1/1 grants; replies; guest g 0; guest h 1; waits = h/1 leaves; "
+     "g/0 leaves 0s -> OK; waits -> OK; state 0 -> connected"},
+    {"a_guest_leaves_at_once_while_another_of_the_task_waits_to_leave", 2,
+     "0/0 grants; 1/1 grants; replies; guest g 0; waits = g/0 leaves; guest g2 0; "
+     "g2/0 leaves 0s -> OK; waits -> waits; 1 leaves; waits -> OK"},
+    {"the_hosts_leave_replaces_the_leave_of_its_guests", 2,
+     "0/0 grants; 1/1 grants; replies; guest g 0; by_guest = g/0 leaves; by_host = 0 leaves; guest "
+     "g2 0; late = g2/0 leaves; 1 leaves -> OK; by_guest by_host late -> OK OK OK; state 0 -> "
+     "left"},
+    {"a_host_that_takes_back_its_leave_leaves_its_guests_waiting", 2,
+     "0/0 grants; 1/1 grants; replies; by_host = 0 leaves; guest g 0; by_guest = g/0 leaves; "
+     "cancel by_host; by_guest -> waits; 1 leaves -> OK; by_guest -> OK; state 0 -> connected"},
+    {"a_guest_resets_a_recoverable_task_and_joins_for_its_host", 2,
+     "0/0 grants; guest g 0; g/0 reports disk DATA_LOSS; g/0 joins 7 -> ABORTED; bye g; "
+     "guest next 0; next/0 resets 0 -> OK; next/0 joins 7 -> OK; bye next; state 0 -> connected; "
+     "self 0 -> 100; by_host = 0 barrier b; 1 barrier b; by_host -> round 1",
+     config{.recoverable = true}},
+    {"a_guests_get_counts_as_the_tasks_for_deadlocks", 2,
+     "0/0 grants; 1/1 grants; replies; guest a 0; a put other v; a get never; guest g 1; "
+     "g barrier b; pass 1s; log ~ deadlock: tasks 0-1 are blocked ... key 'never' ... barrier 'b'"},
+    {"a_guest_cannot_answer_an_agreement", 1,
+     "0/0 grants; replies; guest g 0; g is-at 1 3 -> INVALID_ARGUMENT"},
+    {"a_resumed_guest_executes_its_calls_once", 2,
+     "0/0 grants; guest g 0; 1 push work item; deaf g; counted = g increment n 1; "
+     "popped = g pop work; waited = g barrier b; 1 barrier b; hears g; blink g; counted -> OK 1; "
+     "popped -> item; waited -> round 1; 1 increment n 1 -> OK 2; queued -> 0"},
+    {"the_end_of_the_host_fails_the_task_and_ends_its_guests", 2,
+     "0/0 grants; guest g 0; 1 push work item; waited = g barrier b; 1 barrier b -> OK; "
+     "next = g barrier b; cut 0; pass 2001ms; waited next -> OK INTERNAL; pushes errors g -> 1; "
+     "goodbye g ~ UNAVAILABLE: the session of its task has ended; error ~ task 0: UNAVAILABLE"},
+    {"a_guest_gets_no_agreement_push", 1,
+     "0/0 grants; replies; guest g 0; g/0 joins 7; 0 preempts 0 0s; pushes freezes g -> 0; "
+     "pushes freezes 0 -> 1"},
+};
 
 BOOST_FIXTURE_TEST_CASE(a_wrong_guest_secret_is_refused, job<2>) {
   grant(c, 0);
@@ -148,24 +210,6 @@ BOOST_FIXTURE_TEST_CASE(a_killed_guest_cancels_its_calls_and_fails_no_task, job<
   BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_resumed_guest_executes_its_calls_once, job<2>) {
-  grant(c, 0);
-  int const g = guest(c, 0);
-  c.push(1, "work", "item");
-  c[g].deaf = true;
-  auto const counted = c.increment(g, "n", 1);
-  auto const popped = c.pop(g, "work");
-  auto const waited = c.barrier(g, "b");
-  c.barrier(1, "b");
-  c[g].deaf = false;
-
-  BOOST_TEST(c.blink(g).body<core::counter_answer>(counted)->value == 1);
-  BOOST_TEST(c.value(popped) == "item");
-  BOOST_TEST(c.round(waited) == "round 1");
-  BOOST_TEST(c.body<core::counter_answer>(c.increment(1, "n", 1))->value == 2);
-  BOOST_TEST(c.look().queued_items == 0u);
-}
-
 BOOST_AUTO_TEST_CASE(a_guest_killed_before_its_reply_keeps_effects_but_returns_items) {
   cluster c{2};
   grant(c, 0);
@@ -183,22 +227,6 @@ BOOST_AUTO_TEST_CASE(a_guest_killed_before_its_reply_keeps_effects_but_returns_i
   BOOST_TEST(c.value(c.pop(1, "work", 0s)) == "item");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(c.error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests, job<2>) {
-  grant(c, 0);
-  int const g = guest(c, 0);
-  c.push(1, "work", "item");
-  auto const waited = c.barrier(g, "b");
-  BOOST_TEST(c.code(c.barrier(1, "b")) == "OK");
-  auto const next = c.barrier(g, "b");
-
-  kill(c, 0);
-
-  BOOST_TEST(c.code(waited, next) == "OK INTERNAL");
-  BOOST_TEST(c.pushed<job_error>(g).size() == 1u);
-  expect_words(c.goodbye(g), {"UNAVAILABLE: the session of its task has ended"});
-  expect_words(c.error(), {"task 0: UNAVAILABLE"});
 }
 
 BOOST_AUTO_TEST_CASE(a_host_killed_before_the_reply_of_its_guest_ends_the_guest) {
@@ -319,49 +347,6 @@ BOOST_AUTO_TEST_CASE(the_last_guest_leave_decides_whether_its_task_returns) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_hosts_return_option_overrides_its_guests) {
-  cluster c{1, {.recoverable = true}};
-  host_all(c, 1);
-  c.leave({guest(c, 0), 0});
-
-  BOOST_TEST(c.code(c.leave(0, 300s, true)) == "OK");
-
-  BOOST_TEST(c.state_of(0) == "returning");
-}
-
-BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_makes_the_task_returning) {
-  cluster c{2, {.recoverable = true}};
-  host_all(c, 2);
-  c.leave({guest(c, 0), 0}, 300s, true);
-
-  kill(c, 0);
-
-  BOOST_TEST(c.state_of(0) == "returning");
-}
-
-BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_task_whose_guest_left_to_return) {
-  cluster c{2, {.leave_together = true, .recoverable = true}};
-  host_all(c, 2);
-  c.leave({guest(c, 0), 0}, 300s, true);
-
-  auto const waits = c.leave(1);
-
-  BOOST_TEST(c.code(waits) == "waits");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guest_and_a_task_without_one_leave_together, job<2>) {
-  grant(c, 0);
-  int const g = guest(c, 0);
-
-  auto const by_guest = c.leave({g, 0});
-  auto const by_task = c.leave(1);
-
-  BOOST_TEST(c.code(by_guest, by_task) == "OK OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(c.state_of(1) == "left");
-  BOOST_TEST(c.code(c.leave(0)) == "OK");
-}
-
 BOOST_AUTO_TEST_CASE(a_second_guest_finds_the_task_joined_and_leaves_again) {
   cluster c{2};
   host_all(c, 2);
@@ -379,71 +364,6 @@ BOOST_AUTO_TEST_CASE(a_second_guest_finds_the_task_joined_and_leaves_again) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_second_guest_of_one_task_leaves_alone, job<2>) {
-  host_all(c, 2);
-  int const a = guest(c, 0);
-  int const b = guest(c, 1);
-  c.leave({a, 0});
-  c.leave({b, 1});
-
-  int const again = guest(c, 0);
-  c.join({again, 0}, 9);
-
-  BOOST_TEST(c.code(c.leave({again, 0})) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(two_concurrent_guests_leave_as_one_task, job<2>) {
-  host_all(c, 1);
-  int const a = guest(c, 0);
-  int const b = guest(c, 0);
-  c.join({a, 0}, 7);
-  c.join({b, 0}, 8);
-
-  auto const first = c.leave({a, 0});
-  auto const second = c.leave({b, 0});
-  BOOST_TEST(c.code(first, second) == "waits waits");
-  BOOST_TEST(c.cancel(first).look().barriers.size() == 1u);
-  BOOST_TEST(c.after(c.leave(1)).code(second) == "OK");
-  BOOST_TEST(c.code(c.leave(0)) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_task_has_not_left_while_another_guest_runs, job<2>) {
-  host_all(c, 2);
-  int const a = guest(c, 0);
-  int const works_on = guest(c, 0);
-  int const b = guest(c, 1);
-  c.join({a, 0}, 7);
-  c.join({works_on, 0}, 8);
-  c.leave({a, 0});
-  c.leave({b, 1});
-
-  auto const by_host = c.leave(1);
-  BOOST_TEST(c.code(by_host) == "OK");  // no task waits for its own guest
-  BOOST_TEST(c.code(c.leave({works_on, 0})) == "OK");
-  BOOST_TEST(c.code(c.leave(0)) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(without_the_shutdown_barrier_a_guest_leaves_at_once_and_the_task_stays) {
-  cluster c{2};
-  host_all(c, 2);
-  int const g = guest(c, 0);
-  auto const waits = c.leave({guest(c, 1), 1});
-
-  BOOST_TEST(c.code(c.leave({g, 0}, 0s)) == "OK");
-
-  BOOST_TEST(c.code(waits) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_to_leave, job<2>) {
-  host_all(c, 2);
-  auto const waits = c.leave({guest(c, 0), 0});
-  BOOST_TEST(c.code(c.leave({guest(c, 0), 0}, 0s)) == "OK");
-  BOOST_TEST(c.code(waits) == "waits");
-
-  BOOST_TEST(c.after(c.leave(1)).code(waits) == "OK");
-}
-
 BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_guest_left_has_left, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
@@ -457,30 +377,6 @@ BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_guest_left_has_left, job<2>) 
   BOOST_TEST(c.state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "left");
   BOOST_TEST(c.error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_hosts_leave_replaces_the_leave_of_its_guests, job<2>) {
-  host_all(c, 2);
-  auto const by_guest = c.leave({guest(c, 0), 0});
-  auto const by_host = c.leave(0);
-  auto const late = c.leave({guest(c, 0), 0});
-
-  BOOST_TEST(c.code(c.leave(1)) == "OK");
-
-  BOOST_TEST(c.code(by_guest, by_host, late) == "OK OK OK");
-  BOOST_TEST(c.state_of(0) == "left");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_host_that_takes_back_its_leave_leaves_its_guests_waiting, job<2>) {
-  host_all(c, 2);
-  auto const by_host = c.leave(0);
-  auto const by_guest = c.leave({guest(c, 0), 0});
-
-  BOOST_TEST(c.cancel(by_host).code(by_guest) == "waits");
-  BOOST_TEST(c.code(c.leave(1)) == "OK");
-
-  BOOST_TEST(c.code(by_guest) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_is_notified_that_its_host_left) {
@@ -501,55 +397,6 @@ BOOST_AUTO_TEST_CASE(a_guest_is_notified_that_its_host_left) {
     expect_words(c.bye(0).goodbye(g), {"FAILED_PRECONDITION: " + text});
     BOOST_TEST(c.error() == "none");
   }
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guest_reports_the_failure_of_the_task, job<2>) {
-  grant(c, 0);
-  int const g = guest(c, 0);
-
-  BOOST_TEST(c.code(c.report_error({g, 0}, errc::data_loss, "disk")) == "OK");
-
-  expect_words(c.error(), {"task 0: DATA_LOSS: disk"});
-  BOOST_TEST(c.code(c.barrier({g, 0}, "b")) == "FAILED_PRECONDITION");
-}
-
-BOOST_AUTO_TEST_CASE(a_guest_resets_a_recoverable_task_and_joins_for_its_host) {
-  cluster c{2, {.recoverable = true}};
-  grant(c, 0);
-  int const g = guest(c, 0);
-  c.report_error({g, 0}, errc::data_loss, "disk");
-  BOOST_TEST(c.code(c.join({g, 0}, 7)) == "ABORTED");
-  c.bye(g);
-
-  int const next = guest(c, 0);
-  BOOST_TEST(c.code(c.reset({next, 0}, 0)) == "OK");
-  BOOST_TEST(c.code(c.join({next, 0}, 7)) == "OK");
-  BOOST_TEST(c.bye(next).state_of(0) == "connected");
-  BOOST_TEST(c.look().tasks[0].self.value == 100u);
-  auto const by_host = c.barrier(0, "b");
-  BOOST_TEST(c.after(c.barrier(1, "b")).round(by_host) == "round 1");
-}
-
-BOOST_FIXTURE_TEST_CASE(ephemeral_keys_of_a_guest_live_as_long_as_the_task, job<2>) {
-  grant(c, 0);
-  int const g = guest(c, 0);
-  c.put_owned({g, 0}, "mine", "v");
-  c.bye(g);
-  BOOST_TEST(c.code(c.try_get(1, "mine")) == "OK");
-
-  c.leave(0, 0s);
-
-  BOOST_TEST(c.code(c.try_get(1, "mine")) == "NOT_FOUND");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guests_get_counts_as_the_tasks_for_deadlocks, job<2>) {
-  host_all(c, 2);
-  int const a = guest(c, 0);
-  c.put(a, "other", "v");
-  c.get(a, "never");
-  c.barrier(guest(c, 1), "b");
-
-  expect_words(c.pass(1s).log(), {"deadlock: tasks 0-1 are blocked", "key 'never'", "barrier 'b'"});
 }
 
 BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {
@@ -573,19 +420,6 @@ BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {
   BOOST_TEST(!stops(c, reached(c, a, 11)));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_guest_that_comes_during_an_agreement_waits_for_it, job<2>) {
-  c.preempt(0, 1);
-  c.frozen(0, 1, 0);
-  grant(c, 0);
-  int const g = guest(c, 0);
-
-  auto const waits = reached(c, g, 1);
-  BOOST_TEST(c.code(waits) == "waits");
-  c.frozen(1, 1, 0);
-
-  BOOST_TEST(stops(c, waits));
-}
-
 BOOST_FIXTURE_TEST_CASE(a_failed_agreement_or_a_departed_guest_stops_no_task, job<2>) {
   host_all(c, 1);
   int const g = guest(c, 0);
@@ -600,20 +434,6 @@ BOOST_FIXTURE_TEST_CASE(a_failed_agreement_or_a_departed_guest_stops_no_task, jo
 
   BOOST_TEST(c.pass(c.logic().options().preemption_timeout).code(waits) == "OK");
   BOOST_TEST(!stops(c, waits));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guest_cannot_answer_an_agreement, job<1>) {
-  host_all(c, 1);
-  BOOST_TEST(c.code(c.frozen(guest(c, 0), 1, 3)) == "INVALID_ARGUMENT");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_guest_gets_no_agreement_push, job<1>) {
-  host_all(c, 1);
-  int const g = guest(c, 0);
-  c.join({g, 0}, 7);
-  c.preempt(0, 0);
-  BOOST_TEST(c.pushed<core::freeze_request>(g).empty());
-  BOOST_TEST(c.pushed<core::freeze_request>(0).size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

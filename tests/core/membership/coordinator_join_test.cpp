@@ -1,11 +1,153 @@
 // Joining: §1.2, §1.1, and §1.8.1 to 3.16.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_join_test)
+
+rows const cases{
+    {"zero_init_timeout_should_still_wait_for_other_tasks_is_left_to_the_client", 2,
+     "empty; observer x; observer x2; 0/0 joins 1; at 5s; replies ->; 1/1 joins 2; "
+     "replies -> 0:OK 1:OK"},
+    {"a_join_with_timeout_zero_is_answered_in_the_same_iteration", 2,
+     "empty; observer x; one = 0/0 joins 1 0s; at 0s; one -> DEADLINE_EXCEEDED"},
+    {"a_join_waits_at_most_the_coordinators_timeout", 2,
+     "empty; observer x; patient = 0/0 joins 1; at 10s-; patient -> waits; at 10s; "
+     "patient -> DEADLINE_EXCEEDED; hasty = 0/0 joins 1 2s; at 12s-; hasty -> waits; at 12s; "
+     "hasty -> DEADLINE_EXCEEDED",
+     config{.join_timeout_max = 10s}},
+    {"connect_eventually_times_out_if_a_client_does_not_show_up", 3,
+     "empty; observer x; observer x2; one = 0/0 joins 1 30s; at 1s; 1/1 joins 2 30s; at 30s-; "
+     "replies ->; at 30s; replies -> 0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED; one ~ Barrier timed "
+     "out. ... Join ... 30 s ... 1 of 3 tasks is missing ... 2 (never connected) ... 2/3 ... task "
+     "0 first; one -> round 0 DEADLINE_EXCEEDED 2/3 missing 2"},
+    {"register_with_barrier_timeout", 2,
+     "empty; observer x; one = 0/0 joins 1 1s; at 1s; one -> DEADLINE_EXCEEDED"},
+    {"a_failed_join_fails_no_task_and_can_be_retried", 2,
+     "empty; observer x; observer x2; 0/0 joins 1 1s; at 1s; replies -> 0:DEADLINE_EXCEEDED; state "
+     "0 -> never connected; error -> none; 0/0 joins 1 1s; 1/1 joins 2 1s; replies -> 0:OK 1:OK"},
+    {"the_earliest_deadline_ends_a_join_for_all", 3,
+     "empty; observer x; observer x2; 0/0 joins 1 30s; 1/1 joins 2 10s; at 10s; "
+     "replies -> 0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED"},
+    {"the_deadline_of_a_cancelled_join_affects_no_other", 3,
+     "empty; observer x; observer x2; patient = 0/0 joins 1 30s; hasty = 1/1 joins 2 10s; "
+     "cancel hasty; state 1 -> never connected; at 30s-; patient -> waits; at 30s; "
+     "patient -> DEADLINE_EXCEEDED; patient -> round 0 DEADLINE_EXCEEDED 1/3 missing 1-2"},
+    {"a_join_cancelled_by_all_leaves_no_state", 2,
+     "empty; observer x; gone = 0/0 joins 1 10s; cancel gone; barriers -> 0; at 20s; replies ->"},
+    {"a_suspect_joining_task_still_counts", 2,
+     "empty; observer x; observer x2; one = 0/0 joins 1; cut 0; 1/1 joins 2; replies -> 1:OK; "
+     "state 0 -> suspect; resume 0; one -> OK; state 0 -> connected"},
+    {"without_the_join_barrier_a_task_is_connected_at_once", 3,
+     "empty; observer x; 0/0 joins 1 -> OK; state 0 -> connected; state 1 -> never connected",
+     config{.join_barrier = false}},
+    {"a_resume_of_the_holder_is_a_sign_of_life", 1,
+     "mute 0; observer claimant; asked = claimant/0 joins 555; at 1s; blink 0; pass 200ms; "
+     "asked -> ABORTED; error -> none"},
+    // §2.3: every blocking call has a deadline that the coordinator enforces.
+    {"a_claimants_deadline_ends_its_wait_for_the_probe", 1,
+     "mute 0; observer x; asked = x/0 joins 555 300ms; at 300ms-; asked -> waits; at 300ms; "
+     "asked -> DEADLINE_EXCEEDED; asked ~ task 0 ... host0:1000 ... 300 ms; at 10s; error -> none"},
+    {"a_new_incarnation_fails_a_suspect_holder_at_once", 2,
+     "cut 0; observer claimant; claimant/0 joins 555 -> ABORTED; state 0 -> failed; error ~ task "
+     "0: ABORTED ... new incarnation (555) ... the connection of task 0 (host0:1000) was lost"},
+    {"a_claimant_is_answered_when_the_holder_leaves_with_the_others", 2,
+     "0 leaves; mute 0; observer x; asked = x/0 joins 555; asked -> waits; 1 leaves; "
+     "replies -> 2:ABORTED 0:OK 1:OK; pass 10s; asked -> ABORTED; error -> none; state 0 -> left"},
+    {"a_claimant_is_answered_when_the_coordinator_stops", 1,
+     "mute 0; observer x; asked = x/0 joins 555; stop; asked -> ABORTED; pass 10s; error -> none"},
+    {"a_session_can_rejoin_its_own_task_with_a_new_incarnation", 1,
+     "mute 0; asked = 0/0 joins 555; asked -> waits; heartbeat 0; pass 200ms; asked -> ABORTED; "
+     "state 0 -> connected"},
+    // A reply before the reply to Resume would be counted by one side only.
+    {"a_session_waiting_to_rejoin_its_own_task_can_resume", 1,
+     "mute 0; asked = 0/0 joins 555; blink 0; pass 200ms; asked -> ABORTED; 0 put k v -> OK; "
+     "heartbeat 0; goodbye 0 -> none"},
+    // Its session was lost together with the reply: a new session of the same process takes over.
+    {"the_same_incarnation_from_another_session_moves_its_task", 2,
+     "cut 0; observer again host0:1000; again/0 joins 100 -> OK; state 0 -> connected; pass 10s; "
+     "error -> none; again barrier b; 1 barrier b; replies -> 2:OK 2:OK 1:OK"},
+    // It was on the way while its process opened another session and joined there.
+    {"a_late_join_with_hello_does_not_take_the_task_from_its_process", 2,
+     "observer stale; stale/0 joins 100 300s with-hello -> CANCELLED; cut stale; pass 10s; "
+     "error -> none; 0 leaves; 1 leaves; observer staler; "
+     "staler/0 joins 100 300s with-hello -> CANCELLED; state 0 -> left"},
+    {"a_late_join_with_hello_does_not_end_the_join_of_its_process", 2,
+     "empty; observer live; joining = live/0 joins 100; observer stale; stale/0 joins 100 300s "
+     "with-hello -> CANCELLED; observer x; x/1 joins 101 300s with-hello; joining -> OK"},
+    {"a_late_join_with_hello_does_not_replace_a_claimant_of_its_process", 2,
+     "mute 0; observer x; claimant = x/0 joins 555; observer x2; "
+     "x2/0 joins 555 300s with-hello -> CANCELLED; pass 10s; claimant -> ABORTED"},
+    {"waiting_calls_of_the_old_session_end_aborted_when_its_task_moves", 2,
+     "at_barrier = 0 barrier b; at_key = 0 get k; at_leave = 0 leaves; observer other; other/0 "
+     "joins 100; at_barrier -> ABORTED; at_key at_leave -> ABORTED ABORTED; at_barrier ~ task 0 "
+     "... another session; barriers -> 0; bye 0; error -> none; state 0 -> connected"},
+    {"a_session_that_never_joined_a_task_is_refused_as_not_joined", 2,
+     "observer other; connected = other/0 barrier b; connected -> FAILED_PRECONDITION; "
+     "connected ~ task 0 ... not joined by this session; 0/1 barrier b -> FAILED_PRECONDITION"},
+    {"a_session_with_several_tasks_must_name_the_acting_task", 2,
+     "empty; observer agent agent:1; agent/0 joins 1; agent/1 joins 2; agent barrier b -> "
+     "FAILED_PRECONDITION; agent leaves -> FAILED_PRECONDITION; agent put k v -> OK"},
+    {"a_session_with_one_task_left_need_not_name_it", 2,
+     "empty; observer agent agent:1; agent/0 joins 1; agent/1 joins 2; agent/0 leaves; "
+     "agent barrier b 300s t1 -> OK",
+     config{.leave_barrier = false}},
+    {"a_request_for_a_joining_task_is_refused", 2,
+     "empty; observer x; 0/0 joins 1; 0/0 barrier b -> FAILED_PRECONDITION; "
+     "0 barrier b -> FAILED_PRECONDITION; 0/0 leaves -> FAILED_PRECONDITION; "
+     "0/0 reports x -> FAILED_PRECONDITION; 0 put k v -> OK"},
+    {"register_task_already_in_error_fails", 2,
+     "0 reports boom; 0/0 joins 100 -> ABORTED; observer x; fresh = x/0 joins 999; "
+     "fresh -> ABORTED; fresh ~ the job has failed ... task 0 (host0:1000) ... INTERNAL: boom"},
+    {"test_standalone_service_knows_its_tasks_and_their_incarnations", 2,
+     "at 60s; state 0 -> connected; 0/2 barrier b -> INVALID_ARGUMENT; observer x; "
+     "asked = x/1 joins 999; pass 200ms; asked -> ABORTED"},
+    {"test_coordinated_jobs_a_task_outside_the_job_is_refused_without_harm", 2,
+     "observer x; x/2 joins 1 -> INVALID_ARGUMENT; 0 barrier b; 1 barrier b; "
+     "replies -> 2:INVALID_ARGUMENT 0:OK 1:OK"},
+    // §6.2: most waiting happens during initialization, so a waiting join is logged like a barrier.
+    {"a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks", 3,
+     "empty; observer x; 0/0 joins 1 60s; log; at 10s-; log ->; at 10s; log ~ Join ... has waited "
+     "for 10 s ... 2 of 3 tasks are missing ... 1 (never connected) ... 2 (never connected); at "
+     "20s-; log ->; at 20s; log ~ has waited for 20 s; at 60s; log; at 200s; log !~ has waited"},
+    // §1.8.2 and §1.2: a newer incarnation wins while the join is pending.
+    {"while_a_join_is_pending_a_newer_incarnation_wins", 2,
+     "empty; observer x; observer x2; observer x3; older = 0/0 joins 1; newer = 1/0 joins 2; "
+     "older newer -> ALREADY_EXISTS waits; self 0 -> 2; 2/1 joins 3; newer -> OK; "
+     "state 0 -> connected; 0/0 barrier b -> ABORTED"},
+    {"a_repeated_pending_join_counts_once", 2,
+     "empty; observer x; observer x2; older = 0/0 joins 1 10s; newer = 0/0 joins 1 30s; "
+     "older -> CANCELLED; at 10s; newer -> waits; arrived -> 1; 1/1 joins 2; newer -> OK"},
+    // §1.2 replaces the upstream rule, which fails the job: the holder is probed, answers and
+    // stays.
+    {"register_task_already_connected_different_incarnation_fails_the_claimant_only", 2,
+     "observer claimant intruder:9; refused = claimant/0 joins 555; pass 200ms; "
+     "refused -> ABORTED; refused ~ task 0 ... host0:1000 ... alive; error -> none; "
+     "state 0 -> connected; self 0 -> 100; 0 barrier b; 1 barrier b; replies -> 2:ABORTED 0:OK "
+     "1:OK"},
+    {"any_byte_of_the_holder_is_a_sign_of_life", 1,
+     "mute 0; observer claimant; asked = claimant/0 joins 555; at 1s; heard 0; pass 200ms-; "
+     "asked -> waits; pass 1ns; asked -> ABORTED; at 10s; error -> none"},
+    {"register_task_already_connected_succeeds", 2,
+     "again = 0/0 joins 100; again -> OK; again ~ joined a running job; state 0 -> connected"},
+    {"test_task_restart_beside_a_silent_holder_fails_the_old_incarnation", 2,
+     "mute 1; observer claimant; asked = claimant/1 joins 555; pushes probes 1 -> 1; at 2s-; "
+     "asked -> waits; error -> none; at 2s; asked -> ABORTED; state 1 -> failed; "
+     "error ~ task 1: UNAVAILABLE ... no heartbeat from ... another incarnation"},
+    {"several_claimants_share_one_probe_and_its_result", 1,
+     "mute 0; observer a; observer b; first = a/0 joins 1; at 1s; second = b/0 joins 2; "
+     "pushes probes 0 -> 1; heartbeat 0; pass 200ms; first second -> ABORTED ABORTED; at 10s; "
+     "error -> none"},
+    {"reset_and_register_again_is_leave_and_join", 1,
+     "0 leaves; state 0 -> left; again = 0/0 joins 100; again -> OK; again ~ joined a running job; "
+     "state 0 -> connected"},
+    // §1.8.6.
+    {"a_join_after_the_job_has_started_is_connected_at_once", 2,
+     "0 leaves; 1 leaves; observer fresh; joined = fresh/1 joins 999; joined -> OK; "
+     "joined ~ joined a running job; self 1 -> 999"},
+};
 
 BOOST_FIXTURE_TEST_CASE(connect_and_shutdown_are_barriers, empty_job<3>) {
   for (int i = 0; i < 3; ++i) c.observer();
@@ -28,35 +170,6 @@ BOOST_FIXTURE_TEST_CASE(connect_and_shutdown_are_barriers, empty_job<3>) {
   BOOST_TEST(c.after(c.leave(2)).replies() == "0:OK 1:OK 2:OK");
 }
 
-BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_left_to_the_client) {
-  auto c = cluster::without_clients(2);
-  c.observer();
-  c.observer();
-  c.join({0, 0}, 1);
-  BOOST_TEST(c.at(5s).replies() == "");
-
-  BOOST_TEST(c.after(c.join({1, 1}, 2)).replies() == "0:OK 1:OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_iteration, empty_job<2>) {
-  c.observer();
-  auto const one = c.join({0, 0}, 1, 0s);
-
-  BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
-}
-
-BOOST_AUTO_TEST_CASE(a_join_waits_at_most_the_coordinators_timeout) {
-  auto c = cluster::without_clients(2, {.join_timeout_max = 10s});
-  c.observer();
-  auto const patient = c.join({0, 0}, 1, 300s);
-  BOOST_TEST(c.at(10s - 1ns).code(patient) == "waits");
-  BOOST_TEST(c.at(10s).code(patient) == "DEADLINE_EXCEEDED");
-
-  auto const hasty = c.join({0, 0}, 1, 2s);
-  BOOST_TEST(c.at(12s - 1ns).code(hasty) == "waits");
-  BOOST_TEST(c.at(12s).code(hasty) == "DEADLINE_EXCEEDED");
-}
-
 BOOST_FIXTURE_TEST_CASE(late_clients_are_ok, empty_job<3>) {
   for (int i = 0; i < 3; ++i) {
     c.at(i * 200ms);
@@ -65,65 +178,6 @@ BOOST_FIXTURE_TEST_CASE(late_clients_are_ok, empty_job<3>) {
   }
 
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(connect_eventually_times_out_if_a_client_does_not_show_up, empty_job<3>) {
-  for (int i = 0; i < 2; ++i) c.observer();
-  auto const one = c.join({0, 0}, 1, 30s);
-  c.at(1s);
-  c.join({1, 1}, 2, 30s);
-
-  BOOST_TEST(c.at(30s - 1ns).replies() == "");
-  BOOST_TEST(c.at(30s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
-  expect_words(c.text(one), {"Barrier timed out.", "Join", "30 s", "1 of 3 tasks is missing",
-                             "2 (never connected)", "2/3", "task 0 first"});
-  BOOST_TEST(c.round(one) == "round 0 DEADLINE_EXCEEDED 2/3 missing 2");
-}
-
-BOOST_FIXTURE_TEST_CASE(register_with_barrier_timeout, empty_job<2>) {
-  c.observer();
-  auto const one = c.join({0, 0}, 1, 1s);
-
-  BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_failed_join_fails_no_task_and_can_be_retried, empty_job<2>) {
-  c.observer();
-  c.observer();
-  c.join({0, 0}, 1, 1s);
-  BOOST_TEST(c.at(1s).replies() == "0:DEADLINE_EXCEEDED");
-  BOOST_TEST(c.state_of(0) == "never connected");
-  BOOST_TEST(c.error() == "none");
-
-  c.join({0, 0}, 1, 1s);
-  BOOST_TEST(c.after(c.join({1, 1}, 2, 1s)).replies() == "0:OK 1:OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_earliest_deadline_ends_a_join_for_all, empty_job<3>) {
-  c.observer();
-  c.observer();
-  c.join({0, 0}, 1, 30s);
-  c.join({1, 1}, 2, 10s);
-
-  BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
-}
-
-BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_cancelled_join_affects_no_other, empty_job<3>) {
-  c.observer();
-  c.observer();
-  auto const patient = c.join({0, 0}, 1, 30s);
-  auto const hasty = c.join({1, 1}, 2, 10s);
-  BOOST_TEST(c.cancel(hasty).state_of(1) == "never connected");
-
-  BOOST_TEST(c.at(30s - 1ns).code(patient) == "waits");
-  BOOST_TEST(c.at(30s).code(patient) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.round(patient) == "round 0 DEADLINE_EXCEEDED 1/3 missing 1-2");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_join_cancelled_by_all_leaves_no_state, empty_job<2>) {
-  c.observer();
-  BOOST_TEST(c.cancel(c.join({0, 0}, 1, 10s)).look().barriers.empty());
-  BOOST_TEST(c.at(20s).replies() == "");
 }
 
 // §2.1: an observer need not know the name of the job.
@@ -159,32 +213,6 @@ BOOST_FIXTURE_TEST_CASE(a_join_must_name_a_task_of_the_job, empty_job<2>) {
   BOOST_TEST(c.error() == "none");
 }
 
-// §1.8.2 and §1.2: a newer incarnation wins while the join is pending.
-BOOST_FIXTURE_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins, empty_job<2>) {
-  for (int i = 0; i < 3; ++i) c.observer();
-  auto const older = c.join({0, 0}, 1);
-  auto const newer = c.join({1, 0}, 2);
-
-  BOOST_TEST(c.code(older, newer) == "ALREADY_EXISTS waits");
-  BOOST_TEST(c.look().tasks[0].self.value == 2u);
-  BOOST_TEST(c.after(c.join({2, 1}, 3)).code(newer) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
-}
-
-BOOST_AUTO_TEST_CASE(a_repeated_pending_join_counts_once) {
-  auto c = cluster::without_clients(2);
-  c.observer();
-  c.observer();
-  auto const older = c.join({0, 0}, 1, 10s);
-  auto const newer = c.join({0, 0}, 1, 30s);
-  BOOST_TEST(c.code(older) == "CANCELLED");
-
-  BOOST_TEST(c.at(10s).code(newer) == "waits");
-  BOOST_TEST(c.look().barriers[0].arrived == 1u);
-  BOOST_TEST(c.after(c.join({1, 1}, 2)).code(newer) == "OK");
-}
-
 BOOST_AUTO_TEST_CASE(a_joining_task_that_ends_in_any_way_no_longer_counts) {
   enum class way { grace, abandoned, bye, malformed, ended, cancelled };
   for (way const w :
@@ -214,26 +242,6 @@ BOOST_AUTO_TEST_CASE(a_joining_task_that_ends_in_any_way_no_longer_counts) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_suspect_joining_task_still_counts, empty_job<2>) {
-  c.observer();
-  c.observer();
-  auto const one = c.join({0, 0}, 1);
-  c.lose(0);
-  BOOST_TEST(c.after(c.join({1, 1}, 2)).replies() == "1:OK");
-  BOOST_TEST(c.state_of(0) == "suspect");
-
-  BOOST_TEST(c.resume(0).code(one) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
-  auto c = cluster::without_clients(3, {.join_barrier = false});
-  c.observer();
-  BOOST_TEST(c.code(c.join({0, 0}, 1)) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(c.state_of(1) == "never connected");
-}
-
 BOOST_AUTO_TEST_CASE(no_session_can_act_for_a_task_while_it_joins) {
   auto c = cluster::without_clients(2);
   int const joins = c.observer();
@@ -249,63 +257,6 @@ BOOST_AUTO_TEST_CASE(no_session_can_act_for_a_task_while_it_joins) {
   BOOST_TEST(c.text(foreign) == "task 0 was not joined by this session");
 }
 
-BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {
-  auto const again = c.join({0, 0}, 100);
-
-  BOOST_TEST(c.code(again) == "OK");
-  BOOST_TEST(c.body<core::join_answer>(again)->already_started);
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-// §1.2 replaces the upstream rule, which fails the job: the holder is probed, answers and stays.
-BOOST_AUTO_TEST_CASE(
-    register_task_already_connected_different_incarnation_fails_the_claimant_only) {
-  cluster c{2};
-  int const claimant = c.observer("intruder:9");
-  auto const refused = c.join({claimant, 0}, 555);
-
-  BOOST_TEST(c.pass(200ms).code(refused) == "ABORTED");
-  expect_words(c.text(refused), {"task 0", "host0:1000", "alive"});
-  BOOST_TEST(c.error() == "none");
-  BOOST_TEST(c.state_of(0) == "connected");
-  BOOST_TEST(c.look().tasks[0].self.value == 100u);
-  c.barrier(0, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.replies() == "2:ABORTED 0:OK 1:OK");
-}
-
-BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_incarnation) {
-  cluster c{2};
-  c[1].beats = false;
-  int const claimant = c.observer();
-  auto const asked = c.join({claimant, 1}, 555);
-  BOOST_TEST(c.pushed<core::probe>(1).size() == 1u);
-
-  BOOST_TEST(c.at(2s - 1ns).code(asked) == "waits");
-  BOOST_TEST(c.error() == "none");
-  BOOST_TEST(c.at(2s).code(asked) == "ABORTED");
-  BOOST_TEST(c.state_of(1) == "failed");
-  expect_words(c.error(), {"task 1: UNAVAILABLE", "no heartbeat from ", "another incarnation"});
-}
-
-BOOST_FIXTURE_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life, job<1>) {
-  c[0].beats = false;
-  int const claimant = c.observer();
-  auto const asked = c.join({claimant, 0}, 555);
-  BOOST_TEST(c.at(1s).heard(0).pass(200ms - 1ns).code(asked) == "waits");
-  BOOST_TEST(c.pass(1ns).code(asked) == "ABORTED");
-  BOOST_TEST(c.at(10s).error() == "none");
-}
-
-BOOST_AUTO_TEST_CASE(a_resume_of_the_holder_is_a_sign_of_life) {
-  cluster c{1};
-  c[0].beats = false;
-  int const claimant = c.observer();
-  auto const asked = c.join({claimant, 0}, 555);
-  BOOST_TEST(c.at(1s).blink(0).pass(200ms).code(asked) == "ABORTED");
-  BOOST_TEST(c.error() == "none");
-}
-
 BOOST_AUTO_TEST_CASE(the_probe_timeout_is_the_grace_and_at_least_a_second) {
   for (auto const& [grace, verdict] : {std::pair{0ms, 1000ms}, {500ms, 1000ms}, {5000ms, 5000ms}}) {
     cluster c{1, {.reconnect_grace = grace}};
@@ -315,30 +266,6 @@ BOOST_AUTO_TEST_CASE(the_probe_timeout_is_the_grace_and_at_least_a_second) {
     BOOST_TEST(c.at(verdict - 1ns).code(asked) == "waits");
     BOOST_TEST(c.at(verdict).code(asked) == "ABORTED");
   }
-}
-
-BOOST_FIXTURE_TEST_CASE(several_claimants_share_one_probe_and_its_result, job<1>) {
-  c[0].beats = false;
-  int const a = c.observer();
-  int const b = c.observer();
-  auto const first = c.join({a, 0}, 1);
-  c.at(1s);
-  auto const second = c.join({b, 0}, 2);
-  BOOST_TEST(c.pushed<core::probe>(0).size() == 1u);
-
-  BOOST_TEST(c.heartbeat(0).pass(200ms).code(first, second) == "ABORTED ABORTED");
-  BOOST_TEST(c.at(10s).error() == "none");
-}
-
-// §2.3: every blocking call has a deadline that the coordinator enforces.
-BOOST_FIXTURE_TEST_CASE(a_claimants_deadline_ends_its_wait_for_the_probe, job<1>) {
-  c[0].beats = false;
-  auto const asked = c.join({c.observer(), 0}, 555, 300ms);
-
-  BOOST_TEST(c.at(300ms - 1ns).code(asked) == "waits");
-  BOOST_TEST(c.at(300ms).code(asked) == "DEADLINE_EXCEEDED");
-  expect_words(c.text(asked), {"task 0", "host0:1000", "300 ms"});
-  BOOST_TEST(c.at(10s).error() == "none");
 }
 
 // §2.5: the state of a cancelled call is freed, including its probe.
@@ -366,15 +293,6 @@ BOOST_AUTO_TEST_CASE(a_probe_ends_with_its_last_waiting_claimant) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once, job<2>) {
-  c.lose(0);
-  int const claimant = c.observer();
-  BOOST_TEST(c.code(c.join({claimant, 0}, 555)) == "ABORTED");
-  BOOST_TEST(c.state_of(0) == "failed");
-  expect_words(c.error(), {"task 0: ABORTED", "new incarnation (555)",
-                           "the connection of task 0 (host0:1000) was lost"});
-}
-
 BOOST_AUTO_TEST_CASE(a_claimant_is_answered_when_the_holder_fails_otherwise) {
   enum class way { bye, malformed, reported, ended, other_task };
   for (way const w : {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
@@ -394,87 +312,6 @@ BOOST_AUTO_TEST_CASE(a_claimant_is_answered_when_the_holder_fails_otherwise) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_claimant_is_answered_when_the_holder_leaves_with_the_others, job<2>) {
-  c.leave(0);
-  c[0].beats = false;
-  auto const asked = c.join({c.observer(), 0}, 555);
-  BOOST_TEST(c.code(asked) == "waits");
-
-  BOOST_TEST(c.after(c.leave(1)).replies() == "2:ABORTED 0:OK 1:OK");
-  BOOST_TEST(c.pass(10s).code(asked) == "ABORTED");
-  BOOST_TEST(c.error() == "none");
-  BOOST_TEST(c.state_of(0) == "left");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_claimant_is_answered_when_the_coordinator_stops, job<1>) {
-  c[0].beats = false;
-  auto const asked = c.join({c.observer(), 0}, 555);
-
-  BOOST_TEST(c.stop().code(asked) == "ABORTED");
-  BOOST_TEST(c.pass(10s).error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_session_can_rejoin_its_own_task_with_a_new_incarnation, job<1>) {
-  c[0].beats = false;
-  auto const asked = c.join({0, 0}, 555);
-  BOOST_TEST(c.code(asked) == "waits");
-
-  BOOST_TEST(c.heartbeat(0).pass(200ms).code(asked) == "ABORTED");
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-// A reply before the reply to Resume would be counted by one side only.
-BOOST_FIXTURE_TEST_CASE(a_session_waiting_to_rejoin_its_own_task_can_resume, job<1>) {
-  c[0].beats = false;
-  auto const asked = c.join({0, 0}, 555);
-  BOOST_TEST(c.blink(0).pass(200ms).code(asked) == "ABORTED");
-  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-  BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
-}
-
-// Its session was lost together with the reply: a new session of the same process takes over.
-BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_moves_its_task, job<2>) {
-  c.lose(0);
-  int const again = c.observer("host0:1000");
-  BOOST_TEST(c.code(c.join({again, 0}, 100)) == "OK");
-  BOOST_TEST(c.state_of(0) == "connected");
-
-  BOOST_TEST(c.pass(10s).error() == "none");
-  c.barrier(again, "b");
-  BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:OK 2:OK 1:OK");
-}
-
-// It was on the way while its process opened another session and joined there.
-BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_take_the_task_from_its_process, job<2>) {
-  int const stale = c.observer();
-  BOOST_TEST(c.code(c.join({stale, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
-  c.lose(stale);
-  BOOST_TEST(c.pass(10s).error() == "none");
-
-  c.leave(0);
-  c.leave(1);
-  int const staler = c.observer();
-  BOOST_TEST(c.code(c.join({staler, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
-  BOOST_TEST(c.state_of(0) == "left");
-}
-
-BOOST_AUTO_TEST_CASE(a_late_join_with_hello_does_not_end_the_join_of_its_process) {
-  auto c = cluster::without_clients(2);
-  int const live = c.observer();
-  auto const joining = c.join({live, 0}, 100);
-  int const stale = c.observer();
-  BOOST_TEST(c.code(c.join({stale, 0}, 100, 300s, {.with_hello = true})) == "CANCELLED");
-  c.join({c.observer(), 1}, 101, 300s, {.with_hello = true});
-  BOOST_TEST(c.code(joining) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_late_join_with_hello_does_not_replace_a_claimant_of_its_process, job<2>) {
-  c[0].beats = false;
-  auto const claimant = c.join({c.observer(), 0}, 555, 300s);
-  BOOST_TEST(c.code(c.join({c.observer(), 0}, 555, 300s, {.with_hello = true})) == "CANCELLED");
-  BOOST_TEST(c.pass(10s).code(claimant) == "ABORTED");
-}
-
 BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_cannot_act_for_it, job<2>) {
   int const other = c.observer();
   BOOST_TEST(c.after(c.join({other, 0}, 100)).replies() == "2:OK");
@@ -485,29 +322,6 @@ BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_cannot_act_for_it, job<2>) 
     BOOST_TEST(c.code(one) == "ABORTED");
   }
   BOOST_TEST(c.error() == "none");
-}
-
-BOOST_FIXTURE_TEST_CASE(waiting_calls_of_the_old_session_end_aborted_when_its_task_moves, job<2>) {
-  auto const at_barrier = c.barrier(0, "b");
-  auto const at_key = c.get(0, "k");
-  auto const at_leave = c.leave(0);
-  int const other = c.observer();
-  BOOST_TEST(c.after(c.join({other, 0}, 100)).code(at_barrier) == "ABORTED");
-  BOOST_TEST(c.code(at_key, at_leave) == "ABORTED ABORTED");
-  expect_words(c.text(at_barrier), {"task 0", "another session"});
-  BOOST_TEST(c.look().barriers.empty());
-  BOOST_TEST(c.bye(0).error() == "none");
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_refused_as_not_joined) {
-  cluster c{2};
-  int const other = c.observer();
-
-  auto const connected = c.barrier({other, 0}, "b");
-  BOOST_TEST(c.code(connected) == "FAILED_PRECONDITION");
-  expect_words(c.text(connected), {"task 0", "not joined by this session"});
-  BOOST_TEST(c.code(c.barrier({0, 1}, "b")) == "FAILED_PRECONDITION");
 }
 
 BOOST_FIXTURE_TEST_CASE(one_session_can_join_many_tasks, empty_job<3>) {
@@ -523,104 +337,6 @@ BOOST_FIXTURE_TEST_CASE(one_session_can_join_many_tasks, empty_job<3>) {
 
   for (std::uint32_t t = 0; t < 3; ++t) c.barrier({agent, t}, "b");
   BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_acting_task, empty_job<2>) {
-  int const agent = c.observer("agent:1");
-  c.join({agent, 0}, 1);
-  c.join({agent, 1}, 2);
-
-  BOOST_TEST(c.code(c.barrier(agent, "b")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.leave(agent)) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.put(agent, "k", "v")) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(a_session_with_one_task_left_need_not_name_it) {
-  auto c = cluster::without_clients(2, {.leave_barrier = false});
-  int const agent = c.observer("agent:1");
-  c.join({agent, 0}, 1);
-  c.join({agent, 1}, 2);
-  c.leave({agent, 0});
-
-  auto const b = c.barrier(agent, "b", 300s, {.among = {1}});
-
-  BOOST_TEST(c.code(b) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_request_for_a_joining_task_is_refused, empty_job<2>) {
-  c.observer();
-  c.join({0, 0}, 1);
-
-  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.barrier(0, "b")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.leave({0, 0})) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.report_error({0, 0}, errc::internal, "x")) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(register_task_already_in_error_fails, job<2>) {
-  c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(c.code(c.join({0, 0}, 100)) == "ABORTED");
-  auto const fresh = c.join({c.observer(), 0}, 999);
-  BOOST_TEST(c.code(fresh) == "ABORTED");
-  expect_words(c.text(fresh), {"the job has failed", "task 0 (host0:1000)", "INTERNAL: boom"});
-}
-
-BOOST_FIXTURE_TEST_CASE(reset_and_register_again_is_leave_and_join, job<1>) {
-  BOOST_TEST(c.after(c.leave(0)).state_of(0) == "left");
-
-  auto const again = c.join({0, 0}, 100);
-
-  BOOST_TEST(c.code(again) == "OK");
-  BOOST_TEST(c.body<core::join_answer>(again)->already_started);
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-// §1.8.6.
-BOOST_FIXTURE_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once, job<2>) {
-  c.leave(0);
-  c.leave(1);
-  int const fresh = c.observer();
-
-  auto const joined = c.join({fresh, 1}, 999);
-
-  BOOST_TEST(c.code(joined) == "OK");
-  BOOST_TEST(c.body<core::join_answer>(joined)->already_started);
-  BOOST_TEST(c.look().tasks[1].self.value == 999u);
-}
-
-BOOST_FIXTURE_TEST_CASE(test_standalone_service_knows_its_tasks_and_their_incarnations, job<2>) {
-  BOOST_TEST(c.at(60s).state_of(0) == "connected");
-
-  BOOST_TEST(c.code(c.barrier({0, 2}, "b")) == "INVALID_ARGUMENT");
-  auto const asked = c.join({c.observer(), 1}, 999);
-  BOOST_TEST(c.pass(200ms).code(asked) == "ABORTED");
-}
-
-BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_is_refused_without_harm,
-                        job<2>) {
-  BOOST_TEST(c.code(c.join({c.observer(), 2}, 1)) == "INVALID_ARGUMENT");
-  c.barrier(0, "b");
-  BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");
-}
-
-// §6.2: most waiting happens during initialization, so a waiting join is logged like a barrier.
-BOOST_AUTO_TEST_CASE(a_long_join_is_logged_every_ten_seconds_with_the_missing_tasks) {
-  auto c = cluster::without_clients(3);
-  c.observer();
-  c.join({0, 0}, 1, 60s);
-  c.log();
-
-  BOOST_TEST(c.at(10s - 1ns).log() == "");
-  expect_words(c.at(10s).log(), {"Join", "has waited for 10 s", "2 of 3 tasks are missing",
-                                 "1 (never connected)", "2 (never connected)"});
-  BOOST_TEST(c.at(20s - 1ns).log() == "");
-  expect_words(c.at(20s).log(), {"has waited for 20 s"});
-  c.at(60s);
-  c.log();
-  c.at(200s);
-  BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_learns_that_it_came_through_a_relay) {

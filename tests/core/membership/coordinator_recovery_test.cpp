@@ -1,7 +1,7 @@
 // Recoverable tasks: §1.4 and its consequences in §4.1, §1.3, §6.1; §1.8.12, §6.6.7; sharp edges 5
 // and 6.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 #include <algorithm>
 
@@ -28,6 +28,118 @@ void join_some_as_recoverable(cluster& c, std::uint32_t tasks, std::vector<std::
 std::size_t job_errors(cluster& c, int who) { return c.pushed<job_error>(who).size(); }
 
 BOOST_AUTO_TEST_SUITE(coordinator_recovery_test)
+
+rows const cases{
+    {"each_incarnation_states_whether_it_is_recoverable", 1,
+     "0 reports boom; observer second; second/0 joins 999 300s not-recoverable; "
+     "second reports again; error -> task 0: INTERNAL: again",
+     recoverable()},
+    {"the_waiting_calls_of_a_failed_recoverable_task_end", 2,
+     "at_barrier = 0 barrier b; at_key = 0 get k; at_leave = 0 leaves; ended 0 signal 9; "
+     "at_barrier -> INTERNAL; at_barrier ~ task 0 ... failed: ABORTED: signal 9; "
+     "at_key at_leave -> CANCELLED INTERNAL; barriers -> 0",
+     leaving_together()},
+    {"recoverable_task_report_error_reset_and_register_again", 2,
+     "0 reports boom; 0/0 barrier b -> FAILED_PRECONDITION; 0/0 resets 100; 0/0 joins 555 -> OK; "
+     "round = 0/0 barrier b; 1 barrier b; round -> round 1",
+     recoverable()},
+    {"reset_connected_but_not_in_error_fails", 2,
+     "empty; observer x; 0/0 resets 1 -> FAILED_PRECONDITION; 0/0 joins 1; 0/0 resets 1 -> "
+     "FAILED_PRECONDITION; observer x2; x2/1 joins 2; refused = 0/0 resets 1; refused -> "
+     "FAILED_PRECONDITION; refused ~ task 0 ... has not failed ... connected; state 0 -> connected",
+     recoverable()},
+    {"any_session_can_reset_a_failed_incarnation", 2,
+     "0 reports boom; 0/0 resets 999 -> ABORTED; state 0 -> failed; 1/0 resets 100 -> OK",
+     recoverable()},
+    {"reset_must_name_its_task", 2,
+     "observer x; x resets 100 -> INVALID_ARGUMENT; 0/2 resets 100 -> INVALID_ARGUMENT",
+     recoverable()},
+    {"reset_can_be_retried_because_its_reply_is_kept", 2,
+     "0 reports boom; deaf 0; reset = 0/0 resets 100; hears 0; blink 0; reset -> OK; "
+     "0/0 joins 100 -> OK",
+     recoverable()},
+    // §2.6, §2.2: a heartbeat belongs to the session, which the failure of its task does not end.
+    {"reset_heartbeats_are_accepted_for_a_grace_period_and_beyond", 2,
+     "0 reports boom; 0/0 resets 100; at 300s; goodbye 0 -> none; 0 put k v -> OK", recoverable()},
+    {"reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_task_fails", 2,
+     "own = 0 barrier b for-ever; 0 reports boom; 0/0 resets 100; own -> INTERNAL", recoverable()},
+    {"a_round_waits_for_a_failed_recoverable_task_to_return", 3,
+     "zero = 0 barrier b; 1 barrier b; ended 2 signal 9; at 100s; zero -> waits; observer fresh; "
+     "fresh/2 joins 999; two = fresh barrier b; zero -> round 1; two -> round 1",
+     recoverable()},
+    {"the_arrival_of_a_suspect_recoverable_task_counts", 2,
+     "zero = 0 barrier b; cut 0; 1 barrier b -> round 1; resume 0; zero -> round 1", recoverable()},
+    {"the_deadline_of_a_failed_arrival_does_not_end_the_round", 3,
+     "patient = 0 barrier b 60s; 1 barrier b 10s; 1 reports boom; at 60s-; patient -> waits; "
+     "at 60s; patient -> DEADLINE_EXCEEDED",
+     recoverable()},
+    {"a_round_is_dropped_when_all_arrived_tasks_failed", 3,
+     "0 barrier b; 1 barrier b; 0 reports boom; 1 reports boom; barriers -> 0; two = 2 barrier b; "
+     "observer zero; observer one; zero/0 joins 7; one/1 joins 8; zero barrier b; one barrier b; "
+     "two -> round 1",
+     recoverable()},
+    {"a_rejoined_task_gets_the_failure_of_a_round_open_at_its_join", 2,
+     "0 barrier b 10s; 1 reports boom; 1/1 joins 999; at 10s; "
+     "1/1 barrier b ~ round 1 DEADLINE_EXCEEDED",
+     recoverable()},
+    // Sharp edge 5: the first call after a rejoin is no special case.
+    {"a_rejoined_task_takes_the_round_after_those_that_were_released", 2,
+     "0 barrier b; 1 barrier b; 1 reports boom; 1/1 joins 999; fresh = 1/1 barrier b; "
+     "fresh -> waits; 0 barrier b; fresh -> round 2",
+     recoverable()},
+    {"a_round_with_fail_when_lost_cannot_open_with_a_failed_participant", 3,
+     "2 reports boom; refused = 0 barrier b 300s fail_when_lost; refused -> INTERNAL; "
+     "refused ~ 'b' ... task 2 (host2:1002) failed: INTERNAL: boom; barriers -> 0; "
+     "0 barrier b 300s t0 t1 fail_when_lost -> waits; 1 barrier b 300s t0 t1 fail_when_lost; "
+     "2/2 joins 999; 0 barrier b 300s fail_when_lost -> waits",
+     recoverable()},
+    {"a_round_with_fail_when_lost_ignores_other_tasks", 3,
+     "pair = 0 barrier b 300s t0 t1 fail_when_lost; 2 reports boom; pair -> waits", recoverable()},
+    {"all_callers_of_a_round_must_agree_on_fail_when_lost", 3,
+     "zero = 0 barrier b 300s fail_when_lost; one = 1 barrier b; "
+     "zero one -> INVALID_ARGUMENT INVALID_ARGUMENT"},
+    {"the_leave_is_released_when_the_last_one_missing_fails", 3,
+     "zero = 0 leaves; one = 1 leaves; cut 2; at 2s-; zero -> waits; at 2s; zero one -> OK OK",
+     leaving_together()},
+    {"the_leave_continues_when_an_arrived_task_fails", 3,
+     "zero = 0 leaves; one = 1 leaves; ended 1 signal 9; one zero -> INTERNAL waits; 2 leaves; "
+     "zero -> OK",
+     leaving_together()},
+    {"the_leave_waits_for_a_rejoined_task", 3,
+     "2 reports boom; zero = 0 leaves; observer fresh; fresh/2 joins 999; 1 leaves; zero -> waits; "
+     "fresh leaves; zero -> OK",
+     leaving_together()},
+    {"the_leave_waits_for_a_reset_task", 2,
+     "1 reports boom; 1/1 resets 101; zero = 0 leaves 30s; zero -> waits; done -> no; "
+     "1/1 joins 101; 1/1 leaves; zero -> OK",
+     leaving_together()},
+    {"the_last_task_leaves_at_once_when_all_others_failed", 3,
+     "0 reports boom; 1 reports boom; done -> no; 2 leaves -> OK; done -> yes", recoverable()},
+    // §1.8.8: the deadline of the leave applies to the missing tasks.
+    {"a_leave_timeout_does_not_name_failed_tasks", 3,
+     "2 reports boom; zero = 0 leaves 30s; at 30s; zero -> INTERNAL; "
+     "error ~ 1 of 3 tasks is missing: 1 (connected",
+     leaving_together()},
+    // When a session of many tasks ends, each of them fails on its own.
+    {"the_end_of_a_session_of_many_recoverable_tasks_does_not_end_the_job", 4,
+     "empty; observer host host:1; host/1 joins 1; host/2 joins 2; host/3 joins 3; observer other; "
+     "other/0 joins 9; replies; host/1 barrier b; waits = other barrier b; fails_when_lost = other "
+     "barrier m 300s fail_when_lost; leaves = other leaves; abandon host; fails_when_lost leaves "
+     "-> INTERNAL OK; waits ~ round 1 FAILED_PRECONDITION; error -> none; done -> yes",
+     leaving_together()},
+    {"a_failed_task_must_arrive_again", 3,
+     "zero = 0 barrier b; 1 barrier b; ended 1 signal 9; missing -> 1-2; 2 barrier b; zero -> "
+     "waits; observer fresh; fresh/1 joins 999; zero -> waits; fresh barrier b; zero -> round 1",
+     recoverable()},
+    {"the_leave_does_not_wait_for_a_recoverable_task_that_has_failed", 3,
+     "2 reports boom; 0 leaves; missing -> 1; 1 leaves; replies -> 2:OK 0:OK 1:OK; done -> yes; "
+     "error -> none",
+     leaving_together()},
+    {"without_the_join_barrier_a_recoverable_task_rejoins_at_once", 3,
+     "empty; observer x; x/0 joins 1; 0 reports boom; observer x2; again = x2/0 joins 2; "
+     "again -> OK; again !~ joined a running job",
+     config{.join_barrier = false, .recoverable = true}},
+};
 
 BOOST_AUTO_TEST_CASE(recoverable_task_will_not_propagate_error) {
   cluster c{2, recoverable()};
@@ -120,17 +232,6 @@ BOOST_AUTO_TEST_CASE(a_task_can_opt_out_of_being_recoverable) {
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(each_incarnation_states_whether_it_is_recoverable) {
-  cluster c{1, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-  int const second = c.observer();
-  c.join({second, 0}, 999, 300s, {.recoverable = false});
-
-  c.report_error(second, errc::internal, "again");
-
-  BOOST_TEST(c.error() == "task 0: INTERNAL: again");
-}
-
 BOOST_AUTO_TEST_CASE(after_a_job_error_a_recoverable_task_cannot_join) {
   auto c = cluster::without_clients(3);
   join_some_as_recoverable(c, 3, {1, 2});
@@ -143,17 +244,6 @@ BOOST_AUTO_TEST_CASE(after_a_job_error_a_recoverable_task_cannot_join) {
   BOOST_TEST(c.code(again) == "ABORTED");
   expect_words(c.text(again), {"the job has failed", "chief"});
   BOOST_TEST(c.code(c.reset({1, 1}, 101)) == "FAILED_PRECONDITION");
-}
-
-BOOST_AUTO_TEST_CASE(the_waiting_calls_of_a_failed_recoverable_task_end) {
-  cluster c{2, leaving_together()};
-  auto const at_barrier = c.barrier(0, "b");
-  auto const at_key = c.get(0, "k");
-  auto const at_leave = c.leave(0);
-  BOOST_TEST(c.task_ended(0, {errc::aborted, "signal 9"}).code(at_barrier) == "INTERNAL");
-  expect_words(c.text(at_barrier), {"task 0", "failed: ABORTED: signal 9"});
-  BOOST_TEST(c.code(at_key, at_leave) == "CANCELLED INTERNAL");
-  BOOST_TEST(c.look().barriers.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_task_is_refused_until_it_rejoins) {
@@ -204,123 +294,6 @@ BOOST_AUTO_TEST_CASE(the_incarnation_that_failed_is_refused_until_it_is_reset) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(recoverable_task_report_error_reset_and_register_again) {
-  cluster c{2, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "FAILED_PRECONDITION");
-  c.reset({0, 0}, 100);
-
-  BOOST_TEST(c.code(c.join({0, 0}, 555)) == "OK");
-  auto const round = c.barrier({0, 0}, "b");
-  BOOST_TEST(c.after(c.barrier(1, "b")).round(round) == "round 1");
-}
-
-BOOST_AUTO_TEST_CASE(reset_connected_but_not_in_error_fails) {
-  auto c = cluster::without_clients(2, recoverable());
-  c.observer();
-  BOOST_TEST(c.code(c.reset({0, 0}, 1)) == "FAILED_PRECONDITION");
-  c.join({0, 0}, 1);
-  BOOST_TEST(c.code(c.reset({0, 0}, 1)) == "FAILED_PRECONDITION");
-  c.join({c.observer(), 1}, 2);
-
-  auto const refused = c.reset({0, 0}, 1);
-
-  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
-  expect_words(c.text(refused), {"task 0", "has not failed", "connected"});
-  BOOST_TEST(c.state_of(0) == "connected");
-}
-
-BOOST_AUTO_TEST_CASE(any_session_can_reset_a_failed_incarnation) {
-  cluster c{2, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(c.code(c.reset({0, 0}, 999)) == "ABORTED");
-  BOOST_TEST(c.state_of(0) == "failed");
-  BOOST_TEST(c.code(c.reset({1, 0}, 100)) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(reset_must_name_its_task) {
-  cluster c{2, recoverable()};
-
-  BOOST_TEST(c.code(c.reset(c.observer(), 100)) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.code(c.reset({0, 2}, 100)) == "INVALID_ARGUMENT");
-}
-
-BOOST_AUTO_TEST_CASE(reset_can_be_retried_because_its_reply_is_kept) {
-  cluster c{2, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-  c[0].deaf = true;
-  auto const reset = c.reset({0, 0}, 100);
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).code(reset) == "OK");
-  BOOST_TEST(c.code(c.join({0, 0}, 100)) == "OK");
-}
-
-// §2.6, §2.2: a heartbeat belongs to the session, which the failure of its task does not end.
-BOOST_AUTO_TEST_CASE(reset_heartbeats_are_accepted_for_a_grace_period_and_beyond) {
-  cluster c{2, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-  c.reset({0, 0}, 100);
-
-  BOOST_TEST(c.at(300s).goodbye(0) == "none");
-  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_task_fails) {
-  cluster c{2, recoverable()};
-  auto const own = c.barrier(0, "b", without_limit);
-
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(c.after(c.reset({0, 0}, 100)).code(own) == "INTERNAL");
-}
-
-BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_rejoins_at_once) {
-  auto c = cluster::without_clients(3, {.join_barrier = false, .recoverable = true});
-  c.join({c.observer(), 0}, 1);
-  c.report_error(0, errc::internal, "boom");
-
-  auto const again = c.join({c.observer(), 0}, 2);
-
-  BOOST_TEST(c.code(again) == "OK");
-  BOOST_TEST(!c.body<core::join_answer>(again)->already_started);
-}
-
-BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_to_return) {
-  cluster c{3, recoverable()};
-  auto const zero = c.barrier(0, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.task_ended(2, {errc::aborted, "signal 9"}).at(100s).code(zero) == "waits");
-
-  int const fresh = c.observer();
-  c.join({fresh, 2}, 999);
-  auto const two = c.barrier(fresh, "b");
-
-  BOOST_TEST(c.round(zero) == "round 1");
-  BOOST_TEST(c.round(two) == "round 1");
-}
-
-BOOST_AUTO_TEST_CASE(a_failed_task_must_arrive_again) {
-  cluster c{3, recoverable()};
-  auto const zero = c.barrier(0, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.task_ended(1, {errc::aborted, "signal 9"}).look().barriers.at(0).missing == "1-2");
-  BOOST_TEST(c.after(c.barrier(2, "b")).code(zero) == "waits");
-
-  int const fresh = c.observer();
-  BOOST_TEST(c.after(c.join({fresh, 1}, 999)).code(zero) == "waits");
-  BOOST_TEST(c.after(c.barrier(fresh, "b")).round(zero) == "round 1");
-}
-
-BOOST_AUTO_TEST_CASE(the_arrival_of_a_suspect_recoverable_task_counts) {
-  cluster c{2, recoverable()};
-  auto const zero = c.barrier(0, "b");
-  c.lose(0);
-
-  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
-  BOOST_TEST(c.resume(0).round(zero) == "round 1");
-}
-
 BOOST_AUTO_TEST_CASE(a_barrier_timeout_names_the_failed_among_the_missing) {
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b", 30s);
@@ -331,31 +304,6 @@ BOOST_AUTO_TEST_CASE(a_barrier_timeout_names_the_failed_among_the_missing) {
   expect_words(c.text(zero), {"Barrier timed out.", "1 (connected", "2 (failed", "host2:1002"});
   auto const& known = c.body<barrier_failure>(zero)->known;
   BOOST_TEST((known.at(1).state == task_state::failed));
-}
-
-BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_does_not_end_the_round) {
-  cluster c{3, recoverable()};
-  auto const patient = c.barrier(0, "b", 60s);
-  c.barrier(1, "b", 10s);
-  c.report_error(1, errc::internal, "boom");
-
-  BOOST_TEST(c.at(60s - 1ns).code(patient) == "waits");
-  BOOST_TEST(c.at(60s).code(patient) == "DEADLINE_EXCEEDED");
-}
-
-BOOST_AUTO_TEST_CASE(a_round_is_dropped_when_all_arrived_tasks_failed) {
-  cluster c{3, recoverable()};
-  c.barrier(0, "b");
-  c.barrier(1, "b");
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(c.after(c.report_error(1, errc::internal, "boom")).look().barriers.empty());
-  auto const two = c.barrier(2, "b");
-  int const zero = c.observer();
-  int const one = c.observer();
-  c.join({zero, 0}, 7);
-  c.join({one, 1}, 8);
-  c.barrier(zero, "b");
-  BOOST_TEST(c.after(c.barrier(one, "b")).round(two) == "round 1");
 }
 
 // §6.1: its call belongs to the earliest round that had not ended when it joined.
@@ -377,30 +325,6 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_no_outcome_from_before_its_failure) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_rejoined_task_gets_the_failure_of_a_round_open_at_its_join) {
-  cluster c{2, recoverable()};
-  c.barrier(0, "b", 10s);
-  c.report_error(1, errc::internal, "boom");
-  c.join({1, 1}, 999);
-  c.at(10s);
-
-  BOOST_TEST(contains(c.round(c.barrier({1, 1}, "b")), "round 1 DEADLINE_EXCEEDED"));
-}
-
-// Sharp edge 5: the first call after a rejoin is no special case.
-BOOST_AUTO_TEST_CASE(a_rejoined_task_takes_the_round_after_those_that_were_released) {
-  cluster c{2, recoverable()};
-  c.barrier(0, "b");
-  c.barrier(1, "b");
-  c.report_error(1, errc::internal, "boom");
-  c.join({1, 1}, 999);
-
-  auto const fresh = c.barrier({1, 1}, "b");
-
-  BOOST_TEST(c.code(fresh) == "waits");
-  BOOST_TEST(c.after(c.barrier(0, "b")).round(fresh) == "round 2");
-}
-
 BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_fails_at_once_and_names_the_lost_task) {
   for (bool const had_arrived : {false, true}) {
     cluster c{3, recoverable()};
@@ -418,127 +342,6 @@ BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_fails_at_once_and_names_the_los
     BOOST_TEST(
         contains(c.round(c.barrier(1, "b", 300s, {.fail_when_lost = true})), "round 1 INTERNAL"));
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_cannot_open_with_a_failed_participant) {
-  cluster c{3, recoverable()};
-  c.report_error(2, errc::internal, "boom");
-
-  auto const refused = c.barrier(0, "b", 300s, {.fail_when_lost = true});
-
-  BOOST_TEST(c.code(refused) == "INTERNAL");
-  expect_words(c.text(refused), {"'b'", "task 2 (host2:1002) failed: INTERNAL: boom"});
-  BOOST_TEST(c.look().barriers.empty());
-  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true})) == "waits");
-  c.barrier(1, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
-  c.join({2, 2}, 999);
-  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.fail_when_lost = true})) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(a_round_with_fail_when_lost_ignores_other_tasks) {
-  cluster c{3, recoverable()};
-  auto const pair = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
-
-  BOOST_TEST(c.after(c.report_error(2, errc::internal, "boom")).code(pair) == "waits");
-}
-
-BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_agree_on_fail_when_lost) {
-  cluster c{3};
-  auto const zero = c.barrier(0, "b", 300s, {.fail_when_lost = true});
-
-  auto const one = c.barrier(1, "b");
-
-  BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_failed) {
-  cluster c{3, leaving_together()};
-  c.report_error(2, errc::internal, "boom");
-  BOOST_TEST(c.after(c.leave(0)).look().barriers.at(0).missing == "1");
-
-  BOOST_TEST(c.after(c.leave(1)).replies() == "2:OK 0:OK 1:OK");
-  BOOST_TEST(c.logic().done());
-  BOOST_TEST(c.error() == "none");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
-  cluster c{3, leaving_together()};
-  auto const zero = c.leave(0);
-  auto const one = c.leave(1);
-  BOOST_TEST(c.lose(2).at(2s - 1ns).code(zero) == "waits");
-
-  BOOST_TEST(c.at(2s).code(zero, one) == "OK OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_continues_when_an_arrived_task_fails) {
-  cluster c{3, leaving_together()};
-  auto const zero = c.leave(0);
-  auto const one = c.leave(1);
-  BOOST_TEST(c.task_ended(1, {errc::aborted, "signal 9"}).code(one, zero) == "INTERNAL waits");
-
-  BOOST_TEST(c.after(c.leave(2)).code(zero) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_waits_for_a_rejoined_task) {
-  cluster c{3, leaving_together()};
-  c.report_error(2, errc::internal, "boom");
-  auto const zero = c.leave(0);
-  int const fresh = c.observer();
-  c.join({fresh, 2}, 999);
-
-  BOOST_TEST(c.after(c.leave(1)).code(zero) == "waits");
-  BOOST_TEST(c.after(c.leave(fresh)).code(zero) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_leave_waits_for_a_reset_task) {
-  cluster c{2, leaving_together()};
-  c.report_error(1, errc::internal, "boom");
-  c.reset({1, 1}, 101);
-  auto const zero = c.leave(0, 30s);
-  BOOST_TEST(c.code(zero) == "waits");
-  BOOST_TEST(!c.logic().done());
-
-  c.join({1, 1}, 101);
-  BOOST_TEST(c.after(c.leave({1, 1})).code(zero) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_last_task_leaves_at_once_when_all_others_failed) {
-  cluster c{3, recoverable()};
-  c.report_error(0, errc::internal, "boom");
-  c.report_error(1, errc::internal, "boom");
-  BOOST_TEST(!c.logic().done());
-
-  BOOST_TEST(c.code(c.leave(2)) == "OK");
-  BOOST_TEST(c.logic().done());
-}
-
-// §1.8.8: the deadline of the leave applies to the missing tasks.
-BOOST_AUTO_TEST_CASE(a_leave_timeout_does_not_name_failed_tasks) {
-  cluster c{3, leaving_together()};
-  c.report_error(2, errc::internal, "boom");
-  auto const zero = c.leave(0, 30s);
-
-  BOOST_TEST(c.at(30s).code(zero) == "INTERNAL");
-  expect_words(c.error(), {"1 of 3 tasks is missing: 1 (connected"});
-}
-
-// When a session of many tasks ends, each of them fails on its own.
-BOOST_AUTO_TEST_CASE(the_end_of_a_session_of_many_recoverable_tasks_does_not_end_the_job) {
-  auto c = cluster::without_clients(4, leaving_together());
-  int const host = c.observer("host:1");
-  for (std::uint32_t t : {1u, 2u, 3u}) c.join({host, t}, t);
-  int const other = c.observer();
-  c.join({other, 0}, 9);
-  c.replies();
-  c.barrier({host, 1}, "b");
-  auto const waits = c.barrier(other, "b");
-  auto const fails_when_lost = c.barrier(other, "m", 300s, {.fail_when_lost = true});
-  auto const leaves = c.leave(other);
-
-  BOOST_TEST(c.bye(host, true).code(fails_when_lost, leaves) == "INTERNAL OK");
-  BOOST_TEST(contains(c.round(waits), "round 1 FAILED_PRECONDITION"));
-  BOOST_TEST(c.error() == "none");
-  BOOST_TEST(c.logic().done());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // A session outlives its connection: §2.2. Each request takes effect exactly once.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -20,6 +20,40 @@ std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answer
 
 BOOST_AUTO_TEST_SUITE(coordinator_resume_test)
 
+rows const cases{
+    {"a_known_request_keeps_its_original_deadline", 2,
+     "barrier = 0 barrier b 10s; get = 0 get k 10s; at 5s; cut 0; at 6s; resume 0; at 10s-; "
+     "barrier -> waits; at 10s; barrier get -> DEADLINE_EXCEEDED DEADLINE_EXCEEDED"},
+    {"a_deadline_that_passes_while_the_connection_is_lost_is_answered_after_it", 2,
+     "barrier = 0 barrier b 1s; at 500ms; cut 0; at 2s; resume 0; "
+     "barrier -> round 1 DEADLINE_EXCEEDED 1/2 missing 1"},
+    {"a_resent_put_does_not_fail_because_of_its_first_execution", 1,
+     "deaf 0; put = 0 put k v; hears 0; blink 0; put -> OK"},
+    {"a_refused_put_stays_refused_after_the_key_was_removed", 2,
+     "1 put k old; deaf 0; put = 0 put k new; hears 0; 1 remove k; blink 0; put -> ALREADY_EXISTS; "
+     "0 try-get k -> NOT_FOUND"},
+    {"acknowledged_replies_are_not_resent", 1,
+     "0 put a 1; 0 put b 2; replies; blink 0; replies ->; 0 put c 3 -> OK"},
+    {"lost_replies_are_resent_in_their_order", 1,
+     "0 put a 1; deaf 0; b = 0 put b 2; d = 0 increment d 1; e = 0 put a x; hears 0; replies; "
+     "blink 0; replies -> 0:OK 0:OK 0:ALREADY_EXISTS; b d e -> OK OK ALREADY_EXISTS"},
+    {"an_observer_session_can_be_resumed", 1,
+     "observer o; get = o get k; cut o; pass 1s; resume o; 0 put k v; get -> v"},
+    {"requests_queued_while_disconnected_follow_the_unknown_ones", 1,
+     "deaf 0; reads = 0 try-get k; hears 0; cut 0; put = 0 put k v; replies; resume 0; "
+     "replies -> 0:NOT_FOUND 0:OK; reads put -> NOT_FOUND OK"},
+    {"an_arrival_counts_once", 3,
+     "waits = 0 barrier b; blink 0; blink 0; blink 0; arrived -> 1; 1 barrier b; waits -> waits; "
+     "2 barrier b; waits -> round 1"},
+    {"an_increment_is_not_applied_twice", 1,
+     "deaf 0; sum = 0 increment n 5; hears 0; blink 0; sum -> OK 5; 0 try-get n -> 5"},
+    {"a_remove_is_counted_once", 1,
+     "0 put k v; deaf 0; removed = 0 remove k; hears 0; blink 0; removed -> OK removed 1"},
+    {"replies_can_be_lost_repeatedly", 1,
+     "deaf 0; sum = 0 increment n 1; blink 0; blink 0; blink 0; blink 0; blink 0; hears 0; "
+     "blink 0; sum -> OK 1; heartbeat 0; goodbye 0 -> none"},
+};
+
 BOOST_AUTO_TEST_CASE(a_waiting_request_survives_a_resume_and_replies_on_the_new_connection) {
   cluster c{2};
   auto const waits = c.barrier(0, "b");
@@ -27,20 +61,6 @@ BOOST_AUTO_TEST_CASE(a_waiting_request_survives_a_resume_and_replies_on_the_new_
   BOOST_TEST(numbers(c[0].resumed->unknown) == "");
 
   BOOST_TEST(c.after(c.barrier(1, "b")).round(waits) == "round 1");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_known_request_keeps_its_original_deadline, job<2>) {
-  auto const barrier = c.barrier(0, "b", 10s);
-  auto const get = c.get(0, "k", 10s);
-  BOOST_TEST(c.at(5s).lose(0).at(6s).resume(0).at(10s - 1ns).code(barrier) == "waits");
-  BOOST_TEST(c.at(10s).code(barrier, get) == "DEADLINE_EXCEEDED DEADLINE_EXCEEDED");
-}
-
-BOOST_AUTO_TEST_CASE(a_deadline_that_passes_while_the_connection_is_lost_is_answered_after_it) {
-  cluster c{2};
-  auto const barrier = c.barrier(0, "b", 1s);
-  c.at(500ms).lose(0).at(2s);
-  BOOST_TEST(c.resume(0).round(barrier) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again, job<2>) {
@@ -65,47 +85,6 @@ BOOST_AUTO_TEST_CASE(a_get_woken_while_disconnected_is_executed_again) {
   BOOST_TEST(c.value(get) == "v");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_increment_is_not_applied_twice, job<1>) {
-  c[0].deaf = true;
-  auto const sum = c.increment(0, "n", 5);
-  c[0].deaf = false;
-  BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 5);
-  BOOST_TEST(c.value(c.try_get(0, "n")) == "5");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_resent_put_does_not_fail_because_of_its_first_execution, job<1>) {
-  c[0].deaf = true;
-  auto const put = c.put(0, "k", "v");
-  c[0].deaf = false;
-  BOOST_TEST(c.blink(0).code(put) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_refused_put_stays_refused_after_the_key_was_removed, job<2>) {
-  c.put(1, "k", "old");
-  c[0].deaf = true;
-  auto const put = c.put(0, "k", "new");
-  c[0].deaf = false;
-  c.remove(1, "k");
-  BOOST_TEST(c.blink(0).code(put) == "ALREADY_EXISTS");
-  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_remove_is_counted_once, job<1>) {
-  c.put(0, "k", "v");
-  c[0].deaf = true;
-  auto const removed = c.remove(0, "k");
-  c[0].deaf = false;
-  BOOST_TEST(c.blink(0).body<core::removed_answer>(removed)->count == 1u);
-}
-
-BOOST_FIXTURE_TEST_CASE(an_arrival_counts_once, job<3>) {
-  auto const waits = c.barrier(0, "b");
-  for (int i = 0; i < 3; ++i) c.blink(0);
-  BOOST_TEST(c.look().barriers[0].arrived == 1u);
-  BOOST_TEST(c.after(c.barrier(1, "b")).code(waits) == "waits");
-  BOOST_TEST(c.after(c.barrier(2, "b")).round(waits) == "round 1");
-}
-
 BOOST_FIXTURE_TEST_CASE(replies_to_all_changes_are_kept_until_acknowledged, job<2>) {
   c[0].deaf = true;
   std::vector<call> calls;
@@ -125,36 +104,6 @@ BOOST_FIXTURE_TEST_CASE(replies_to_all_changes_are_kept_until_acknowledged, job<
   BOOST_TEST(numbers(c[0].resumed->unknown) == "");
   for (auto const& one : calls) BOOST_TEST(c.code(one) == "OK");
   BOOST_TEST(c.value(c.try_get(1, "n")) == "1");
-}
-
-BOOST_FIXTURE_TEST_CASE(acknowledged_replies_are_not_resent, job<1>) {
-  c.put(0, "a", "1");
-  c.put(0, "b", "2");
-  c.replies();
-
-  BOOST_TEST(c.blink(0).replies() == "");
-  BOOST_TEST(c.code(c.put(0, "c", "3")) == "OK");
-}
-
-BOOST_FIXTURE_TEST_CASE(lost_replies_are_resent_in_their_order, job<1>) {
-  c.put(0, "a", "1");
-  c[0].deaf = true;
-  auto const b = c.put(0, "b", "2");
-  auto const d = c.increment(0, "d", 1);
-  auto const e = c.put(0, "a", "x");
-  c[0].deaf = false;
-  c.replies();
-  BOOST_TEST(c.blink(0).replies() == "0:OK 0:OK 0:ALREADY_EXISTS");
-  BOOST_TEST(c.code(b, d, e) == "OK OK ALREADY_EXISTS");
-}
-
-BOOST_FIXTURE_TEST_CASE(replies_can_be_lost_repeatedly, job<1>) {
-  c[0].deaf = true;
-  auto const sum = c.increment(0, "n", 1);
-  for (int i = 0; i < 5; ++i) c.blink(0);
-  c[0].deaf = false;
-  BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
-  BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
 }
 
 BOOST_FIXTURE_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement, job<1>) {
@@ -403,25 +352,6 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_or_lower_acknowledgement_is_ignored, job<1>) 
   BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
   BOOST_TEST(c.logic().memory()->used() == used);
   c[0].answered = answered;
-}
-
-BOOST_FIXTURE_TEST_CASE(an_observer_session_can_be_resumed, job<1>) {
-  int const o = c.observer();
-  auto const get = c.get(o, "k");
-  c.lose(o).pass(1s).resume(o);
-  BOOST_TEST(c.after(c.put(0, "k", "v")).value(get) == "v");
-}
-
-BOOST_AUTO_TEST_CASE(requests_queued_while_disconnected_follow_the_unknown_ones) {
-  cluster c{1};
-  c[0].deaf = true;
-  auto const read = c.try_get(0, "k");
-  c[0].deaf = false;
-  c.lose(0);
-  auto const put = c.put(0, "k", "v");
-  c.replies();
-  BOOST_TEST(c.resume(0).replies() == "0:NOT_FOUND 0:OK");
-  BOOST_TEST(c.code(read, put) == "NOT_FOUND OK");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them, empty_job<3>) {

@@ -1,11 +1,26 @@
 // The snapshot of the job, and which input gives which output.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_look_test)
+
+rows const cases{
+    {"the_job_is_done_when_all_tasks_have_joined_and_ended", 2,
+     "empty; observer x; observer x2; done -> no; 0/0 joins 1; 0/0 leaves; done -> no; "
+     "1/1 joins 2; done -> no; 1/1 leaves; done -> yes",
+     config{.join_barrier = false, .leave_barrier = false}},
+    {"the_job_is_not_done_during_a_join", 2, "empty; observer first; first/0 joins 1; done -> no"},
+    // The log of a job from start to end, line by line.
+    {"state_changes_are_logged_as_they_happen", 1,
+     "empty; observer x host:1; 0/0 joins 1; log ~ task 0 (host:1) from 10.0.0.0:5000 is joining "
+     "(1 of 1 "
+     "tasks) ... all 1 tasks have joined; cut 0; log ~ task 0 (host:1) is suspect: its connection "
+     "was lost; resume 0; log ~ task 0 (host:1) is back; 0 leaves; log ~ task 0 (host:1) has left "
+     "... all tasks have left"},
+};
 
 BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_an_empty_job) {
   auto c = cluster::without_clients(2, {.job = "train", .version = "9.9"});
@@ -138,37 +153,6 @@ BOOST_FIXTURE_TEST_CASE(a_snapshot_changes_nothing, job<2>) {
 
   BOOST_TEST((c.look() == c.look()));
   BOOST_TEST((c.logic().look(t0 + 9s) != c.look()));
-}
-
-BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_tasks_have_joined_and_ended) {
-  auto c = cluster::without_clients(2, {.join_barrier = false, .leave_barrier = false});
-  c.observer();
-  c.observer();
-  BOOST_TEST(!c.logic().done());
-  c.join({0, 0}, 1);
-  c.leave({0, 0});
-  BOOST_TEST(!c.logic().done());
-  c.join({1, 1}, 2);
-  BOOST_TEST(!c.logic().done());
-  BOOST_TEST(c.after(c.leave({1, 1})).logic().done());
-}
-
-BOOST_FIXTURE_TEST_CASE(the_job_is_not_done_during_a_join, empty_job<2>) {
-  int const first = c.observer();
-  c.join({first, 0}, 1);
-
-  BOOST_TEST(!c.logic().done());
-}
-
-// The log of a job from start to end, line by line.
-BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
-  c.observer("host:1");
-  c.join({0, 0}, 1);
-  expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 is joining (1 of 1 tasks)",
-                         "all 1 tasks have joined"});
-  expect_words(c.lose(0).log(), {"task 0 (host:1) is suspect: its connection was lost"});
-  expect_words(c.resume(0).log(), {"task 0 (host:1) is back"});
-  expect_words(c.after(c.leave(0)).log(), {"task 0 (host:1) has left", "all tasks have left"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_barrier_counts_as_passed_after_its_first_released_round, job<2>) {

@@ -1,6 +1,6 @@
 // Watching the tasks (§12.1, §12.7.4 and §12.7.5).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -18,26 +18,36 @@ std::uint64_t version(cluster const& c, call of) {
 
 std::uint64_t version_now(cluster& c, caller who) { return version(c, watch(c, who)); }
 
-// "100 connected, 101 suspect", or the code.
-std::string tasks(cluster const& c, call of) {
-  auto const* const a = c.body<core::tasks_answer>(of);
-  if (!a) return c.code(of);
-  std::string all;
-  for (auto const& t : a->tasks) {
-    all += (all.empty() ? "" : ", ") + std::to_string(t.self.value) + ' ' +
-           std::string{t.suspect ? "suspect" : name(t.state)};
-  }
-  return all;
-}
-
 core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_watch_test)
 
+rows const cases{
+    {"watch_tasks_returns_disconnected_as_left_with_the_old_incarnation", 2,
+     "seen = 0 watch-tasks now; 1 leaves; seen -> 100 connected, 101 left", loose()},
+    {"watch_tasks_returns_new_incarnation", 2,
+     "1 leaves; seen = 0 watch-tasks now; observer again; again/1 joins 102; "
+     "seen -> 100 connected, 102 connected",
+     loose()},
+    {"watch_job_state_returns_new_incarnation_of_a_task_that_was_reset", 2,
+     "1 reports boom; 1/1 resets 101; seen = 0 watch-tasks now; observer x; x/1 joins 102; "
+     "seen -> 100 connected, 102 connected",
+     config{.recoverable = true}},
+    {"watches_continue_after_a_job_error", 3,
+     "1 reports boom; seen = 0 watch-tasks now; seen -> waits; 2 reports boom; "
+     "seen -> 100 connected, 101 failed, 102 failed"},
+    {"a_stop_ends_watches_unavailable", 1,
+     "observer o; seen = o watch-tasks now; stop maintenance; seen -> UNAVAILABLE; "
+     "seen ~ maintenance"},
+    {"a_watch_with_a_lost_answer_is_answered_again_after_a_resume", 2,
+     "seen = 0 watch-tasks now; deaf 0; cut 1; at 1s; hears 0; resume 1; blink 0; "
+     "seen -> 100 connected, 101 connected"},
+};
+
 BOOST_FIXTURE_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version, job<2>) {
   auto const seen = watch(c, 0);
 
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 connected");
+  BOOST_TEST(c.tasks(seen) == "100 connected, 101 connected");
   auto const* const a = c.body<core::tasks_answer>(seen);
   BOOST_TEST((a->tasks[1].id == task_id{1}));
   BOOST_TEST(a->tasks[1].label == "host1:1001");
@@ -69,33 +79,13 @@ BOOST_AUTO_TEST_CASE(a_snapshot_marks_recoverable_tasks) {
   BOOST_TEST(a->tasks[1].recoverable);
 }
 
-BOOST_AUTO_TEST_CASE(watch_tasks_returns_disconnected_as_left_with_the_old_incarnation) {
-  cluster c{2, loose()};
-  auto const seen = watch(c, 0, version_now(c, 0));
-
-  c.leave(1);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 left");
-}
-
-BOOST_AUTO_TEST_CASE(watch_tasks_returns_new_incarnation) {
-  cluster c{2, loose()};
-  c.leave(1);
-  auto const seen = watch(c, 0, version_now(c, 0));
-  int const again = c.observer();
-
-  c.join({again, 1}, 102);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
-}
-
 BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_any_task_joined) {
   auto c = cluster::without_clients(2);
   int const o = c.observer();
 
   auto const seen = watch(c, o);
 
-  BOOST_TEST(tasks(c, seen) == "0 never connected, 0 never connected");
+  BOOST_TEST(c.tasks(seen) == "0 never connected, 0 never connected");
   BOOST_TEST(version(c, seen) == 0u);
 }
 
@@ -107,19 +97,8 @@ BOOST_AUTO_TEST_CASE(
 
   c.reset({1, 1}, 101);
 
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 never connected");
+  BOOST_TEST(c.tasks(seen) == "100 connected, 101 never connected");
   BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.ok());
-}
-
-BOOST_AUTO_TEST_CASE(watch_job_state_returns_new_incarnation_of_a_task_that_was_reset) {
-  cluster c{2, {.recoverable = true}};
-  c.report_error(1, errc::internal, "boom");
-  c.reset({1, 1}, 101);
-  auto const seen = watch(c, 0, version_now(c, 0));
-
-  c.join({c.observer(), 1}, 102);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change, job<2>) {
@@ -127,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change
   auto const seen = watch(c, 0, v);
   BOOST_TEST(c.at(1h).code(seen) == "waits");
 
-  BOOST_TEST(tasks(c.lose(1), seen) == "100 connected, 101 suspect");
+  BOOST_TEST(c.lose(1).tasks(seen) == "100 connected, 101 suspect");
   BOOST_TEST(version(c, seen) > v);
 }
 
@@ -172,15 +151,15 @@ BOOST_FIXTURE_TEST_CASE(a_watch_shows_the_progress_of_the_join, empty_job<2>) {
   BOOST_TEST(v == 0u);
   auto const seen = watch(c, o, v);
   auto const joining = c.join({a, 0}, 7);
-  BOOST_TEST(tasks(c, seen) == "7 joining, 0 never connected");
+  BOOST_TEST(c.tasks(seen) == "7 joining, 0 never connected");
 
   auto const next = watch(c, o, version(c, seen));
-  BOOST_TEST(tasks(c.cancel(joining), next) == "7 never connected, 0 never connected");
+  BOOST_TEST(c.cancel(joining).tasks(next) == "7 never connected, 0 never connected");
 
   c.join({a, 0}, 7);
   auto const last = watch(c, o, version_now(c, o));
   c.join({b, 1}, 8);
-  BOOST_TEST(tasks(c, last) == "7 connected, 8 connected");
+  BOOST_TEST(c.tasks(last) == "7 connected, 8 connected");
 }
 
 BOOST_FIXTURE_TEST_CASE(watchers_share_one_snapshot, job<3>) {
@@ -201,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_watch_expiring_in_the_iteration_of_a_failure_shows_it) {
   c.lose(1);
   auto const seen = watch(c, 0, version_now(c, 0), 5s);
 
-  BOOST_TEST(tasks(c.at(5s), seen) == "100 connected, 101 failed");
+  BOOST_TEST(c.at(5s).tasks(seen) == "100 connected, 101 failed");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_snapshot_of_a_failure_has_its_error, job<2>) {
@@ -209,18 +188,8 @@ BOOST_FIXTURE_TEST_CASE(the_snapshot_of_a_failure_has_its_error, job<2>) {
 
   c.report_error(1, errc::data_loss, "bad disk");
 
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+  BOOST_TEST(c.tasks(seen) == "100 connected, 101 failed");
   BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.text() == "DATA_LOSS: bad disk");
-}
-
-BOOST_FIXTURE_TEST_CASE(watches_continue_after_a_job_error, job<3>) {
-  c.report_error(1, errc::internal, "boom");
-  auto const seen = watch(c, 0, version_now(c, 0));
-  BOOST_TEST(c.code(seen) == "waits");
-
-  c.report_error(2, errc::internal, "boom");
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed, 102 failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_of_a_leaving_task_continues) {
@@ -228,12 +197,12 @@ BOOST_AUTO_TEST_CASE(a_watch_of_a_leaving_task_continues) {
   auto const v = version_now(c, 1);
   c.leave(1);
   auto const seen = watch(c, 1, v);
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 left");
+  BOOST_TEST(c.tasks(seen) == "100 connected, 101 left");
   auto const next = watch(c, 1, version(c, seen));
 
   c.leave(0);
 
-  BOOST_TEST(tasks(c, next) == "100 left, 101 left");
+  BOOST_TEST(c.tasks(next) == "100 left, 101 left");
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_the_same_version) {
@@ -253,15 +222,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_same_iteration_as_a_change_shows_the_c
   c.lose(1);
   auto const seen = watch(c, 0, v + 1, 2s);  // at the end of task 1's grace
 
-  BOOST_TEST(tasks(c.at(2s), seen) == "100 connected, 101 failed");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stop_ends_watches_unavailable, job<1>) {
-  int const o = c.observer();
-  auto const seen = watch(c, o, version_now(c, o));
-
-  BOOST_TEST(c.stop("maintenance").code(seen) == "UNAVAILABLE");
-  expect_words(c.text(seen), {"maintenance"});
+  BOOST_TEST(c.at(2s).tasks(seen) == "100 connected, 101 failed");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_nothing, job<2>) {
@@ -272,16 +233,6 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_nothing, job<2>) {
   BOOST_TEST(c.lose(1).replies() == "0:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_with_a_lost_answer_is_answered_again_after_a_resume, job<2>) {
-  auto const seen = watch(c, 0, version_now(c, 0));
-  c[0].deaf = true;
-  c.lose(1).at(1s);
-  c[0].deaf = false;
-  c.resume(1);
-
-  BOOST_TEST(tasks(c.blink(0), seen) == "100 connected, 101 connected");
-}
-
 BOOST_FIXTURE_TEST_CASE(a_watcher_sees_every_version_in_order, job<4>) {
   std::uint64_t last = version_now(c, 0);
   std::string seen;
@@ -290,7 +241,7 @@ BOOST_FIXTURE_TEST_CASE(a_watcher_sees_every_version_in_order, job<4>) {
     c.lose(who);
     BOOST_TEST_REQUIRE(version(c, waiting) > last);
     last = version(c, waiting);
-    seen += tasks(c, waiting) + "\n";
+    seen += c.tasks(waiting) + "\n";
     waiting = watch(c, 0, last);
   }
 

@@ -1,6 +1,6 @@
 // Waits and deadlocks (§12.3).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 #include <algorithm>
 
@@ -42,6 +42,28 @@ constexpr auto deadlock_text =
     "task 1 waits at barrier 'b' for task 0; cancel a round or end a task\n";
 
 BOOST_AUTO_TEST_SUITE(coordinator_why_test)
+
+rows const cases{
+    {"a_cycle_of_three_tasks_is_a_deadlock", 3,
+     "log; 0 barrier a 300s t0 t1; 1 barrier b 300s t1 t2; 2 barrier c 300s t2 t0; at 1s; log ~ "
+     "tasks 0-2 are blocked on each other ... task 0 waits at barrier 'a' for task 1 ... task 1 "
+     "waits at barrier 'b' for task 2 ... task 2 waits at barrier 'c' for task 0"},
+    {"a_producer_that_became_the_waiting_task_no_longer_counts", 1,
+     "empty; observer only; only push work 1; only/0 joins 1; only pop work; only pop work; log; "
+     "at 1s; log ~ deadlock: task 0 is blocked: task 0 waits for queue 'work'",
+     loose()},
+    {"a_task_that_has_not_joined_may_release_others", 2,
+     "empty; observer x; 0/0 joins 1; log; 0 get k; at 1s; log ->", loose()},
+    {"a_deadline_resolves_a_deadlock_and_is_logged", 2,
+     "0 barrier a 5s; 1 barrier b 9s; at 5s-; log; at 6s; "
+     "log ~ Barrier timed out. Barrier 'a' ... tasks 0-1 are no longer blocked"},
+    {"tasks_with_equal_waits_are_reported_together", 20,
+     "log; 0-18 barrier step; 19 leaves; at 1s; log ~ tasks 0-19 are blocked on each other ... "
+     "tasks 0-18 wait at barrier 'step' for task 19 ... task 19 waits in the shutdown barrier for "
+     "tasks 0-18"},
+    {"a_failed_recoverable_task_may_still_release_others", 2,
+     "ended 1 INTERNAL killed; log; 0 barrier a 30s; at 1s; log ->", recoverable()},
+};
 
 BOOST_AUTO_TEST_CASE(a_deadlock_of_two_tasks_is_reported_after_a_tenth_of_a_second) {
   cluster c{2};
@@ -117,20 +139,6 @@ BOOST_FIXTURE_TEST_CASE(a_get_that_no_task_can_answer_does_not_fail, job<1>) {
   BOOST_TEST((errors == nullptr || errors->entries.empty()), c.code(error));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_cycle_of_three_tasks_is_a_deadlock, job<3>) {
-  c.log();
-  c.barrier(0, "a", 300s, {.among = {0, 1}});
-  c.barrier(1, "b", 300s, {.among = {1, 2}});
-  c.barrier(2, "c", 300s, {.among = {2, 0}});
-
-  c.at(1s);
-
-  expect_words(
-      c.log(),
-      {"tasks 0-2 are blocked on each other", "task 0 waits at barrier 'a' for task 1",
-       "task 1 waits at barrier 'b' for task 2", "task 2 waits at barrier 'c' for task 0"});
-}
-
 BOOST_FIXTURE_TEST_CASE(a_cycle_of_two_is_a_deadlock_although_a_third_task_runs, job<3>) {
   deadlock const d{c};
 
@@ -146,18 +154,6 @@ BOOST_FIXTURE_TEST_CASE(a_task_waiting_for_a_running_task_is_not_stuck, job<3>) 
   auto const a = why(c, 0);
   BOOST_TEST(a.stuck == "");
   BOOST_TEST(!the_only(a).stuck);
-}
-
-BOOST_FIXTURE_TEST_CASE(tasks_with_equal_waits_are_reported_together, job<20>) {
-  c.log();
-  for (int i = 0; i < 19; ++i) c.barrier(i, "step");
-  c.leave(19);
-
-  c.at(1s);
-
-  expect_words(c.log(), {"tasks 0-19 are blocked on each other",
-                         "tasks 0-18 wait at barrier 'step' for task 19",
-                         "task 19 waits in the shutdown barrier for tasks 0-18"});
 }
 
 BOOST_FIXTURE_TEST_CASE(above_eight_different_waits_only_their_number_is_reported, job<10>) {
@@ -242,20 +238,6 @@ BOOST_FIXTURE_TEST_CASE(pops_with_an_outside_producer_are_stuck_after_it_disconn
                 "task is left to fill; supply what is missing"});
 }
 
-BOOST_AUTO_TEST_CASE(a_producer_that_became_the_waiting_task_no_longer_counts) {
-  auto c = cluster::without_clients(1, loose());
-  int const only = c.observer();
-  c.push(only, "work", "1");
-  c.join({only, 0}, 1);
-  c.pop(only, "work");
-  c.pop(only, "work");
-  c.log();
-
-  c.at(1s);
-
-  expect_words(c.log(), {"deadlock: task 0 is blocked: task 0 waits for queue 'work'"});
-}
-
 BOOST_FIXTURE_TEST_CASE(waiting_observers_are_shown_and_never_stuck, job<1>) {
   int const o = c.observer();
   c.get(o, "k");
@@ -328,25 +310,6 @@ BOOST_FIXTURE_TEST_CASE(a_suspect_task_is_not_stuck_until_it_resumes, job<2>) {
   BOOST_TEST(c.log() == "task 1 (host1:1001) is back\n" + std::string{deadlock_text});
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_recoverable_task_may_still_release_others) {
-  cluster c{2, recoverable()};
-  c.task_ended(1, {errc::internal, "killed"});
-  c.log();
-  c.barrier(0, "a", 30s);
-
-  BOOST_TEST(c.at(1s).log() == "");
-}
-
-BOOST_AUTO_TEST_CASE(a_task_that_has_not_joined_may_release_others) {
-  auto c = cluster::without_clients(2, loose());
-  c.observer();
-  c.join({0, 0}, 1);
-  c.log();
-  c.get(0, "k");
-
-  BOOST_TEST(c.at(1s).log() == "");
-}
-
 BOOST_AUTO_TEST_CASE(a_task_that_left_cannot_release_a_get) {
   cluster c{2, loose()};
   c.get(0, "k");
@@ -370,17 +333,6 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_round_resolves_a_deadlock_and_is_logged, job
 
   expect_words(c.log(),
                {"Barrier 'a' round 1 failed: cancelled by", "tasks 0-1 are no longer blocked\n"});
-}
-
-BOOST_FIXTURE_TEST_CASE(a_deadline_resolves_a_deadlock_and_is_logged, job<2>) {
-  c.barrier(0, "a", 5s);
-  c.barrier(1, "b", 9s);
-  c.at(5s - 1ns);
-  c.log();
-
-  c.at(6s);
-
-  expect_words(c.log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 are no longer blocked"});
 }
 
 BOOST_AUTO_TEST_CASE(only_remaining_tasks_are_reported_as_running_again) {

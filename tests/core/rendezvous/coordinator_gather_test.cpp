@@ -1,6 +1,6 @@
 // Barriers with data: §6.3, without reductions.
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -10,6 +10,38 @@ asking bringing(std::string data, std::vector<std::uint32_t> among = {}) {
 }
 
 BOOST_AUTO_TEST_SUITE(coordinator_gather_test)
+
+rows const cases{
+    {"a_subset_gathers_one_entry_for_each_participant", 4,
+     "3 gather g three 300s t1 t3; 1 gather g one 300s t1 t3 -> round 1: one|three"},
+    {"gathering_and_not_gathering_are_different_kinds_of_barrier", 3,
+     "plain = 0 barrier g; gather = 1 gather g x; "
+     "plain gather -> INVALID_ARGUMENT INVALID_ARGUMENT; 2 barrier g ~ round 1 INVALID_ARGUMENT"},
+    {"a_name_may_gather_in_one_round_and_not_in_the_next", 1,
+     "0 gather g x -> round 1: x; 0 barrier g -> round 2"},
+    {"contributions_up_to_the_limit_are_gathered", 2, "0 gather g 12345; 1 gather g 67890 -> OK",
+     config{.gather_bytes_max = 10}},
+    {"the_arrival_that_passes_the_limit_fails_the_round_for_all_and_is_named", 3,
+     "zero = 0 gather g 12345; one = 1 gather g 678901; zero one -> RESOURCE_EXHAUSTED "
+     "RESOURCE_EXHAUSTED; zero ~ Barrier 'g' round 1 ... task 1 ... 11 bytes ... gather_bytes_max "
+     "is 10; 2 gather g x ~ round 1 RESOURCE_EXHAUSTED; 1 gather g x -> waits; 2 gather g x -> "
+     "waits; 0 gather g y -> round 2: y|x|x",
+     config{.gather_bytes_max = 10}},
+    {"a_first_arrival_may_pass_the_limit_all_alone", 2,
+     "0 gather g 1234 -> RESOURCE_EXHAUSTED; barriers -> 0; "
+     "1 gather g x ~ round 1 RESOURCE_EXHAUSTED",
+     config{.gather_bytes_max = 3}},
+    {"the_one_that_passed_the_limit_is_answered_again_when_its_reply_was_lost", 2,
+     "deaf 0; zero = 0 gather g 1234; hears 0; blink 0; zero -> RESOURCE_EXHAUSTED; "
+     "1 gather g x ~ round 1 RESOURCE_EXHAUSTED",
+     config{.gather_bytes_max = 3}},
+    {"a_repeated_call_replaces_its_data_and_only_the_newer_counts", 2,
+     "older = 0 gather g 1234567; newer = 0 gather g abcdefg; older newer -> CANCELLED waits; "
+     "1 gather g xyz -> round 1: abcdefg|xyz",
+     config{.gather_bytes_max = 10}},
+    {"gathered_data_survives_the_loss_of_a_connection", 2,
+     "zero = 0 gather g x; cut 0; 1 gather g y; resume 0; zero -> round 1: x|y"},
+};
 
 BOOST_FIXTURE_TEST_CASE(everybody_receives_everybodys_data_in_task_order, job<3>) {
   auto const two = c.barrier(2, "g", 300s, bringing("two"));
@@ -25,13 +57,6 @@ BOOST_FIXTURE_TEST_CASE(enumerate_eleven_devices_in_task_order, job<11>) {
   for (int i = 10; i >= 0; --i) last = c.barrier(i, "g", 300s, bringing(std::to_string(i)));
 
   BOOST_TEST(c.round(*last) == "round 1: 0|1|2|3|4|5|6|7|8|9|10");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_subset_gathers_one_entry_for_each_participant, job<4>) {
-  c.barrier(3, "g", 300s, bringing("three", {1, 3}));
-  auto const one = c.barrier(1, "g", 300s, bringing("one", {1, 3}));
-
-  BOOST_TEST(c.round(one) == "round 1: one|three");
 }
 
 BOOST_FIXTURE_TEST_CASE(data_may_be_empty_and_binary, job<2>) {
@@ -64,68 +89,6 @@ BOOST_FIXTURE_TEST_CASE(each_round_gathers_anew, job<2>) {
 BOOST_FIXTURE_TEST_CASE(data_without_gather_is_invalid, job<2>) {
   BOOST_TEST(c.code(c.send(0, core::barrier_args{.name = "g", .data = "x"})) == "INVALID_ARGUMENT");
   BOOST_TEST(c.look().barriers.empty());
-}
-
-BOOST_FIXTURE_TEST_CASE(gathering_and_not_gathering_are_different_kinds_of_barrier, job<3>) {
-  auto const plain = c.barrier(0, "g");
-  auto const gather = c.barrier(1, "g", 300s, bringing("x"));
-
-  BOOST_TEST(c.code(plain, gather) == "INVALID_ARGUMENT INVALID_ARGUMENT");
-  BOOST_TEST(contains(c.round(c.barrier(2, "g")), "round 1 INVALID_ARGUMENT"));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_name_may_gather_in_one_round_and_not_in_the_next, job<1>) {
-  BOOST_TEST(c.round(c.barrier(0, "g", 300s, bringing("x"))) == "round 1: x");
-  BOOST_TEST(c.round(c.barrier(0, "g")) == "round 2");
-}
-
-BOOST_AUTO_TEST_CASE(contributions_up_to_the_limit_are_gathered) {
-  cluster c{2, {.gather_bytes_max = 10}};
-  c.barrier(0, "g", 300s, bringing("12345"));
-  BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("67890"))) == "OK");
-}
-
-BOOST_AUTO_TEST_CASE(the_arrival_that_passes_the_limit_fails_the_round_for_all_and_is_named) {
-  cluster c{3, {.gather_bytes_max = 10}};
-  auto const zero = c.barrier(0, "g", 300s, bringing("12345"));
-  auto const one = c.barrier(1, "g", 300s, bringing("678901"));
-
-  BOOST_TEST(c.code(zero, one) == "RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED");
-  expect_words(c.text(zero),
-               {"Barrier 'g' round 1", "task 1", "11 bytes", "gather_bytes_max is 10"});
-  auto const late = c.barrier(2, "g", 300s, bringing("x"));
-  BOOST_TEST(contains(c.round(late), "round 1 RESOURCE_EXHAUSTED"));
-  BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("x"))) == "waits");
-  BOOST_TEST(c.code(c.barrier(2, "g", 300s, bringing("x"))) == "waits");
-  BOOST_TEST(c.round(c.barrier(0, "g", 300s, bringing("y"))) == "round 2: y|x|x");
-}
-
-BOOST_AUTO_TEST_CASE(a_first_arrival_may_pass_the_limit_all_alone) {
-  cluster c{2, {.gather_bytes_max = 3}};
-  BOOST_TEST(c.code(c.barrier(0, "g", 300s, bringing("1234"))) == "RESOURCE_EXHAUSTED");
-  BOOST_TEST(c.look().barriers.empty());
-  BOOST_TEST(
-      contains(c.round(c.barrier(1, "g", 300s, bringing("x"))), "round 1 RESOURCE_EXHAUSTED"));
-}
-
-BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_answered_again_when_its_reply_was_lost) {
-  cluster c{2, {.gather_bytes_max = 3}};
-  c[0].deaf = true;
-  auto const zero = c.barrier(0, "g", 300s, bringing("1234"));
-  c[0].deaf = false;
-
-  BOOST_TEST(c.blink(0).code(zero) == "RESOURCE_EXHAUSTED");
-  BOOST_TEST(
-      contains(c.round(c.barrier(1, "g", 300s, bringing("x"))), "round 1 RESOURCE_EXHAUSTED"));
-}
-
-BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts) {
-  cluster c{2, {.gather_bytes_max = 10}};
-  auto const older = c.barrier(0, "g", 300s, bringing("1234567"));
-  auto const newer = c.barrier(0, "g", 300s, bringing("abcdefg"));
-  BOOST_TEST(c.code(older, newer) == "CANCELLED waits");
-
-  BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("xyz"))) == "round 1: abcdefg|xyz");
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_data_no_longer_counts) {
@@ -179,14 +142,6 @@ BOOST_AUTO_TEST_CASE(a_first_arrival_that_finds_no_memory_opens_no_round) {
   BOOST_TEST(c.look().barriers.empty());
   c.barrier(0, "g", 300s, bringing("a"));
   BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("b"))) == "round 1: a|b");
-}
-
-BOOST_FIXTURE_TEST_CASE(gathered_data_survives_the_loss_of_a_connection, job<2>) {
-  auto const zero = c.barrier(0, "g", 300s, bringing("x"));
-  c.lose(0);
-  c.barrier(1, "g", 300s, bringing("y"));
-
-  BOOST_TEST(c.resume(0).round(zero) == "round 1: x|y");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // The topology exchange (§13.2.1, §13.2.2 to §13.2.7).
 
-#include "tests/core/cluster.hpp"
+#include "tests/core/steps.hpp"
 
 namespace coxswain::test {
 namespace {
@@ -32,6 +32,30 @@ std::string ids(cluster const& c, call of) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(coordinator_topology)
+
+rows const cases{
+    {"a_replaced_call_leaves_its_deadline_behind", 2,
+     "0 brings gpu a 1 10s; newer = 0 brings gpu a 1 60s; at 20s; newer -> waits"},
+    {"a_timeout_of_zero_asks_whether_all_have_come", 2,
+     "asked = 0 brings gpu a 1 0s; pass 0s; asked -> DEADLINE_EXCEEDED"},
+    {"an_exchange_is_not_logged_if_nobody_wants_to_know", 2,
+     "0 brings gpu a 1; log; at 60s; log ->", config{.waiting_log_period = 0s}},
+    {"a_barrier_names_who_waits_in_an_exchange_instead", 2,
+     "1 brings gpu b 1; late = 0 barrier epoch 10s; at 10s; "
+     "late ~ 1 (connected ... waits for topology exchange 'gpu'"},
+    {"a_failed_task_ends_an_exchange_with_the_cause", 2,
+     "waiting = 0 brings gpu a 1; 1 reports boom DATA_LOSS; waiting -> INTERNAL; "
+     "waiting ~ 'gpu' failed ... task 1 ... boom ... 1 of 2 tasks"},
+    {"after_a_job_error_nothing_is_exchanged_nor_kept", 2,
+     "0 brings gpu a 1; 1 brings gpu b 1; 1 reports boom; again = 0 brings gpu a 1; "
+     "again -> FAILED_PRECONDITION; again ~ the job has failed ... boom"},
+    {"when_all_have_left_no_topology_is_kept", 2,
+     "0 brings gpu a 1; 1 brings gpu b 1; 0 leaves; 1 leaves; pass 60s; memory -> 0"},
+    {"a_stop_ends_an_exchange", 2, "waiting = 0 brings gpu a 1; stop; waiting -> ABORTED"},
+    {"a_cancelled_topology_does_not_count", 2,
+     "gone = 0 brings gpu a 1; cancel gone; barriers -> 0; 1 brings gpu b 1 -> waits"},
+    {"only_tasks_exchange_topologies", 1, "observer x; x brings gpu a 1 -> FAILED_PRECONDITION"},
+};
 
 BOOST_FIXTURE_TEST_CASE(exchange_topology_gives_all_the_same_answer, job<2>) {
   auto const second = c.exchange(1, "gpu", host("b", {0, 1}));
@@ -173,17 +197,6 @@ BOOST_FIXTURE_TEST_CASE(only_the_caller_whose_time_is_over_is_taken_back, job<2>
   BOOST_TEST(ids(c, moved) == "elsewhere 0=0; b 0=1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_replaced_call_leaves_its_deadline_behind, job<2>) {
-  c.exchange(0, "gpu", host("a", {0}), 10s);
-  auto const newer = c.exchange(0, "gpu", host("a", {0}), 60s);
-  BOOST_TEST(c.at(20s).code(newer) == "waits");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_timeout_of_zero_asks_whether_all_have_come, job<2>) {
-  auto const asked = c.exchange(0, "gpu", host("a", {0}), 0s);
-  BOOST_TEST(c.pass(0s).code(asked) == "DEADLINE_EXCEEDED");
-}
-
 BOOST_FIXTURE_TEST_CASE(an_exchange_that_waits_is_seen, job<3>) {
   c.exchange(1, "gpu", host("b", {0}), 30s);
   c.at(10s);
@@ -221,37 +234,6 @@ BOOST_FIXTURE_TEST_CASE(an_exchange_that_waits_for_long_is_logged, job<2>) {
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
-  cluster c{2, {.waiting_log_period = 0s}};
-  c.exchange(0, "gpu", host("a", {0}));
-  c.log();
-
-  BOOST_TEST(c.at(60s).log() == "");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_barrier_names_who_waits_in_an_exchange_instead, job<2>) {
-  c.exchange(1, "gpu", host("b", {0}));
-  auto const late = c.barrier(0, "epoch", 10s);
-  expect_words(c.at(10s).text(late), {"1 (connected", "waits for topology exchange 'gpu'"});
-}
-
-BOOST_FIXTURE_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause, job<2>) {
-  auto const waiting = c.exchange(0, "gpu", host("a", {0}));
-  BOOST_TEST(c.after(c.report_error(1, errc::data_loss, "boom")).code(waiting) == "INTERNAL");
-  expect_words(c.text(waiting), {"'gpu' failed", "task 1", "boom", "1 of 2 tasks"});
-}
-
-BOOST_FIXTURE_TEST_CASE(after_a_job_error_nothing_is_exchanged_nor_kept, job<2>) {
-  c.exchange(0, "gpu", host("a", {0}));
-  c.exchange(1, "gpu", host("b", {0}));
-  c.report_error(1, errc::internal, "boom");
-
-  auto const again = c.exchange(0, "gpu", host("a", {0}));
-
-  BOOST_TEST(c.code(again) == "FAILED_PRECONDITION");
-  expect_words(c.text(again), {"the job has failed", "boom"});
-}
-
 BOOST_AUTO_TEST_CASE(who_leaves_ends_an_exchange_and_no_other_can_be_opened) {
   cluster c{2, {.leave_barrier = false}};
   c.exchange(0, "cpu", host("a", {0}));
@@ -266,24 +248,6 @@ BOOST_AUTO_TEST_CASE(who_leaves_ends_an_exchange_and_no_other_can_be_opened) {
   BOOST_TEST(c.code(next) == "INTERNAL");
   expect_words(c.text(next), {"cannot be completed", "task 1", "has left"});
   BOOST_TEST(ids(c, c.exchange(0, "cpu", host("a", {0}))) == "a 0=0; b 0=1");
-}
-
-BOOST_FIXTURE_TEST_CASE(when_all_have_left_no_topology_is_kept, job<2>) {
-  c.exchange(0, "gpu", host("a", {0}));
-  c.exchange(1, "gpu", host("b", {0}));
-  c.leave(0);
-  c.leave(1);
-  BOOST_TEST(c.pass(60s).look().memory_bytes == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_stop_ends_an_exchange, job<2>) {
-  auto const waiting = c.exchange(0, "gpu", host("a", {0}));
-  BOOST_TEST(c.stop().code(waiting) == "ABORTED");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_cancelled_topology_does_not_count, job<2>) {
-  BOOST_TEST(c.cancel(c.exchange(0, "gpu", host("a", {0}))).look().barriers.empty());
-  BOOST_TEST(c.code(c.exchange(1, "gpu", host("b", {0}))) == "waits");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_exchange_outlives_a_connection, job<2>) {
@@ -310,10 +274,6 @@ BOOST_FIXTURE_TEST_CASE(another_session_of_a_task_takes_its_topology_along, job<
   c.exchange({moved, 0}, "gpu", host("a", {0}));
 
   BOOST_TEST(ids(c, second) == "a 0=0; b 0=1");
-}
-
-BOOST_FIXTURE_TEST_CASE(only_tasks_exchange_topologies, job<1>) {
-  BOOST_TEST(c.code(c.exchange(c.observer(), "gpu", host("a", {0}))) == "FAILED_PRECONDITION");
 }
 
 BOOST_AUTO_TEST_CASE(a_platform_needs_a_proper_name) {
