@@ -110,7 +110,7 @@ asio::awaitable<void> task_run::run() {
   }
   if (problem) {
     status const what{errc::aborted, problem->what()};
-    if (!options_.joins_itself) co_await report(what);
+    if (!options_.joins_itself) static_cast<void>(co_await report(what));
     throw *std::move(problem);
   }
   auto const how = co_await command_->ended();
@@ -126,7 +126,7 @@ asio::awaitable<void> task_run::run() {
     co_await leave();
   } else if (!has_failed_) {
     status const what{errc::aborted, fmt::format("'{}' {}", options_.command.front(), how.text())};
-    co_await report(what);
+    static_cast<void>(co_await report(what));
   }
 }
 
