@@ -143,9 +143,9 @@ std::span<iovec const> outbox::fill_all(std::span<iovec> into) const {
     return into.first(1);
   }
   std::size_t filled = 0;
-  for (stretch const& stretch : full_) {
+  for (stretch const& piece : full_) {
     if (filled == into.size()) break;
-    filled += stretch.fill(into.subspan(filled));
+    filled += piece.fill(into.subspan(filled));
   }
   return into.first(filled + last_.fill(into.subspan(filled)));
 }
@@ -184,7 +184,7 @@ void outbox::end_with(std::string_view bytes) {
 
 void outbox::abandon() noexcept {
   while (waiting() != 0) forget_first();
-  for (stretch const& stretch : full_) memory_->subtract_transit(stretch.counted);
+  for (stretch const& piece : full_) memory_->subtract_transit(piece.counted);
   memory_->subtract_transit(last_.counted);
   full_.clear();
   last_ = {};
@@ -269,9 +269,9 @@ void outbox::count_buffer(stretch& of) noexcept {
 
 void outbox::check_invariants() const {
   std::size_t queued = 0;
-  auto const add = [&queued](stretch const& stretch) {
-    queued += stretch.copied.size() - stretch.copied_begin - stretch.reference_offset;
-    for (reference const& next : stretch.references) queued += next.content.size();
+  auto const add = [&queued](stretch const& piece) {
+    queued += piece.copied.size() - piece.copied_begin - piece.reference_offset;
+    for (reference const& next : piece.references) queued += next.content.size();
   };
   std::for_each(full_.begin(), full_.end(), add);
   add(last_);

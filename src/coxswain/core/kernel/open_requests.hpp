@@ -82,8 +82,8 @@ class open_requests {
   // Visits all by id. `visit` may neither add nor remove any.
   template <class Visit>
   void each(Visit visit) const {
-    for (slot const& slot : slots_) {
-      if (slot.waits) visit(slot.id, slot.what);
+    for (slot const& place : slots_) {
+      if (place.waits) visit(place.id, place.what);
     }
   }
 
@@ -101,7 +101,7 @@ class open_requests {
 
   // The position of the first whose id is not below this one. There must be one.
   [[nodiscard]] std::size_t place_of(request_id id) const {
-    auto const is_before = [](slot const& slot, request_id other) { return slot.id < other; };
+    auto const is_before = [](slot const& place, request_id other) { return place.id < other; };
     auto const found = std::lower_bound(slots_.begin(), slots_.end(), id, is_before);
     return static_cast<std::size_t>(found - slots_.begin());
   }
@@ -122,7 +122,7 @@ class open_requests {
     if (empty()) {
       slots_.clear();
     } else {
-      auto const is_taken = [](slot const& slot) { return !slot.waits; };
+      auto const is_taken = [](slot const& place) { return !place.waits; };
       slots_.erase(std::remove_if(slots_.begin(), slots_.end(), is_taken), slots_.end());
     }
     taken_ = 0;

@@ -3,7 +3,7 @@
 namespace coxswain::core {
 
 leases::~leases() {
-  for (auto const& [_, lease] : all_) memory_->subtract(cost(lease.queue));
+  for (auto const& [_, held] : all_) memory_->subtract(cost(held.queue));
 }
 
 leases::lease& leases::add(number item, lease what) {
@@ -19,13 +19,13 @@ void leases::index(number item, lease const& what) {
 
 queues::item leases::end(number item) {
   auto const at = all_.find(item);
-  lease& lease = at->second;
-  memory_->subtract(cost(lease.queue));
-  by_owner_.erase({lease.owner, item});
-  auto const of_queue = by_queue_.find(lease.queue);
+  lease& held = at->second;
+  memory_->subtract(cost(held.queue));
+  by_owner_.erase({held.owner, item});
+  auto const of_queue = by_queue_.find(held.queue);
   of_queue->second.erase(item);
   if (of_queue->second.empty()) by_queue_.erase(of_queue);
-  queues::item taken{item, lease.value, lease.redeliveries};
+  queues::item taken{item, held.value, held.redeliveries};
   all_.erase(at);
   return taken;
 }
@@ -51,10 +51,10 @@ bool leases::is_consistent() const {
   std::size_t of_queues = 0;
   for (auto const& [_, items] : by_queue_) of_queues += items.size();
   if (of_queues != all_.size() || by_owner_.size() != all_.size()) return false;
-  for (auto const& [item, lease] : all_) {
-    auto const at = by_queue_.find(lease.queue);
+  for (auto const& [item, held] : all_) {
+    auto const at = by_queue_.find(held.queue);
     if (at == by_queue_.end() || !at->second.contains(item)) return false;
-    if (!by_owner_.contains({lease.owner, item})) return false;
+    if (!by_owner_.contains({held.owner, item})) return false;
   }
   return true;
 }

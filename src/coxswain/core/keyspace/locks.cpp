@@ -19,8 +19,8 @@ locks::~locks() {
 
 void locks::job_failed(time_point, status const& why, barrier_failure const*) {
   std::vector<ticket> waiting;
-  for (auto& [_, lock] : held_) {
-    for (auto const& [number, who] : std::exchange(lock.waiting, {})) waiting.push_back(who);
+  for (auto& [_, held] : held_) {
+    for (auto const& [number, who] : std::exchange(held.waiting, {})) waiting.push_back(who);
   }
   calls_.answer_all(waiting, calls_.share(status{errc::cancelled, why.message()}));
 }
@@ -73,21 +73,21 @@ void locks::describe(parked const& p, why_answer::wait& in) const {
 
 // Deadlock detection cannot follow a session that acts for no task, or for several.
 void locks::add_to(wait_graph& g, picture_budget& budget) const {
-  for (auto const& [_, lock] : held_) {
-    if (lock.waiting.empty()) continue;
-    if (!budget.take(lock.waiting.size())) break;
+  for (auto const& [_, held] : held_) {
+    if (held.waiting.empty()) continue;
+    if (!budget.take(held.waiting.size())) break;
     std::vector<task_id> tasks;
-    for (auto const& [number, who] : lock.waiting) {
+    for (auto const& [number, who] : held.waiting) {
       if (auto const task = sessions_.parked_at(who)->task) tasks.push_back(*task);
     }
-    auto const task = task_of(lock);
+    auto const task = task_of(held);
     g.wait_for_all(std::move(tasks), task ? std::vector{*task} : std::vector<task_id>{});
   }
 }
 
 std::size_t locks::waiting() const {
   std::size_t count = 0;
-  for (auto const& [_, lock] : held_) count += lock.waiting.size();
+  for (auto const& [_, held] : held_) count += held.waiting.size();
   return count;
 }
 
@@ -98,10 +98,10 @@ void locks::check(ticket who, parked const& p) const {
 
 void locks::check_invariants() const {
   invariant(owned_.size() == held_.size(), "every lock that is held has one owner");
-  for (auto const& [name, lock] : held_) {
-    invariant(owned_.contains({lock.owner, name}), "an owner knows its lock");
-    invariant(sessions_.find(lock.owner) || kernel_.stopping, "the owner of a lock is there");
-    invariant(lock.token <= token_ && (!error_ || lock.waiting.empty()),
+  for (auto const& [name, held] : held_) {
+    invariant(owned_.contains({held.owner, name}), "an owner knows its lock");
+    invariant(sessions_.find(held.owner) || kernel_.stopping, "the owner of a lock is there");
+    invariant(held.token <= token_ && (!error_ || held.waiting.empty()),
               "nobody waits for a lock once the job has failed");
   }
 }
@@ -142,26 +142,26 @@ void locks::handle(call const& c, unlock_args& args) {
 }
 
 void locks::grant(by_name::iterator at, ticket to, operation asked) {
-  auto& [name, lock] = *at;
-  lock.token = ++token_;
-  lock.owner = to.session;
-  owned_.emplace(lock.owner, name);
+  auto& [name, held] = *at;
+  held.token = ++token_;
+  held.owner = to.session;
+  owned_.emplace(held.owner, name);
   memory_.add(cost(name));
-  sessions_.hold(*sessions_.find(lock.owner), cost(name));
+  sessions_.hold(*sessions_.find(held.owner), cost(name));
   kernel_.tally.count_request(asked, errc::ok);
-  sessions_.hand_over(to, calls_.share(stored_answer{lock.token}), index(), name);
+  sessions_.hand_over(to, calls_.share(stored_answer{held.token}), index(), name);
 }
 
 void locks::release(by_name::iterator at) {
-  auto& [name, lock] = *at;
-  owned_.erase({lock.owner, name});
+  auto& [name, held] = *at;
+  owned_.erase({held.owner, name});
   memory_.subtract(cost(name));
-  if (session* const owner = sessions_.find(lock.owner)) sessions_.let_go(*owner, cost(name));
-  if (lock.waiting.empty()) {
+  if (session* const owner = sessions_.find(held.owner)) sessions_.let_go(*owner, cost(name));
+  if (held.waiting.empty()) {
     held_.erase(at);
     return;
   }
-  ticket const next = lock.waiting.begin()->second;
+  ticket const next = held.waiting.begin()->second;
   calls_.release(next);
   grant(at, next, traits().request);
 }
@@ -173,11 +173,11 @@ std::optional<task_id> locks::task_of(lock const& of) const {
 }
 
 std::string locks::held_text(std::string const& name) const {
-  lock const& lock = held_.at(name);
-  session const& owner = *sessions_.find(lock.owner);
+  lock const& held = held_.at(name);
+  session const& owner = *sessions_.find(held.owner);
   bool const is_lost = owner.attached == connection_id{};
   return text_of<&reasons::lock_is_held>(name, kernel_.whose(owner),
-                                         is_lost ? ", whose connection is lost," : "", lock.token);
+                                         is_lost ? ", whose connection is lost," : "", held.token);
 }
 
 }  // namespace coxswain::core

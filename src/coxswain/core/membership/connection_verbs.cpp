@@ -358,7 +358,7 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   if (kernel_.stopping) return;
   calls_.put_back(std::move(unreceived));
   for (task_id const task : tasks) concerns_.failures.fail_task(now, task, why);
-  for (concern* const concern : concerns_.all) concern->session_ended(now, id, why);
+  for (concern* const each : concerns_.all) each->session_ended(now, id, why);
 }
 
 bool connection_verbs::is_deserted() const {

@@ -39,8 +39,8 @@ enrolment::enrolment(concerns& all)
     : waiting_concern{all, {operation_id<join_args>, std::nullopt, wait_traits::party::session}} {}
 
 enrolment::~enrolment() {
-  for (auto const& [_, applicant] : waiting_) memory_.subtract(cost(applicant.asked));
-  for (auto const& [_, member] : members_) memory_.subtract(cost(member));
+  for (auto const& [_, waiting] : waiting_) memory_.subtract(cost(waiting.asked));
+  for (auto const& [_, known] : members_) memory_.subtract(cost(known));
 }
 
 std::size_t enrolment::cost(join_args const& asked) {
@@ -68,10 +68,10 @@ void enrolment::cancel(ticket, parked const& p) {
   look_again_ = true;
 }
 
-void enrolment::add(std::uint64_t number, applicant applicant) {
-  memory_.add(cost(applicant.asked));
-  if (!applicant.asked.member.empty()) names_.emplace(applicant.asked.member, number);
-  waiting_.emplace(number, std::move(applicant));
+void enrolment::add(std::uint64_t number, applicant waiting) {
+  memory_.add(cost(waiting.asked));
+  if (!waiting.asked.member.empty()) names_.emplace(waiting.asked.member, number);
+  waiting_.emplace(number, std::move(waiting));
 }
 
 void enrolment::forget(by_arrival::iterator at) {
@@ -127,10 +127,10 @@ void enrolment::check_invariants() const {
               "only the number of a task that has failed is kept");
   }
   std::size_t named = 0;
-  for (auto const& [id, member] : members_) {
-    if (member.name.empty()) continue;
+  for (auto const& [id, known] : members_) {
+    if (known.name.empty()) continue;
     ++named;
-    auto const at = numbers_.find(member.name);
+    auto const at = numbers_.find(known.name);
     invariant(at != numbers_.end() && at->second == id, "a member has one number");
   }
   invariant(named == numbers_.size(), "a number of a member is known");
@@ -203,10 +203,10 @@ void enrolment::entered(task_id id, join_args const& args, bool is_guest) {
   if (auto const at = numbers_.find(args.member); at != numbers_.end()) {
     forget_member(at->second);
   }
-  member member{args.member, args.placement, args.any};
-  memory_.add(cost(member));
-  if (!member.name.empty()) numbers_.emplace(member.name, id);
-  members_.emplace(id, std::move(member));
+  member known{args.member, args.placement, args.any};
+  memory_.add(cost(known));
+  if (!known.name.empty()) numbers_.emplace(known.name, id);
+  members_.emplace(id, std::move(known));
 }
 
 bool enrolment::has_enrolled(task_id id) const {
@@ -311,9 +311,9 @@ std::vector<std::uint64_t> enrolment::all_waiting() const {
 }
 
 std::string enrolment::who(std::uint64_t number) const {
-  applicant const& applicant = waiting_.at(number);
-  if (!applicant.asked.member.empty()) return applicant.asked.member;
-  origin const& from = sessions_.find(applicant.who.session)->from;
+  applicant const& waiting = waiting_.at(number);
+  if (!waiting.asked.member.empty()) return waiting.asked.member;
+  origin const& from = sessions_.find(waiting.who.session)->from;
   return from.label().empty() ? from.peer() : from.label();
 }
 
@@ -385,14 +385,14 @@ std::uint64_t enrolment::best_for(task_id id, numbers const& among) const {
 }
 
 void enrolment::give(time_point now, std::uint64_t number, task_id id) {
-  applicant applicant = waiting_.at(number);
-  applicant.asked.timeout = time_left(*calls_.release(applicant.who), applicant.asked.timeout, now);
-  session& by = *sessions_.find(applicant.who.session);
+  applicant waiting = waiting_.at(number);
+  waiting.asked.timeout = time_left(*calls_.release(waiting.who), waiting.asked.timeout, now);
+  session& by = *sessions_.find(waiting.who.session);
   if (concerns_.joins.job_has_started() && !options_.elastic) {
     kernel_.log(severity::warning, event_kind::joining,
                 "a spare, " + kernel_.whose(by) + ", becomes task " + std::to_string(id.value), id);
   }
-  concerns_.joins.enter({now, applicant.who, by, id, operation_id<join_args>}, applicant.asked);
+  concerns_.joins.enter({now, waiting.who, by, id, operation_id<join_args>}, waiting.asked);
 }
 
 std::string enrolment::member_of(task_id id) const {
@@ -410,8 +410,8 @@ std::string const& enrolment::name_of(std::uint64_t number) const {
 }
 
 std::string enrolment::host_of(std::uint64_t number) const {
-  applicant const& applicant = waiting_.at(number);
-  return host_in(applicant.asked.placement, sessions_.find(applicant.who.session)->from);
+  applicant const& waiting = waiting_.at(number);
+  return host_in(waiting.asked.placement, sessions_.find(waiting.who.session)->from);
 }
 
 std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
@@ -431,13 +431,13 @@ bool enrolment::has_lost_connection() const { return connected().size() < waitin
 void enrolment::renumber(std::map<task_id, task_id> const& moved) {
   arm();
   std::map<task_id, member> all;
-  for (auto& [id, member] : std::exchange(members_, {})) {
+  for (auto& [id, known] : std::exchange(members_, {})) {
     if (auto const at = moved.find(id); at != moved.end()) {
-      if (!member.name.empty()) numbers_.at(member.name) = at->second;
-      all.emplace(at->second, std::move(member));
+      if (!known.name.empty()) numbers_.at(known.name) = at->second;
+      all.emplace(at->second, std::move(known));
     } else {
-      memory_.subtract(cost(member));
-      if (!member.name.empty()) numbers_.erase(member.name);
+      memory_.subtract(cost(known));
+      if (!known.name.empty()) numbers_.erase(known.name);
     }
   }
   members_ = std::move(all);
@@ -456,11 +456,11 @@ void enrolment::end_all(answer_ptr const& what) {
 
 void enrolment::show(time_point now, snapshot& in) const {
   in.spares_waiting = waiting_.size();
-  for (auto const& [_, applicant] : waiting_) {
+  for (auto const& [_, waiting] : waiting_) {
     if (in.spares.size() == shown_max) break;
-    session const& by = *sessions_.find(applicant.who.session);
-    in.spares.push_back({applicant.asked.member, by.from.label(), by.from.peer(),
-                         now - applicant.since, by.attached == connection_id{}});
+    session const& by = *sessions_.find(waiting.who.session);
+    in.spares.push_back({waiting.asked.member, by.from.label(), by.from.peer(), now - waiting.since,
+                         by.attached == connection_id{}});
   }
 }
 

@@ -107,7 +107,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   using by_name = std::map<std::string, std::uint64_t>;
   using numbers = std::vector<std::uint64_t>;
 
-  void add(std::uint64_t number, applicant applicant);
+  void add(std::uint64_t number, applicant waiting);
   void forget(by_arrival::iterator at);
   [[nodiscard]] status admissible(call const& c, join_args const& args) const;
   void replace_older(join_args const& by);
@@ -125,7 +125,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   void arm();
   [[nodiscard]] std::string waiting_text() const;
   [[nodiscard]] static std::size_t cost(join_args const& asked);
-  [[nodiscard]] static std::size_t cost(member const& member);
+  [[nodiscard]] static std::size_t cost(member const& known);
 
   by_arrival waiting_;
   by_name names_;  // of these, as far as they have one

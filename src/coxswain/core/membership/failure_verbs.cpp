@@ -187,7 +187,7 @@ void failure_verbs::fail_job(time_point now, failure what, barrier_failure const
   kernel_.error = job_error{std::move(what), {}, 0};
   status const why = kernel_.job_failed(errc::internal);
   kernel_.log(severity::error, event_kind::job_failed, why.message(), kernel_.error->cause.task);
-  for (concern* const concern : concerns_.all) concern->job_failed(now, why, missing);
+  for (concern* const each : concerns_.all) each->job_failed(now, why, missing);
 }
 
 void failure_verbs::push_job_error() {

@@ -150,7 +150,7 @@ void event_log::drop_oldest(history& of) {
 
 std::size_t event_log::size() const noexcept {
   std::size_t sum = 0;
-  for (history const& history : histories_) sum += history.lines.size();
+  for (history const& kept : histories_) sum += kept.lines.size();
   return sum;
 }
 

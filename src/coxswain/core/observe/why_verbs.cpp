@@ -121,7 +121,7 @@ wait_graph why_verbs::graph_of_waits(time_point now) const {
   sessions_.all().each([&](session_id, session const& s) {
     if (s.produces && s.tasks.empty()) g.outsider_acts();
   });
-  for (waiting_concern const* const concern : calls_.waiting_concerns()) concern->add_to(g, budget);
+  for (waiting_concern const* const each : calls_.waiting_concerns()) each->add_to(g, budget);
   for (std::uint32_t i = 0; budget.is_exceeded() && i < roster_.size(); ++i) {
     blocking_calls const& calls = roster_.at(task_id{i}).blocked;
     if (g.waits_of(task_id{i}) + calls.for_anybody() < calls.open()) g.acts(task_id{i});
@@ -390,8 +390,8 @@ void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
     to.waits.push_back(std::move(waiting.shown));
   }
   std::size_t all = 0;
-  for (waiting_concern const* const concern : calls_.waiting_concerns()) {
-    if (concern->traits().listed_as) all += concern->waiting();
+  for (waiting_concern const* const each : calls_.waiting_concerns()) {
+    if (each->traits().listed_as) all += each->waiting();
   }
   if (looked >= most || visited >= visited_max) to.more += all - std::min(all, looked);
 }

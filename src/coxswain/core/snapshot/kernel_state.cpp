@@ -128,14 +128,14 @@ void event_log::save(auto& a) const {
   for (history const& of : histories_) {
     a.item(2, [&] {
       a.members(of.bytes, of.dropped);
-      for (auto const& [number, line] : of.lines) {
-        a.item(3, [&, &number = number, &line = line] {
-          a.members(number, line.at, line.what);
-          auto const [at, is_new] = numbers.try_emplace(line.group.get(), numbers.size() + 1);
+      for (auto const& [number, loaded] : of.lines) {
+        a.item(3, [&, &number = number, &loaded = loaded] {
+          a.members(number, loaded.at, loaded.what);
+          auto const [at, is_new] = numbers.try_emplace(loaded.group.get(), numbers.size() + 1);
           if (!is_new) return a(4, at->second);
-          auto const latest = runs_.find(line.group->key);
-          a(5, *line.group);
-          a(6, latest != runs_.end() && latest->second == line.group);
+          auto const latest = runs_.find(loaded.group->key);
+          a(5, *loaded.group);
+          a(6, latest != runs_.end() && latest->second == loaded.group);
         });
       }
     });
@@ -151,21 +151,21 @@ void event_log::load(auto& a) {
         a.item(3, [&] {
           std::uint64_t number{};
           std::uint64_t known{};
-          line line{};
-          a.members(number, line.at, line.what, known);
+          line loaded{};
+          a.members(number, loaded.at, loaded.what, known);
           a.check(known <= groups.size(), "an event is like one that is not there");
           if (known == 0) {
             bool is_latest{};
-            line.group = groups.emplace_back(std::make_shared<run>());
-            a(5, *line.group);
+            loaded.group = groups.emplace_back(std::make_shared<run>());
+            a(5, *loaded.group);
             a(6, is_latest);
-            if (is_latest) runs_[line.group->key] = line.group;
+            if (is_latest) runs_[loaded.group->key] = loaded.group;
           } else {
-            line.group = groups[known - 1];
+            loaded.group = groups[known - 1];
           }
           bool const is_last = of.lines.empty() || of.lines.rbegin()->first < number;
           a.check(is_last, "events are not in order");
-          of.lines.emplace_hint(of.lines.end(), number, std::move(line));
+          of.lines.emplace_hint(of.lines.end(), number, std::move(loaded));
         });
       }
     });

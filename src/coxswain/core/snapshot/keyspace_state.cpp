@@ -39,8 +39,8 @@ void kv_store::save(auto& a) const {
     a.item(3, [&] { a(1, lost->owner); });
     ended.emplace(lost.get(), ended.size() + 1);
   }
-  for (auto const& [key, entry] : entries_) {
-    a.item(4, [&, &name = key, &held = entry] {
+  for (auto const& [key, stored] : entries_) {
+    a.item(4, [&, &name = key, &held = stored] {
       a.members(name, held.value, held.version);
       if (held.has_ended()) {
         a(5, ended.at(held.ephemeral));
@@ -176,10 +176,10 @@ void key_watch_verbs::load(state_reader& from) { fields(from, *this); }
 void locks::save(state_writer& to) const { fields(to, *this); }
 void locks::load(state_reader& from) {
   fields(from, *this);
-  for (auto const& [name, lock] : held_) {
-    owned_.emplace(lock.owner, name);
+  for (auto const& [name, held] : held_) {
+    owned_.emplace(held.owner, name);
     memory_.add(cost(name));
-    if (session* const owner = sessions_.find(lock.owner)) sessions_.hold(*owner, cost(name));
+    if (session* const owner = sessions_.find(held.owner)) sessions_.hold(*owner, cost(name));
   }
 }
 

@@ -14,10 +14,10 @@ void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) { a.member
 void enrolment::save(state_writer& to) const { fields(to, *this); }
 void enrolment::load(state_reader& from) {
   fields(from, *this);
-  for (auto& [number, applicant] : std::exchange(waiting_, {})) add(number, std::move(applicant));
-  for (auto const& [id, member] : members_) {
-    memory_.add(cost(member));
-    if (!member.name.empty()) numbers_.emplace(member.name, id);
+  for (auto& [number, waiting] : std::exchange(waiting_, {})) add(number, std::move(waiting));
+  for (auto const& [id, known] : members_) {
+    memory_.add(cost(known));
+    if (!known.name.empty()) numbers_.emplace(known.name, id);
   }
 }
 

@@ -41,9 +41,9 @@ void barriers::save(auto& a) const {
 
 void barriers::load(auto& a) {
   while (a.is_next(5)) {
-    barrier barrier;
-    a(5, barrier);
-    a.check(restore(std::move(barrier)), "two barriers have one name or round");
+    barrier meeting;
+    a(5, meeting);
+    a.check(restore(std::move(meeting)), "two barriers have one name or round");
   }
   std::unordered_map<std::uint64_t, barrier*> by_id;
   for (auto& [_, b] : by_name_) by_id[b.id] = &b;
@@ -59,15 +59,15 @@ void barriers::load(auto& a) {
   while (a.is_next(7)) {
     debt_key key{};
     std::uint64_t of{};
-    debt debt;
-    debt_fields(a, key, of, debt);
-    debt.of = barrier_of(of);
-    a.check(restore(key, std::move(debt)), "an outcome is owed by no barrier");
+    debt owed;
+    debt_fields(a, key, of, owed);
+    owed.of = barrier_of(of);
+    a.check(restore(key, std::move(owed)), "an outcome is owed by no barrier");
   }
   while (a.is_next(8)) {
-    claim claim{};
-    a(8, claim);
-    a.check(restore(claim), "a task is owed no outcome");
+    claim claimed{};
+    a(8, claimed);
+    a.check(restore(claimed), "a task is owed no outcome");
   }
 }
 

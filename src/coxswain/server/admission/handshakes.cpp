@@ -157,12 +157,12 @@ void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream,
   auto const ends = deadline_after(now, limits_.longest);
   auto made =
       std::make_unique<handshake>(*this, number, std::move(stream), std::move(who), now, ends);
-  auto& handshake = *all_.emplace(number, std::move(made)).first->second;
-  pending_peers_.came({pending_peers::peer::kind::handshake, number}, handshake.host());
-  plan(handshake, ends);
-  auto& queue = waiting_[handshake.host()];
+  auto& pending = *all_.emplace(number, std::move(made)).first->second;
+  pending_peers_.came({pending_peers::peer::kind::handshake, number}, pending.host());
+  plan(pending, ends);
+  auto& queue = waiting_[pending.host()];
   queue.insert(number);
-  if (queue.size() == 1) start_next(handshake.host(), now);
+  if (queue.size() == 1) start_next(pending.host(), now);
 }
 
 // Starts the waiting ones of this host, as far as its rate allows, and schedules the next.
@@ -195,31 +195,31 @@ void handshakes::advance(time_point now) {
   while (!due_.empty() && due_.begin()->first <= now) visit(*all_.at(due_.begin()->second), now);
 }
 
-void handshakes::visit(handshake& handshake, time_point now) {
-  if (!handshake.is_started() && now < handshake.ends()) return start_next(handshake.host(), now);
-  if (!handshake.is_closing()) {
-    refusals_.push_back({handshake.peer(),
+void handshakes::visit(handshake& pending, time_point now) {
+  if (!pending.is_started() && now < pending.ends()) return start_next(pending.host(), now);
+  if (!pending.is_closing()) {
+    refusals_.push_back({pending.peer(),
                          {errc::deadline_exceeded, "There was no whole TLS handshake within " +
                                                        core::in_words(limits_.longest) + "."}});
   }
-  forget(handshake);
+  forget(pending);
 }
 
-void handshakes::plan(handshake& handshake, time_point when) {
-  auto node = due_.extract({handshake.planned, handshake.number()});
-  handshake.planned = when;
+void handshakes::plan(handshake& pending, time_point when) {
+  auto node = due_.extract({pending.planned, pending.number()});
+  pending.planned = when;
   if (node.empty()) {
-    due_.emplace(when, handshake.number());
+    due_.emplace(when, pending.number());
   } else {
     node.value().first = when;
     due_.insert(std::move(node));
   }
 }
 
-void handshakes::forget(handshake& handshake) {
-  auto const number = handshake.number();
-  auto const host = handshake.host();
-  due_.erase({handshake.planned, number});
+void handshakes::forget(handshake& pending) {
+  auto const number = pending.number();
+  auto const host = pending.host();
+  due_.erase({pending.planned, number});
   pending_peers_.left({pending_peers::peer::kind::handshake, number});
   all_.erase(number);
   auto const at = waiting_.find(host);
@@ -232,19 +232,19 @@ void handshakes::forget(handshake& handshake) {
 std::vector<handshakes::caller> handshakes::take_callers() {
   std::vector<caller> callers;
   for (auto const number : std::exchange(over_, {})) {
-    auto& handshake = *all_.at(number);
-    if (!handshake.is_closing()) callers.push_back({handshake.who(), handshake.take_stream()});
-    forget(handshake);
+    auto& pending = *all_.at(number);
+    if (!pending.is_closing()) callers.push_back({pending.who(), pending.take_stream()});
+    forget(pending);
   }
   return callers;
 }
 
 bool handshakes::dismiss(std::uint64_t number) {
-  auto& handshake = *all_.at(number);
+  auto& pending = *all_.at(number);
   bool const is_over = std::find(over_.begin(), over_.end(), number) != over_.end();
-  if (is_over || now_ < handshake.begun() + dismissed_after || handshake.stream().has_unread())
+  if (is_over || now_ < pending.begun() + dismissed_after || pending.stream().has_unread())
     return false;
-  forget(handshake);
+  forget(pending);
   return true;
 }
 

@@ -82,9 +82,9 @@ class handshakes {
 
   [[nodiscard]] bool may_step() noexcept;
   void start_next(std::string const& host, time_point now);
-  void plan(handshake& handshake, time_point when);
-  void visit(handshake& handshake, time_point now);
-  void forget(handshake& handshake);
+  void plan(handshake& pending, time_point when);
+  void visit(handshake& pending, time_point now);
+  void forget(handshake& pending);
 
   net::poller& poller_;
   net::tls_context const& shown_;

@@ -54,9 +54,9 @@ std::vector<pending_peers::peer> pending_peers::oldest(std::string_view host,
   std::vector<peer> found;
   auto const at = hosts_.find(host);
   if (at == hosts_.end()) return found;
-  for (pending_peer const& peer : at->second) {
+  for (pending_peer const& waiting : at->second) {
     if (found.size() == most) break;
-    found.push_back(peer.who);
+    found.push_back(waiting.who);
   }
   return found;
 }

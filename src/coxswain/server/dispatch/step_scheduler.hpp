@@ -142,15 +142,15 @@ template <class Find>
 void step_scheduler::begin(Find account_of) {
   begin_iteration();
   for (auto const id : late_) {
-    if (auto* const account = account_of(id); account != nullptr) grant(*account);
+    if (auto* const payer = account_of(id); payer != nullptr) grant(*payer);
   }
   late_.clear();
   std::size_t granted = 0;
   for (auto n = beyond_share_.size(); n > 0 && granted < quanta_beyond_share; --n) {
     auto const id = beyond_share_.front();
-    if (auto* const account = account_of(id); account != nullptr) {
-      grant(*account);
-      if (account->waits) {
+    if (auto* const payer = account_of(id); payer != nullptr) {
+      grant(*payer);
+      if (payer->waits) {
         beyond_share_.push_back(id);  // without memory it stays where it is
       } else {
         ++granted;
@@ -163,9 +163,9 @@ void step_scheduler::begin(Find account_of) {
 template <class GoOn>
 void step_scheduler::serve_queue(GoOn go_on) {
   while (!queue_.empty() && iteration_steps_left_ > 0) {
-    if (auto* const account = go_on(queue_.front().who); account != nullptr) {
-      if (account->waits && account->is_queued) return;  // for more steps
-      account->is_queued = false;
+    if (auto* const payer = go_on(queue_.front().who); payer != nullptr) {
+      if (payer->waits && payer->is_queued) return;  // for more steps
+      payer->is_queued = false;
     }
     queue_.pop_front();
   }
