@@ -42,6 +42,16 @@ asio::awaitable<status> visitor_stream::shake_hands(visitor_stream& of) {
   co_return net::tls_problem(number, of.tls_->peer);
 }
 
+void visitor_stream::begin(buffers<asio::mutable_buffer> const& into, completion done) {
+  if (tls_) return tls_->stream.async_read_some(into, std::move(done));
+  plain_->async_read_some(into, std::move(done));
+}
+
+void visitor_stream::begin(buffers<asio::const_buffer> const& from, completion done) {
+  if (tls_) return tls_->stream.async_write_some(from, std::move(done));
+  plain_->async_write_some(from, std::move(done));
+}
+
 bool visitor_stream::is_certified() const {
   return tls_ && SSL_get0_peer_certificate(tls_->stream.native_handle()) != nullptr;
 }

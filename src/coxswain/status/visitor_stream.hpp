@@ -6,9 +6,11 @@
 #include "coxswain/net/tls_context.hpp"
 
 #include <boost/beast/core/role.hpp>
+#include <boost/container/static_vector.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace coxswain::status_page {
@@ -44,22 +46,11 @@ class visitor_stream {
 
   template <class Buffers, class Token>
   auto async_read_some(Buffers const& into, Token&& token) {
-    auto begin = [this](auto handler, Buffers const& buffers) {
-      if (tls_) return tls_->stream.async_read_some(buffers, std::move(handler));
-      plain_->async_read_some(buffers, std::move(handler));
-    };
-    return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
-        std::move(begin), token, into);
+    return asio::async_initiate<Token, transferred>(transfer{this}, token, first_of(into));
   }
-
   template <class Buffers, class Token>
   auto async_write_some(Buffers const& from, Token&& token) {
-    auto begin = [this](auto handler, Buffers const& buffers) {
-      if (tls_) return tls_->stream.async_write_some(buffers, std::move(handler));
-      plain_->async_write_some(buffers, std::move(handler));
-    };
-    return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
-        std::move(begin), token, from);
+    return asio::async_initiate<Token, transferred>(transfer{this}, token, first_of(from));
   }
 
   // Required by Beast's WebSocket: for a timeout, and for the end of the stream.
@@ -77,6 +68,41 @@ class visitor_stream {
   }
 
  private:
+  using transferred = void(boost::system::error_code, std::size_t);
+  using completion = asio::any_completion_handler<transferred>;
+
+  // One call transfers no more buffers than these.
+  template <class Buffer>
+  using buffers = boost::container::static_vector<Buffer, 16>;
+
+  // Erases the type of the handler, so that the sockets' operations are compiled only once.
+  struct transfer {
+    visitor_stream* stream;
+
+    template <class Buffer>
+    void operator()(completion done, buffers<Buffer> const& memory) const {
+      stream->begin(memory, std::move(done));
+    }
+  };
+
+  template <class Buffers>
+  static auto first_of(Buffers const& all) {
+    using begin = decltype(asio::buffer_sequence_begin(all));
+    using buffer = std::conditional_t<
+        std::is_convertible_v<decltype(*std::declval<begin>()), asio::mutable_buffer>,
+        asio::mutable_buffer, asio::const_buffer>;
+    buffers<buffer> first;
+    auto const end = asio::buffer_sequence_end(all);
+    for (auto at = asio::buffer_sequence_begin(all); at != end && first.size() < first.capacity();
+         ++at) {
+      first.push_back(*at);
+    }
+    return first;
+  }
+
+  void begin(buffers<asio::mutable_buffer> const& into, completion done);
+  void begin(buffers<asio::const_buffer> const& from, completion done);
+
   struct encrypted {
     encrypted(asio::ip::tcp::socket socket, net::tls_context const& by);
 
