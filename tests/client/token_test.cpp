@@ -85,18 +85,17 @@ BOOST_AUTO_TEST_CASE(as_tuple_gives_the_code_and_the_value) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(redirect_error_gives_the_code_and_the_options_the_details) {
+BOOST_AUTO_TEST_CASE(redirect_error_gives_the_code_and_diagnostics_the_details) {
   auto const test = [this]() -> asio::awaitable<void> {
     error_code code;
     diagnostics why;
-    auto const options = call_options{0s}.with_details(why);
-    co_await a.get("missing", options, asio::redirect_error(asio::use_awaitable, code));
+    co_await a.get("missing", 0s, why, asio::redirect_error(asio::use_awaitable, code));
     BOOST_TEST((code == errc::deadline_exceeded));
     BOOST_TEST(contains(why.message, "missing"));
 
-    co_await a.put("k", "v", put_options{}.with_details(why));
+    co_await a.put("k", "v");
     auto const found =
-        co_await a.get("k", options, asio::redirect_error(asio::use_awaitable, code));
+        co_await a.get("k", 0s, why, asio::redirect_error(asio::use_awaitable, code));
     BOOST_TEST(found == "v");
     BOOST_TEST(!code);
     BOOST_TEST(why.message == "");
@@ -109,8 +108,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_that_fails_leaves_its_details) {
     a = client{};
     co_await join_both();
     diagnostics why;
-    auto const options = barrier_options{30ms}.with_details(why);
-    auto const missed = co_await a.barrier("b", options, asio::as_tuple(asio::use_awaitable));
+    auto const missed = co_await a.barrier("b", 30ms, why, asio::as_tuple(asio::use_awaitable));
     BOOST_TEST((std::get<0>(missed) == errc::deadline_exceeded));
     BOOST_TEST_REQUIRE(why.details.has_value());
     BOOST_TEST(why.details->missing == "1");
@@ -186,8 +184,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_cancellation_ends_a_call) {
     diagnostics why;
     error_code got;
     error_code popped;
-    auto const options = call_options{60s}.with_details(why);
-    a.get("k", options,
+    a.get("k", 60s, why,
           asio::bind_cancellation_slot(stop.slot(),
                                        [&](error_code code, std::string) { got = code; }));
     io.poll();
@@ -279,8 +276,8 @@ BOOST_AUTO_TEST_CASE(connecting_takes_tokens_and_reports_details) {
   auto const test = []() -> asio::awaitable<void> {
     diagnostics why;
     client_options malformed{"b12"};
-    malformed.connect_details = &why;
-    auto const failed = co_await client::connect(malformed, asio::as_tuple(asio::use_awaitable));
+    auto const failed =
+        co_await client::connect(malformed, why, asio::as_tuple(asio::use_awaitable));
     BOOST_TEST((std::get<0>(failed) == errc::invalid_argument));
     BOOST_TEST(contains(why.message, "b12"));
   };
@@ -290,10 +287,9 @@ BOOST_AUTO_TEST_CASE(connecting_takes_tokens_and_reports_details) {
 BOOST_AUTO_TEST_CASE(connect_and_join_takes_tokens) {
   diagnostics why;
   client_options malformed{"b12"};
-  malformed.connect_details = &why;
   std::optional<error_code> outcome;
   auto const done = [&](error_code code, client const&) { outcome = code; };
-  client::connect_and_join(malformed, {}, asio::bind_executor(io.get_executor(), done));
+  client::connect_and_join(malformed, {}, why, asio::bind_executor(io.get_executor(), done));
   while (!outcome) io.run_one_for(1ms);
   BOOST_TEST((*outcome == errc::invalid_argument));
   BOOST_TEST(contains(why.message, "b12"));
@@ -332,8 +328,7 @@ BOOST_AUTO_TEST_CASE(an_event_watch_takes_tokens) {
     asio::cancellation_signal stop;
     std::optional<error_code> code;
     diagnostics why;
-    auto const options = watch_options{}.with_details(why);
-    by_future.next(options, asio::bind_cancellation_slot(stop.slot(), left_in<found>(code)));
+    by_future.next({}, why, asio::bind_cancellation_slot(stop.slot(), left_in<found>(code)));
     io.poll();
     BOOST_TEST(!code.has_value());
     stop.emit(kind);
@@ -414,7 +409,7 @@ BOOST_AUTO_TEST_CASE(a_preemption_notifier_takes_tokens) {
     std::optional<error_code> code;
     diagnostics why;
     notifier->will_be_preempted_at(
-        &why, asio::bind_cancellation_slot(stop.slot(), left_in<moment>(code)));
+        why, asio::bind_cancellation_slot(stop.slot(), left_in<moment>(code)));
     io.poll();
     BOOST_TEST(!code.has_value());
     stop.emit(kind);
@@ -423,8 +418,8 @@ BOOST_AUTO_TEST_CASE(a_preemption_notifier_takes_tokens) {
     BOOST_TEST(why.message == "the caller cancelled the call");
   }
   std::optional<error_code> called;
-  notifier->will_be_preempted_at(nullptr, left_in<moment>(called));
-  auto const future = notifier->will_be_preempted_at(nullptr, asio::use_future);
+  notifier->will_be_preempted_at(left_in<moment>(called));
+  auto const future = notifier->will_be_preempted_at(asio::use_future);
   BOOST_TEST(!called.has_value());
   ::raise(SIGUSR2);
   work_until(called);
@@ -435,7 +430,7 @@ BOOST_AUTO_TEST_CASE(a_preemption_notifier_takes_tokens) {
   auto const as_tuple = [&]() -> asio::awaitable<void> {
     asio::post(io, [&] { notifier.reset(); });
     auto const token = asio::as_tuple(asio::use_awaitable);
-    auto const ended = co_await notifier->will_be_preempted_at(nullptr, token);
+    auto const ended = co_await notifier->will_be_preempted_at(token);
     BOOST_TEST((std::get<0>(ended) == errc::cancelled));
   };
   run(io, as_tuple());

@@ -1,7 +1,8 @@
 #pragma once
 // PUBLIC. The options of the client's calls. Each has constructors for the usual cases, public
-// members, and chainable setters for temporaries: `barrier_options{60s, {0, 1}}.with_details(why)`.
-// None is an aggregate: GCC 12 miscompiles those in a statement with co_await.
+// members, and chainable setters for temporaries: `barrier_options{60s, {0,
+// 1}}.with_fail_when_lost()`. None is an aggregate: GCC 12 miscompiles those in a statement with
+// co_await.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
@@ -34,7 +35,7 @@ class task_list {
 
   template <std::ranges::input_range Range>
   requires task_number<std::ranges::range_value_t<Range>> task_list(Range&& range) {
-    for (auto const one : range) ids_.push_back(task_id{one});
+    for (auto const task : range) ids_.push_back(task_id{task});
   }
 
   [[nodiscard]] std::vector<task_id> const& ids() const& noexcept { return ids_; }
@@ -53,12 +54,6 @@ class call_options {
 
   // See "Deadlines" in client.hpp. If a call takes several requests, it applies to each.
   time_limit timeout{core::timeout_default};
-
-  // Receives the message and details of a failed call; empty after success. Must live until the
-  // call has completed. Not used without a completion token: the exception has both.
-  diagnostics* details{};
-
-  call_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // How to wait for the next epoch.
@@ -71,7 +66,6 @@ class epoch_options : public call_options {
   bool shrink_only{};
 
   epoch_options with_shrink_only() && { return shrink_only = true, std::move(*this); }
-  epoch_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // How to wait for updates, by default without limit.
@@ -80,8 +74,6 @@ class watch_options : public call_options {
   watch_options() : call_options{without_limit} {}
   template <class Rep, class Period>
   watch_options(std::chrono::duration<Rep, Period> time) : call_options{time} {}
-
-  watch_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // Which events of the coordinator to return.
@@ -98,7 +90,6 @@ class events_options : public watch_options {
   std::uint32_t last{};
 
   events_options with_last(std::uint32_t count) && { return last = count, std::move(*this); }
-  events_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 class join_options : public call_options {
@@ -111,7 +102,6 @@ class join_options : public call_options {
   bool take_over{};
 
   join_options with_take_over(bool yes = true) && { return take_over = yes, std::move(*this); }
-  join_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 class leave_options : public call_options {
@@ -125,7 +115,6 @@ class leave_options : public call_options {
   bool returning{};
 
   leave_options with_returning(bool yes = true) && { return returning = yes, std::move(*this); }
-  leave_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // How to wait at a barrier of any kind.
@@ -157,7 +146,6 @@ class barrier_options : public call_options {
   barrier_options with_progress(progress_callback call, time_limit every = 1s) && {
     return on_progress = std::move(call), progress_every = every, std::move(*this);
   }
-  barrier_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // How to store a value.
@@ -172,7 +160,6 @@ class put_options : public call_options {
   key_lifetime lifetime{key_lifetime::persistent};
 
   put_options with_timeout(time_limit time) && { return timeout = time, std::move(*this); }
-  put_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 // How to take an item from a queue.
@@ -186,7 +173,6 @@ class take_options : public call_options {
   time_limit lease{core::lease_default};
 
   take_options with_lease(time_limit time) && { return lease = time, std::move(*this); }
-  take_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
 }  // namespace coxswain

@@ -219,9 +219,9 @@ void client_calls::give_back(std::string lock, std::uint64_t token) const noexce
   send(at_, core::unlock_args{std::move(lock), token});
 }
 
-initiation begin_at(std::weak_ptr<connection> const& at, call_options const& options) {
+initiation begin_at(std::weak_ptr<connection> const& at) {
   auto const is_there = at.lock();
-  return {is_there ? is_there->executor() : asio::any_io_executor{}, options.details};
+  return initiation{is_there ? is_there->executor() : asio::any_io_executor{}};
 }
 
 }  // namespace detail

@@ -18,9 +18,9 @@ class epoch_calls {
   // to be preempted: it has left), DEADLINE_EXCEEDED (the text names those that have not called),
   // ABORTED (this process is no member any more: join again; or the job has failed),
   // FAILED_PRECONDITION (the job is not elastic).
-  template <detail::token_for<coxswain::epoch> Token = use_coroutine_t>
-  auto next_epoch(epoch_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.next_epoch(options), options.details, token);
+  template <detail::token_for<coxswain::epoch>... Token>
+  auto next_epoch(epoch_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.next_epoch(options), std::forward<Token>(token)...);
   }
 
   // The epoch that this client received last; number zero: none. Needs no request.
@@ -29,25 +29,23 @@ class epoch_calls {
   }
 
   // Why the present epoch is to end, or has ended; none if it goes on. Does not wait.
-  template <detail::token_for<std::optional<epoch_end>> Token = use_coroutine_t>
-  auto epoch_wanted(Token&& token = {}) {
-    return self().template start<Token>(self().calls_.epoch_wanted(), nullptr, token);
+  template <detail::token_for<std::optional<epoch_end>>... Token>
+  auto epoch_wanted(Token&&... token) {
+    return self().start(self().calls_.epoch_wanted(), std::forward<Token>(token)...);
   }
 
   // The members of the present epoch. FAILED_PRECONDITION: the job is not elastic, or no epoch has
   // begun.
-  template <detail::token_for<coxswain::epoch_members> Token = use_coroutine_t>
-  auto epoch_members(call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.epoch_members(options), options.details,
-                                        token);
+  template <detail::token_for<coxswain::epoch_members>... Token>
+  auto epoch_members(call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.epoch_members(options), std::forward<Token>(token)...);
   }
 
   // The most tasks that the next epochs of an elastic job have. INVALID_ARGUMENT (fewer than its
   // minimum, or more than its maximum), FAILED_PRECONDITION (the job is not elastic).
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto resize(std::uint32_t num_tasks, call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.resize(num_tasks, options), options.details,
-                                        token);
+  template <detail::token_for<void>... Token>
+  auto resize(std::uint32_t num_tasks, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.resize(num_tasks, options), std::forward<Token>(token)...);
   }
 
  private:

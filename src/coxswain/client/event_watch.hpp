@@ -25,11 +25,10 @@ class event_watch {
   // call of the client; UNAVAILABLE: the coordinator stops. After a cancelled or failed call, the
   // next one continues after the last event returned. Completion tokens as for the calls of the
   // client.
-  template <detail::token_for<std::optional<logged_event>> Token = use_coroutine_t>
-  auto next(watch_options const& options = {}, Token&& token = {}) {
-    using signature = detail::signatures<std::optional<logged_event>>::of_user;
-    detail::initiation const begin{client_.get_executor(), options.details};
-    return asio::async_initiate<Token, signature>(begin, token, next_within(options.timeout));
+  template <detail::token_for<std::optional<logged_event>>... Token>
+  auto next(watch_options const& options = {}, Token&&... token) {
+    return detail::initiate(detail::initiation{client_.get_executor()},
+                            next_within(options.timeout), std::forward<Token>(token)...);
   }
 
   // How many events the coordinator dropped before they could be returned.

@@ -23,14 +23,7 @@ namespace detail {
 class connection;
 
 // How a handle's calls begin. Without a client they throw FAILED_PRECONDITION.
-[[nodiscard]] initiation begin_at(std::weak_ptr<connection> const& at, call_options const& options);
-
-template <class Token>
-auto start_at(std::weak_ptr<connection> const& at, call_options const& options,
-              std::remove_reference_t<Token>& token, call<void> what) {
-  return asio::async_initiate<Token, signatures<void>::of_user>(begin_at(at, options), token,
-                                                                std::move(what));
-}
+[[nodiscard]] initiation begin_at(std::weak_ptr<connection> const& at);
 }  // namespace detail
 
 class taken_item {
@@ -48,24 +41,25 @@ class taken_item {
 
   // The item is done, and gone. FAILED_PRECONDITION: the lease was over before, so another consumer
   // may have got it. The handle then holds nothing.
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto finish(call_options const& options = {}, Token&& token = {}) {
-    auto const at = at_;
-    return detail::start_at<Token>(at, options, token, finishing(options));
+  template <detail::token_for<void>... Token>
+  auto finish(call_options const& options = {}, Token&&... token) {
+    auto const begin = detail::begin_at(at_);
+    return detail::initiate(begin, finishing(options), std::forward<Token>(token)...);
   }
 
   // Hands it back: the item returns to its place. Errors as for `finish`.
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto release(call_options const& options = {}, Token&& token = {}) {
-    auto const at = at_;
-    return detail::start_at<Token>(at, options, token, releasing(options));
+  template <detail::token_for<void>... Token>
+  auto release(call_options const& options = {}, Token&&... token) {
+    auto const begin = detail::begin_at(at_);
+    return detail::initiate(begin, releasing(options), std::forward<Token>(token)...);
   }
 
   // The lease expires this much later than now. FAILED_PRECONDITION: it is over.
-  template <detail::token_for<void> Token = use_coroutine_t>
+  template <detail::token_for<void>... Token>
   auto extend(time_limit lease = core::lease_default, call_options const& options = {},
-              Token&& token = {}) {
-    return detail::start_at<Token>(at_, options, token, extending(lease, options));
+              Token&&... token) {
+    return detail::initiate(detail::begin_at(at_), extending(lease, options),
+                            std::forward<Token>(token)...);
   }
 
   // Gives up the handle's ownership without a call: the session holds the item until the lease
@@ -99,10 +93,10 @@ class held_lock {
   [[nodiscard]] std::uint64_t token() const noexcept { return token_; }
 
   // As client::unlock. The handle then holds nothing.
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto unlock(call_options const& options = {}, Token&& token = {}) {
-    auto const at = at_;
-    return detail::start_at<Token>(at, options, token, unlocking(options));
+  template <detail::token_for<void>... Token>
+  auto unlock(call_options const& options = {}, Token&&... token) {
+    auto const begin = detail::begin_at(at_);
+    return detail::initiate(begin, unlocking(options), std::forward<Token>(token)...);
   }
 
   // Gives up the handle's ownership without a call, and returns the token.
@@ -134,41 +128,36 @@ class holding_calls {
   //   taken_item item = co_await c.take("jobs");
   //   co_await work(item.value());
   //   co_await item.finish();
-  template <detail::token_for<taken_item> Token = use_coroutine_t>
-  auto take(std::string_view queue, take_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.take(queue, options), options.details, token);
+  template <detail::token_for<taken_item>... Token>
+  auto take(std::string_view queue, take_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.take(queue, options), std::forward<Token>(token)...);
   }
 
   // The number of items that wait in a queue, without those that are taken and not finished yet.
-  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
-  auto queue_length(std::string_view queue, call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.queue_length(queue, options), options.details,
-                                        token);
+  template <detail::token_for<std::uint64_t>... Token>
+  auto queue_length(std::string_view queue, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.queue_length(queue, options), std::forward<Token>(token)...);
   }
 
   // As the functions of `taken_item`, for an item without a handle.
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto finish(queue_item const& item, call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.finish(item, options), options.details,
-                                        token);
+  template <detail::token_for<void>... Token>
+  auto finish(queue_item const& item, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.finish(item, options), std::forward<Token>(token)...);
   }
-  template <detail::token_for<void> Token = use_coroutine_t>
-  auto release(queue_item const& item, call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.release(item, options), options.details,
-                                        token);
+  template <detail::token_for<void>... Token>
+  auto release(queue_item const& item, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.release(item, options), std::forward<Token>(token)...);
   }
-  template <detail::token_for<void> Token = use_coroutine_t>
+  template <detail::token_for<void>... Token>
   auto extend(queue_item const& item, time_limit lease = core::lease_default,
-              call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.extend(item, lease, options), options.details,
-                                        token);
+              call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.extend(item, lease, options), std::forward<Token>(token)...);
   }
 
   // As `lock`, with a handle, which unlocks when it is destroyed.
-  template <detail::token_for<held_lock> Token = use_coroutine_t>
-  auto locked(std::string_view name, call_options const& options = {}, Token&& token = {}) {
-    return self().template start<Token>(self().calls_.locked(name, options), options.details,
-                                        token);
+  template <detail::token_for<held_lock>... Token>
+  auto locked(std::string_view name, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.locked(name, options), std::forward<Token>(token)...);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/asio_calls.hpp"
 
+#include <concepts>
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -73,6 +74,19 @@ void begin(asio::any_io_executor const&, call<T> what, completion<T> done) {
   it.begin(std::move(what), std::move(done));
 }
 
+template <class Call>
+struct call_traits;
+template <class T>
+struct call_traits<call<T>> {
+  using result = T;
+};
+template <class T>
+struct call_traits<asio::awaitable<T>> {
+  using result = T;
+};
+template <class Call>
+using result_of_call = typename call_traits<Call>::result;
+
 // A call that takes several steps is a coroutine.
 template <class T>
 void begin(asio::any_io_executor const& on, asio::awaitable<T> steps, completion<T> done);
@@ -116,7 +130,10 @@ class initiation {
  public:
   using executor_type = asio::any_io_executor;
 
-  initiation(executor_type on, diagnostics* details) : on_{std::move(on)}, details_{details} {}
+  explicit initiation(executor_type on, diagnostics* details = nullptr)
+      : on_{std::move(on)}, details_{details} {}
+
+  void report_to(diagnostics& details) noexcept { details_ = &details; }
 
   [[nodiscard]] executor_type get_executor() const noexcept { return on_; }
 
@@ -153,7 +170,7 @@ class initiation {
 // Starts to connect on the executor of the user's handler, which becomes the client's.
 class connect_initiation {
  public:
-  explicit connect_initiation(diagnostics* details) : details_{details} {}
+  void report_to(diagnostics& details) noexcept { details_ = &details; }
 
   template <class Handler, class T>
   void operator()(Handler&& handler, asio::awaitable<T> steps) const {
@@ -170,12 +187,28 @@ class connect_initiation {
   }
 
  private:
-  diagnostics* details_;
+  diagnostics* details_{};
 };
 
-// The completion tokens that a call takes.
+// What may follow the arguments of a call: a completion token, or diagnostics and a token.
 template <class Token, class T>
-concept token_for = asio::completion_token_for<Token, typename signatures<T>::of_user>;
+concept token_for = std::same_as<Token, diagnostics&> ||
+    asio::completion_token_for<Token, typename signatures<T>::of_user>;
+
+template <class Initiation, class Call>
+auto initiate(Initiation const& begin, Call what) {
+  return begin.awaited(std::move(what));
+}
+template <class Initiation, class Call, class Token>
+auto initiate(Initiation const& begin, Call what, Token&& token) {
+  using signature = typename signatures<result_of_call<Call>>::of_user;
+  return asio::async_initiate<Token, signature>(begin, token, std::move(what));
+}
+template <class Initiation, class Call, class Token>
+auto initiate(Initiation begin, Call what, diagnostics& details, Token&& token) {
+  begin.report_to(details);
+  return initiate(std::as_const(begin), std::move(what), std::forward<Token>(token));
+}
 
 }  // namespace detail
 }  // namespace coxswain

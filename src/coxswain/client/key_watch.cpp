@@ -43,9 +43,9 @@ asio::awaitable<key_watch> key_watch::open(detail::connection_ptr at, std::strin
   co_return made;
 }
 
-detail::initiation key_watch::begin(call_options const& options) const {
+detail::initiation key_watch::begin() const {
   auto const at = connection_.lock();
-  return {at ? at->executor() : asio::any_io_executor{}, options.details};
+  return detail::initiation{at ? at->executor() : asio::any_io_executor{}};
 }
 
 asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {

@@ -39,17 +39,15 @@ class key_watch {
   // Waits for changes of keys below the directory and of the key equal to it, and returns them in
   // order; none if the timeout passes without any. OUT_OF_RANGE: the coordinator no longer keeps
   // all changes since the last call; use `list`. UNAVAILABLE: it stops.
-  template <detail::token_for<std::vector<key_change>> Token = use_coroutine_t>
-  auto next(watch_options const& options = {}, Token&& token = {}) {
-    using signature = detail::signatures<std::vector<key_change>>::of_user;
-    return asio::async_initiate<Token, signature>(begin(options), token, next_for(options.timeout));
+  template <detail::token_for<std::vector<key_change>>... Token>
+  auto next(watch_options const& options = {}, Token&&... token) {
+    return detail::initiate(begin(), next_for(options.timeout), std::forward<Token>(token)...);
   }
 
   // All keys below the directory, as client::list; `next` then returns changes since.
-  template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
-  auto list(call_options const& options = {}, Token&& token = {}) {
-    using signature = detail::signatures<std::vector<key_value>>::of_user;
-    return asio::async_initiate<Token, signature>(begin(options), token, list_for(options.timeout));
+  template <detail::token_for<std::vector<key_value>>... Token>
+  auto list(call_options const& options = {}, Token&&... token) {
+    return detail::initiate(begin(), list_for(options.timeout), std::forward<Token>(token)...);
   }
 
   // All changes up to this version have been returned.
@@ -62,7 +60,7 @@ class key_watch {
   static asio::awaitable<key_watch> open(std::shared_ptr<detail::connection> at,
                                          std::string directory, std::optional<std::uint64_t> after,
                                          duration timeout);
-  [[nodiscard]] detail::initiation begin(call_options const& options) const;
+  [[nodiscard]] detail::initiation begin() const;
   asio::awaitable<std::vector<key_change>> next_for(duration timeout);
   asio::awaitable<std::vector<key_value>> list_for(duration timeout);
 

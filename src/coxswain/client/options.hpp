@@ -154,9 +154,6 @@ struct client_options {
   // The task whose process hosts the coordinator, for error texts. None: as the coordinator states.
   std::optional<std::uint32_t> hosted_by_task;
 
-  // Receives the message of a failed `connect`: see call_options::details.
-  diagnostics* connect_details{};
-
   // The same in one expression.
   client_options with_job(std::string name) && { return job = std::move(name), std::move(*this); }
   client_options with_token(std::string secret) && {

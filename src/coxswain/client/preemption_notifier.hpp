@@ -32,11 +32,10 @@ class preemption_notifier {
   // Waits for the signal and returns the time of its arrival, the same for all callers; returns at
   // once if it has arrived before. CANCELLED: the notifier was destroyed. Completion tokens
   // and cancellation as for the calls of a client.
-  template <detail::token_for<std::chrono::system_clock::time_point> Token = use_coroutine_t>
-  auto will_be_preempted_at(diagnostics* details = nullptr, Token&& token = {}) const {
-    using signature = detail::signatures<std::chrono::system_clock::time_point>::of_user;
-    detail::initiation const begin{executor_, details};
-    return asio::async_initiate<Token, signature>(begin, token, wait(state_));
+  template <detail::token_for<std::chrono::system_clock::time_point>... Token>
+  auto will_be_preempted_at(Token&&... token) const {
+    return detail::initiate(detail::initiation{executor_}, wait(state_),
+                            std::forward<Token>(token)...);
   }
 
  private:

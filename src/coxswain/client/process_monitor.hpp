@@ -30,11 +30,10 @@ class process_monitor {
   // reported as one. Continues when the job has failed, and ends with the reason when the client
   // ends or has lost the coordinator. Only one run at a time. Cancellation ends it with
   // operation_aborted, as every call of the client. Completion tokens as for those.
-  template <detail::token_for<status> Token = use_coroutine_t>
-  auto run(observer notify, Token&& token = {}) {
-    using signature = detail::signatures<status>::of_user;
-    detail::initiation const begin{client_.get_executor(), nullptr};
-    return asio::async_initiate<Token, signature>(begin, token, notify_all(std::move(notify)));
+  template <detail::token_for<status>... Token>
+  auto run(observer notify, Token&&... token) {
+    return detail::initiate(detail::initiation{client_.get_executor()},
+                            notify_all(std::move(notify)), std::forward<Token>(token)...);
   }
 
   // Like process_table::mark_failed; tasks that are lost by it are reported as well.
