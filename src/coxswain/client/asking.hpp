@@ -35,47 +35,39 @@ Value& value_of(core::answer& a) {
 }
 
 // A completed call, on the way to its handler.
-template <class T>
 class ended_call {
  public:
-  using executor_type = asio::any_completion_executor;
-  using held = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+  ended_call() = default;
+  virtual ~ended_call() = default;
+  ended_call(ended_call const&) = delete;
+  ended_call& operator=(ended_call const&) = delete;
 
-  ended_call(completion<T> done, executor_type on, std::exception_ptr failure, held value)
-      : done_{std::move(done)},
-        on_{std::move(on)},
-        failure_{std::move(failure)},
-        value_{std::move(value)} {}
-
-  [[nodiscard]] executor_type get_executor() const noexcept { return on_; }
-
-  void operator()() {
-    if constexpr (std::is_void_v<T>) {
-      done_(std::move(failure_));
-    } else {
-      done_(std::move(failure_), std::move(value_));
-    }
-  }
-
- private:
-  completion<T> done_;
-  executor_type on_;
-  std::exception_ptr failure_;
-  held value_;
+  // Calls the handler; frees `self`, which is this, before.
+  virtual void deliver(std::unique_ptr<ended_call> self, std::exception_ptr failure) = 0;
 };
 
-// Cancels a question when its caller cancels the call.
-class cancellation {
- public:
-  cancellation(connection_ptr const& from, connection::place where) : from_{from}, where_{where} {}
+// Delivers it soon on `on`, posted by `by`.
+void post_ended(asio::any_io_executor const& by, std::unique_ptr<ended_call> ended,
+                asio::any_completion_executor on, std::exception_ptr failure);
 
-  void operator()(asio::cancellation_type) const {
-    if (auto const still_there = from_.lock()) still_there->cancel(where_);
+// The result of a call, and its handler.
+template <class T>
+struct awaited_result {
+  using held = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+  completion<T> done;
+  held value{};
+
+  void deliver(std::unique_ptr<ended_call> self, std::exception_ptr failure) {
+    auto handler = std::move(done);
+    held result = std::move(value);
+    self.reset();
+    if constexpr (std::is_void_v<T>) {
+      std::move(handler)(std::move(failure));
+    } else {
+      std::move(handler)(std::move(failure), std::move(result));
+    }
   }
-
- private:
-  std::weak_ptr<connection> from_;
-  connection::place where_;
 };
 
 // The exception of a call that its caller has cancelled; its code is operation_aborted.
@@ -84,56 +76,105 @@ class cancellation {
 [[nodiscard]] std::exception_ptr failure_of(boost::system::error_code outcome,
                                             core::answer const& what);
 
-// A call that consists of one question.
-template <class T, class Reader = T (*)(core::answer&)>
-class asked final : public operation<T>, public waiter {
+// A call that consists of one question, but for the type of its result.
+class asked_question : public waiter, public ended_call {
  public:
-  // `read` converts an answer whose outcome is OK, or any if `reads_failures`, to a result.
-  asked(connection_ptr at, question q, Reader read, bool reads_failures)
-      : at_{std::move(at)},
-        question_{std::move(q)},
-        read_{std::move(read)},
-        reads_failures_{reads_failures} {}
+  void complete(std::unique_ptr<waiter> self, boost::system::error_code outcome,
+                core::answer what) final;
 
-  void claim_with(std::shared_ptr<claim> by) override { question_.claimed_by = std::move(by); }
+ protected:
+  asked_question(connection_ptr at, question q, bool reads_failures)
+      : at_{std::move(at)}, question_{std::move(q)}, reads_failures_{reads_failures} {}
 
-  void begin(std::unique_ptr<operation<T>> self, completion<T> done) override {
-    auto slot = asio::get_associated_cancellation_slot(done);
-    on_ = asio::prefer(asio::get_associated_executor(done, at_->executor()),
-                       asio::execution::outstanding_work.tracked);
-    done_.swap(done);
-    auto const at = at_;  // outlives this
-    self.release();
-    auto const where = at->ask(std::move(question_), std::unique_ptr<waiter>{this});
-    if (slot.is_connected()) slot.template emplace<cancellation>(at, where);
-  }
+  // Keeps what the answer gives: one whose outcome is OK, or any if `reads_failures`.
+  virtual void keep(core::answer& what) = 0;
 
-  void complete(boost::system::error_code outcome, core::answer what) override {
-    std::exception_ptr failure;
-    typename ended_call<T>::held value{};
-    try {
-      if (outcome || !(what.outcome.ok() || reads_failures_)) {
-        failure = failure_of(outcome, what);
-      } else if constexpr (std::is_void_v<T>) {
-        read_(what);
-      } else {
-        value = read_(what);
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    asio::post(at_->executor(), ended_call<T>{std::move(done_), std::move(on_), std::move(failure),
-                                              std::move(value)});
-  }
+  void ask(std::unique_ptr<waiter> self, asio::any_completion_executor on,
+           asio::cancellation_slot slot);
+
+  void claim_question(std::shared_ptr<claim> by) { question_.claimed_by = std::move(by); }
+  [[nodiscard]] asio::any_io_executor executor() const { return at_->executor(); }
 
  private:
   connection_ptr at_;
   question question_;
-  Reader read_;
   bool reads_failures_;
-  completion<T> done_;
   asio::any_completion_executor on_;
 };
+
+template <class T, class Reader = T (*)(core::answer&)>
+class asked final : public operation<T>, public asked_question {
+ public:
+  // `read` converts an answer to a result.
+  asked(connection_ptr at, question q, Reader read, bool reads_failures)
+      : asked_question{std::move(at), std::move(q), reads_failures}, read_{std::move(read)} {}
+
+  void claim_with(std::shared_ptr<claim> by) override { claim_question(std::move(by)); }
+
+  void begin(std::unique_ptr<operation<T>> self, completion<T> done) override {
+    auto const slot = asio::get_associated_cancellation_slot(done);
+    auto on = asio::get_associated_executor(done, executor());
+    result_.done.swap(done);
+    self.release();
+    ask(std::unique_ptr<waiter>{this}, std::move(on), slot);
+  }
+
+  void deliver(std::unique_ptr<ended_call> self, std::exception_ptr failure) override {
+    result_.deliver(std::move(self), std::move(failure));
+  }
+
+ private:
+  void keep(core::answer& what) override {
+    if constexpr (std::is_void_v<T>) {
+      read_(what);
+    } else {
+      result_.value = read_(what);
+    }
+  }
+
+  Reader read_;
+  awaited_result<T> result_;
+};
+
+// A call that takes several steps.
+template <class T>
+class stepped final : public ended_call {
+ public:
+  explicit stepped(completion<T> done) { result_.done.swap(done); }
+
+  void deliver(std::unique_ptr<ended_call> self, std::exception_ptr failure) override {
+    result_.deliver(std::move(self), std::move(failure));
+  }
+
+  // Outlived by this.
+  asio::awaitable<void> keep(asio::awaitable<T> steps) {
+    if constexpr (std::is_void_v<T>) {
+      co_await std::move(steps);
+    } else {
+      T value = co_await std::move(steps);
+      result_.value = std::move(value);
+    }
+  }
+
+ private:
+  awaited_result<T> result_;
+};
+
+// Delivers `ended` on `on` when the steps are done. Every kind of cancellation by the slot cancels
+// them.
+void spawn_steps(asio::any_io_executor const& by, asio::awaitable<void> steps,
+                 std::unique_ptr<ended_call> ended, asio::any_completion_executor on,
+                 asio::cancellation_slot slot);
+
+template <class T>
+void begin(asio::any_io_executor const& by, asio::awaitable<T> steps, completion<T> done) {
+  if (!by) need_session(nullptr);
+  auto const slot = asio::get_associated_cancellation_slot(done);
+  auto on = asio::get_associated_executor(done, by);
+  auto ended = std::make_unique<stepped<T>>(std::move(done));
+  auto kept = ended->keep(std::move(steps));
+  spawn_steps(by, std::move(kept), std::move(ended), std::move(on), slot);
+}
 
 // For a reply that has only an outcome.
 inline void nothing(core::answer&) {}

@@ -13,23 +13,44 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <exception>
 #include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace coxswain::detail {
 
-template <class T>
-struct result_of_awaitable;
-template <class T>
-struct result_of_awaitable<asio::awaitable<T>> {
-  using type = T;
+// What the client's thread is to run, once.
+class posted_work {
+ public:
+  template <class Function>
+  requires(!std::same_as<Function, posted_work>) posted_work(Function function)
+      : function_{std::make_unique<held<Function>>(std::move(function))} {}
+
+  void operator()() { function_->run(); }
+
+ private:
+  struct holder {
+    virtual ~holder() = default;
+    virtual void run() = 0;
+  };
+
+  template <class Function>
+  struct held final : holder {
+    explicit held(Function given) : function{std::move(given)} {}
+    void run() override { function(); }
+
+    Function function;
+  };
+
+  std::unique_ptr<holder> function_;
 };
 
-// Completes a promise with a coroutine's outcome, and makes the coroutine cancellable.
+// Completes a promise with a call's outcome, and makes the call cancellable.
 template <class T>
 class fulfil {
  public:
@@ -82,9 +103,10 @@ class client_worker {
   template <class Start, class Done>
   void spawn(Start start, Done done, net::shared_loop::caller const* by = nullptr) {
     refuse_here();
+    using value = result_of_call<std::invoke_result_t<Start&, client&>>;
     auto begin = [this, start = std::move(start), done = std::move(done)]() mutable {
       try {
-        asio::co_spawn(loop_.context(), start(client_), done);
+        detail::begin<value>(executor(), start(client_), completion<value>{done});
       } catch (...) {
         done.fail(std::current_exception());
       }
@@ -95,20 +117,9 @@ class client_worker {
   // Runs the coroutine that `start` returns on the client's thread; stops_[stop] cancels it.
   template <class Start>
   auto begin(Start start, std::optional<std::uint64_t> stop) {
-    using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
-    refuse_here();
-    auto const promise = std::make_shared<std::promise<value>>();
-    auto answer = promise->get_future();
-    post([this, stop, promise, start = std::move(start)]() mutable {
-      try {
-        asio::cancellation_slot slot;
-        if (stop) slot = stops_[*stop].slot();
-        asio::co_spawn(loop_.context(), start(client_), fulfil<value>{promise, slot});
-      } catch (...) {
-        promise->set_exception(std::current_exception());
-      }
-    });
-    return answer;
+    using value = result_of_call<std::invoke_result_t<Start&, client&>>;
+    return begin<value>([this, start = std::move(start)]() mutable { return start(client_); },
+                        stop);
   }
 
   // Begins a call on the client's thread, and waits for it. Errors of `spawn`, and of the call.
@@ -140,8 +151,7 @@ class client_worker {
 
   // Runs this on the client's thread, soon; false: the client is closed, and it never runs. `by`:
   // as in `spawn`.
-  template <class Work>
-  bool try_post(Work work, net::shared_loop::caller const* by = nullptr) {
+  bool try_post(posted_work work, net::shared_loop::caller const* by = nullptr) {
     std::lock_guard const lock{mutex_};
     if (closed_) return false;
     if (by) {
@@ -258,38 +268,39 @@ class client_worker {
     return is_open_.load(std::memory_order_acquire) ? session_ : none;
   }
 
-  // Begins a call on the client's thread.
-  template <class T, class Call>
-  class elsewhere {
-   public:
-    elsewhere(client_worker& on, net::shared_loop::caller const& by) : on_{on}, by_{by} {}
+  [[nodiscard]] asio::any_io_executor executor() { return loop_.context().get_executor(); }
 
-    template <class Handler>
-    void operator()(Handler&& handler, Call what) const {
-      auto begin = [&io = on_.loop_.context(), what = std::move(what),
-                    done = std::forward<Handler>(handler)]() mutable {
-        detail::begin<T>(io.get_executor(), std::move(what), completion<T>{std::move(done)});
-      };
-      on_.post(std::move(begin), &by_);
-    }
-
-   private:
-    client_worker& on_;
-    net::shared_loop::caller const& by_;
-  };
+  // Begins the call or coroutine that `start` returns.
+  template <class T, class Start>
+  std::future<T> begin(Start start, std::optional<std::uint64_t> stop,
+                       net::shared_loop::caller const* by = nullptr) {
+    refuse_here();
+    auto const promise = std::make_shared<std::promise<T>>();
+    auto answer = promise->get_future();
+    auto begin_here = [this, stop, promise, start = std::move(start)]() mutable {
+      try {
+        asio::cancellation_slot slot;
+        if (stop) slot = stops_[*stop].slot();
+        detail::begin<T>(executor(), start(), completion<T>{fulfil<T>{promise, slot}});
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    };
+    post(std::move(begin_here), by);
+    return answer;
+  }
 
   template <class T, class Call>
   T wait(Call what) {
     refuse_here();
     net::shared_loop::caller here{loop_};
-    auto answer = asio::async_initiate<asio::use_future_t<> const, typename signatures<T>::inside>(
-        elsewhere<T, Call>{*this, here}, asio::use_future, std::move(what));
+    auto start = [what = std::move(what)]() mutable { return std::move(what); };
+    auto answer = begin<T>(std::move(start), std::nullopt, &here);
     here.run([&] { return answer.wait_for(0s) == std::future_status::ready; }, without_limit);
     return answer.get();
   }
 
-  template <class Work>
-  void post(Work work, net::shared_loop::caller const* by = nullptr) {
+  void post(posted_work work, net::shared_loop::caller const* by = nullptr) {
     if (!try_post(std::move(work), by)) {
       throw error{status{errc::cancelled, "the client was closed"}};
     }

@@ -43,8 +43,8 @@ class refused final : public operation<T> {
 
   void begin(std::unique_ptr<operation<T>>, completion<T> done) override {
     auto on = asio::get_associated_executor(done, at_->executor());
-    ended_call<T> ended{std::move(done), std::move(on), std::make_exception_ptr(error{why_}), {}};
-    asio::post(at_->executor(), std::move(ended));
+    post_ended(at_->executor(), std::make_unique<stepped<T>>(std::move(done)), std::move(on),
+               std::make_exception_ptr(error{why_}));
   }
 
  private:
@@ -69,15 +69,15 @@ T given(std::uint64_t& count) {
 template <std::same_as<std::vector<key_value>> T>
 T given(std::vector<core::listing_answer::entry>& entries) {
   T all;
-  for (auto& one : entries) {
-    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
+  for (auto& entry : entries) {
+    all.push_back({std::move(entry.key), std::string{entry.value.view()}, entry.version});
   }
   return all;
 }
 template <std::same_as<std::vector<process>> T>
 T given(std::vector<core::alive_answer::task>& tasks) {
   T all;
-  for (auto const& one : tasks) all.push_back({one.id, one.self});
+  for (auto const& task : tasks) all.push_back({task.id, task.self});
   return all;
 }
 
@@ -113,7 +113,7 @@ round_number round_of(core::answer& a) { return value_of<core::barrier_answer>(a
 
 std::vector<std::string> gathered(core::answer& a) {
   std::vector<std::string> all;
-  for (auto const& one : value_of<core::barrier_answer>(a).data) all.emplace_back(one.view());
+  for (auto const& item : value_of<core::barrier_answer>(a).data) all.emplace_back(item.view());
   return all;
 }
 

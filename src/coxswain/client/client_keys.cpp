@@ -173,7 +173,7 @@ namespace {
 // A reply that nobody waits for.
 class unawaited final : public waiter {
  public:
-  void complete(boost::system::error_code, core::answer) override {}
+  void complete(std::unique_ptr<waiter>, boost::system::error_code, core::answer) override {}
 };
 
 // Sends a request on the client's thread. A named class: see initiation.

@@ -20,7 +20,7 @@ std::uint64_t random_number() {
 agent_options for_agent(client_options const& from, std::vector<net::endpoint> const& to,
                         bool has_tls) {
   agent_options options;
-  for (auto const& one : to) options.addresses.push_back(one.text());
+  for (auto const& endpoint : to) options.addresses.push_back(endpoint.text());
   // A certificate shows whose address it is.
   options.follows_others = has_tls;
   // A task of another job is refused at once; an observer need not know the job's name.
@@ -46,7 +46,7 @@ agent_options for_agent(client_options const& from, std::vector<net::endpoint> c
 std::shared_ptr<net::tls_context const> certificates_for(client_options const& o,
                                                          std::vector<net::endpoint> const& to) {
   bool const are_private =
-      std::all_of(to.begin(), to.end(), [](auto& one) { return one.is_unix(); });
+      std::all_of(to.begin(), to.end(), [](auto& endpoint) { return endpoint.is_unix(); });
   if (!o.tls.is_wanted() || are_private) return nullptr;
   return std::make_shared<net::tls_context const>(net::tls_context::side::client, o.tls);
 }
@@ -130,7 +130,7 @@ void connection::cancel(place where) {
     who = std::move(at->second.who);
     waits_.erase(at);
   }
-  who->complete(asio::error::operation_aborted, {});
+  who->complete(std::move(who), asio::error::operation_aborted, {});
 }
 
 void connection::abandon(claim const& of) {
@@ -204,16 +204,16 @@ void connection::reload_certificates() noexcept {
   }
 }
 
-void connection::complete(agent_completion one) {
-  if (one.call.value == freezing_) return agreed(one.what);
-  if (auto const* const joined = std::get_if<core::join_answer>(&one.what.value)) {
+void connection::complete(agent_completion completion) {
+  if (completion.call.value == freezing_) return agreed(completion.what);
+  if (auto const* const joined = std::get_if<core::join_answer>(&completion.what.value)) {
     if (joined->task) task_ = joined->task->value;
   }
-  auto const at = calls_.find(one.call.value);
+  auto const at = calls_.find(completion.call.value);
   if (at == calls_.end()) return;
-  auto const who = std::move(at->second.who);
+  auto who = std::move(at->second.who);
   calls_.erase(at);
-  who->complete({}, std::move(one.what));
+  who->complete(std::move(who), {}, std::move(completion.what));
 }
 
 void connection::happened(agent_event& what) {
@@ -275,18 +275,18 @@ void connection::agreed(core::answer const& what) {
 
 void connection::answer_stops() {
   for (auto at = waits_.begin(); at != waits_.end();) {
-    auto& one = at->second;
+    auto& wait = at->second;
     auto const stops =
-        one.what == question::kind::stop ? sync_points_.reached(one.step) : std::nullopt;
+        wait.what == question::kind::stop ? sync_points_.reached(wait.step) : std::nullopt;
     if (!stops) {
       ++at;
       continue;
     }
-    auto const who = std::move(one.who);
+    auto who = std::move(wait.who);
     core::answer reply;
-    if (*stops) reply.value = core::sync_point{0, one.step};
+    if (*stops) reply.value = core::sync_point{0, wait.step};
     at = waits_.erase(at);
-    who->complete({}, std::move(reply));
+    who->complete(std::move(who), {}, std::move(reply));
   }
 }
 
@@ -306,9 +306,9 @@ void connection::answer_waits(question::kind what, core::answer const& with) {
       ++at;
       continue;
     }
-    auto const who = std::move(at->second.who);
+    auto who = std::move(at->second.who);
     at = waits_.erase(at);
-    who->complete({}, with);
+    who->complete(std::move(who), {}, with);
   }
 }
 

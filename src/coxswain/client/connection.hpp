@@ -148,7 +148,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void pump();
   void perform(agent_command what);
   void open(std::size_t address);
-  void complete(agent_completion one);
+  void complete(agent_completion completion);
   void happened(agent_event& what);
   void freeze(std::uint64_t agreement);
   void agreed(core::answer const& what);

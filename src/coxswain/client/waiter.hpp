@@ -5,6 +5,8 @@
 
 #include <boost/system/error_code.hpp>
 
+#include <memory>
+
 namespace coxswain::detail {
 
 class waiter {
@@ -14,8 +16,9 @@ class waiter {
   waiter(waiter const&) = delete;
   waiter& operator=(waiter const&) = delete;
 
-  // Posts the completion. Once.
-  virtual void complete(boost::system::error_code outcome, core::answer what) = 0;
+  // Posts the completion. `self` is this.
+  virtual void complete(std::unique_ptr<waiter> self, boost::system::error_code outcome,
+                        core::answer what) = 0;
 };
 
 }  // namespace coxswain::detail

@@ -50,9 +50,9 @@ error session::no_reply(std::string const& name, duration within) {
                       name + ": no reply from the coordinator within " + seconds + " s"}};
 }
 
-void session::cancel(std::shared_ptr<call> one) {
+void session::cancel(std::shared_ptr<call> open_call) {
   if (!worker_ || is_forked()) return;
-  worker_->try_post([one = std::move(one)] { one->cancel(); });
+  worker_->try_post([open_call = std::move(open_call)] { open_call->cancel(); });
 }
 
 void session::give_back(grant& what) {
@@ -71,9 +71,9 @@ void session::drop_lock(std::string name, std::uint64_t token) {
   if (worker_ && !is_forked()) worker_->calls().give_back(std::move(name), token);
 }
 
-void session::end_with(std::shared_ptr<call> const& one) {
+void session::end_with(std::shared_ptr<call> const& open_call) {
   std::erase_if(endless_, [](auto const& kept) { return kept.expired(); });
-  endless_.push_back(one);
+  endless_.push_back(open_call);
 }
 
 py::object session::connect(client_options options) {
@@ -81,10 +81,10 @@ py::object session::connect(client_options options) {
   options.on_event = [to = log_queue_](client_event const& what) { to->put(what); };
   return with_errors_of_python([&] {
     auto start = opening(std::move(options));
-    auto const one = std::make_shared<call_of<decltype(start)>>();
-    end_with(one);
-    run(std::move(start), one, without_limit);
-    return one->result();
+    auto const open_call = std::make_shared<call_of<decltype(start)>>();
+    end_with(open_call);
+    run(std::move(start), open_call, without_limit);
+    return open_call->result();
   });
 }
 
@@ -93,16 +93,16 @@ std::shared_ptr<call> session::begin_connect(client_options options, std::shared
   options.on_event = [all = log_queue_, to](client_event const& what) {
     if (all->put(what)) to->put(all);
   };
-  auto one = begin(opening(std::move(options)), std::move(to), number);
-  end_with(one);
-  return one;
+  auto open_call = begin(opening(std::move(options)), std::move(to), number);
+  end_with(open_call);
+  return open_call;
 }
 
 void session::close() {
   if (!worker_ || is_forked()) return;
   call_inside const here;
   for (auto const& kept : endless_) {
-    if (auto const one = kept.lock()) cancel(one);
+    if (auto const open_call = kept.lock()) cancel(open_call);
   }
   auto ending = worker_;
   {
@@ -126,20 +126,20 @@ std::uint64_t session::reconnects() {
   return count;
 }
 
-void session::await_on_thread(std::weak_ptr<call> one) {
+void session::await_on_thread(std::weak_ptr<call> open_call) {
   begin_on_thread();
   if (on_threads_.size() == on_threads_.capacity()) {
     std::erase_if(on_threads_, [](auto const& kept) { return kept.expired(); });
     on_threads_.reserve(2 * on_threads_.size() + 16);
   }
-  on_threads_.push_back(std::move(one));
+  on_threads_.push_back(std::move(open_call));
 }
 
 void session::end_waits() noexcept {
   python::end_waits();
   for (auto* const each : open_sessions()) {
     for (auto const& kept : each->on_threads_) {
-      if (auto one = kept.lock()) each->cancel(std::move(one));
+      if (auto open_call = kept.lock()) each->cancel(std::move(open_call));
     }
   }
 }
@@ -148,10 +148,10 @@ void session::close_all() {
   keep_others_out();
   call_inside const here;
   auto const all = open_sessions();
-  for (auto* const one : all) {
+  for (auto* const open_session : all) {
     // Others may end while one is closed, because the GIL is free then.
-    if (!open_sessions().contains(one)) continue;
-    if (auto const kept = one->weak_from_this().lock()) kept->close();
+    if (!open_sessions().contains(open_session)) continue;
+    if (auto const kept = open_session->weak_from_this().lock()) kept->close();
   }
   gil_released const meanwhile;
   auto const until = std::chrono::steady_clock::now() + return_time_max;

@@ -39,10 +39,10 @@ class session : public std::enable_shared_from_this<session> {
   py::object ask(Start start, std::string const& name, duration limit = without_limit) {
     call_inside const here;
     return with_errors_of_python([&] {
-      auto const one = std::make_shared<call_of<Start>>();
-      bool const is_in_time = run(std::move(start), one, limit);
+      auto const open_call = std::make_shared<call_of<Start>>();
+      bool const is_in_time = run(std::move(start), open_call, limit);
       try {
-        return one->result();
+        return open_call->result();
       } catch (boost::system::system_error const&) {
         if (is_in_time) throw;
         throw no_reply(name, limit);
@@ -56,13 +56,14 @@ class session : public std::enable_shared_from_this<session> {
   py::object ask_within(duration limit, Start start) {
     call_inside const here;
     return with_errors_of_python([&]() -> py::object {
-      auto const one = std::make_shared<call_of<Start>>();
-      worker().spawn(std::move(start), typename call_of<Start>::handler{one});
-      auto const give_up = [&] { cancel(one); };
-      bool const is_in_time = wait_for(one->completion_event(), give_up, limit, log_queue_.get());
-      if (is_in_time) return one->result();
+      auto const open_call = std::make_shared<call_of<Start>>();
+      worker().spawn(std::move(start), typename call_of<Start>::handler{open_call});
+      auto const give_up = [&] { cancel(open_call); };
+      bool const is_in_time =
+          wait_for(open_call->completion_event(), give_up, limit, log_queue_.get());
+      if (is_in_time) return open_call->result();
       try {
-        return one->result();
+        return open_call->result();
       } catch (boost::system::system_error const&) {
         return py::none();
       }
@@ -73,14 +74,14 @@ class session : public std::enable_shared_from_this<session> {
   template <class Start>
   std::shared_ptr<call> begin(Start start, std::shared_ptr<mailbox> to, std::uint64_t number) {
     call_inside const here;
-    auto const one = std::make_shared<call_of<Start>>(std::move(to), number);
-    if (!is_main_thread()) await_on_thread(one);
-    worker().spawn(std::move(start), typename call_of<Start>::handler{one});
-    return one;
+    auto const open_call = std::make_shared<call_of<Start>>(std::move(to), number);
+    if (!is_main_thread()) await_on_thread(open_call);
+    worker().spawn(std::move(start), typename call_of<Start>::handler{open_call});
+    return open_call;
   }
 
   // Cancels a call. It ends with CANCELLED, unless it has already ended.
-  void cancel(std::shared_ptr<call> one);
+  void cancel(std::shared_ptr<call> open_call);
 
   // Returns what the call with this grant was handed; cancel the call before.
   void give_back(grant& what);
@@ -91,7 +92,7 @@ class session : public std::enable_shared_from_this<session> {
   void drop_lock(std::string name, std::uint64_t token);
 
   // `one` does not end with the client, but with the session.
-  void end_with(std::shared_ptr<call> const& one);
+  void end_with(std::shared_ptr<call> const& open_call);
 
   // See client::connect; the client is there when this has ended.
   auto opening(client_options options) {
@@ -122,21 +123,21 @@ class session : public std::enable_shared_from_this<session> {
 
  private:
   template <class Start>
-  using call_of =
-      call_for<typename detail::result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
+  using call_of = call_for<detail::result_of_call<std::invoke_result_t<Start&, client&>>>;
 
   // Returns whether it has ended in time; else it was cancelled. It has ended in any case.
   template <class Start>
-  bool run(Start start, std::shared_ptr<call_of<Start>> const& one, duration limit) {
+  bool run(Start start, std::shared_ptr<call_of<Start>> const& open_call, duration limit) {
     auto& on = worker();
     auto const kept = worker_;  // another thread may close the client meanwhile
     net::shared_loop::caller here{on.loop()};
-    on.spawn(std::move(start), typename call_of<Start>::handler{one}, &here);
+    on.spawn(std::move(start), typename call_of<Start>::handler{open_call}, &here);
     auto const run_here = [&](duration longest) {
-      return here.run([&] { return one->completion_event().is_set(); }, longest);
+      return here.run([&] { return open_call->completion_event().is_set(); }, longest);
     };
     return wait_for(
-        one->completion_event(), [&] { cancel(one); }, limit, log_queue_.get(), run_here);
+        open_call->completion_event(), [&] { cancel(open_call); }, limit, log_queue_.get(),
+        run_here);
   }
 
   // What remains of a closed client.
@@ -152,7 +153,7 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] detail::client_worker& worker() const;
 
   // CANCELLED: the program has ended.
-  void await_on_thread(std::weak_ptr<call> one);
+  void await_on_thread(std::weak_ptr<call> open_call);
 
   pid_t process_;
   std::shared_ptr<detail::client_worker> worker_;  // guarded by the GIL; null: closed
