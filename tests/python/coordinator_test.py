@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The coordinator in a Python process: its options, page and recording, and hosting by task 0."""
 
+import inspect
 import os
 import pathlib
 import re
@@ -70,6 +71,10 @@ class Options(PythonTest):
         self.assertEqual(names, EVERY_OPTION.keys() | OF_FILES)
         for name in names:
             self.assertIn(f"``{name}", coxswain.CoordinatorOptions.__doc__)
+
+    def test_the_keywords_of_a_client_are_its_options(self):
+        keywords = inspect.signature(coxswain.Client).parameters
+        self.assertEqual(set(keywords), set(coxswain._native.Options.names()))
 
     def test_the_written_options_are_those_of_the_program(self):
         for path, text in written().items():

@@ -22,25 +22,13 @@ class Mailbox:
     def take(self) -> list[tuple[int, Any, BaseException | None]]: ...
 
 class Options:
-    address: str
-    task: int | None
-    recoverable: bool | None
-    num_tasks: int | None
-    job: str
-    attempt: int | None
-    token: str
-    label: str
-    any: bool
-    member: str
-    placement: list[str]
-    incarnation: int | None
-    connect_timeout: Any
-    fence_after: Any
-    spin: Any
     def __init__(self, address: str) -> None: ...
     @staticmethod
     def from_environment(address: str) -> Options: ...
-    def use_tls(self, ca: str, cert: str, key: str, peer_uri_prefix: str) -> None: ...
+    @staticmethod
+    def names() -> list[str]: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
 
 class Grant: ...
 

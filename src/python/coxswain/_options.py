@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["detect"]
 
-# Options for which None means the default.
-_PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
-          "connect_timeout", "spin", "any", "member", "placement")
-_TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
+_OPTIONS = tuple(_native.Options.names())
+_TLS = tuple(name for name in _OPTIONS if name.startswith("tls_"))
 
 # What is read of COXSWAIN_...
 _VARIABLES = ("address", "task_id", "num_tasks", "job", "attempt", "token", "token_file", "member",
@@ -29,20 +27,20 @@ def _apply(options: _native.Options, settings: dict) -> _native.Options:
         settings["any"] = True
     if settings.get("any"):
         options.task = settings.get("task")
-    for name in ("address", *_PLAIN):
-        if settings.get(name) is not None:
-            setattr(options, name, settings[name])
+    given = {name: settings[name] for name in _OPTIONS if settings.get(name) is not None}
     if "fence_after" in settings:
-        options.fence_after = settings["fence_after"]
+        given["fence_after"] = settings["fence_after"]  # None is without limit
     if any(settings.get(name) for name in _TLS):
-        options.use_tls(*(str(settings.get(name) or "") for name in _TLS))
+        given |= {name: str(settings.get(name) or "") for name in _TLS}
+    for name, value in given.items():
+        setattr(options, name, value)
     return options
 
 
 def options_of(address: str | None, settings: dict) -> _native.Options:
     """Without an address, the environment's values, overridden by the settings; with one, of these
     only the credentials."""
-    unknown = settings.keys() - {*_PLAIN, *_TLS, "fence_after", "address"}
+    unknown = settings.keys() - set(_OPTIONS)
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     if address is None:

@@ -2,15 +2,14 @@
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
+#include "python/native/option_values.hpp"
 
-#include "coxswain/client/options.hpp"
+#include "coxswain/client/option_rows.hpp"
 #include "coxswain/client/process_environment.hpp"
 #include "coxswain/launch/detection.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace coxswain::python {
 namespace {
@@ -54,44 +53,12 @@ void bind_options(py::module_& into) {
       .def_static(
           "from_environment",
           [=](py::object const& at) { return client_options::from_environment(address_in(at)); })
-      .def_property_readonly("num_tasks", [](client_options const& o) { return o.num_tasks; })
-      .def_property_readonly("task", [](client_options const& o) { return o.task; });
-  using o = client_options;
-  setting(
-      options_class, "address", [](o& of, std::string value) { of.address = std::move(value); },
-      [](o const& of) { return of.address; });
-  setting(
-      options_class, "task", [](o& of, std::optional<task_id> value) { of.task = value; },
-      [](o const& of) { return of.task; });
-  setting(options_class, "recoverable",
-          [](o& of, std::optional<bool> value) { of.recoverable = value; });
-  setting(options_class, "num_tasks",
-          [](o& of, std::optional<std::uint32_t> value) { of.num_tasks = value; });
-  setting(options_class, "job", [](o& of, std::string value) { of.job = std::move(value); });
-  setting(options_class, "attempt",
-          [](o& of, std::optional<std::uint64_t> value) { of.attempt = value; });
-  setting(options_class, "token", [](o& of, std::string value) { of.token = std::move(value); });
-  setting(
-      options_class, "any", [](o& of, bool value) { of.any = value; },
-      [](o const& of) { return of.any; });
-  setting(options_class, "member", [](o& of, std::string value) { of.member = std::move(value); });
-  setting(options_class, "placement",
-          [](o& of, std::vector<std::string> value) { of.placement = std::move(value); });
-  setting(options_class, "label", [](o& of, std::string value) { of.label = std::move(value); });
-  setting(options_class, "incarnation",
-          [](o& of, std::optional<incarnation> value) { of.incarnation = value; });
-  setting(options_class, "connect_timeout",
-          [](o& of, timeout value) { of.connect_timeout = value.value; });
-  setting(options_class, "fence_after", [](o& of, timeout value) { of.fence_after = value.value; });
-  setting(options_class, "spin", [](o& of, timeout value) { of.spin = value.value; });
-  define(options_class, "use_tls",
-         [](o& of, std::string authorities, std::string certificate, std::string key,
-            std::string peer_uri_prefix) {
-           of.tls.ca = std::move(authorities);
-           of.tls.cert = std::move(certificate);
-           of.tls.key = std::move(key);
-           of.tls.peer_uri_prefix = std::move(peer_uri_prefix);
-         });
+      .def_static("names", [] {
+        std::vector<std::string> names;
+        each_client_option([&](auto const& row, auto) { names.emplace_back(row.name); });
+        return names;
+      });
+  each_client_option([&](auto const& row, auto part) { offer_option(options_class, row, part); });
   into.def("detect", [](py::object const& launcher) {
     return detected(argument<std::string>({"launcher", 0}, launcher));
   });
