@@ -1,8 +1,12 @@
 // One call of each operation: its arguments reach the coordinator, and its result comes back.
 
 #include "coxswain/core/model/operations.hpp"
+#include "coxswain/client/option_rows.hpp"
 #include "tests/c/fixture.hpp"
 
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -182,6 +186,7 @@ std::vector<row> const rows{
        return std::to_string(code(coxswain_cancel_barrier(c, c_string("b"), 0)));
      },
      "9"},
+    {"reset", [](coxswain_client* c) { return std::to_string(code(coxswain_reset(c))); }, "9"},
     {"report_progress",
      [](coxswain_client* c) { return outcome_text(coxswain_report_progress(c, 7)); }, "OK"},
     {"why", [](coxswain_client* c) { return result<coxswain_wait_list*>(coxswain_why, c); },
@@ -196,8 +201,7 @@ std::set<std::string_view> const elsewhere{
     "frozen", "remove_tree", "watch_tasks",  "next_epoch", "epoch_members"};
 
 // The C API has none.
-std::set<std::string_view> const missing{"reset", "inspect", "watch_events", "exchange_topology",
-                                         "grant"};
+std::set<std::string_view> const missing{"inspect", "watch_events", "exchange_topology", "grant"};
 
 template <class... Args>
 void expect_all(std::type_identity<std::variant<Args...>>) {
@@ -225,6 +229,15 @@ BOOST_AUTO_TEST_CASE(each_operation_takes_its_arguments_and_gives_its_result) {
 
 BOOST_AUTO_TEST_CASE(each_operation_of_the_core_is_known_here) {
   expect_all(std::type_identity<core::request>{});
+}
+
+BOOST_AUTO_TEST_CASE(each_option_of_a_client_is_a_field) {
+  std::ifstream in{COXSWAIN_C_HEADER};
+  std::string const header{std::istreambuf_iterator{in}, {}};
+  each_client_option([&](auto const& row, auto) {
+    std::regex const field{" " + std::string{row.name} + "(_ms|_us)?;"};
+    BOOST_TEST(std::regex_search(header, field), row.name);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -90,6 +90,8 @@ client_options options_of(coxswain_client_options const* given) {
   options.any = stated.any;
   options.member = view_of(stated.member);
   options.placement = placement_of(view_of(stated.placement));
+  if (stated.has_attempt) options.attempt = stated.attempt;
+  if (stated.fence_after_ms != 0) options.fence_after = timeout_of(stated.fence_after_ms);
   return options;
 }
 
@@ -187,6 +189,10 @@ coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms) {
 
 coxswain_status* coxswain_leave_to_return(coxswain_client* client) {
   return outcome_of([&] { job_of(client).leave(leave_options{}.with_returning()); });
+}
+
+coxswain_status* coxswain_reset(coxswain_client* client) {
+  return outcome_of([&] { job_of(client).reset(); });
 }
 
 coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,

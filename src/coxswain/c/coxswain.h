@@ -100,6 +100,11 @@ typedef struct coxswain_client_options {
   bool any;
   coxswain_string member;
   coxswain_string placement;
+
+  bool has_attempt;
+  uint64_t attempt;        // the launcher's restart count; that of the coordinator must not differ
+  int64_t fence_after_ms;  // how long without a message until all calls fail; 0: the default, see
+                           // client_options::fence_after
 } coxswain_client_options;
 
 // Opens a session, retrying while the coordinator is unreachable. If `options` is NULL they are
@@ -148,6 +153,11 @@ coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms);
 // it does not join within the coordinator's return timeout (10 min) the task fails.
 // INVALID_ARGUMENT (the task is not recoverable; the session continues), else as coxswain_leave.
 coxswain_status* coxswain_leave_to_return(coxswain_client* client);
+
+// Clears the error of this recoverable task, which has failed, so that it may join again.
+// FAILED_PRECONDITION: it has not failed, or the job has, or the job is elastic. ABORTED: another
+// incarnation of it has failed.
+coxswain_status* coxswain_reset(coxswain_client* client);
 
 // Declares this task failed; the job fails, unless the task is recoverable. INVALID_ARGUMENT: the
 // code is OK or invalid.
