@@ -207,8 +207,6 @@ class kv_store {
     return after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
   }
 
-  void save(auto& a) const;
-  void load(auto& a);
   result<changed> set(std::string const& key, std::string&& value,
                       std::optional<task_id> const& owner, key_maker const& by = {});
   entries::iterator add(std::string const& key);

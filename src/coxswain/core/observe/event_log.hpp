@@ -87,8 +87,6 @@ class event_log {
   static constexpr std::size_t job_failure = 3;  // after the severities
   static constexpr std::size_t histories = 4;
 
-  void save(auto& a) const;
-  void load(auto& a);
   // The one with `key_`.
   [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number);
   static lines::node_type fold(run& all, history& of);

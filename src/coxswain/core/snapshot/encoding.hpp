@@ -15,6 +15,7 @@
 #include "coxswain/core/kernel/roster.hpp"
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/model/records.hpp"
+#include "coxswain/core/snapshot/is_loading.hpp"
 
 #include <boost/container/small_vector.hpp>
 #include <boost/container/vector.hpp>
@@ -191,6 +192,21 @@ template <>
 inline constexpr bool is_shared<bytes> = true;
 template <holder Who>
 inline constexpr bool is_shared<held_bytes<Who>> = true;
+
+// The fields of that number, one for each element of a container. `describe(element)` writes one,
+// or reads one into a T, which `keep` then stores.
+template <class T>
+void each(auto& a, std::uint32_t number, auto& container, auto describe, auto keep) {
+  if constexpr (is_loading<decltype(a)>) {
+    while (a.is_next(number)) {
+      T element{};
+      describe(element);
+      keep(std::move(element));
+    }
+  } else {
+    for (auto const& element : container) describe(element);
+  }
+}
 
 // The fields of a T, const or not: they are described once, for saving and for loading.
 template <class T, class Of>

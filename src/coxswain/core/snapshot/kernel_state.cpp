@@ -41,9 +41,9 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
   a(1, s.free_);
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(2)) {
-      slot& slot = s.slots_.emplace_back();
-      a(2, slot);
-      s.size_ += slot.thing ? 1 : 0;
+      slot& one = s.slots_.emplace_back();
+      a(2, one);
+      s.size_ += one.thing ? 1 : 0;
     }
     std::vector<bool> seen(s.slots_.size());
     for (std::uint32_t const index : s.free_) {
@@ -61,11 +61,11 @@ void slot_map<Id, T>::fields(auto& a, auto& s) {
 void open_requests::fields(auto& a, auto& s) {
   if constexpr (is_loading<decltype(a)>) {
     while (a.is_next(1)) {
-      std::pair<request_id, parked> entry;
-      a(1, entry);
-      bool const is_last = s.slots_.empty() || entry.first > s.slots_.back().id;
+      std::pair<request_id, parked> one;
+      a(1, one);
+      bool const is_last = s.slots_.empty() || one.first > s.slots_.back().id;
       a.check(is_last, "open requests are not in order");
-      s.add(entry.first, std::move(entry.second));
+      s.add(one.first, std::move(one.second));
     }
   } else {
     s.each(
@@ -91,7 +91,7 @@ void roster::fields(auto& a, auto& s) {
     a.check(size <= a.num_tasks(), "there are more tasks than the job has");
     s.tasks_ = std::vector<task>(size);
   }
-  for (auto& task : s.tasks_) a(3, task);
+  for (auto& one : s.tasks_) a(3, one);
   if constexpr (is_loading<decltype(a)>) s.count_all();
 }
 
@@ -123,61 +123,44 @@ void event_log::run::fields(auto& a, auto& s) {
   }
 }
 
-void event_log::save(auto& a) const {
-  std::unordered_map<run const*, std::uint64_t> numbers;
-  for (history const& of : histories_) {
-    a.item(2, [&] {
-      a.members(of.bytes, of.dropped);
-      for (auto const& [number, loaded] : of.lines) {
-        a.item(3, [&, &number = number, &loaded = loaded] {
-          a.members(number, loaded.at, loaded.what);
-          auto const [at, is_new] = numbers.try_emplace(loaded.group.get(), numbers.size() + 1);
-          if (!is_new) return a(4, at->second);
-          auto const latest = runs_.find(loaded.group->key);
-          a(5, *loaded.group);
-          a(6, latest != runs_.end() && latest->second == loaded.group);
-        });
-      }
-    });
-  }
-}
-
-void event_log::load(auto& a) {
-  std::vector<std::shared_ptr<run>> groups;
-  for (history& of : histories_) {
-    a.item(2, [&] {
-      a.members(of.bytes, of.dropped);
-      while (a.is_next(3)) {
-        a.item(3, [&] {
-          std::uint64_t number{};
-          std::uint64_t known{};
-          line loaded{};
-          a.members(number, loaded.at, loaded.what, known);
-          a.check(known <= groups.size(), "an event is like one that is not there");
-          if (known == 0) {
-            bool is_latest{};
-            loaded.group = groups.emplace_back(std::make_shared<run>());
-            a(5, *loaded.group);
-            a(6, is_latest);
-            if (is_latest) runs_[loaded.group->key] = loaded.group;
-          } else {
-            loaded.group = groups[known - 1];
-          }
-          bool const is_last = of.lines.empty() || of.lines.rbegin()->first < number;
-          a.check(is_last, "events are not in order");
-          of.lines.emplace_hint(of.lines.end(), number, std::move(loaded));
-        });
-      }
-    });
-  }
-}
-
+// A run is written with its first line; later lines have its place among the runs.
 void event_log::fields(auto& a, auto& s) {
   a(1, s.last_);
-  if constexpr (is_loading<decltype(a)>) {
-    s.load(a);
-  } else {
-    s.save(a);
+  std::vector<std::shared_ptr<run>> groups;              // that were read
+  std::unordered_map<run const*, std::uint64_t> places;  // of those that were written
+  auto const describe = [&](auto& numbered) {
+    auto& [number, shown] = numbered;
+    std::uint64_t place{};
+    if constexpr (!is_loading<decltype(a)>) {
+      auto const [at, is_new] = places.try_emplace(shown.group.get(), places.size() + 1);
+      if (!is_new) place = at->second;
+    }
+    a.members(number, shown.at, shown.what, place);
+    if constexpr (is_loading<decltype(a)>) {
+      a.check(place <= groups.size(), "an event is like one that is not there");
+      shown.group = place > 0 ? groups[place - 1] : groups.emplace_back(std::make_shared<run>());
+    }
+    if (place > 0) return;
+    a(5, *shown.group);
+    auto const latest = s.runs_.find(shown.group->key);
+    bool is_latest = latest != s.runs_.end() && latest->second == shown.group;
+    a(6, is_latest);
+    if constexpr (is_loading<decltype(a)>) {
+      if (is_latest) s.runs_[shown.group->key] = shown.group;
+    }
+  };
+  for (auto& history : s.histories_) {
+    a.item(2, [&] {
+      a.members(history.bytes, history.dropped);
+      each<std::pair<std::uint64_t, line>>(
+          a, 3, history.lines, [&](auto& numbered) { a.item(3, [&] { describe(numbered); }); },
+          [&](auto numbered) {
+            bool const is_last =
+                history.lines.empty() || history.lines.rbegin()->first < numbered.first;
+            a.check(is_last, "events are not in order");
+            history.lines.insert(history.lines.end(), std::move(numbered));
+          });
+    });
   }
 }
 

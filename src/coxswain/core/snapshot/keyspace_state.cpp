@@ -24,83 +24,57 @@ void change_log::fields(auto& a, auto& s) {
     s.last_ -= all.size();
     for (auto& [key, value] : all) s.add(key, std::move(value));
   } else {
-    s.each_after(s.last_ - s.size_, [&](key_change const& change) {
-      a.item(2, [&] { a.members(change.key, change.value); });
+    s.each_after(s.last_ - s.size_, [&](key_change const& one) {
+      a.item(2, [&] { a.members(one.key, one.value); });
       return true;
     });
   }
 }
 
 // The owner of an ephemeral key is a task, or one that has ended, by its place among those.
-void kv_store::save(auto& a) const {
-  for (auto const& [owner, _] : owned_) a.item(2, [&, of = owner] { a(1, of); });
-  std::unordered_map<ephemeral_keys const*, std::uint64_t> ended;
-  for (auto const& lost : ended_) {
-    a.item(3, [&] { a(1, lost->owner); });
-    ended.emplace(lost.get(), ended.size() + 1);
-  }
-  for (auto const& [key, stored] : entries_) {
-    a.item(4, [&, &name = key, &held = stored] {
-      a.members(name, held.value, held.version);
-      if (held.has_ended()) {
-        a(5, ended.at(held.ephemeral));
-      } else {
-        a(4, held.owner());
-      }
-      a(6, held.made_by.self);
-      a(7, held.made_by.task);
-    });
-  }
-}
-
-void kv_store::load(auto& a) {
-  while (a.is_next(2)) {
-    a.item(2, [&] {
-      task_id owner;
-      a(1, owner);
-      owned_[owner] = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, false, {}});
-    });
-  }
-  std::vector<ephemeral_keys*> ended;
-  while (a.is_next(3)) {
-    a.item(3, [&] {
-      task_id owner;
-      a(1, owner);
-      auto keys = std::make_unique<ephemeral_keys>(ephemeral_keys{owner, true, {}});
-      ended.push_back(keys.get());
-      ended_.push_back(std::move(keys));
-    });
-  }
-  while (a.is_next(4)) {
-    a.item(4, [&] {
-      std::string key;
-      a(1, key);
-      a.check(entries_.empty() || entries_.rbegin()->first < key, "keys are not in order");
-      auto const at = add(key);
-      a(2, at->second.value);
-      a(3, at->second.version);
-      bytes_ += at->second.value.size();
-      std::optional<task_id> owner;
-      std::uint64_t place{};
-      a(4, owner);
-      a(5, place);
-      a(6, at->second.made_by.self);
-      a(7, at->second.made_by.task);
-      bool const is_known = (!owner || owned_.contains(*owner)) && place <= ended.size();
-      a.check(is_known, "the owner of a key is not known");
-      if (owner) give(at, *owned_.at(*owner));
-      if (place != 0 && !owner) give(at, *ended[place - 1]);
-    });
-  }
-}
-
 void kv_store::fields(auto& a, auto& s) {
+  using keys_ptr = std::unique_ptr<ephemeral_keys>;
   a(1, s.waiter_);
-  if constexpr (is_loading<decltype(a)>) {
-    s.load(a);
-  } else {
-    s.save(a);
-  }
+  each<std::pair<task_id, keys_ptr>>(
+      a, 2, s.owned_, [&](auto& owned) { a.item(2, [&] { a(1, owned.first); }); },
+      [&](auto owned) {
+        owned.second = std::make_unique<ephemeral_keys>(ephemeral_keys{owned.first, false, {}});
+        s.owned_.insert(std::move(owned));
+      });
+  each<keys_ptr>(
+      a, 3, s.ended_,
+      [&](auto& keys) {
+        if constexpr (is_loading<decltype(a)>)
+          keys = std::make_unique<ephemeral_keys>(ephemeral_keys{{}, true, {}});
+        a.item(3, [&] { a(1, keys->owner); });
+      },
+      [&](auto keys) { s.ended_.push_back(std::move(keys)); });
+  std::unordered_map<ephemeral_keys const*, std::uint64_t> places;
+  for (auto const& keys : s.ended_) places.emplace(keys.get(), places.size() + 1);
+  std::optional<task_id> owner;
+  std::uint64_t place{};
+  each<named_entry>(
+      a, 4, s.entries_,
+      [&](auto& named) {
+        auto& [key, held] = named;
+        owner = held.has_ended() ? std::nullopt : held.owner();
+        place = held.has_ended() ? places.at(held.ephemeral) : 0;
+        a.item(4, [&, &name = key, &held = held] {
+          a.members(name, held.value, held.version, owner, place, held.made_by.self,
+                    held.made_by.task);
+        });
+      },
+      [&](auto named) {
+        bool const is_last = s.entries_.empty() || s.entries_.rbegin()->first < named.first;
+        a.check(is_last, "keys are not in order");
+        bool const is_known = (!owner || s.owned_.contains(*owner)) && place <= s.ended_.size();
+        a.check(is_known, "the owner of a key is not known");
+        auto const at = s.add(named.first);
+        at->second = std::move(named.second);
+        s.bytes_ += at->second.value.size();
+        if (owner) s.give(at, *s.owned_.at(*owner));
+        if (place > 0 && !owner) s.give(at, **(s.ended_.begin() + (place - 1)));
+      });
   a(6, s.waiters_);
   a(7, s.changes_);
   if constexpr (is_loading<decltype(a)>) {
@@ -116,7 +90,7 @@ void fields(auto& a, maybe_const<joint_gets::get> auto& x) {
 void joint_gets::fields(auto& a, auto& s) {
   a.members(s.last_, s.gets_, s.woken_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [_, get] : s.gets_) s.memory_->add(get.bytes);
+    for (auto const& [_, one] : s.gets_) s.memory_->add(one.bytes);
   }
 }
 
@@ -130,10 +104,10 @@ void key_watches::fields(auto& a, auto& s) {
 void queues::fields(auto& a, auto& s) {
   a.members(s.number_, s.waiter_, s.queues_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [name, queue] : s.queues_) {
-      s.items_ += queue.items.size();
-      s.waiting_ += queue.waiters.size();
-      s.memory_->add(queue.items.size() * overhead(name));
+    for (auto const& [name, one] : s.queues_) {
+      s.items_ += one.items.size();
+      s.waiting_ += one.waiters.size();
+      s.memory_->add(one.items.size() * overhead(name));
     }
   }
 }
@@ -141,7 +115,7 @@ void queues::fields(auto& a, auto& s) {
 void leases::fields(auto& a, auto& s) {
   a(1, s.all_);
   if constexpr (is_loading<decltype(a)>) {
-    for (auto const& [item, lease] : s.all_) s.index(item, lease);
+    for (auto const& [item, one] : s.all_) s.index(item, one);
   }
 }
 
@@ -163,9 +137,9 @@ void multi_get_verbs::load(state_reader& from) {
 void queue_verbs::save(state_writer& to) const { fields(to, *this); }
 void queue_verbs::load(state_reader& from) {
   fields(from, *this);
-  for (auto const& [_, lease] : leases_.all()) {
-    if (session* const owner = sessions_.find(lease.owner)) {
-      sessions_.hold(*owner, leases::cost(lease.queue));
+  for (auto const& [_, one] : leases_.all()) {
+    if (session* const owner = sessions_.find(one.owner)) {
+      sessions_.hold(*owner, leases::cost(one.queue));
     }
   }
 }
@@ -176,10 +150,10 @@ void key_watch_verbs::load(state_reader& from) { fields(from, *this); }
 void locks::save(state_writer& to) const { fields(to, *this); }
 void locks::load(state_reader& from) {
   fields(from, *this);
-  for (auto const& [name, held] : held_) {
-    owned_.emplace(held.owner, name);
+  for (auto const& [name, one] : held_) {
+    owned_.emplace(one.owner, name);
     memory_.add(cost(name));
-    if (session* const owner = sessions_.find(held.owner)) sessions_.hold(*owner, cost(name));
+    if (session* const owner = sessions_.find(one.owner)) sessions_.hold(*owner, cost(name));
   }
 }
 
