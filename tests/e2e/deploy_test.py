@@ -237,15 +237,19 @@ class Scripts(unittest.TestCase):
         # Slurm reads no settings after the first command.
         self.assertLess(text.rindex("#SBATCH"), text.index("\nset "))
 
-    def test_the_image_installs_the_package_with_its_dependencies(self):
+
+class Image(EndToEnd):
+
+    def test_the_image_has_the_self_contained_program(self):
         text = (DEPLOY / "Dockerfile").read_text()
-        steps = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
-        self.assertLessEqual({step.split()[0] for step in steps},
-                             {"FROM", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"})
-        build, image = text.split("\nFROM debian:12-slim\n")
-        self.assertIn("\nFROM debian:12 AS build\n", build)
-        self.assertTrue(build.rstrip().endswith("&& cpack -D CPACK_COMPONENTS_ALL=program"))
-        self.assertIn("apt-get install --yes --no-install-recommends /tmp/coxswain_*.deb", image)
+        build, image = text.split("\nFROM busybox:1.37-glibc\n")
+        self.assertIn("-DCOXSWAIN_SELF_CONTAINED=ON", build)
+        self.assertTrue(build.rstrip().endswith("--component program --prefix /image/usr"))
+        self.assertIn("COPY --from=build /image /\nUSER nobody\n", image)
+        check, = re.findall(r"^HEALTHCHECK CMD (.*)$", image, re.MULTILINE)
+        self.serve(1)
+        check = check.replace("127.0.0.1:8476", self.at["COXSWAIN_ADDRESS"])
+        self.succeed(*json.loads(check)[1:])
 
 
 class Observability(EndToEnd):
