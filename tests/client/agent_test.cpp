@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_without_a_reason_is_no_coordinators) {
 
   lab.say(t0, goodbye(errc::ok, "", false));
 
-  BOOST_TEST(lab.out() == "hello | open | close");
+  BOOST_TEST(lab.out() == "open | close");
   BOOST_TEST(!lab.a.over());
   lab.a.advance(t0 + 300s);
   BOOST_TEST(contains(end_of(lab).message(), "a Goodbye without a reason"));

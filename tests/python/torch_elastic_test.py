@@ -37,7 +37,7 @@ class Agent(threading.Thread):
         self.ended = None    # the exception, or "well"
         self.seconds = None  # of the exit barrier
         self.now = threading.Condition()
-        self.order = None
+        self.given = None    # the last order
         self.start()
 
     def run(self):
@@ -120,7 +120,7 @@ class Agent(threading.Thread):
         while True:
             with self.now:
                 self.now.wait(0.005)
-                order = self.order
+                order = self.given
             if order == "end":
                 return False
             if order is not None:
@@ -139,7 +139,7 @@ class Agent(threading.Thread):
 
     def order(self, order):
         with self.now:
-            self.order = order
+            self.given = order
             self.now.notify()
 
     def joined(self, size, after):
