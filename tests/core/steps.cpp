@@ -307,7 +307,7 @@ class play {
 
 }  // namespace
 
-rows::rows(std::initializer_list<row> all, std::source_location where) {
+rows::rows(std::initializer_list<row> all, boost::source_location where) {
   using namespace boost::unit_test;
   for (row const& one : all) {
     framework::current_auto_test_suite().add(

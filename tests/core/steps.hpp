@@ -19,10 +19,11 @@
 
 #include "tests/core/cluster.hpp"
 
+#include <boost/assert/source_location.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <utility>
 
@@ -48,7 +49,7 @@ struct row {
 class rows {
  public:
   rows(std::initializer_list<row> all,
-       std::source_location where = std::source_location::current());
+       boost::source_location where = BOOST_CURRENT_LOCATION);
 };
 
 }  // namespace coxswain::test
