@@ -48,8 +48,7 @@ struct row {
 // Makes a test case of each row, in the suite where it is defined.
 class rows {
  public:
-  rows(std::initializer_list<row> all,
-       boost::source_location where = BOOST_CURRENT_LOCATION);
+  rows(std::initializer_list<row> all, boost::source_location where = BOOST_CURRENT_LOCATION);
 };
 
 }  // namespace coxswain::test
