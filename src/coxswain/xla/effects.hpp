@@ -27,7 +27,7 @@ struct reply {
   bool says_only_alive{};  // it follows from no earlier input
 };
 
-// Requests a sign of life from the client: `xla_service::pong`.
+// Asks the client to show that it is alive; `xla_service::pong` takes its answer.
 struct ping {
   connection_id to;
 };
