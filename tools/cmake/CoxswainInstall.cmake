@@ -65,6 +65,9 @@ if(TARGET coxswain_python)
   set(COXSWAIN_PYTHON_DIR
     lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/${kind}
     CACHE STRING "Where in the prefix the Python package is installed")
+  # The modules for other Pythons that were built in this directory before (tools/release).
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/python/coxswain DESTINATION ${COXSWAIN_PYTHON_DIR}
+    COMPONENT python FILES_MATCHING PATTERN "_native.*.so" PATTERN __pycache__ EXCLUDE)
   install(TARGETS coxswain_python
     LIBRARY DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain COMPONENT python)
   get_target_property(modules coxswain_python COXSWAIN_MODULES)

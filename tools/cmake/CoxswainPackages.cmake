@@ -4,7 +4,7 @@ find_program(GZIP gzip)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME coxswain)
 if(NOT CPACK_PACKAGE_CONTACT)
-  set(CPACK_PACKAGE_CONTACT "The Coxswain authors <coxswain@localhost>")
+  set(CPACK_PACKAGE_CONTACT "The Coxswain authors <authors@coxswain.invalid>")
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "coordination service for distributed jobs")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -38,6 +38,8 @@ if(TARGET coxswain_python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-coxswain)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+    "${CMAKE_CURRENT_LIST_DIR}/python3-coxswain/postinst;${CMAKE_CURRENT_LIST_DIR}/python3-coxswain/prerm")
   # The extension is for one version of Python.
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
     "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_minor})")
