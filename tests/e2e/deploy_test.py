@@ -111,6 +111,56 @@ class Manifests(EndToEnd):
         self.assertEqual(self.detected(env), {
             "address": f"{coordinator}:8476", "task": 3, "num_tasks": job["completions"], "attempt": 2})
 
+    def overlay(self):
+        """The overlay of the README."""
+        text, = re.findall(r"```yaml\n(.*?)```", (DEPLOY / "README.md").read_text(), re.DOTALL)
+        return text, yaml.safe_load(text)
+
+    def test_the_overlay_of_the_readme_changes_what_the_base_has(self):
+        base, = self.manifests("kustomization.yaml")
+        _, overlay = self.overlay()
+        manifest, = [one for name in base["resources"] for one in self.manifests(name)]
+        self.assertEqual((base["apiVersion"], base["kind"]), (overlay["apiVersion"], overlay["kind"]))
+        self.assertEqual((manifest["apiVersion"], manifest["kind"]), ("jobset.x-k8s.io/v1alpha2", "JobSet"))
+        self.assertNotIn("namespace", manifest["metadata"])
+        container = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+        self.assertEqual(overlay["images"][0]["name"], container["image"])
+        secret = next(one["valueFrom"]["secretKeyRef"] for one in container["env"] if one["name"] == "COXSWAIN_TOKEN")
+        self.assertEqual(overlay["secretGenerator"], [{"name": secret["name"], "files": [secret["key"]]}])
+
+        self.assertEqual(overlay["patches"][0]["target"], {"kind": "JobSet"})
+        for change in yaml.safe_load(overlay["patches"][0]["patch"]):
+            *path, last = [int(one) if one.isdigit() else one for one in change["path"].split("/")[1:]]
+            place = manifest
+            for one in path:
+                place = place[one]
+            self.assertEqual((change["op"], type(place[last])), ("replace", type(change["value"])))
+            place[last] = change["value"]
+
+        self.assert_number_of_tasks(manifest, 64)
+
+    def assert_number_of_tasks(self, manifest, count):
+        job = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]
+        self.assertEqual((job["completions"], job["parallelism"]), (count, count))
+        self.assertIn({"name": "COXSWAIN_NUM_TASKS", "value": str(count)},
+                      job["template"]["spec"]["containers"][0]["env"])
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
+    def test_kustomize_builds_the_overlay_of_the_readme(self):
+        text, overlay = self.overlay()
+        (self.directory / "kustomization.yaml").write_text(text)
+        (self.directory / "token").write_text("pull")
+        shutil.copytree(DEPLOY, self.directory / overlay["resources"][0])
+
+        done = subprocess.run(["kubectl", "kustomize", self.directory], capture_output=True, text=True, timeout=LIMIT)
+
+        self.assertEqual(done.returncode, 0, done.stderr)
+        secret, manifest = yaml.safe_load_all(done.stdout)
+        self.assertEqual(secret["data"], {"token": "cHVsbA=="})
+        self.assertEqual({one["metadata"]["namespace"] for one in (secret, manifest)}, {"research"})
+        self.assertIn("image: registry.example/train:v7\n", done.stdout)
+        self.assert_number_of_tasks(manifest, 64)
+
     def test_the_aichor_operator_sets_all_values(self):
         manifest, = self.manifests("aichor.yaml")
         count = manifest["spec"]["types"]["Worker"]["count"]
