@@ -66,7 +66,7 @@ void life_signs::beat(time_point now, task_session& s, client const& from) {
       core::in_words(heartbeat_timeout_) +
       ": set both to the same time (heartbeat_timeout_seconds of jax.distributed.initialize, "
       "--heartbeat-timeout); until then, pings keep the task alive";
-  effects_.push_back(std::move(slow));
+  effects_.emplace_back(std::move(slow));
 }
 
 std::optional<time_point> life_signs::next_deadline() const {
