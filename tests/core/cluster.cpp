@@ -1,6 +1,9 @@
 #include "tests/core/cluster.hpp"
 
+#include "coxswain/core/kernel/text.hpp"
+
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 namespace coxswain::test {
@@ -713,6 +716,11 @@ std::string cluster::log() { return std::exchange(log_, {}); }
 std::string cluster::state_of(std::uint32_t task) const {
   auto const s = look();
   return s.tasks[task].suspect ? "suspect" : std::string{name(s.tasks[task].state)};
+}
+
+std::string cluster::since() const {
+  auto const at = look().state.since;
+  return at ? core::in_words(std::chrono::milliseconds{at->unix_ms}) : "unknown";
 }
 
 std::string cluster::error() const {

@@ -286,6 +286,8 @@ class cluster {
   [[nodiscard]] std::string state_of(std::uint32_t task) const;  // "connected", "suspect", ...
   // "step 7, 3 s old", "step 7, 60 s old, overdue", or "none".
   [[nodiscard]] std::string progress_of(std::size_t task) const;
+  // When the state of the job began: "14 s" after the start, or "unknown".
+  [[nodiscard]] std::string since() const;
   // "none", or the causes: "task 0: INTERNAL: boom; task 1: ..."
   [[nodiscard]] std::string error() const;
 

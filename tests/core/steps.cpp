@@ -121,6 +121,9 @@ class play {
     if (what == "done") return c_->logic().done() ? "yes" : "no";
     if (what == "state") return c_->state_of(static_cast<std::uint32_t>(std::stoul(all.at(1))));
     if (what == "goodbye") return c_->goodbye(client(all.at(1)));
+    if (what == "headline") return c_->look().state.headline;
+    if (what == "blamed") return c_->look().state.tasks;
+    if (what == "since") return c_->since();
     if (what == "last-round") return c_->last_round();
     if (what == "pushed") return c_->pushed_error(client(all.at(1)));
     if (what == "endings") return c_->endings(client(all.at(1)));

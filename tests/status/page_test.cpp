@@ -31,7 +31,8 @@ BOOST_FIXTURE_TEST_CASE(probes_report_liveness_and_readiness, page_harness) {
   auto const all = get("/healthz?verbose");
   BOOST_TEST(has(all.body,
                  "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n[+]journal ok\n"
-                 "[+]job ok\n"));
+                 "[+]job '"));
+  BOOST_TEST(has(all.body, "Nothing has joined 0 s after the start\n"));
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 

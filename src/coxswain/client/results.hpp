@@ -28,6 +28,7 @@ using core::barrier_progress;
 
 // client::inspect: a picture of the job at one moment, and what it consists of.
 using job_status = core::snapshot;
+using core::job_state;
 using task_status = core::snapshot::task;
 using barrier_status = core::snapshot::barrier;
 using finished_round = core::snapshot::finished_round;

@@ -3,6 +3,7 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/model/operations.hpp"
+#include "coxswain/core/observe/headline.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -300,6 +301,10 @@ std::optional<share_kind> coordinator::share_of(connection_id who) const {
 }
 statistics const& coordinator::counts() const { return all_->kernel.tally; }
 bool coordinator::job_has_started() const noexcept { return all_->joins.job_has_started(); }
+job_state coordinator::state(time_point now) const {
+  std::uint64_t steps{};
+  return headline{*all_, now, steps}.state();
+}
 snapshot coordinator::look(time_point now) const { return all_->pictures.look(now); }
 why_answer coordinator::why(time_point now) const {
   std::uint64_t steps{};

@@ -120,6 +120,9 @@ class coordinator {
   // Whether the job has started: all tasks have been joined at the same time.
   [[nodiscard]] bool job_has_started() const noexcept;
 
+  // How the job is: what `look` has as its state, but not the rest.
+  [[nodiscard]] job_state state(time_point now) const;
+
   // A snapshot of the whole job.
   [[nodiscard]] snapshot look(time_point now) const;
 

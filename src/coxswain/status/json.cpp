@@ -123,6 +123,15 @@ json::value object_of(core::why_answer::wait const& w) {
   return made;
 }
 
+// Not `tasks`, which are those of the job.
+void add_state(json::object& to, core::job_state const& state) {
+  to["headline"] = state.headline;
+  to["state"] = status_page::name_of(state.what);
+  to["since"] = state.since ? json::value(rfc3339(*state.since)) : json::value();
+  to["state_tasks"] = state.tasks;
+  to["state_tasks_cut"] = state.tasks_cut;
+}
+
 }  // namespace
 
 json::value milliseconds_of(std::optional<duration> d) {
@@ -179,6 +188,13 @@ std::string_view name_of(core::why_answer::kind kind) {
   return "unknown";
 }
 
+std::string_view name_of(core::job_state::kind kind) {
+  constexpr std::array<std::string_view, 10> names{
+      "unknown",   "running",     "slow",   "waiting", "deadlock",
+      "gathering", "not_started", "failed", "stopped", "over"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
 json::value object_of(core::snapshot::task const& t) {
   json::value step;
   std::optional<duration> age;
@@ -224,8 +240,12 @@ json::value object_of(core::why_answer const& answer) {
   for (auto const& w : answer.waits) waits.push_back(object_of(w));
   json::value stuck;
   if (!answer.stuck.empty()) stuck = answer.stuck;
-  return json::object{
-      {"stuck", std::move(stuck)}, {"waits", std::move(waits)}, {"more", answer.more}};
+  json::object all;
+  add_state(all, answer.state);
+  all["stuck"] = std::move(stuck);
+  all["waits"] = std::move(waits);
+  all["more"] = answer.more;
+  return all;
 }
 
 json::object object_of(core::event const& e) {
@@ -263,9 +283,11 @@ json::object summary_of(core::snapshot const& picture) {
                    {"error", why_failed},
                    {"leases", array_of(picture.leases)},
                    {"relays_more", picture.more_relays}};
+  add_state(all, picture.state);
   for (auto& [name, value] : members_of(picture)) {
     bool const is_left_out = value.is_null() || name == "error" || name == "next_task" ||
-                             name == "more_barriers" || name == "more_relays";
+                             name == "job_state" || name == "more_barriers" ||
+                             name == "more_relays";
     if (!is_left_out) all.emplace(name, std::move(value));
   }
   return all;

@@ -35,6 +35,7 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 // "barrier", "get_all", "round_failed".
 [[nodiscard]] std::string_view name_of(core::event_kind kind);
 [[nodiscard]] std::string_view name_of(core::snapshot::kind kind);
+[[nodiscard]] std::string_view name_of(core::job_state::kind kind);
 [[nodiscard]] std::string_view name_of(core::why_answer::kind kind);
 
 [[nodiscard]] json::value object_of(core::snapshot::task const& t);

@@ -18,6 +18,7 @@ core::snapshot::barrier without_times(core::snapshot::barrier b) {
 }
 
 core::why_answer without_times(core::why_answer why) {
+  why.state = {};  // the summary has the same
   for (auto& w : why.waits) {
     w.age = {};
     w.remaining.reset();

@@ -109,6 +109,18 @@ void add_version(families& to, std::string const& version) {
   to.add({{"version", version}}, 1);
 }
 
+void add_state(families& to, core::job_state const& state) {
+  using kind = core::job_state::kind;
+  to.gauges("job_state", "1 for the state of the job, 0 for all others.");
+  for (auto i = static_cast<int>(kind::running); i <= static_cast<int>(kind::over); ++i) {
+    auto const what = static_cast<kind>(i);
+    to.add({{"state", std::string{name_of(what)}}}, what == state.what ? 1 : 0);
+  }
+  if (!state.since) return;
+  to.gauge("job_state_since_timestamp_seconds", "When the state of the job began, in Unix time.",
+           static_cast<double>(state.since->unix_ms) / 1000);
+}
+
 void add_tasks(families& to, core::snapshot const& job) {
   std::array<std::uint64_t, 6> by_state{};
   std::uint64_t suspect = 0;
@@ -164,6 +176,7 @@ void add_trouble(families& to, core::snapshot const& job) {
 }
 
 void add_job(families& to, core::snapshot const& job) {
+  add_state(to, job.state);
   add_tasks(to, job);
   add_trouble(to, job);
   to.gauge("job_failed", "1 if the job has failed.", job.error ? 1 : 0);

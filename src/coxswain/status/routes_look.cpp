@@ -94,13 +94,12 @@ std::string routes::leader_text(question const& q) {
 // Only a reader learns the details.
 std::string routes::job_health(question const& q) {
   auto const job = picture_.look(q.now);
-  auto const why = picture_.why(q.now);
-  bool const may_read = gate_.role_of(q.asked).has_value();
-  auto const trouble = [&](std::string const& what, std::string const& details) {
-    return "[!]job '" + job->job + "' " + what + (may_read ? ": " + details : "") + "\n";
-  };
-  if (job->error) return trouble("failed", job->error->cause.why.text());
-  return why->stuck.empty() ? "[+]job ok\n" : trouble("stuck", why->stuck);
+  using kind = core::job_state::kind;
+  auto const what = job->state.what;
+  bool const is_trouble =
+      what == kind::failed || what == kind::deadlock || what == kind::waiting || what == kind::slow;
+  return (is_trouble ? "[!]job '" : "[+]job '") + job->job + "' " +
+         (gate_.role_of(q.asked) ? job->state.headline : std::string{name_of(what)}) + "\n";
 }
 
 http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) {

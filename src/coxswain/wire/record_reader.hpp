@@ -212,6 +212,9 @@ inline void complete(status& read) {
 inline void complete(core::snapshot::task& read) noexcept {
   if (read.returns_by && read.returns_by->unix_ms == unstated_unix_ms) read.returns_by.reset();
 }
+inline void complete(core::job_state& read) noexcept {
+  if (read.since && read.since->unix_ms == unstated_unix_ms) read.since.reset();
+}
 inline void complete(job_error& read) noexcept {
   read.later_count = std::max<std::uint64_t>(read.later_count, read.later.size());
 }

@@ -8,6 +8,17 @@ from coxswain._code import Code
 
 
 @dataclass(frozen=True)
+class JobState:
+    """How the job is."""
+
+    state: str  # "running", "slow", "waiting", "deadlock", "gathering", "not_started", ...
+    headline: str  # the same as a sentence
+    since: str | None  # RFC 3339; None: not known
+    tasks: str  # that are missing or to blame, as in "3,17-24"
+    tasks_cut: int  # number of tasks omitted there
+
+
+@dataclass(frozen=True)
 class BarrierStatus:
     """An open round."""
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Union
 from coxswain import _native
 from coxswain._code import Code
 from coxswain._status import (
-    BarrierStatus, ElasticState, FinishedRound, Leadership, LeasedItem, Relay, Spare, Straggler,
-    round_of)
+    BarrierStatus, ElasticState, FinishedRound, JobState, Leadership, LeasedItem, Relay, Spare,
+    Straggler, round_of)
 
 if TYPE_CHECKING:
     import datetime
@@ -215,6 +215,7 @@ class JobStatus:
     leases: tuple[LeasedItem, ...]  # the first ones, in the order of their pushes
     leader: Leadership | None  # None: the job has no standbys
     elastic: ElasticState | None
+    state: JobState
     keys: int
     key_bytes: int
     sessions: int
@@ -286,6 +287,7 @@ class Why:
     waits: tuple[Wait, ...]
     more: int  # waits that are not listed
     stuck: str  # the deadlocked tasks, and why; empty: none
+    state: JobState
 
 
 @dataclass(frozen=True)
@@ -409,14 +411,14 @@ def process_change_of(raw) -> ProcessChange:
 
 def status_of(raw) -> JobStatus:
     (job, coordinator, version, uptime, tasks, barriers, error, rounds, stragglers, spares, relays,
-     leases, leader, elastic, *rest) = raw
+     leases, leader, elastic, state, *rest) = raw
     return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
                      tuple(BarrierStatus(*one) for one in barriers), job_error_of(error),
                      tuple(map(round_of, rounds)), tuple(Straggler(*one) for one in stragglers),
                      tuple(Spare(*one) for one in spares), tuple(Relay(*one) for one in relays),
                      tuple(LeasedItem(*one) for one in leases),
                      None if leader is None else Leadership(*leader),
-                     None if elastic is None else ElasticState(*elastic), *rest)
+                     None if elastic is None else ElasticState(*elastic), JobState(*state), *rest)
 
 
 def wait_of(raw) -> Wait:
@@ -426,8 +428,8 @@ def wait_of(raw) -> Wait:
 
 
 def why_of(raw) -> Why:
-    waits, more, stuck = raw
-    return Why(tuple(map(wait_of, waits)), more, stuck)
+    waits, more, stuck, state = raw
+    return Why(tuple(map(wait_of, waits)), more, stuck, JobState(*state))
 
 
 def topology_of(raw) -> Topology:

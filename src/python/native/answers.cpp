@@ -209,6 +209,12 @@ py::object given(core::snapshot::leadership const& leadership) {
   return py::make_tuple(text(address), term, lag_entries, lag_bytes, seconds(lag));
 }
 
+py::object given(core::job_state const& state) {
+  return py::make_tuple(text(status_page::name_of(state.what)), text(state.headline),
+                        state.since ? py::object{text(rfc3339(*state.since))} : py::none(),
+                        text(state.tasks), state.tasks_cut);
+}
+
 py::object given(core::snapshot::elastic_state const& state) {
   auto const& [epoch, tasks_min, tasks_max, tasks_wanted, ending, over, ready, age] = state;
   return py::make_tuple(epoch, tasks_min, tasks_max, tasks_wanted, text(ending), over, ready,
@@ -236,19 +242,19 @@ py::object given(core::snapshot const& whole) {
                key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
                leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task,
-               leader, spares, spares_waiting, relays, more_relays, elastic, leases] = whole;
+               leader, spares, spares_waiting, relays, more_relays, elastic, leases, state] = whole;
   static_cast<void>(next_task);  // there is no further page
   return py::make_tuple(
       text(job), coordinator.value, text(version), seconds(uptime), tuple_of(tasks),
       tuple_of(barriers), given(error), tuple_of(rounds), tuple_of(stragglers), tuple_of(spares),
-      tuple_of(relays), tuple_of(leases), given(leader), given(elastic), keys, key_bytes, sessions,
-      waiting_gets, waiting_pops, queued_items, leased_items, memory_bytes, memory_bytes_max,
-      more_barriers, more_relays, spares_waiting, waiting_key_watches, locks_held, waiting_locks,
-      stuck_tasks, deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
+      tuple_of(relays), tuple_of(leases), given(leader), given(elastic), given(state), keys,
+      key_bytes, sessions, waiting_gets, waiting_pops, queued_items, leased_items, memory_bytes,
+      memory_bytes_max, more_barriers, more_relays, spares_waiting, waiting_key_watches, locks_held,
+      waiting_locks, stuck_tasks, deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
 }
 
 py::object given(core::why_answer const& why) {
-  return py::make_tuple(tuple_of(why.waits), why.more, text(why.stuck));
+  return py::make_tuple(tuple_of(why.waits), why.more, text(why.stuck), given(why.state));
 }
 
 py::object given(process_update const& result) {

@@ -32,6 +32,7 @@ py::object given(job_error const& what);
 py::object given(core::task_progress const& progress);
 py::object given(core::snapshot::leadership const& leadership);
 py::object given(core::snapshot::elastic_state const& state);
+py::object given(core::job_state const& state);
 template <class Value>
 py::object given(std::optional<Value> const& value) {
   return value ? given(*value) : py::none();

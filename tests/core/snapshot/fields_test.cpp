@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(every_member_is_a_field) {
 
 BOOST_AUTO_TEST_CASE(every_member_of_a_message_is_in_its_record) {
   expect_all_described<missing_task, barrier_failure, failure, job_error, task_progress,
-                       barrier_progress, snapshot, snapshot::task, snapshot::barrier,
+                       barrier_progress, job_state, snapshot, snapshot::task, snapshot::barrier,
                        snapshot::finished_round, snapshot::straggler, snapshot::leadership,
                        snapshot::spare, snapshot::relay, snapshot::lease, snapshot::elastic_state,
                        alive_answer::task, alive_answer, tasks_answer, events_answer::entry,

@@ -72,19 +72,35 @@ void add_wrapped(lines& to, std::string_view text, std::size_t columns, std::siz
   }
 }
 
-// The job and its coordinator, whether it answers, and why the job has failed.
+style style_of(core::job_state::kind what) {
+  using kind = core::job_state::kind;
+  switch (what) {
+    case kind::failed: return style::alarm;
+    case kind::deadlock: return style::bad;
+    case kind::waiting:
+    case kind::slow: return style::warning;
+    default: return style::bold;
+  }
+}
+
+// Whether the coordinator answers, how the job is, and what has failed after its failure.
 section headline(job_view const& view, std::size_t columns) {
   auto const& job = view.job;
-  styled_line first{fmt::format("job '{}'", job.job), style::bold};
-  first.add(fmt::format(" at {}   up {}   coordinator {}   {}", view.address, text_of(job.uptime),
-                        job.version, counted(job.sessions, "session")));
-  lines all{std::move(first)};
-  if (job.leader) all.emplace_back(leader_text(*job.leader));
+  constexpr std::size_t lines_of_sentence = 20;
+  lines all;
   if (view.lost) {
     auto const text = fmt::format("NO ANSWER for {}, what follows is from before; tries again. {}",
                                   text_of(view.lost->length), view.lost->why);
     add_wrapped(all, text, columns, 2, style::alarm);
   }
+  if (!job.state.headline.empty()) {
+    add_wrapped(all, job.state.headline, columns, lines_of_sentence, style_of(job.state.what));
+  }
+  styled_line first{fmt::format("job '{}'", job.job), style::bold};
+  first.add(fmt::format(" at {}   up {}   coordinator {}   {}", view.address, text_of(job.uptime),
+                        job.version, counted(job.sessions, "session")));
+  all.push_back(std::move(first));
+  if (job.leader) all.emplace_back(leader_text(*job.leader));
   auto const epoch = job.elastic ? fmt::format("   epoch {}", job.elastic->epoch) : std::string{};
   auto const spares =
       job.spares_waiting == 0 ? std::string{} : "   " + counted(job.spares_waiting, "spare");
@@ -93,9 +109,6 @@ section headline(job_view const& view, std::size_t columns) {
                                size_text(job.memory_bytes_max), counted(job.keys, "key")));
   if (!job.error) return {std::move(all), 1};
   auto const& error = *job.error;
-  add_wrapped(
-      all, fmt::format("THE JOB HAS FAILED: {}: {}", who(error.cause.task), error.cause.why.text()),
-      columns, 6, style::alarm);
   constexpr std::size_t later_shown = 3;
   for (std::size_t i = 0; i < std::min(error.later.size(), later_shown); ++i) {
     auto const& f = error.later[i];
@@ -112,7 +125,8 @@ section missing(job_view const& view, std::size_t columns) {
   auto const& why = view.why;
   auto const count = why.waits.size() + why.more;
   lines all{title("MISSING", count == 0 ? "no call is waiting" : counted(count, "wait"))};
-  if (!why.stuck.empty()) all.emplace_back("  " + why.stuck, style::bad);
+  bool const is_said = view.job.state.what == core::job_state::kind::deadlock;
+  if (!why.stuck.empty() && !is_said) all.emplace_back("  " + why.stuck, style::bad);
   for (auto const& w : why.waits) {
     styled_line line{"  "};
     line.add(what_text(w), style::bold);

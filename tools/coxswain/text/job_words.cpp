@@ -1,6 +1,7 @@
 #include "text/job_words.hpp"
 
 #include "options/units.hpp"
+#include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
 
@@ -35,6 +36,10 @@ std::string tally(std::vector<core::snapshot::task> const& tasks) {
   }
   if (suspects > 0) text += fmt::format(" ({} suspect)", suspects);
   return text;
+}
+
+std::string headline_line(core::job_state const& state) {
+  return state.headline.empty() ? std::string{} : harmless_line(state.headline) + "\n";
 }
 
 std::string who(std::optional<task_id> task) {

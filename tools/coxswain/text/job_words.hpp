@@ -18,6 +18,9 @@ namespace coxswain::tools {
 // "6 connected, 1 failed, 1 never connected (1 suspect)".
 [[nodiscard]] std::string tally(std::vector<core::snapshot::task> const& tasks);
 
+// The sentence that says how the job is, as a line; empty: its coordinator is too old to say it.
+[[nodiscard]] std::string headline_line(core::job_state const& state);
+
 // "task 7", "the job".
 [[nodiscard]] std::string who(std::optional<task_id> task);
 

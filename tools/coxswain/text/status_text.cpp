@@ -134,8 +134,9 @@ std::string relays_text(core::snapshot const& picture) {
 }
 
 std::string status_text(core::snapshot const& picture) {
-  auto text = fmt::format("job '{}', {}: {}\n", picture.job, counted(picture.tasks.size(), "task"),
-                          tally(picture.tasks));
+  auto text = headline_line(picture.state);
+  text += fmt::format("job '{}', {}: {}\n", picture.job, counted(picture.tasks.size(), "task"),
+                      tally(picture.tasks));
   if (picture.error) text += error_text(*picture.error);
   text += fmt::format("coordinator {}, up {}, {}, {} of {} memory\n", picture.version,
                       text_of(picture.uptime), counted(picture.sessions, "session"),

@@ -16,9 +16,11 @@ BOOST_AUTO_TEST_CASE(one_of_a_kind_is_not_plural) {
   picture.queued_items = picture.waiting_pops = picture.waiting_key_watches = 1;
   picture.locks_held = picture.waiting_locks = picture.deadlines_answered = 1;
 
+  picture.state.headline = "Running (85 steps per minute)";
+
   auto const text = status_text(picture);
 
-  BOOST_TEST(text.find("job 'train', 1 task: ") == 0);
+  BOOST_TEST(text.find("Running (85 steps per minute)\njob 'train', 1 task: ") == 0);
   for (auto const* words :
        {", 1 session, ", "\n1 key of 0 B, 1 waiting get\n",
         "\n1 item in queues, 1 waiting pop, 1 watch of keys\n",

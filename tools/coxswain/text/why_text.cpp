@@ -41,9 +41,11 @@ std::string wait_text(wait const& w) {
 }  // namespace
 
 std::string why_text(core::why_answer const& answer) {
-  if (answer.waits.empty()) return "no call is waiting\n";
-  auto text =
-      answer.stuck.empty() ? std::string{"no deadlock\n"} : harmless_line(answer.stuck) + "\n";
+  auto text = headline_line(answer.state);
+  if (answer.waits.empty()) return text + "no call is waiting\n";
+  if (answer.stuck.empty()) text += "no deadlock\n";
+  bool const is_said = answer.state.what == core::job_state::kind::deadlock;
+  if (!answer.stuck.empty() && !is_said) text += harmless_line(answer.stuck) + "\n";
   for (auto const& w : answer.waits) text += "\n" + wait_text(w);
   if (answer.more > 0) text += fmt::format("\nand {} more\n", answer.more);
   return text;

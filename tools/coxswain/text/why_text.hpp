@@ -7,7 +7,7 @@
 
 namespace coxswain::tools {
 
-// The tasks that are stuck, then a paragraph for each wait.
+// How the job is, the tasks that are stuck, then a paragraph for each wait.
 [[nodiscard]] std::string why_text(core::why_answer const& answer);
 
 }  // namespace coxswain::tools

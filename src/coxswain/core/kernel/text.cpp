@@ -75,6 +75,13 @@ task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {
   return out;
 }
 
+std::string in_words(std::vector<task_id> const& tasks) {
+  constexpr std::size_t longest = 256;
+  task_ranges const all = ranges(tasks, longest);
+  return (tasks.size() == 1 ? "task " : "tasks ") + all.text +
+         (all.cut == 0 ? "" : " and " + std::to_string(all.cut) + " more");
+}
+
 bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {

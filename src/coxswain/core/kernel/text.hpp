@@ -33,6 +33,9 @@ struct task_ranges {
 // Sorted tasks as ranges, in at most `bytes_max` bytes.
 [[nodiscard]] task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max = 4096);
 
+// "task 3", "tasks 3,17-24 and 5 more".
+[[nodiscard]] std::string in_words(std::vector<task_id> const& tasks);
+
 // Compares in constant time, wherever the strings differ.
 [[nodiscard]] bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 

@@ -426,6 +426,11 @@ std::vector<std::uint64_t> enrolment::in_order(bool at_start) const {
   return all;
 }
 
+std::optional<time_point> enrolment::begins_at() const {
+  if (!full_since_ || options_.last_call == without_limit) return std::nullopt;
+  return kernel_.credited(*full_since_, options_.last_call);
+}
+
 bool enrolment::has_lost_connection() const { return connected().size() < waiting_.size(); }
 
 void enrolment::renumber(std::map<task_id, task_id> const& moved) {

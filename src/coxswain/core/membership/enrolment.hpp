@@ -49,6 +49,10 @@ class enrolment final : public waiting_concern, public timed_concern {
   [[nodiscard]] std::vector<std::uint64_t> all_waiting() const;
   [[nodiscard]] std::string who(std::uint64_t number) const;
   [[nodiscard]] bool is_connected(std::uint64_t number) const;
+  // The job has not begun, and numbers are given to those that wait when enough of them are there.
+  [[nodiscard]] bool is_gathering() const { return !waiting_.empty() && is_before_start(); }
+  // When the last call ends, if it is open.
+  [[nodiscard]] std::optional<time_point> begins_at() const;
   // Of one that waits, which may resume.
   [[nodiscard]] bool has_lost_connection() const;
   // One that waits becomes the task.

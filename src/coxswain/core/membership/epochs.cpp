@@ -362,6 +362,24 @@ void epochs::take_departures() {
   if (!all_left) end_over(epoch_ends::cause::lost, gone.front());
 }
 
+std::optional<epochs::pause> epochs::present_pause(time_point now) const {
+  if (!options_.elastic || (number_ > 0 && !is_over_)) return std::nullopt;
+  pause p;
+  p.last = number_;
+  if (full_ && options_.last_call != without_limit) {
+    p.begins_at = kernel_.credited(*full_, options_.last_call);
+  }
+  if (number_ == 0) {
+    p.since = kernel_.started;
+    return p;
+  }
+  p.text = ending_;
+  if (!full_) p.text += "; " + waiting_text(now);
+  if (called_) p.since = called_->since;
+  p.missing = unready();
+  return p;
+}
+
 void epochs::show(time_point now, snapshot& in) const {
   if (!options_.elastic) return;
   in.elastic = snapshot::elastic_state{number_,

@@ -50,6 +50,15 @@ class epochs final : public blocking_concern, public timed_concern {
   void time_due(time_point now);
 
   void show(time_point now, snapshot& in) const;
+  // Why there is no epoch: none has begun, or the last one is over.
+  struct pause {
+    std::uint64_t last{};  // zero: none has begun
+    std::string text;      // what its end was, and what the next one waits for
+    std::optional<time_point> since;
+    std::optional<time_point> begins_at;  // the end of the last call, if it is open
+    std::vector<task_id> missing;
+  };
+  [[nodiscard]] std::optional<pause> present_pause(time_point now) const;
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;

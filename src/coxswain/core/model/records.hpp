@@ -30,6 +30,9 @@ template <>
 inline constexpr enumeration<snapshot::kind> enumeration_of<snapshot::kind>{
     snapshot::kind::topology, snapshot::kind::tasks};
 template <>
+inline constexpr enumeration<job_state::kind> enumeration_of<job_state::kind>{
+    job_state::kind::over, job_state::kind::unknown};
+template <>
 inline constexpr enumeration<why_answer::kind> enumeration_of<why_answer::kind>{
     why_answer::last_kind, why_answer::kind::barrier};
 
@@ -560,6 +563,15 @@ inline constexpr auto record_of<snapshot::lease> =
            field<6>("expires_ms", &snapshot::lease::expires, as::milliseconds));
 
 template <>
+inline constexpr auto record_of<job_state> =
+    part(field<1>("kind", &job_state::what),
+           field<2>("headline", &job_state::headline, as::text),
+           field<3>("since_unix_ms", &job_state::since, as::unix_ms),
+           field<4>("utc_offset_s", &job_state::since, as::utc_offset_s),
+           field<5>("tasks", &job_state::tasks, as::text),
+           field<6>("tasks_cut", &job_state::tasks_cut));
+
+template <>
 inline constexpr auto record_of<snapshot> = message<12>("job_status",
            field<1>("job", &snapshot::job, as::text),
            field<2>("coordinator_incarnation", &snapshot::coordinator),
@@ -594,7 +606,8 @@ inline constexpr auto record_of<snapshot> = message<12>("job_status",
            field<34>("relays", &snapshot::relays),
            field<35>("more_relays", &snapshot::more_relays),
            field<36>("leased_items", &snapshot::leased_items),
-           field<37>("leases", &snapshot::leases));
+           field<37>("leases", &snapshot::leases),
+           field<38>("job_state", &snapshot::state));
 
 template <>
 inline constexpr auto record_of<goodbye> = message<13>("goodbye",
@@ -699,7 +712,8 @@ template <>
 inline constexpr auto record_of<why_answer> = message<26>("why",
            field<1>("waits", &why_answer::waits),
            field<2>("more", &why_answer::more),
-           field<3>("stuck", &why_answer::stuck, as::text));
+           field<3>("stuck", &why_answer::stuck, as::text),
+           field<4>("job_state", &why_answer::state));
 
 template <>
 inline constexpr auto record_of<waiting> = message<27>("waiting",

@@ -41,6 +41,28 @@ struct task_progress {
   friend bool operator==(task_progress const&, task_progress const&) = default;
 };
 
+// How the job is, as data and as a sentence (proto: JobState).
+struct job_state {
+  enum class kind : std::uint8_t {
+    unknown,  // its coordinator is older
+    running,
+    slow,
+    waiting,
+    deadlock,
+    gathering,
+    not_started,
+    failed,
+    stopped,
+    over
+  };
+  kind what{};
+  std::string headline;
+  std::optional<wall_time> since;  // when it began, as far as that is known
+  std::string tasks;               // that are missing or to blame, as ranges
+  std::uint32_t tasks_cut{};       // how many `tasks` leaves out
+  friend bool operator==(job_state const&, job_state const&) = default;
+};
+
 // A picture of the whole job at one moment (proto: JobStatus).
 struct snapshot {
   struct task {
@@ -177,6 +199,7 @@ struct snapshot {
   std::uint64_t more_relays{};         // that are not listed
   std::optional<elastic_state> elastic{};
   std::vector<lease> leases{};  // the first ones, in the order in which the items were pushed
+  job_state state{};
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
@@ -289,6 +312,7 @@ struct why_answer {
   std::vector<wait> waits;
   std::uint64_t more{};  // waits that are not listed
   std::string stuck;     // the deadlocked tasks, and why; empty: none
+  job_state state{};
   friend bool operator==(why_answer const&, why_answer const&) = default;
 };
 

@@ -148,6 +148,18 @@ void event_log::drop_oldest(history& of) {
   if (latest != runs_.end() && latest->second == group) runs_.erase(latest);
 }
 
+std::optional<events_answer::entry> event_log::latest(event_kind kind) const {
+  constexpr std::size_t looked_at_max = 1'000;
+  for (std::size_t i = histories; i-- > 0;) {
+    auto const& all = histories_[i].lines;
+    std::size_t looked_at = 0;
+    for (auto l = all.rbegin(); l != all.rend() && looked_at < looked_at_max; ++l, ++looked_at) {
+      if (l->second.what.kind == kind) return shown(l->first, l->second);
+    }
+  }
+  return std::nullopt;
+}
+
 std::size_t event_log::size() const noexcept {
   std::size_t sum = 0;
   for (history const& kept : histories_) sum += kept.lines.size();

@@ -55,6 +55,9 @@ class event_log {
   [[nodiscard]] events_answer since(std::optional<std::uint64_t> after, severity at_least,
                                     std::size_t last_of_each = 0) const;
 
+  // The last one of this kind among the last ones of each severity.
+  [[nodiscard]] std::optional<events_answer::entry> latest(event_kind kind) const;
+
   [[nodiscard]] std::size_t size() const noexcept;
 
   static void fields(auto& a, auto& s);

@@ -2,6 +2,7 @@
 
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/headline.hpp"
 #include "coxswain/core/observe/picture_budget.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ snapshot::barrier picture_verbs::picture(time_point now, snapshot::kind kind, st
 void picture_verbs::handle(call const& c, inspect_args& args) {
   auto const first = args.first_task.value;
   auto const page = [&] {
-    snapshot made = first == 0 ? picture_of_job(c.now) : snapshot{};
+    snapshot made = first == 0 ? picture_of_job(c.now, kernel_.tally.steps) : snapshot{};
     show_tasks(c.now, made, first, options_.page_entries_max);
     kernel_.tally.steps += made.tasks.size() * steps_per_task_shown;
     for (auto const& b : made.barriers) kernel_.tally.steps += 1 + b.expected / tasks_per_step;
@@ -51,7 +52,8 @@ void picture_verbs::handle(call const& c, inspect_args& args) {
 }
 
 snapshot picture_verbs::look(time_point now) const {
-  snapshot all = picture_of_job(now);
+  std::uint64_t steps{};
+  snapshot all = picture_of_job(now, steps);
   show_tasks(now, all, 0, roster_.size());
   return all;
 }
@@ -86,8 +88,9 @@ void picture_verbs::show_tasks(time_point now, snapshot& to, std::uint32_t first
 }
 
 // All but the tasks.
-snapshot picture_verbs::picture_of_job(time_point now) const {
+snapshot picture_verbs::picture_of_job(time_point now, std::uint64_t& steps) const {
   snapshot s;
+  s.state = headline{concerns_, now, steps}.state();
   s.job = options_.job;
   s.coordinator = kernel_.self;
   s.version = options_.version;

@@ -27,7 +27,7 @@ class picture_verbs final : public concern {
   static void fields(auto& a, auto& s) { a(1, s.first_page_); }
 
   // All but the tasks, and those.
-  [[nodiscard]] snapshot picture_of_job(time_point now) const;
+  [[nodiscard]] snapshot picture_of_job(time_point now, std::uint64_t& steps) const;
   void add_open_barriers(time_point now, snapshot& to) const;
   void show_tasks(time_point now, snapshot& to, std::uint32_t first, std::size_t most) const;
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,

@@ -3,6 +3,7 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/headline.hpp"
 #include "coxswain/core/observe/picture_budget.hpp"
 
 #include <algorithm>
@@ -30,14 +31,6 @@ constexpr std::size_t waiting_tasks_per_step = 16;
 
 // Gets and pops of clients without a task that are examined; the others are only counted.
 constexpr std::size_t outsiders_shown_max = waits_reported_max / 2;
-
-// "task 3", "tasks 3,17-24 and 5 more"
-std::string named(std::vector<task_id> const& tasks) {
-  constexpr std::size_t longest = 256;
-  task_ranges const all = ranges(tasks, longest);
-  return (tasks.size() == 1 ? "task " : "tasks ") + all.text +
-         (all.cut == 0 ? "" : " and " + std::to_string(all.cut) + " more");
-}
 
 void add_tasks(why_answer::wait& w, wait_graph const& g, std::vector<task_id> tasks) {
   std::sort(tasks.begin(), tasks.end());
@@ -161,7 +154,7 @@ void why_verbs::report_stuck(wait_graph const& g, std::vector<stuck_call> stuck)
       if (is_there) here.push_back(id);
     }
     std::string const verb = here.size() == 1 ? " is no longer blocked" : " are no longer blocked";
-    if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, named(here) + verb);
+    if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, in_words(here) + verb);
   }
   stuck_reported_ = std::move(stuck);
   stuck_reported_at_ = kernel_.observed();
@@ -201,7 +194,7 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
   bool const only_read = std::all_of(groups.begin(), groups.end(), is_read);
   bool const at_barrier = std::any_of(groups.begin(), groups.end(), is_at_barrier);
   bool const may_be_read = std::any_of(groups.begin(), groups.end(), is_read);
-  std::string text = "deadlock: " + named(all) + (all.size() == 1 ? " is" : " are") +
+  std::string text = "deadlock: " + in_words(all) + (all.size() == 1 ? " is" : " are") +
                      (only_read ? " blocked: " : " blocked on each other: ");
   for (stuck_group const& group : groups) {
     text += (&group == &groups.front() ? "" : ", ") + stuck_text(g, group);
@@ -215,12 +208,12 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
 
 std::string why_verbs::stuck_text(wait_graph const& g, stuck_group const& group) const {
   parked const& p = *group.call;
-  std::string const text = named(group.tasks) + (group.tasks.size() == 1 ? " waits" : " wait");
+  std::string const text = in_words(group.tasks) + (group.tasks.size() == 1 ? " waits" : " wait");
   blocking_concern const& in = *calls_.blocking(p);
   if (calls_.is_read(p)) return text + " " + in.stuck_text(p);
   std::vector<task_id> missing = in.awaited(p);
   std::erase_if(missing, [&](task_id id) { return g.is_able(id); });
-  return text + " " + in.stuck_text(p) + " for " + named(missing);
+  return text + " " + in.stuck_text(p) + " for " + in_words(missing);
 }
 
 void why_verbs::handle(call const& c, why_args&) {
@@ -272,7 +265,26 @@ why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
   add_listed(now, g, a, steps);
   steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
+  a.state = headline{concerns_, now, steps, &g}.state();
   return a;
+}
+
+std::optional<why_verbs::deadlock> why_verbs::known_deadlock(time_point now, wait_graph const* with,
+                                                             std::uint64_t& steps) const {
+  if (stuck_reported_.empty()) return std::nullopt;
+  if (!with) {
+    wait_graph const g = graph_of_waits(now);
+    steps += (g.size() + roster_.size()) / waiting_tasks_per_step;
+    return known_deadlock(now, &g, steps);
+  }
+  auto const stuck = stuck_in(*with);
+  if (stuck.empty()) return std::nullopt;
+  deadlock found{stuck_text(*with, stuck), {}, kernel_.started};
+  for (auto const& [id, _] : stuck) {
+    found.tasks.push_back(id);
+    found.since = std::max(found.since, roster_.at(id).blocked.last_began());
+  }
+  return found;
 }
 
 why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g, why_answer::kind what,

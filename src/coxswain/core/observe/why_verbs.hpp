@@ -12,6 +12,7 @@
 #include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,16 @@ class why_verbs final : public concern {
     if (!stuck_reported_.empty()) plan_review();
   }
   [[nodiscard]] std::size_t stuck_tasks() const noexcept { return stuck_reported_.size(); }
+  // Those that were reported and still are: "deadlock: tasks 0-1 are blocked on each other ...",
+  // and when the last of them began to wait. Makes the graph, and adds what that takes to `steps`,
+  // unless it is given.
+  struct deadlock {
+    std::string text;
+    std::vector<task_id> tasks;
+    time_point since;
+  };
+  [[nodiscard]] std::optional<deadlock> known_deadlock(time_point now, wait_graph const* with,
+                                                       std::uint64_t& steps) const;
 
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
