@@ -139,6 +139,11 @@ export function job(count, changes = {}, beside = {}) {
     type: 'state',
     state: {
       job: 'train-7b',
+      headline: 'Running (85 steps per minute)',
+      state: 'running',
+      since: '2026-11-23T14:03:09.370+00:00',
+      state_tasks: '',
+      state_tasks_cut: 0,
       num_tasks: count,
       coordinator: '53a2aa1f0eb1b769',
       version: '0.1.0',
@@ -271,6 +276,14 @@ export const scenes = {
     Object.assign(message.state.tasks[140], {step: 4179, step_age_ms: 640000, no_progress: true});
     message.state.barriers[0].missing = '17,93,140';
     message.state.barriers[0].arrived = 197;
+    Object.assign(message.state, {
+      headline:
+        "Waiting for tasks 17,93,140: 197 of 200 have been at barrier 'step' for 12 s " +
+        '(times out in 17 s)',
+      state: 'waiting',
+      since: '2026-11-23T14:16:51.100+00:00',
+      state_tasks: '17,93,140',
+    });
     message.why.waits = [
       wait({
         waiting,
@@ -311,6 +324,12 @@ export const scenes = {
       Object.assign(message.state.tasks[number], {state: 'failed', error: {code, message: text}});
     }
     message.state.error = {cause: {task: 93, ...why}, later, later_count: later.length};
+    Object.assign(message.state, {
+      headline: 'Failed at 14:17:03: task 93 was killed by signal 9 (SIGKILL)',
+      state: 'failed',
+      since: '2026-11-23T14:17:03.000+00:00',
+      state_tasks: '93',
+    });
     message.state.barriers = [];
     message.state.rounds[239].outcome = 'INTERNAL';
     message.why.waits = [];
@@ -361,6 +380,11 @@ export const scenes = {
         remaining_ms: 236000,
       }),
     );
+    Object.assign(message.state, {
+      headline: stuck.replace('deadlock', 'Deadlock'),
+      state: 'deadlock',
+      state_tasks: '0-1',
+    });
     message.why = {stuck, waits: [wait(at('a', 0, 1)), wait(at('b', 1, 0))], more: 0};
     message.events.push(event(3, stuck, {severity: 'warning', kind: 'stuck', at_ms: 830000}));
     return message;
@@ -377,6 +401,9 @@ export const scenes = {
       step_age_ms: null,
     };
     return job(16, {
+      headline: 'Nothing has joined 4 s after the start',
+      state: 'not_started',
+      state_tasks: '0-15',
       tasks: Array.from({length: 16}, (_, number) => task(number, nobody)),
       uptime_ms: 4000,
       keys: 0,

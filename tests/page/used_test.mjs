@@ -483,8 +483,9 @@ test('nothing moves while the job runs (CLS below 0.05)', async () => {
       });
       await frames(page);
     }
-    const {error} = scenes.failed().state;
-    await feed.control({send: update({summary: {error}, tasks: [task(5, {suspect: true})]})});
+    const {error, headline, state} = scenes.failed().state;
+    const summary = {error, headline, state};
+    await feed.control({send: update({summary, tasks: [task(5, {suspect: true})]})});
     await page.locator('#verdict[data-level="bad"]').waitFor();
     await frames(page);
 

@@ -97,12 +97,12 @@ class Page {
     const now = this.now();
     this.job.look(now);
     showHeader(this.job, now);
-    showVerdict(this.job, now, (barrier) => this.tasks.isShowing(barrier));
+    showVerdict(this.job, (barrier) => this.tasks.isShowing(barrier));
     showBarriers(this.job, now, (barrier) => this.tasks.isShowing(barrier));
     showWaits(this.job, now);
     showHosts(this.job, now, this.colours);
     this.tasks.show(now);
-    this.showTitle(now);
+    this.showTitle();
   }
 
   showRounds() {
@@ -124,13 +124,12 @@ class Page {
   }
 
   // The tab says at once how the job is.
-  showTitle(now) {
-    const {level} = verdictOf(this.job, now);
+  showTitle() {
     const [sign, colour] = {
       bad: ['✕ ', 'failed'],
       warn: ['⚠ ', 'suspect'],
       good: ['', 'connected'],
-    }[level];
+    }[levelOf(this.job.facts)];
     document.title = `${sign}${this.job.facts.job} · Coxswain`;
     const circle = `<circle cx="8" cy="8" r="7" fill="${this.colours[colour]}"/>`;
     const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;

@@ -29,108 +29,44 @@ function textOfLeader({address, term, lag_entries: lag, lag_ms: age}) {
   return `${address} · term ${term} · lag ${behind}`;
 }
 
-// How the job is, in one line and a few words. The worst comes first.
-function verdictOf(job, now) {
-  const {facts, why, tasks} = job;
-  const counts = job.counts();
-  const inState = (name) => counts[STATE_NUMBER[name]];
-  if (facts.error) return verdictOfFailure(job);
-  if (why.stuck) return {level: 'warn', title: 'Stuck', why: why.stuck};
-  const [late] = job.overdue(now);
-  if (late) return verdictOfMissing(job, late);
-  if (inState('suspect') > 0) {
-    return verdictOfState(job, 'suspect', 'suspect', 'its connection was lost');
-  }
-  if (inState('stalled') > 0) {
-    const text = 'no step reported within the progress timeout';
-    return verdictOfState(job, 'stalled', 'without progress', text);
-  }
-  const toJoin = inState('never') + inState('connecting');
-  const here = tasks.length - toJoin - inState('returning') - inState('left');
-  if (inState('left') === tasks.length) {
-    return {level: 'good', title: 'Done', why: `${allOf(tasks.length)} left in good order.`};
-  }
-  if (facts.elastic?.epoch === 0) return verdictBeforeFirstEpoch(facts);
-  if (toJoin > 0) {
-    const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} have joined.`;
-    return {level: 'good', title: 'Waiting for tasks to join', why: text};
-  }
-  if (inState('returning') > 0) {
-    const text = `${plural(inState('returning'), 'task')} left and will be started again.`;
-    return {level: 'good', title: 'Waiting for tasks to return', why: text};
-  }
-  const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} are connected.`;
-  return {level: 'good', title: 'Running', why: `${text} None is missing.`};
+// The colour of the banner, by the state of the job; the others are good.
+const LEVELS = {failed: 'bad', deadlock: 'warn', waiting: 'warn', slow: 'warn'};
+
+function levelOf({state}) {
+  return LEVELS[state] ?? 'good';
 }
 
-function allOf(count) {
-  return count === 1 ? 'The task' : `All ${textOfCount(count)} tasks`;
-}
+const PROCESSES_NAMED_MAX = 3;
 
-function verdictBeforeFirstEpoch({elastic, spares_waiting: waiting = 0}) {
-  const {tasks_min: min, tasks_wanted: max} = elastic;
-  const least = min === max ? '' : `${textOfCount(min)} to `;
-  return {
-    level: 'good',
-    title: 'Waiting for the first epoch',
-    why:
-      `It starts with ${least}${plural(max, 'task')}. ` +
-      `Processes waiting to join: ${textOfCount(waiting)}.`,
-  };
-}
-
-function verdictOfFailure(job) {
-  const {cause} = job.facts.error;
-  const process = job.tasks[cause.task]?.process;
-  return {
-    level: 'bad',
-    title: cause.task === null ? 'The job has failed' : `Task ${cause.task} failed`,
-    why: `${process ? `${process} · ` : ''}${textOfError(cause)}`,
-  };
-}
-
-function verdictOfMissing(job, barrier) {
-  const count = barrier.expected - barrier.arrived;
-  const named = rangesOf(barrier.missing).flatMap(([first, last]) =>
-    first === last ? [first] : [],
+// Beside the sentence: since when, and which processes it is about; of a failure all that is known.
+function evidenceOf({facts, tasks}) {
+  const named = rangesOf(facts.state_tasks).flatMap(([first, last]) =>
+    Array.from({length: Math.min(last - first + 1, PROCESSES_NAMED_MAX)}, (_, by) => first + by),
   );
-  const [only] = count === 1 ? named : [];
-  const missing = textOfRanges(barrier.missing, barrier.missing_cut);
-  const process = job.tasks[only]?.process;
-  return {
-    level: 'warn',
-    barrier,
-    title:
-      only === undefined ? `${textOfCount(count)} tasks are missing` : `Task ${only} is missing`,
-    why:
-      `${titleOf(barrier)}: ${textOfCount(barrier.arrived)} of ` +
-      `${plural(barrier.expected, 'task')} arrived; missing ${missing}` +
-      `${process ? ` (${process})` : ''}`,
-  };
-}
-
-function verdictOfState(job, state, inWords, text) {
-  const numbers = [...job.shown.keys()].filter((one) => job.shown[one] === STATE_NUMBER[state]);
-  const [first] = numbers;
-  const count = numbers.length;
-  const {process} = job.tasks[first];
-  const where = process ? ` (${process})` : '';
-  const others = count > 1 ? `; ${plural(count - 1, 'other')} likewise` : '';
-  return {
-    level: 'warn',
-    title: `${count === 1 ? `Task ${first} is` : `${textOfCount(count)} tasks are`} ${inWords}`,
-    why: `Task ${first}${where}: ${text}${others}`,
-  };
+  const processes = named
+    .slice(0, PROCESSES_NAMED_MAX)
+    .map((number) => tasks[number]?.process)
+    .filter(Boolean);
+  return [
+    facts.since && `since ${facts.since.slice(11, 19)}`,
+    processes.join(', '),
+    facts.error && textOfError(facts.error.cause),
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 // Failures are listed in full below; each list may be cut.
-function showVerdict(job, now, isShown) {
-  const {level, title, why, barrier} = verdictOf(job, now);
-  const isOther = byId('verdict-title').textContent !== title;
-  byId('verdict').dataset.level = level;
-  setText(byId('verdict-title'), title);
-  setText(byId('verdict-why'), why);
-  if (isOther) announce(`${title}. ${why}`);
+function showVerdict(job, isShown) {
+  const {headline, state, state_tasks: tasks} = job.facts;
+  const banner = byId('verdict');
+  const evidence = evidenceOf(job);
+  const isOther = banner.dataset.state !== state || banner.dataset.tasks !== tasks;
+  Object.assign(banner.dataset, {level: levelOf(job.facts), state, tasks});
+  setText(byId('verdict-title'), headline);
+  setText(byId('verdict-why'), evidence);
+  if (isOther) announce(`${headline}. ${evidence}`);
+  const barrier = tasks && job.barriers.find(({missing}) => missing === tasks);
   byId('verdict-show').hidden = !barrier;
   if (barrier) updateShowButton(byId('verdict-show'), barrier, isShown(barrier));
   const {error} = job.facts;
