@@ -421,6 +421,11 @@ export const scenes = {
       count,
       {
         rounds,
+        headline:
+          `Waiting for tasks ${LARGE_MISSING}: 9951 of 10000 have been at barrier 'step' for ` +
+          '12 s (times out in 58 s)',
+        state: 'waiting',
+        state_tasks: LARGE_MISSING,
         barriers: [
           barrier({arrived: 9951, expected: count, missing: LARGE_MISSING, age_ms: 12840}),
         ],
@@ -458,7 +463,12 @@ export const scenes = {
         last_task: 8 + ((place * 5) % 8),
       }),
     );
-    return job(16, {rounds: late});
+    return job(16, {
+      headline: 'Slow: waits for b001 (tasks 8-15) 1.5 s of each 2 s step',
+      state: 'slow',
+      state_tasks: '8-15',
+      rounds: late,
+    });
   },
 
   two() {

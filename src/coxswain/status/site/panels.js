@@ -38,7 +38,8 @@ function levelOf({state}) {
 
 const PROCESSES_NAMED_MAX = 3;
 
-// Beside the sentence: since when, and which processes it is about; of a failure all that is known.
+// Below the sentence: since when, which a failure's sentence has, and which processes it is about; of
+// a failure all that is known.
 function evidenceOf({facts, tasks}) {
   const named = rangesOf(facts.state_tasks).flatMap(([first, last]) =>
     Array.from({length: Math.min(last - first + 1, PROCESSES_NAMED_MAX)}, (_, by) => first + by),
@@ -48,7 +49,7 @@ function evidenceOf({facts, tasks}) {
     .map((number) => tasks[number]?.process)
     .filter(Boolean);
   return [
-    facts.since && `since ${facts.since.slice(11, 19)}`,
+    facts.since && !facts.error && `since ${facts.since.slice(11, 19)}`,
     processes.join(', '),
     facts.error && textOfError(facts.error.cause),
   ]
