@@ -38,8 +38,8 @@ function levelOf({state}) {
 
 const PROCESSES_NAMED_MAX = 3;
 
-// Below the sentence: since when, which a failure's sentence has, and which processes it is about; of
-// a failure all that is known.
+// Below the sentence: since when, and which processes it is about; of a failure, whose sentence has
+// its time, all that is known.
 function evidenceOf({facts, tasks}) {
   const named = rangesOf(facts.state_tasks).flatMap(([first, last]) =>
     Array.from({length: Math.min(last - first + 1, PROCESSES_NAMED_MAX)}, (_, by) => first + by),
