@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pathlib
 import re
 import select
 import signal
@@ -198,9 +199,9 @@ class Causes(WithJobs):
         self.assertEqual(code, 202)
 
         self.assertNotEqual(job.wait(), 0, job.output())
-        first, *others = self.last_lines(job)[-2:]
-        self.assertRegex(first, r"^the job was stopped: the coordinator was drained over HTTP by 127\.0\.0\.1$")
-        self.assertRegex(others[0], r"^tasks 0-1 ended with the job: exited with status \d+$")
+        others, cause = self.last_lines(job)[-2:]
+        self.assertRegex(others, r"^tasks 0-1 ended with the job: exited with status \d+$")
+        self.assertRegex(cause, r"^the job was stopped: the coordinator was drained over HTTP by 127\.0\.0\.1$")
 
     def test_a_deadlock(self):
         job, given = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")
@@ -214,8 +215,8 @@ class Causes(WithJobs):
             coxswain fail "out of luck" --code DATA_LOSS; exit 3""")
 
         self.assertEqual(job.code, 3, job.output())
-        self.assertIn("task 1 failed: DATA_LOSS: out of luck", given, job.output())
-        self.assertIn("task 1 ended with the job: exited with status 3", given)
+        self.assertEqual(given[-1], "task 1 failed: DATA_LOSS: out of luck", job.output())
+        self.assertNotIn("task 1 ended", "\n".join(given))
 
     def test_a_task_without_progress(self):
         job, given = self.run_script(2, """coxswain progress 1; [ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null
@@ -240,8 +241,34 @@ class Causes(WithJobs):
 
         self.assertEqual(job.code, 3, job.output())
         self.assertEqual(self.last_lines(job)[-2:], [
-            "task 0 failed: exited with status 3 before it had joined",
-            "task 1 ended with the job: killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace"])
+            "task 1 ended with the job: killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace",
+            "task 0 failed: exited with status 3 before it had joined"])
+
+    def test_consequences_of_a_failure_do_not_hide_it(self):
+        """Neither in the events nor on the terminal, where the cause is the last line."""
+        script = '[ $COXSWAIN_TASK_ID = 17 ] && exec "$0" barrier:a "die:$1"; exec "$0" barrier:a barrier:b'
+        for options in ((), ("--log-dir", self.directory / "logs")):
+            with self.subTest(options=options):
+                job = self.run_to_end("coxswain", "run", "-n", 64, *options, "--", "sh", "-c", script,
+                                      BIN / "coxswain-e2e-task", self.directory / f"died-{len(options)}")
+
+                self.assertEqual(job.code, 128 + signal.SIGKILL, job.output())
+                given = job.lines["err"]
+                self.assertLessEqual(len(given), 12, job.output())
+                self.assertEqual(given[-1], "coxswain run: task 17 failed: killed by signal 9 (SIGKILL)")
+                aside = re.search(r"what they wrote to standard error is in (.*)", job.err)[1]
+                if options:
+                    self.assertEqual(aside, str(self.directory / "logs"))
+                    self.assertIn("task 17", (self.directory / "logs/63.log").read_text())
+                else:
+                    lines = pathlib.Path(aside).read_text().splitlines()
+                    self.assertEqual({line.split("]")[0][1:] for line in lines},
+                                     {str(task) for task in range(64) if task != 17})
+                recording = re.search(r"view it with: (coxswain replay .*)", job.err)[1]
+                shown = self.run_to_end(*recording.split())
+                ended = [line for line in shown.lines["out"] if "ended with the job" in line]
+                self.assertEqual(len(ended), 1, shown.output())
+                self.assertIn("[63 like this in ", ended[0])
 
 
 class Output(EndToEnd):

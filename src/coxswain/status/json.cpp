@@ -16,13 +16,13 @@ namespace coxswain::status_page {
 namespace {
 
 constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 23> kinds{
+constexpr std::array<std::string_view, 24> kinds{
     "other",      "joined",      "left",         "failed",
     "suspect",    "back",        "round_failed", "job_failed",
     "waiting",    "refused",     "stalled",      "stopping",
     "stuck",      "no_progress", "joining",      "credentials_replaced",
     "challenged", "ended",       "reset",        "preemption",
-    "topology",   "unstuck",     "restarted"};
+    "topology",   "unstuck",     "restarted",    "ended_with_job"};
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 
@@ -211,6 +211,7 @@ json::value object_of(core::snapshot::task const& t) {
       {"process", t.label},
       {"peer", t.peer},
       {"error", object_of(t.error)},
+      {"ended_with_job", t.ended_with_job},
       {"recoverable", t.recoverable},
       {"returns_by", t.returns_by ? json::value(rfc3339(*t.returns_by)) : json::value()},
       {"step", step},

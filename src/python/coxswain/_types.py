@@ -146,6 +146,7 @@ class Task:
     recoverable: bool
     progress: Progress | None  # of `status`; lists of tasks do not have it
     returns_by: str | None = None  # RFC 3339: it left to return, and fails if it has not by then
+    ended_with_job: bool = False  # it failed because the job had failed or its epoch was over
 
 
 @dataclass(frozen=True)
@@ -394,9 +395,9 @@ def job_error_of(raw) -> JobError | None:
 
 
 def task_of(raw) -> Task:
-    *head, error, recoverable, progress, returns_by = raw
+    *head, error, recoverable, progress, returns_by, ended_with_job = raw
     return Task(*head, None if error is None else Problem(Code(error[0]), error[1]), recoverable,
-                None if progress is None else Progress(*progress), returns_by)
+                None if progress is None else Progress(*progress), returns_by, ended_with_job)
 
 
 def tasks_of(raw) -> TaskList:

@@ -223,10 +223,11 @@ py::object given(core::snapshot::elastic_state const& state) {
 
 py::object given(core::snapshot::task const& task) {
   auto const& [id, state, suspect, self, last_heard, label, peer, error, recoverable, progress,
-               returns_by] = task;
+               returns_by, ended_with_job] = task;
   return py::make_tuple(id.value, text(name(state)), suspect, self.value, seconds(last_heard),
                         text(label), text(peer), problem(error), recoverable, given(progress),
-                        returns_by ? py::object{text(rfc3339(*returns_by))} : py::none());
+                        returns_by ? py::object{text(rfc3339(*returns_by))} : py::none(),
+                        ended_with_job);
 }
 
 py::object given(core::tasks_answer const& tasks) {

@@ -31,6 +31,12 @@ rows const cases{
     {"sessions_that_connect_or_resume_later_get_the_job_error", 2,
      "cut 0; 1 reports boom; observer late; pushes errors late -> 1; resume 0; pushes errors 0 -> "
      "1"},
+    // §5.1.8: a reason that repeats the job's error is not told again.
+    {"a_failure_after_the_jobs_is_a_consequence", 3,
+     "0 reports boom; log ~ task 0 (host0:1000) failed: INTERNAL: boom; "
+     "1 reports 'it saw: the job has failed: task 0 (host0:1000) failed: INTERNAL: boom'; "
+     "log -> 'task 1 (host1:1001) ended with the job'; ended 2 signal 9; "
+     "log -> 'task 2 (host2:1002) ended with the job: ABORTED: signal 9'; state 2 -> failed"},
     {"do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it", 1,
      "observer o; 0 reports boom; pushes errors o -> 1"},
 };
@@ -89,6 +95,29 @@ BOOST_FIXTURE_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_
   for (auto const& one : {barrier, leave, report}) {
     BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
     expect_words(c.text(one), {"task 1 (host1:1001) failed: INTERNAL: boom"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(consequences_are_one_event_and_told_from_their_cause) {
+  cluster c{200};
+  c.report_error(17, errc::internal, "boom");
+  std::string const why = c.text(c.barrier(0, "b"));
+  for (int task = 0; task < 200; ++task) {
+    if (task != 17) c.report_error(task, errc::unknown, why);
+  }
+
+  core::watch_events_args const all{0, core::severity::info, without_limit};
+  auto const asked = c.send(c.observer(), all, without_limit);
+  std::vector<core::events_answer::entry> ended;
+  for (auto const& entry : c.body<core::events_answer>(asked)->entries) {
+    if (entry.what.kind == core::event_kind::ended_with_job) ended.push_back(entry);
+  }
+  BOOST_TEST_REQUIRE(ended.size() == 1u);
+  BOOST_TEST(ended[0].count == 199u);
+  BOOST_TEST(ended[0].tasks == "0-16,18-199");
+  BOOST_TEST((ended[0].what.level == core::severity::info));
+  for (auto const& task : c.look().tasks) {
+    BOOST_TEST(task.ended_with_job == (task.id.value != 17));
   }
 }
 

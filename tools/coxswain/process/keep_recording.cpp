@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -25,11 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t recordings_kept = 20;
+constexpr std::string_view recording_extension = ".recording";
+constexpr std::string_view output_extension = ".log";
+constexpr std::size_t files_kept = 20;  // of each kind
 
-// The directory of recordings without a given name: the state directory, or if that cannot be used,
-// the one for temporary files.
-fs::path recordings_directory() {
+// The state directory, or if that cannot be used, the one for temporary files.
+fs::path kept_directory() {
   auto const directory = state_directory();
   std::error_code problem;
   bool const is_new = fs::create_directories(directory, problem);
@@ -39,18 +43,23 @@ fs::path recordings_directory() {
   return problem ? fs::path{"/tmp"} : temporary;
 }
 
-// Removes all but the newest recordings without a given name.
-void remove_oldest(fs::path const& directory) {
+std::string new_path(std::string_view extension) {
+  return (kept_directory() / fmt::format("coxswain-{:%Y%m%dT%H%M%S}-{}{}",
+                                         fmt::localtime(std::time(nullptr)), ::getpid(), extension))
+      .string();
+}
+
+void remove_oldest(std::string_view extension) {
   std::vector<std::pair<fs::file_time_type, fs::path>> all;
   std::error_code problem;
-  for (fs::directory_iterator i{directory, problem}; !problem && i != fs::directory_iterator{};
-       i.increment(problem)) {
+  for (fs::directory_iterator i{kept_directory(), problem};
+       !problem && i != fs::directory_iterator{}; i.increment(problem)) {
     auto const name = i->path().filename().string();
-    if (!name.starts_with("coxswain-") || !name.ends_with(".recording")) continue;
+    if (!name.starts_with("coxswain-") || !name.ends_with(extension)) continue;
     all.emplace_back(i->last_write_time(problem), i->path());
   }
   std::sort(all.begin(), all.end(), std::greater{});
-  for (auto i = recordings_kept; i < all.size(); ++i) fs::remove(all[i].second, problem);
+  for (auto i = files_kept; i < all.size(); ++i) fs::remove(all[i].second, problem);
 }
 
 }  // namespace
@@ -58,19 +67,24 @@ void remove_oldest(fs::path const& directory) {
 void log_failure(status const& of_recording) { spdlog::error("{}", of_recording.message()); }
 
 void keep_recording(std::string const& recording) {
-  auto const directory = recordings_directory();
-  auto const path = (directory / fmt::format("coxswain-{:%Y%m%dT%H%M%S}-{}.recording",
-                                             fmt::localtime(std::time(nullptr)), ::getpid()))
-                        .string();
+  auto const path = new_path(recording_extension);
   try {
     server::recording_file file{path, &log_failure};
     file.write(recording);
     if (!file.finish().ok()) return;
-    remove_oldest(directory);
+    remove_oldest(recording_extension);
     spdlog::warn("wrote recording '{0}'; view it with: coxswain replay {0}", path);
   } catch (error const& problem) {
     spdlog::warn("{}", problem.outcome().message());
   }
+}
+
+kept_output keep_output() {
+  auto path = new_path(output_extension);
+  int const opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (opened < 0) return {};
+  remove_oldest(output_extension);
+  return {std::move(path), std::make_shared<net::descriptor const>(opened)};
 }
 
 }  // namespace coxswain::tools

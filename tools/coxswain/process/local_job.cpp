@@ -5,6 +5,7 @@
 #include "options/units.hpp"
 #include "process/jax_environment.hpp"
 #include "process/job_registry.hpp"
+#include "process/keep_recording.hpp"
 #include "process/torch_environment.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -115,6 +116,7 @@ void local_job::note(core::event const& what) {
   if (what.kind == kind::job_failed) {
     if (what.text.find("exited with status") != what.text.npos) blame_deadlock();
     is_decided_ = true;
+    if (what.task) set_aside_errors(*what.task);
   }
   if (what.kind == kind::joined && is_all && std::exchange(has_failed_join_, false)) {
     first_cause_.clear();
@@ -127,6 +129,19 @@ void local_job::note(core::event const& what) {
     first_cause_ = "the job could not start: " + what.text;
     has_failed_join_ = true;
   }
+}
+
+// The others fail because of it, and what they print would hide the cause.
+void local_job::set_aside_errors(task_id but_of) {
+  auto const spared = fmt::format("[{}] ", name_of(but_of.value));
+  if (!options_.log_directory.empty()) {
+    errors_aside_ = options_.log_directory;
+    return output_.set_aside_errors(spared, nullptr);
+  }
+  auto kept = keep_output();
+  if (!kept.file) return;
+  errors_aside_ = std::move(kept.path);
+  output_.set_aside_errors(spared, std::move(kept.file));
 }
 
 // The calls of deadlocked tasks time out, and their programs end because of it.

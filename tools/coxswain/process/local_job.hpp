@@ -77,6 +77,11 @@ class local_job {
   // were deadlocked. Empty: none of these.
   [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
 
+  // Where the errors are that processes wrote after the failure of another; empty: there are none.
+  [[nodiscard]] std::string errors_after_failure() const {
+    return output_.has_set_aside() ? errors_aside_ : std::string{};
+  }
+
   [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
 
   // The first process that ended badly, in the order in which we saw it. None if that was because
@@ -88,6 +93,7 @@ class local_job {
   [[nodiscard]] local_job_options completed(local_job_options options);
   void note(core::event const& what);
   void blame_deadlock();
+  void set_aside_errors(task_id but_of);
   void start_relay(asio::io_context& io);
   // Processes are numbered like their tasks; those of spares follow.
   [[nodiscard]] bool is_spare(std::uint32_t process) const { return process >= endings_.size(); }
@@ -131,6 +137,7 @@ class local_job {
   bool coordinator_runs_{true};
   int interrupts_{};
   output_relay output_;
+  std::string errors_aside_;  // the file or directory of those that come after a failure
   struct member {
     std::unique_ptr<child_process> process;
     bool runs{};

@@ -22,6 +22,8 @@ constexpr std::size_t read_bytes_max = 64 * 1024;
 // More than a pipe holds. A process that escaped from its group may continue to write for ever.
 constexpr int last_reads_max = 64;
 
+constexpr std::size_t bytes_aside_max = std::size_t{64} << 20;
+
 // Our output may be non-blocking because another process that shares it set that.
 void wait_writable(int fd) {
   pollfd waited{fd, POLLOUT, 0};
@@ -42,8 +44,13 @@ std::thread start_without_signals(asio::io_context& io) {
 }  // namespace
 
 output_relay::stream::stream(asio::io_context& io, net::descriptor from, int into,
-                             std::string prefix, std::shared_ptr<net::descriptor const> second)
-    : pipe{io, from.release()}, to{into}, lines{std::move(prefix)}, copy{std::move(second)} {
+                             std::string before_lines,
+                             std::shared_ptr<net::descriptor const> second)
+    : pipe{io, from.release()},
+      to{into},
+      prefix{std::move(before_lines)},
+      lines{prefix},
+      copy{std::move(second)} {
   pipe.native_non_blocking(true);
 }
 
@@ -62,6 +69,14 @@ void output_relay::pass_on(net::descriptor from, int to, std::string prefix,
     asio::co_spawn(io_, relay(streams_.begin()), asio::detached);
   };
   asio::post(io_, std::move(begin));
+}
+
+void output_relay::set_aside_errors(std::string spared_prefix,
+                                    std::shared_ptr<net::descriptor const> into) {
+  asio::post(io_, [this, spared = std::move(spared_prefix), file = std::move(into)] {
+    spared_prefix_ = spared;
+    aside_ = file;
+  });
 }
 
 void output_relay::finish() {
@@ -90,7 +105,7 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
     if (is_empty ? is_finishing_ : count <= 0) break;
     if (is_empty) continue;
     lines.clear();
-    write_copy(*s, {bytes.data(), static_cast<std::size_t>(count)});
+    write_to(s->copy.get(), {bytes.data(), static_cast<std::size_t>(count)});
     s->lines.feed({bytes.data(), static_cast<std::size_t>(count)}, lines);
     write(*s, lines);
   }
@@ -101,12 +116,22 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
 }
 
 // Whatever becomes of it: a full disk does not end the job.
-void output_relay::write_copy(stream const& s, std::string_view bytes) {
-  while (s.copy && !bytes.empty()) {
-    auto const count = ::write(s.copy->value(), bytes.data(), bytes.size());
+void output_relay::write_to(net::descriptor const* file, std::string_view bytes) {
+  while (file && !bytes.empty()) {
+    auto const count = ::write(file->value(), bytes.data(), bytes.size());
     if (count < 0 && errno != EINTR) return;
     bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
+}
+
+bool output_relay::is_set_aside(stream const& s) const {
+  return spared_prefix_ && s.to == STDERR_FILENO && s.prefix != *spared_prefix_;
+}
+
+void output_relay::write_aside(std::string_view lines) {
+  auto const room = bytes_aside_max - std::min<std::size_t>(bytes_aside_, bytes_aside_max);
+  write_to(aside_.get(), lines.substr(0, room));
+  bytes_aside_ += lines.size();
 }
 
 // Once.
@@ -117,6 +142,7 @@ void output_relay::report_lost_output(int why) {
 }
 
 void output_relay::write(stream const& s, std::string const& lines) {
+  if (is_set_aside(s)) return write_aside(lines);
   std::string_view left{lines};
   while (!left.empty()) {
     auto const count = ::write(s.to, left.data(), left.size());

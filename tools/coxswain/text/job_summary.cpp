@@ -50,20 +50,22 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   if (cause.empty()) {
     cause = fmt::format("task {} failed: {}", first->value, endings.at(first->value)->text());
   }
-  std::string text = fmt::format("{}{}\n", prefix, harmless_lines(cause));
   std::map<std::pair<bool, ending>, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {
-    if (!is_bad(endings[task])) continue;
-    bool const is_reported =
-        task_id{task} == first && cause.find(endings[task]->text()) != cause.npos;
-    if (!is_reported) others[{job.ended_with_job(task), *endings[task]}].emplace_back(task);
+    bool const is_cause = task_id{task} == first && job.first_cause().empty();
+    if (is_cause || !is_bad(endings[task])) continue;
+    others[{job.ended_with_job(task), *endings[task]}].emplace_back(task);
   }
+  std::string text;
   for (auto const& [how, tasks] : others) {
     text +=
         fmt::format("{}task{} {} {}: {}\n", prefix, tasks.size() == 1 ? "" : "s", ranges_of(tasks),
                     how.first ? "ended with the job" : "ended", how.second.text());
   }
-  return text;
+  if (auto const where = job.errors_after_failure(); !where.empty()) {
+    text += fmt::format("{}what they wrote to standard error is in {}\n", prefix, where);
+  }
+  return text + fmt::format("{}{}\n", prefix, harmless_lines(cause));
 }
 
 int exit_code_of(local_job const& job) {

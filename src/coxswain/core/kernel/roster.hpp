@@ -49,6 +49,7 @@ struct last_holder {
   origin from;
   std::optional<time_point> heard;  // as it was when its session ended
   status failure;                   // why the task failed; ok: it has not
+  bool ended_with_job{};            // that was because the job had failed or its epoch was over
   alarm return_due;                 // armed while the task is returning
 };
 

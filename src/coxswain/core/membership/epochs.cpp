@@ -171,6 +171,10 @@ std::string epochs::target_text() const {
 
 status epochs::over() const { return fail<&reasons::epoch_is_over>(number_, ending_); }
 
+bool epochs::is_cause_of(status const& why) const {
+  return is_over_ && why.message().find(over().message()) != std::string::npos;
+}
+
 status epochs::no_member() const { return fail<&reasons::not_in_epoch>(number_); }
 
 status epochs::checked(client_message const& message) const {

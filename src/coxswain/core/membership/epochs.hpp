@@ -36,6 +36,9 @@ class epochs final : public blocking_concern, public timed_concern {
   // The present epoch, from the view of this task.
   [[nodiscard]] epoch_answer answer_for(task_id id) const;
 
+  // The epoch is over, and that is what the failure of a member repeats.
+  [[nodiscard]] bool is_cause_of(status const& why) const;
+
   // Members have gone; `why` is none if it left.
   void failed(time_point now, task_id id, status const& why);
   void left(task_id id);

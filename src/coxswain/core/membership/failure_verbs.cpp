@@ -40,6 +40,7 @@ void failure_verbs::handle(call const& c, reset_args& args) {
     return calls_.refuse<&reasons::other_incarnation_failed>(c, kernel_.who(*c.task));
   roster_.set_state(*c.task, task_state::never_connected);
   t.last->failure = {};
+  t.last->ended_with_job = false;
   concerns_.enrolment.vacated(c.now, *c.task);
   kernel_.log_task(severity::info, event_kind::reset, *c.task, {" was reset and may join again"});
   calls_.answer_now(c, calls_.share(status{}), true);
@@ -145,9 +146,11 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   if (!t.is_connected()) return;
   if (t.detached != detachment::none)
     return concerns_.leaves.depart(now, id, t.detached == detachment::returning);
-  kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", why.text()});
+  std::string_view const ended_before = ended_before_failure(why);
+  log_failure(id, why, ended_before);
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->failure = why;
+  t.last->ended_with_job = !ended_before.empty();
   bool const spares_job = t.recoverable && !kernel_.error;
   calls_.end_own_waits(id);
   calls_.end_waits(id, concerns_.alive, {errc::internal, kernel_.has_failed(id, why.text())});
@@ -160,6 +163,24 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   fail_job(now, {id, std::move(why), is_reported});
   concerns_.preemptions.forget(now, id);
   concerns_.joins.answer_claimants(id, calls_.share(kernel_.job_failed(errc::aborted)));
+}
+
+// What had ended before the task failed, so that its failure is a consequence: "job", "epoch" or
+// nothing.
+std::string_view failure_verbs::ended_before_failure(status const& why) const {
+  if (kernel_.error) return "job";
+  return options_.elastic && concerns_.epochs.is_cause_of(why) ? "epoch" : "";
+}
+
+// The reason of a consequence is told unless it only repeats the job's error.
+void failure_verbs::log_failure(task_id id, status const& why, std::string_view ended_before) {
+  if (ended_before.empty())
+    return kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", why.text()});
+  std::string const of_job = kernel_.error ? kernel_.job_failed(why.code()).message() : "";
+  bool const is_known = ended_before == "epoch" || why.message().find(of_job) != std::string::npos;
+  kernel_.log_task(severity::info, event_kind::ended_with_job, id,
+                   {" ended with the ", ended_before, is_known ? "" : ": ",
+                    is_known ? std::string{} : why.text()});
 }
 
 // A recoverable task has failed, and the others continue (§1.4): rounds wait for its

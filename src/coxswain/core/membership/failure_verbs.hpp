@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
 
 namespace coxswain::core {
 
@@ -56,6 +57,8 @@ class failure_verbs final : public concern {
   }
 
   void process_ended(call const& c, task_id task, report_error_args& args);
+  [[nodiscard]] std::string_view ended_before_failure(status const& why) const;
+  void log_failure(task_id id, status const& why, std::string_view ended_before);
   void name_place(task_id task, session const& supervisor);
   void end_session_of_process(time_point now, session_id id);
 

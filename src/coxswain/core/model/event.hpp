@@ -29,13 +29,14 @@ enum class event_kind : std::uint8_t {
   no_progress,  // a task: it has reported no further step for too long
   joining,      // a task: it waits for the others to join
   credentials_replaced,
-  challenged,  // a task: another incarnation asks to join
-  ended,       // a task: its process ended while it joined
-  reset,       // a task that had failed: it may join again
-  preemption,  // a task will be preempted, or the tasks agreed on a step to stop at
-  topology,    // a topology exchange
-  unstuck,     // tasks: their deadlock has ended
-  restarted,   // the coordinator, with its state; or its sessions have resumed since
+  challenged,      // a task: another incarnation asks to join
+  ended,           // a task: its process ended while it joined
+  reset,           // a task that had failed: it may join again
+  preemption,      // a task will be preempted, or the tasks agreed on a step to stop at
+  topology,        // a topology exchange
+  unstuck,         // tasks: their deadlock has ended
+  restarted,       // the coordinator, with its state; or its sessions have resumed since
+  ended_with_job,  // a task: it failed because the job had failed or its epoch was over
 };
 
 struct event {

@@ -484,7 +484,8 @@ inline constexpr auto record_of<snapshot::task> =
            field<9>("recoverable", &snapshot::task::recoverable),
            field<10>("progress", &snapshot::task::progress),
            field<11>("returns_by_unix_ms", &snapshot::task::returns_by, as::unix_ms),
-           field<12>("utc_offset_s", &snapshot::task::returns_by, as::utc_offset_s));
+           field<12>("utc_offset_s", &snapshot::task::returns_by, as::utc_offset_s),
+           field<13>("ended_with_job", &snapshot::task::ended_with_job));
 
 template <>
 inline constexpr auto record_of<snapshot::barrier> =

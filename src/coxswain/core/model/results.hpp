@@ -77,6 +77,7 @@ struct snapshot {
     bool recoverable{};
     std::optional<task_progress> progress{};  // none: it has reported no step
     std::optional<wall_time> returns_by{};    // of one that left to return, if there is a limit
+    bool ended_with_job{};  // it failed because the job had failed or its epoch was over
     friend bool operator==(task const&, task const&) = default;
   };
   // A process that has asked for a task's number and waits for one.

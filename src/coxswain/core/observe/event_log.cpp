@@ -67,7 +67,7 @@ std::optional<event> event_log::add(duration at, event what, std::string_view su
   make_key(key_, what, subject);
   auto const group = run_of(at, number);
   lines::node_type folded;
-  if (++group->count > most_.alike) {
+  if (++group->count > alike_max(what.kind)) {
     folded = fold(*group, of);
     note(group->tasks, what.task);
   }
@@ -75,7 +75,7 @@ std::optional<event> event_log::add(duration at, event what, std::string_view su
   group->lines.push_back(number);
   line const& added = add(of.lines, std::move(folded), number, at, what, group);
   of.bytes += bytes_of(added);
-  bool const is_one_of_many = group->count > most_.alike;
+  bool const is_one_of_many = group->count > alike_max(what.kind);
   if (is_one_of_many && std::has_single_bit(group->count))
     what.text += many_text(shown(number, added));
   while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
@@ -110,6 +110,11 @@ std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t num
     latest->first_at = at;
   }
   return latest;
+}
+
+// Consequences are one line as soon as there are two.
+std::size_t event_log::alike_max(event_kind kind) const {
+  return kind == event_kind::ended_with_job ? std::min<std::size_t>(most_.alike, 1) : most_.alike;
 }
 
 // The line about to be added represents all before it. Returns one of those, if there are any.
@@ -215,7 +220,7 @@ events_answer::entry event_log::shown(std::uint64_t number, line const& l) const
   entry.time = started_.plus(l.at);
   entry.first = l.group->first;
   entry.first_at = l.at;
-  if (l.group->count <= most_.alike) return entry;
+  if (l.group->count <= alike_max(l.what.kind)) return entry;
   entry.count = l.group->count;
   entry.first_at = l.group->first_at;
   std::vector<task_id> about;

@@ -30,7 +30,7 @@ class event_log {
   struct limits {
     std::size_t events{};
     std::size_t bytes{};
-    std::uint64_t alike{};  // more alike events than this become one line
+    std::uint64_t alike{};  // more alike events than this become one line (of consequences: two)
   };
 
   // `started` is when the uptime of the coordinator was zero.
@@ -91,6 +91,7 @@ class event_log {
   static constexpr std::size_t histories = 4;
 
   // The one with `key_`.
+  [[nodiscard]] std::size_t alike_max(event_kind kind) const;
   [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number);
   static lines::node_type fold(run& all, history& of);
   static line const& add(lines& to, lines::node_type&& into, std::uint64_t number, duration at,

@@ -78,7 +78,8 @@ void picture_verbs::show_tasks(time_point now, snapshot& to, std::uint32_t first
                         t.error(),
                         t.recoverable,
                         made,
-                        {}});
+                        {},
+                        t.last && t.last->ended_with_job});
     auto const due = t.last ? deadlines_.when(t.last->return_due) : std::nullopt;
     if (due && *due != time_point::max()) {
       to.tasks.back().returns_by = options_.started.plus(*due - kernel_.started);

@@ -70,7 +70,7 @@ void fields(auto& a, maybe_const<holder_probe> auto& x) {
   a.members(x.by, x.probed, x.probe, x.holder_heard);
 }
 void fields(auto& a, maybe_const<last_holder> auto& x) {
-  a.members(x.session, x.from, x.heard, x.failure, x.return_due);
+  a.members(x.session, x.from, x.heard, x.failure, x.ended_with_job, x.return_due);
 }
 void fields(auto& a, maybe_const<task> auto& x) {
   a.members(x.state, x.recoverable, x.came_late, x.detached, x.place, x.progress_due, x.self,

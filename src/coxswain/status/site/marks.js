@@ -7,6 +7,7 @@ const MARK_COLOURS = [
   'stalled',
   'suspect',
   'failed',
+  'ended',
   'connecting',
   'returning',
   'never',
@@ -71,8 +72,10 @@ const GLYPHS = {
   },
 };
 
+GLYPHS.ended = GLYPHS.failed;
+
 const LOUD = new Set(['failed', 'missing']);
-const HOLLOW = new Set(['never', 'connecting', 'returning', 'left']);
+const HOLLOW = new Set(['never', 'connecting', 'returning', 'ended', 'left']);
 
 // The tile alone: filled, or an outline for a missing task.
 function drawTile(context, state, size, colours) {

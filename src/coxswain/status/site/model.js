@@ -8,6 +8,7 @@ const STATES = [
   {name: 'stalled', text: 'no progress'},
   {name: 'suspect', text: 'suspect'},
   {name: 'failed', text: 'failed'},
+  {name: 'ended', text: 'ended with the job'},
   {name: 'connecting', text: 'connecting'},
   {name: 'returning', text: 'returning'},
   {name: 'left', text: 'left'},
@@ -17,7 +18,7 @@ const STATE_NUMBER = Object.fromEntries(STATES.map((state, number) => [state.nam
 
 // Worst first: a host is shown as its worst task.
 const TROUBLES = ['failed', 'suspect', 'missing', 'stalled'];
-const CALM = ['never', 'returning', 'connecting', 'waiting', 'connected', 'left'];
+const CALM = ['never', 'returning', 'connecting', 'waiting', 'connected', 'ended', 'left'];
 const BY_CONCERN = [...TROUBLES, ...CALM].map((name) => STATE_NUMBER[name]);
 
 // In the first moments of a round most tasks are still on their way. They count as missing once
@@ -264,6 +265,7 @@ function hostOf({process}) {
 }
 
 function stateOf(task) {
+  if (task.ended_with_job) return 'ended';
   if (['failed', 'left', 'returning'].includes(task.state)) return task.state;
   if (task.suspect) return 'suspect';
   if (task.state === 'connected') return 'connected';
