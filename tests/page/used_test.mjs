@@ -652,3 +652,45 @@ test('who may only look sees no buttons of operators', async () => {
     assert.ok(await page.locator(one).isHidden(), one);
   }
 });
+
+test('the slider of a recording shows other moments, and keeps the last chosen one', async () => {
+  const recorded = {started: '2026-11-23T03:00:00.000+01:00', begins_ms: 0, ends_ms: 836000};
+  const end = job(4, {rounds: [1, 2, 3].map((number) => round(number))}, {
+    recorded,
+    events: [event(1, 'all 4 tasks have joined'), event(2, 'the end has come')],
+  });
+  const at = (ms) =>
+    job(4, {uptime_ms: ms, keys: ms, rounds: [round(1)]}, {
+      recorded,
+      events: [event(1, 'all 4 tasks have joined')],
+    });
+  await feed.control({
+    answer: {
+      role: [200, {role: 'reader'}],
+      'moment?at=0ms': [200, at(0)],
+      'moment?at=418000ms': [200, at(418000)],
+    },
+  });
+  const page = await show(end);
+  const slider = page.locator('#recorded-slider');
+
+  assert.equal(await text(page, '#link-text'), 'recording');
+  assert.equal(
+    await text(page, '#recorded-moment'),
+    'at 2026-11-23 03:13:56, 00:13:56.000 of 00:13:56.000 after the start',
+  );
+  await slider.fill('5000');
+  await page.locator('#keys-count', {hasText: '418,000'}).waitFor();
+  assert.match(await text(page, '#recorded-moment'), /at 2026-11-23 03:06:58, 00:06:58\.000 of/);
+  assert.equal(await page.locator('#events li').count(), 1);
+  assert.equal(await text(page, '#uptime'), '6 min 58 s');
+  await page.waitForTimeout(1500);
+  assert.equal(await text(page, '#uptime'), '6 min 58 s');
+
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await page.locator('#recorded-moment', {hasText: '03:00:00, 00:00:00.000'}).waitFor();
+  assert.equal(await slider.inputValue(), '0');
+  assert.ok(await page.locator('#drain').isHidden());
+  assert.deepEqual(page.violations, []);
+});

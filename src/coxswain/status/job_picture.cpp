@@ -20,13 +20,13 @@ void job_picture::renew(time_point now) {
 
 job_picture::snapshot_ptr job_picture::look(time_point now) {
   renew(now);
-  if (!snapshot_) snapshot_ = std::make_shared<core::snapshot const>(server_.look());
+  if (!snapshot_) snapshot_ = std::make_shared<core::snapshot const>(job_.look());
   return snapshot_;
 }
 
 job_picture::why_ptr job_picture::why(time_point now) {
   renew(now);
-  if (!why_) why_ = std::make_shared<core::why_answer const>(server_.why());
+  if (!why_) why_ = std::make_shared<core::why_answer const>(job_.why());
   return why_;
 }
 

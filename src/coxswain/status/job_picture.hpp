@@ -3,7 +3,7 @@
 // job of ten thousand tasks each takes some milliseconds. Reads no clock.
 
 #include "coxswain/core/model/messages.hpp"
-#include "coxswain/server/server.hpp"
+#include "coxswain/status/source/job_source.hpp"
 #include "coxswain/status/text_pool.hpp"
 
 #include <functional>
@@ -20,11 +20,13 @@ class job_picture {
   using why_ptr = std::shared_ptr<core::why_answer const>;
 
   // Both must outlive it.
-  job_picture(server::server const& of, text_pool& texts, duration age_max)
-      : server_{of}, texts_{texts}, age_max_{age_max} {}
+  job_picture(job_source const& of, text_pool& texts, duration age_max)
+      : job_{of}, texts_{texts}, age_max_{age_max} {}
 
   // Drops a snapshot that is too old, with its texts.
   void renew(time_point now);
+  // Drops it although it is not: another moment is to be shown.
+  void forget() { made_at_.reset(); }
 
   // Not older than `age_max`.
   [[nodiscard]] snapshot_ptr look(time_point now);
@@ -36,7 +38,7 @@ class job_picture {
                               std::function<std::string()> const& make);
 
  private:
-  server::server const& server_;
+  job_source const& job_;
   text_pool& texts_;
   duration age_max_;
   std::optional<time_point> made_at_;

@@ -8,7 +8,6 @@
 namespace coxswain::status_page {
 namespace {
 
-constexpr std::size_t events_at_first = 200;  // of each severity
 constexpr std::size_t barriers_sent_max = 100;
 
 core::snapshot::barrier without_times(core::snapshot::barrier b) {
@@ -51,6 +50,21 @@ json::object timeless_summary(core::snapshot const& picture) {
 }
 
 }  // namespace
+
+std::string whole_job(core::snapshot const& job, core::why_answer const& why,
+                      core::events_answer const& events,
+                      std::optional<recorded_time> const& recorded) {
+  json::object all{{"type", "state"},
+                   {"state", state_of(job)},
+                   {"why", object_of(why)},
+                   {"events", array_of(events.entries)}};
+  if (recorded) {
+    all["recorded"] = json::object{{"started", rfc3339(recorded->started)},
+                                   {"begins_ms", milliseconds_of(recorded->begins)},
+                                   {"ends_ms", milliseconds_of(recorded->ends)}};
+  }
+  return serialized(all);
+}
 
 bool live_feed::look(std::shared_ptr<core::snapshot const> now,
                      std::shared_ptr<core::why_answer const> why, std::uint64_t last_event) {
@@ -98,11 +112,9 @@ std::uint64_t live_feed::last_round() const {
 
 live_feed::message live_feed::whole(place from) const {
   auto const events = events_after_(std::nullopt, events_at_first);
-  json::object const all{{"type", "state"},
-                         {"state", state_of(*job_)},
-                         {"why", object_of(*why_)},
-                         {"events", array_of(events.entries)}};
-  return {from, {change_, events.through, last_round()}, texts_.share(serialized(all))};
+  return {from,
+          {change_, events.through, last_round()},
+          texts_.share(whole_job(*job_, *why_, events, recorded_))};
 }
 
 live_feed::message live_feed::update(place from) const {

@@ -5,16 +5,25 @@
 // Does no I/O and reads no clock. Not here: WebSocket (live_connection).
 
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/status/source/job_source.hpp"
 #include "coxswain/status/text_pool.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace coxswain::status_page {
+
+// The whole job, with the last events of each severity, and when a recording begins and ends.
+[[nodiscard]] std::string whole_job(core::snapshot const& job, core::why_answer const& why,
+                                    core::events_answer const& events,
+                                    std::optional<recorded_time> const& recorded);
+inline constexpr std::size_t events_at_first = 200;  // of each severity
 
 class live_feed {
  public:
@@ -30,8 +39,8 @@ class live_feed {
   // of the last.
   using event_source =
       std::function<core::events_answer(std::optional<std::uint64_t> after, std::size_t of_each)>;
-  live_feed(text_pool& texts, event_source events_after)
-      : texts_{texts}, events_after_{std::move(events_after)} {}
+  live_feed(text_pool& texts, event_source events_after, std::optional<recorded_time> recorded = {})
+      : texts_{texts}, events_after_{std::move(events_after)}, recorded_{recorded} {}
 
   // Takes the present snapshot, and the number of its last event. True if anything but the time has
   // changed.
@@ -55,6 +64,7 @@ class live_feed {
 
   text_pool& texts_;
   event_source events_after_;
+  std::optional<recorded_time> recorded_;
   std::shared_ptr<core::snapshot const> job_;
   std::shared_ptr<core::why_answer const> why_;
   std::uint64_t change_{};

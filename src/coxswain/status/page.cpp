@@ -25,13 +25,13 @@ constexpr duration rest = 100ms;
 // Lives as long as its page and the coroutines that wait in it.
 class page::impl final : public std::enable_shared_from_this<impl>, public watch_registry {
  public:
-  impl(asio::io_context& io, server::server& job, options const& o)
-      : server_{job},
+  impl(asio::io_context& io, std::unique_ptr<job_source> job, options const& o)
+      : job_{std::move(job)},
         acceptor_{listener_at(io, o)},
         address_{text_of(acceptor_.local_endpoint())},
         pause_{io},
         beat_{io},
-        context_{job, o, access_of(o, acceptor_.local_endpoint())} {
+        context_{*job_, o, access_of(o, acceptor_.local_endpoint())} {
     if (!o.tls.is_wanted()) return;
     certificates_.emplace(net::tls_context::side::server, o.tls);
     reload_at_ = deadline_after(std::chrono::steady_clock::now(), o.tls.reload_period);
@@ -57,7 +57,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   void look();
   static asio::awaitable<void> follow(std::shared_ptr<impl> self);
 
-  server::server& server_;
+  std::unique_ptr<job_source> job_;
   asio::ip::tcp::acceptor acceptor_;
   std::string address_;
   asio::steady_timer pause_;
@@ -141,8 +141,9 @@ void page::impl::reload_now_and_then() noexcept {
 void page::impl::enter(watcher& who) {
   watchers_.insert(&who);
   if (is_following_) return;
-  is_following_ = true;
   look();
+  if (job_->recorded()) return;  // it does not change
+  is_following_ = true;
   asio::co_spawn(acceptor_.get_executor(), follow(shared_from_this()),
                  [self = shared_from_this()](std::exception_ptr) { self->is_following_ = false; });
 }
@@ -153,7 +154,7 @@ void page::impl::look() {
   auto const now = std::chrono::steady_clock::now();
   auto const job = context_.picture.look(now);
   auto const why = context_.picture.why(now);
-  if (!context_.feed.look(job, why, server_.last_event())) return;
+  if (!context_.feed.look(job, why, job_->last_event())) return;
   for (auto* const watcher : watchers_) watcher->wake();
 }
 
@@ -181,7 +182,10 @@ void page::impl::close() noexcept {
 }
 
 page::page(asio::io_context& io, server::server& job, options const& o)
-    : impl_{std::make_shared<impl>(io, job, o)} {
+    : page{io, std::make_unique<running_job>(job), o} {}
+
+page::page(asio::io_context& io, std::unique_ptr<job_source> job, options const& o)
+    : impl_{std::make_shared<impl>(io, std::move(job), o)} {
   asio::co_spawn(io, impl::accept(impl_), asio::detached);
 }
 

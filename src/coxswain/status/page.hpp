@@ -13,6 +13,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/options.hpp"
+#include "coxswain/status/source/job_source.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -28,6 +29,8 @@ class page {
   // listened on), FAILED_PRECONDITION (other hosts could reach it, and there is neither a token nor
   // mutual TLS nor `insecure`), and the errors of net::tls_context for the files of `options::tls`.
   page(asio::io_context& io, server::server& job, options const& o);
+  // Of a recording, for example.
+  page(asio::io_context& io, std::unique_ptr<job_source> job, options const& o);
   ~page();
   page(page const&) = delete;
   page& operator=(page const&) = delete;

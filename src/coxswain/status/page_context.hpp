@@ -9,40 +9,49 @@
 #include "coxswain/status/live_feed.hpp"
 #include "coxswain/status/options.hpp"
 #include "coxswain/status/routes.hpp"
+#include "coxswain/status/source/job_source.hpp"
 #include "coxswain/status/text_pool.hpp"
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace coxswain::status_page {
 
 struct page_context {
-  page_context(server::server& job, options o, authenticator::access access)
-      : given{std::move(o)},
+  page_context(job_source& of, options o, authenticator::access access)
+      : job{of},
+        given{std::move(o)},
         texts{given.text_bytes_max},
         gate{given.credentials, access},
-        picture{job, texts, given.picture_age_max},
-        paths{job, gate, picture, texts},
+        picture{of, texts, given.picture_age_max},
+        paths{of, gate, picture, texts},
         feed{texts,
-             [&job](std::optional<std::uint64_t> after, std::size_t of_each) {
-               return job.events(after, core::severity::info, of_each);
-             }},
-        job_{job} {}
+             [&of](std::optional<std::uint64_t> after, std::size_t of_each) {
+               return of.events(after, core::severity::info, of_each);
+             },
+             of.recorded()} {}
 
   // A request was refused.
   void refused(std::string const& peer, status const& why) {
-    if (is_closed) return;
-    job_.report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
+    if (is_closed || job.running() == nullptr) return;
+    job.running()->report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
   }
 
   // Until the journal has all inputs so far.
-  [[nodiscard]] asio::awaitable<status> durable() { return job_.durable(given.answer_timeout); }
+  [[nodiscard]] asio::awaitable<status> durable() {
+    auto* const running = job.running();
+    if (running == nullptr) co_return status{};
+    co_return co_await running->durable(given.answer_timeout);
+  }
 
   // For a client of the coordinator that has connected to the wrong port.
   [[nodiscard]] std::string wrong_port() const {
-    return server::speaks_http_only(job_.addresses());
+    auto const* const running = job.running();
+    return server::speaks_http_only(running ? running->addresses() : std::vector<std::string>{});
   }
 
+  job_source& job;
   options given;
   text_pool texts;
   authenticator gate;
@@ -51,9 +60,6 @@ struct page_context {
   live_feed feed;
   server::host_pace wrong_tokens{server::wrong_tokens_per_second_max};
   bool is_closed{};  // the job may be gone: do not use it
-
- private:
-  server::server& job_;
 };
 
 // Woken when the feed has an update.

@@ -1,6 +1,7 @@
 #include "coxswain/status/routes.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/status/live_feed.hpp"
 
 #include <array>
 
@@ -16,12 +17,12 @@ bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with(
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 20> known{{
+  static constexpr std::array<route, 21> known{{
       {"/", false, true, reader, &routes::site},
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
       {"/healthz", false, true, reader, &routes::healthz},
-      {"/metrics", false, false, reader, &routes::metrics},
+      {"/metrics", false, false, reader, &routes::metrics, shown::running},
       {"/barrier/", false, false, reader, &routes::barrier},
       {"/api/v1/state", false, false, reader, &routes::state},
       {"/api/v1/tasks", false, false, reader, &routes::tasks},
@@ -33,9 +34,10 @@ std::span<routes::route const> routes::all() {
       {"/api/v1/keys/", false, false, reader, &routes::key},
       {"/api/v1/role", false, false, reader, &routes::role},
       {"/api/v1/live", false, false, reader, &routes::live},
-      {"/api/v1/preempt", true, false, operator_, &routes::preempt},
-      {"/api/v1/cancel", true, false, operator_, &routes::cancel},
-      {"/api/v1/drain", true, false, operator_, &routes::drain},
+      {"/api/v1/moment", false, false, reader, &routes::moment, shown::recording},
+      {"/api/v1/preempt", true, false, operator_, &routes::preempt, shown::running},
+      {"/api/v1/cancel", true, false, operator_, &routes::cancel, shown::running},
+      {"/api/v1/drain", true, false, operator_, &routes::drain, shown::running},
       {"/login", true, true, reader, &routes::login},
   }};
   return known;
@@ -54,15 +56,34 @@ http_answer routes::answer(time_point now, http_request const& asked) {
   }
   auto const at = target::parse(asked.target);
   if (!at) return refusal(at.error());
-  question q{now, asked, *at, {}, {}};
+  auto const moment = at->query("at");
+  if (!moment || !job_.recorded()) return answer_at(now, asked, *at);
+  auto const since_start = duration_of(*moment);
+  if (!since_start) return refusal(since_start.error());
+  job_.go_to(*since_start);
+  picture_.forget();
+  auto made = answer_at(now, asked, *at);
+  job_.go_to(std::nullopt);
+  picture_.forget();
+  return made;
+}
+
+http_answer routes::answer_at(time_point now, http_request const& asked, target const& at) {
+  question q{now, asked, at, {}, {}};
   for (auto const& r : all()) {
-    bool const fits = is_above(r.path) ? at->path().starts_with(r.path) && at->path() != r.path
-                                       : at->path() == r.path;
+    if (!has(r)) continue;
+    bool const fits = is_above(r.path) ? at.path().starts_with(r.path) && at.path() != r.path
+                                       : at.path() == r.path;
     if (!fits) continue;
-    if (is_above(r.path)) q.name = at->path().substr(r.path.size());
+    if (is_above(r.path)) q.name = at.path().substr(r.path.size());
     return route_to(r, q);
   }
-  return not_found(at->path());
+  return not_found(at.path());
+}
+
+bool routes::has(route const& r) const {
+  bool const is_recording = job_.recorded().has_value();
+  return r.of == shown::any || (r.of == shown::recording) == is_recording;
 }
 
 http_answer routes::route_to(route const& r, question& q) {
@@ -81,7 +102,7 @@ http_answer routes::route_to(route const& r, question& q) {
   if (!r.is_public) {
     auto const as = gate_.role_of(q.asked);
     if (!as) return refusal(as.error());
-    q.as = *as;
+    q.as = job_.running() ? *as : core::role::reader;
     if (status why = core::permission(q.as, r.needed, "do this"); !why.ok()) return refusal(why);
   }
   return (this->*r.by)(q);
@@ -98,6 +119,7 @@ http_answer routes::refusal(status const& why) {
 http_answer routes::not_found(std::string const& path) {
   std::string text = "There is nothing at " + core::in_quotes(path) + ". There is";
   for (auto const& r : all()) {
+    if (!has(r)) continue;
     text += r.path == all().front().path ? " " : ", ";
     text += std::string{r.is_post ? "POST " : ""} + std::string{r.path};
     if (is_above(r.path)) text += "NAME";
@@ -148,6 +170,13 @@ http_answer routes::live(question const&) {
   wrong.fields.emplace_back("Upgrade", "websocket");
   wrong.fields.emplace_back("Connection", "Upgrade");
   return wrong;
+}
+
+// What the feed of a running job begins with.
+http_answer routes::moment(question const& q) {
+  auto const events = job_.events(std::nullopt, core::severity::info, events_at_first);
+  return json_of(whole_job(*picture_.look(q.now), *picture_.why(q.now), events, job_.recorded()) +
+                 "\n");
 }
 
 }  // namespace coxswain::status_page

@@ -7,12 +7,13 @@
 //
 // Does no I/O. Not here: authentication (authenticator), HTTP's bytes (http_connection).
 
-#include "coxswain/server/server.hpp"
 #include "coxswain/status/authenticator.hpp"
 #include "coxswain/status/http.hpp"
 #include "coxswain/status/job_picture.hpp"
+#include "coxswain/status/source/job_source.hpp"
 #include "coxswain/status/target.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ namespace coxswain::status_page {
 class routes {
  public:
   // All must outlive it.
-  routes(server::server& job, authenticator& gate, job_picture& picture, text_pool& texts)
-      : server_{job}, gate_{gate}, picture_{picture}, texts_{texts} {}
+  routes(job_source& job, authenticator& gate, job_picture& picture, text_pool& texts)
+      : job_{job}, gate_{gate}, picture_{picture}, texts_{texts} {}
 
   [[nodiscard]] http_answer answer(time_point now, http_request const& asked);
 
@@ -42,6 +43,9 @@ class routes {
   };
   using reply = http_answer (routes::*)(question const&);
 
+  // Of what a path is one.
+  enum class shown : std::uint8_t { any, running, recording };
+
   // A path that ends in a slash covers all below it, except the page's.
   struct route {
     std::string_view path;
@@ -49,9 +53,12 @@ class routes {
     bool is_public{};
     core::role needed{};
     reply by{};
+    shown of{shown::any};
   };
   static std::span<route const> all();
 
+  [[nodiscard]] bool has(route const& r) const;
+  [[nodiscard]] http_answer answer_at(time_point now, http_request const& asked, target const& at);
   [[nodiscard]] http_answer route_to(route const& r, question& q);
   [[nodiscard]] http_answer not_found(std::string const& path);
   [[nodiscard]] http_answer not_allowed(route const& r);
@@ -78,12 +85,13 @@ class routes {
   http_answer barrier(question const& q);
   http_answer role(question const& q);
   http_answer live(question const& q);
+  http_answer moment(question const& q);
   http_answer preempt(question const& q);
   http_answer cancel(question const& q);
   http_answer drain(question const& q);
   http_answer login(question const& q);
 
-  server::server& server_;
+  job_source& job_;
   authenticator& gate_;
   job_picture& picture_;
   text_pool& texts_;

@@ -56,7 +56,7 @@ http_answer routes::preempt(question const& q) {
   if (!time) return refusal(time.error());
   auto const in = duration_of(*time);
   if (!in) return refusal(in.error());
-  if (status why = server_.put_in(core::preempt_args{task_id{*task}, *in}); !why.ok())
+  if (status why = job_.running()->put_in(core::preempt_args{task_id{*task}, *in}); !why.ok())
     return refusal(why);
   json::object const done{{"task", *task}, {"in_ms", milliseconds_of(*in)}};
   return durably(json_of(serialized(done) + "\n"));
@@ -76,7 +76,8 @@ http_answer routes::cancel(question const& q) {
     what.round = round_number{static_cast<std::uint64_t>(round->get_int64())};
   }
   auto const by = q.asked.peer + " over HTTP";
-  if (status why = server_.put_in(core::round_cancelled{what, by}); !why.ok()) return refusal(why);
+  if (status why = job_.running()->put_in(core::round_cancelled{what, by}); !why.ok())
+    return refusal(why);
   return durably(json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n"));
 }
 
@@ -84,7 +85,7 @@ http_answer routes::cancel(question const& q) {
 http_answer routes::drain(question const& q) {
   auto done = json_of("{\"stopping\":true}\n");
   done.code = 202;
-  done.afterwards = [&job = server_, by = q.asked.peer] {
+  done.afterwards = [&job = *job_.running(), by = q.asked.peer] {
     job.stop("the coordinator was drained over HTTP by " + by);
   };
   return done;

@@ -103,8 +103,10 @@ std::string routes::job_health(question const& q) {
 }
 
 http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) {
-  bool const is_open = !asks_job || server_.is_serving();
-  status const journal = asks_job ? server_.journal_health() : status{};
+  auto const* const running = job_.running();
+  bool const asks_server = asks_job && running != nullptr;
+  bool const is_open = !asks_server || running->is_serving();
+  status const journal = asks_server ? running->journal_health() : status{};
   bool const is_fine = is_open && journal.ok();
   std::string text;
   if (q.at.query("verbose")) {
@@ -136,7 +138,7 @@ http_answer routes::metrics(question const& q) {
   http_answer a;
   a.content_type = metrics_type;
   a.body = picture_.text(q.now, "metrics", [&] {
-    return status_page::metrics(server_.statistics(), *picture_.look(q.now),
+    return status_page::metrics(job_.running()->statistics(), *picture_.look(q.now),
                                 usage_of_this_process());
   });
   return a;
@@ -185,7 +187,7 @@ http_answer routes::why(question const& q) {
 http_answer routes::events(question const& q) {
   std::optional<std::uint64_t> after;
   if (auto const wanted = q.at.query("after")) {
-    auto const number = number_of(*wanted, "The parameter after", server_.last_event());
+    auto const number = number_of(*wanted, "The parameter after", job_.last_event());
     if (!number) return refusal(number.error());
     after = *number;
   }
@@ -196,7 +198,7 @@ http_answer routes::events(question const& q) {
   auto const last =
       number_of(q.at.query("last").value_or("0"), "The parameter last", events_last_max);
   if (!last) return refusal(last.error());
-  auto const found = server_.events(after, *level, *last);
+  auto const found = job_.events(after, *level, *last);
   json::array entries;
   for (auto const& e : found.entries) entries.push_back(object_of(e));
   json::object const all{
@@ -212,9 +214,9 @@ http_answer routes::keys(question const& q) {
   auto const limit = number_of(q.at.query("limit").value_or(std::to_string(keys_listed)),
                                "The parameter limit", keys_listed_max);
   if (!limit) return refusal(limit.error());
-  bool const with_values = q.at.query("values") == "1";
+  bool const with_values = q.at.query("values") == "1" && job_.running();
   auto const found =
-      server_.keys(q.at.query("prefix").value_or(""), q.at.query("after").value_or(""), *limit + 1);
+      job_.keys(q.at.query("prefix").value_or(""), q.at.query("after").value_or(""), *limit + 1);
   json::array keys;
   std::size_t shown = 0;
   for (auto const& e : found.entries) {
@@ -230,7 +232,7 @@ http_answer routes::keys(question const& q) {
 }
 
 http_answer routes::key(question const& q) {
-  auto const found = server_.value(q.name);
+  auto const found = job_.value(q.name);
   if (!found) return refusal(found.error());
   auto object = key_object(q.name, found->version, found->value);
   add_value(object, found->value);
@@ -238,7 +240,7 @@ http_answer routes::key(question const& q) {
 }
 
 http_answer routes::barrier(question const& q) {
-  auto const all = server_.history(q.name);
+  auto const all = job_.history(q.name);
   auto const barrier = "barrier " + core::in_quotes(q.name);
   if (all.passed.value > 0) {
     return durably(

@@ -79,11 +79,11 @@ std::string_view no_http() {
 std::string speaks_http_only(std::vector<std::string> const& addresses) {
   std::string at;
   for (auto const& address : addresses) at += (at.empty() ? "" : " or ") + address;
-  return goodbye_frame({errc::failed_precondition,
-                        "This is the port of the coordinator's status page, which speaks HTTP. The "
-                        "coordinator itself is at " +
-                            at + "."},
-                       false);
+  std::string const coordinator = at.empty() ? "" : " The coordinator itself is at " + at + ".";
+  return goodbye_frame(
+      {errc::failed_precondition,
+       "This is the port of the coordinator's status page, which speaks HTTP." + coordinator},
+      false);
 }
 
 }  // namespace coxswain::server

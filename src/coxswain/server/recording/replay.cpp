@@ -15,9 +15,6 @@
 namespace coxswain::server {
 namespace {
 
-// Any will do: only differences matter.
-constexpr time_point beginning{1h};
-
 // How much output may precede its digest.
 constexpr std::size_t left_max = 1'000'000;
 
@@ -87,6 +84,7 @@ std::optional<wire::record> replay::step(duration until) {
   if (!next_ || next_->at > until) return std::nullopt;
   auto const current = std::exchange(next_, std::nullopt);
   events_.clear();
+  sent_.clear();
   now_ = beginning + current->at;
   latest_ = std::max(latest_, now_);
   if (is_whole()) give(*current);
@@ -97,10 +95,10 @@ void replay::give(wire::record const& input) {
   using kind = wire::record_kind;
   switch (input.kind) {
     case kind::event:
-      if (difference_.empty()) difference_ = compare_event(input);
+      if (is_compared_ && difference_.empty()) difference_ = compare_event(input);
       return;
     case kind::sent:
-      if (difference_.empty()) difference_ = compare_output(input);
+      if (is_compared_ && difference_.empty()) difference_ = compare_output(input);
       return;
     case kind::message:
       if (!has_values_) {
@@ -131,12 +129,11 @@ void replay::give_message(wire::record const& input) {
 
 void replay::take_outputs() {
   core_.take_events(events_);
-  std::vector<core::outgoing> messages;
-  core_.take_outgoing(messages);
-  if (!difference_.empty()) return;
+  core_.take_outgoing(sent_);
+  if (!is_compared_ || !difference_.empty()) return;
   events_left_.insert(events_left_.end(), events_.begin(), events_.end());
   if (head().has_sent) {
-    messages_left_.insert(messages_left_.end(), messages.begin(), messages.end());
+    messages_left_.insert(messages_left_.end(), sent_.begin(), sent_.end());
   }
   if (messages_left_.size() + events_left_.size() <= left_max) return;
   difference_ = "more than " + std::to_string(left_max) + " messages and events have no digest";
@@ -148,6 +145,32 @@ void replay::reload() {
   auto loaded = core::coordinator::load(core_.options(), snapshot, beginning);
   if (!loaded) throw error{loaded.error()};
   core_ = *std::move(loaded);
+}
+
+replay::bookmark::bookmark(replay const& of)
+    : options{of.core_.options()},
+      reader{of.reader_},
+      next{of.next_},
+      now{of.now_},
+      latest{of.latest_},
+      values{of.values_} {
+  of.core_.save([this](std::string_view bytes) { snapshot += bytes; });
+}
+
+void replay::go_to(bookmark const& to) {
+  auto loaded = core::coordinator::load(to.options, to.snapshot, beginning);
+  if (!loaded) throw error{loaded.error()};
+  core_ = *std::move(loaded);
+  reader_ = to.reader;
+  next_ = to.next;
+  now_ = to.now;
+  latest_ = to.latest;
+  values_ = to.values;
+  is_compared_ = false;
+  events_.clear();
+  sent_.clear();
+  messages_left_.clear();
+  events_left_.clear();
 }
 
 std::string replay::compare_output(wire::record const& then) {

@@ -48,6 +48,9 @@ class replay {
   // The core's events in the last step.
   [[nodiscard]] std::vector<core::event> const& events() const noexcept { return events_; }
 
+  // The messages that the core sent in the last step.
+  [[nodiscard]] std::vector<core::outgoing> const& sent() const noexcept { return sent_; }
+
   // The first difference between this core's output and the recorded one (see running_digest), in
   // the last step or before; empty if none.
   [[nodiscard]] std::string const& difference() const noexcept { return difference_; }
@@ -71,7 +74,41 @@ class replay {
   // The whole job after the last step.
   [[nodiscard]] core::snapshot look() const { return core_.look(latest_); }
 
+  // The core after the last step. No input so far was later than `reached`.
+  [[nodiscard]] core::coordinator const& core() const noexcept { return core_; }
+  [[nodiscard]] duration reached() const noexcept { return latest_ - beginning; }
+
+  // The moment on the core's clock that is so long after the coordinator's start.
+  [[nodiscard]] static time_point moment_at(duration since_start) noexcept {
+    return beginning + since_start;
+  }
+
+  // The state between two steps.
+  class bookmark {
+   public:
+    [[nodiscard]] duration reached() const noexcept { return latest - beginning; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return snapshot.size(); }
+
+   private:
+    friend class replay;
+    core::config options;
+    std::string snapshot;
+    wire::recording_reader reader;
+    std::optional<wire::record> next;
+    time_point now;
+    time_point latest;
+    restoration values;
+
+    bookmark(replay const& of);
+  };
+  [[nodiscard]] bookmark mark() const { return bookmark{*this}; }
+  // Goes back or forward to it. From then on nothing is compared.
+  void go_to(bookmark const& to);
+
  private:
+  // Any will do: only differences matter.
+  static constexpr time_point beginning{1h};
+
   // Where a replay begins.
   struct origin {
     wire::recording_head head;
@@ -105,6 +142,8 @@ class replay {
   std::deque<core::outgoing> messages_left_;
   std::deque<core::event> events_left_;
   std::vector<core::event> events_;
+  std::vector<core::outgoing> sent_;
+  bool is_compared_{true};
   counts compared_;
   std::string difference_;
 };

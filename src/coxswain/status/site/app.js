@@ -11,6 +11,7 @@ class Page {
     this.actions = new Actions();
     this.tasks = new TasksPanel(this.job, this.actions);
     this.keys = new KeysPanel();
+    this.recorded = new RecordedTime((message) => this.take(message));
     this.chart = new LatencyChart(byId('chart'), byId('chart-canvas'), byId('chart-reading'));
     this.events = new EventsPanel();
     this.theme = new Theme(() => this.recolour());
@@ -68,8 +69,14 @@ class Page {
 
   take(message) {
     const isFirst = !this.job.facts;
-    this.job.apply(message, performance.now());
+    const now = performance.now();
+    this.job.apply(message, now);
     if (!this.job.facts) return;
+    if (message.recorded) {
+      this.lostAt = now; // the moment stands still
+      this.recorded.show(message);
+      this.showLinkText();
+    }
     this.show();
     if (isFirst) this.tasks.restore();
   }
@@ -87,7 +94,7 @@ class Page {
     showFigures(this.job);
     showLatecomers(this.job);
     this.showRounds();
-    this.keys.show(this.job.facts, this.now());
+    this.keys.show(this.job.facts, this.now(), this.recorded.at);
     this.events.show(this.job.events);
   }
 
@@ -165,7 +172,7 @@ class Page {
   showLinkText() {
     const seconds = Math.max(1, Math.ceil((this.nextTry - performance.now()) / 1000));
     const text = {
-      live: 'live',
+      live: this.recorded.at === null ? 'live' : 'recording',
       connecting: this.job.facts ? 'reconnecting' : 'connecting',
       waiting: `reconnecting in ${seconds} s`,
       locked: 'locked',

@@ -7,6 +7,7 @@ const TYPING_PAUSE_MS = 200;
 class KeysPanel {
   constructor() {
     this.keys = [];
+    this.at = null; // the moment of a recording
     this.asked = 0; // only the answer to the last question counts
     this.known = ''; // how many keys and bytes there were when it was asked
     this.askedAt = -Infinity;
@@ -33,10 +34,12 @@ class KeysPanel {
   }
 
   // Asked again, now and then, when the job's keys are others than before.
-  show({keys, key_bytes: bytes}, now) {
+  show({keys, key_bytes: bytes}, now, at) {
     setText(byId('keys-count'), textOfCount(keys));
-    const known = `${keys} ${bytes}`;
-    if (known === this.known || now - this.askedAt < KEYS_REFRESH_MS) return;
+    const known = `${keys} ${bytes} ${at}`;
+    const isSoon = at === null && now - this.askedAt < KEYS_REFRESH_MS;
+    if (known === this.known || isSoon) return;
+    this.at = at;
     this.known = known;
     this.askedAt = now;
     this.ask(Math.max(KEYS_AT_ONCE, this.keys.length));
@@ -51,6 +54,7 @@ class KeysPanel {
   async ask(limit) {
     const question = ++this.asked;
     const query = new URLSearchParams({prefix: byId('keys-prefix').value, limit});
+    if (this.at !== null) query.set('at', this.at);
     const answer = await fetch(`api/v1/keys?${query}`, {cache: 'no-store'}).catch(() => null);
     const found = answer?.ok ? await answer.json() : null;
     const why = found ? '' : await whyRefused(answer);

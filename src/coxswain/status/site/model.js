@@ -106,8 +106,8 @@ class Job {
     }
   }
 
-  replace({state, why, events}, now) {
-    if (this.facts?.coordinator !== state.coordinator) {
+  replace({state, why, events, recorded}, now) {
+    if (recorded || this.facts?.coordinator !== state.coordinator) {
       this.rounds = [];
       this.events = [];
     }
