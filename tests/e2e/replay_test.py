@@ -1,11 +1,23 @@
 """coxswain replay: recordings of real coordinators, and their analysis."""
 
+import collections
+import json
 import os
 import re
 import signal
 import unittest
 
-from programs import BIN, EndToEnd, USAGE
+from programs import BIN, EndToEnd, USAGE, fetch
+
+# The members that the Trace Event Format requires of each phase that is written, and their types.
+NUMBER = (int, float)
+TRACE_EVENT = {
+    "M": {"name": str, "args": dict},
+    "X": {"name": str, "tid": int, "ts": NUMBER, "dur": NUMBER, "args": dict},
+    "s": {"name": str, "cat": str, "id": int, "tid": int, "ts": NUMBER},
+    "f": {"name": str, "cat": str, "id": int, "tid": int, "ts": NUMBER, "bp": str},
+    "i": {"name": str, "s": str, "ts": NUMBER},
+}
 
 
 class Recordings(EndToEnd):
@@ -133,6 +145,117 @@ class Recordings(EndToEnd):
         self.assertEqual(result.code, USAGE, result.output())
         self.assertIn("Not a readable recording", result.err)
         self.assertEqual(missing.code, USAGE, missing.output())
+
+    def shown(self, recording):
+        """The page of a recording, and a function that asks it for JSON."""
+        page = self.start("coxswain", "replay", recording, "--http", "127.0.0.1:0")
+        url = page.line("is shown at", "err").split(" at ")[1].split()[0]
+
+        def ask(path):
+            code, text = fetch(url + path)
+            self.assertEqual(code, 200, text)
+            return json.loads(text)
+        return page, ask
+
+    def test_the_page_of_a_recording_shows_any_moment(self):
+        path = self.directory / "job.recording"
+        coordinator = self.serve(1, "--record", path)
+        for number in range(3):
+            self.succeed("put", f"k{number}", "v")
+        self.stop(coordinator)
+        page, ask = self.shown(path)
+
+        span = ask("api/v1/moment")["recorded"]
+        seen = [ask(f"api/v1/state?at={moment}ms")["keys"]
+                for moment in range(0, int(span["ends_ms"]) + 2)]
+
+        self.assertEqual(seen, sorted(seen))
+        self.assertEqual(set(seen), {0, 1, 2, 3})
+        self.assertEqual(ask("api/v1/state?at=0s")["keys"], 0)
+        self.assertEqual(ask("api/v1/role")["role"], "reader")
+        page.signal(signal.SIGINT)
+        self.assertEqual(page.wait(), 0, page.output())
+
+    def test_run_names_the_page_of_the_job_that_failed(self):
+        run = self.run_to_end("coxswain", "run", "-n", 2, "--", "coxswain", "task", "--", "sh",
+                              "-c", "sleep 0.2; test $COXSWAIN_TASK_ID = 0",
+                              env={"PATH": f"{BIN}:{os.environ['PATH']}"})
+        self.assertNotEqual(run.code, 0)
+        command = re.search(r"view it with: coxswain replay (\S+) --http :0", run.err)
+        self.assertTrue(command, run.err)
+
+        _, ask = self.shown(command[1])
+
+        self.assertEqual(ask("api/v1/state")["error"]["cause"]["task"], 1)
+        self.assertIsNone(ask("api/v1/state?at=0s")["error"])
+
+    def test_a_recording_without_its_beginning_has_no_page_and_no_trace(self):
+        coordinator = self.serve(1, "--record-bytes-max", "64KiB")
+        for number in range(300):
+            self.succeed("put", "k" * 1000, number, "--overwrite")
+        coordinator.signal(signal.SIGUSR1)
+        path = self.recording_of(coordinator)
+        self.assertNotIn("--http", coordinator.err)
+
+        for option in (("--http", ":0"), ("--trace", self.directory / "trace.json")):
+            result = self.replay(path, *option)
+            self.assertEqual(result.code, 1, result.output())
+            self.assertRegex(result.err, r"lacks its first \d+ records")
+
+    def test_a_trace_shows_who_came_last_and_whom_that_released(self):
+        path, out = self.directory / "job.recording", self.directory / "trace.json"
+        coordinator = self.serve(3, "--record", path, "--exit-when-done")
+        waiting = self.start("coxswain", "get", "late", "--wait", "60s", env=self.at)
+        self.wait_for_status("the get", lambda status: status["waiting_gets"] == 1)
+        self.succeed("put", "late", "v")
+        waiting.wait()
+        workers = [self.worker(task, 3, "--rounds", 5) for task in range(3)]
+        self.assertEqual([worker.wait() for worker in workers], [0, 0, 0])
+        self.assertEqual(coordinator.wait(), 0)
+
+        result = self.replay(path, "--trace", out)
+
+        self.assertEqual(result.code, 0, result.output())
+        events = json.loads(out.read_text())["traceEvents"]
+        for event in events:
+            for member, kind in TRACE_EVENT[event["ph"]].items():
+                self.assertIsInstance(event.get(member), kind, event)
+            self.assertEqual(event["pid"], 1)
+        tracks = {event["tid"]: event["args"]["name"] for event in events
+                  if event["name"] == "thread_name"}
+        slices = [event for event in events if event["ph"] == "X"]
+        self.assertIn("get of key 'late'", {one["name"] for one in slices if tracks[one["tid"]] == "others"})
+        rounds = collections.defaultdict(list)
+        for one in slices:
+            if "round" in one["args"]:
+                rounds[one["name"], one["args"]["round"]].append(one)
+        self.assertGreaterEqual(len(rounds), 5)
+        starts = {event["id"]: event for event in events if event["ph"] == "s"}
+        ends = [event for event in events if event["ph"] == "f"]
+        self.assertEqual(len(starts), len(ends))
+        for calls in rounds.values():
+            self.assertEqual({tracks[one["tid"]] for one in calls}, {"task 0", "task 1", "task 2"})
+            last, = (one for one in calls if one["args"].get("last"))
+            self.assertEqual(last["ts"], max(one["ts"] for one in calls))
+            released = [event for event in ends if starts[event["id"]]["ts"] == last["ts"]
+                        and starts[event["id"]]["tid"] == last["tid"]]
+            self.assertEqual({event["tid"] for event in released},
+                             {one["tid"] for one in calls if one is not last})
+        self.assert_nested(slices)
+
+    def assert_nested(self, slices):
+        """Within a track, slices do not overlap unless one contains the other."""
+        tracks = collections.defaultdict(list)
+        for one in slices:
+            tracks[one["tid"]].append((round(one["ts"] * 1000),
+                                       round((one["ts"] + one["dur"]) * 1000)))
+        for track in tracks.values():
+            open_until = []
+            for begin, end in sorted(track, key=lambda span: (span[0], -span[1])):
+                while open_until and open_until[-1] <= begin:
+                    open_until.pop()
+                self.assertTrue(not open_until or end <= open_until[-1], track)
+                open_until.append(end)
 
     def token(self, text):
         path = self.directory / "token"

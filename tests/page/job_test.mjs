@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import {after, afterEach, before, test} from 'node:test';
@@ -25,11 +27,11 @@ afterEach(() => {
   programs = [];
 });
 
-function start(name, args, environment = {}) {
+function start(name, args, environment = {}, read = 'stdout') {
   const kept = Object.entries(process.env).filter(([key]) => !/^(COXSWAIN_|JAX)/.test(key));
   const program = spawn(path.join(process.env.COXSWAIN_BIN, name), args, {
     env: {...Object.fromEntries(kept), ...environment},
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', ...['stdout', 'stderr'].map((one) => (one === read ? 'pipe' : 'ignore'))],
   });
   programs.push(program);
   return program;
@@ -78,6 +80,8 @@ async function noteWhen(page, selector, wanted) {
     return page.evaluate(() => window.notedAt);
   };
 }
+
+const counted = (page, state) => page.locator(`#legend [data-state="${state}"] b`).innerText();
 
 async function pageOf(url) {
   const page = await open(browser);
@@ -136,6 +140,40 @@ test('a task missing at a barrier is named, and its round cancelled on the page'
   const line = page.locator('#events .text', {hasText: 'cancelled by 127.0.0.1 over HTTP'});
   await line.first().waitFor();
   assert.deepEqual(page.violations, []);
+});
+
+test('the recording of a failed job shows it before its failure', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'coxswain-page-'));
+  const recording = path.join(directory, 'job.recording');
+  const options = ['--reconnect-grace', '0s', '--record', recording];
+  const {url, processes} = await startJob(nothing, ...options);
+  const running = await pageOf(url);
+  processes[VICTIM].kill('SIGKILL');
+  await running.locator('#verdict-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
+  programs[0].kill('SIGTERM');
+  await once(programs[0], 'exit');
+
+  const replay = start('coxswain', ['replay', recording, '--http', '127.0.0.1:0'], {}, 'stderr');
+  const [line] = await once(readline.createInterface({input: replay.stderr}), 'line');
+  const page = await open(browser);
+  await page.goto(line.match(/http:\S+/)[0]);
+  await live(page);
+  await page.locator('#recorded').waitFor();
+  const events = page.locator('#events .text', {hasText: `task ${VICTIM} `});
+  await events.first().waitFor();
+  const slider = page.locator('#recorded-slider');
+  await slider.focus();
+  await page.keyboard.press('Home');
+
+  await page.locator('#recorded-moment', {hasText: ', 00:00:00.000 of'}).waitFor();
+  assert.equal(await counted(page, 'never'), String(TASKS));
+  assert.equal(await counted(page, 'failed'), '0');
+  assert.equal(await events.count(), 0);
+  await page.keyboard.press('End');
+  await events.first().waitFor();
+  assert.ok(await page.locator('#drain').isHidden());
+  assert.deepEqual(page.violations, []);
+  await rm(directory, {recursive: true});
 });
 
 test('a key and its value are found', async () => {

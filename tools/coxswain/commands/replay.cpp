@@ -4,30 +4,78 @@
 #include "options/exit_code.hpp"
 #include "options/units.hpp"
 #include "process/machine.hpp"
+#include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
+#include "text/job_trace.hpp"
 #include "text/status_text.hpp"
 
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/journal/journal_repair.hpp"
 #include "coxswain/server/recording/replay.hpp"
+#include "coxswain/server/recording/seekable_replay.hpp"
+#include "coxswain/status/page.hpp"
+#include "coxswain/status/source/recorded_job.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <boost/asio/signal_set.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace coxswain::tools {
 namespace {
 
+// The bytes of a recording. A file is mapped, so that a long one needs no memory of its own.
+class recording_bytes {
+ public:
+  explicit recording_bytes(std::string const& file) {
+    std::error_code problem;
+    auto const size = std::filesystem::is_regular_file(file, problem)
+                          ? std::filesystem::file_size(file, problem)
+                          : std::uintmax_t{0};
+    net::descriptor const from{size > 0 ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC) : -1};
+    if (from) {
+      auto* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, from.value(), 0);
+      if (at != MAP_FAILED) mapped_ = {static_cast<char const*>(at), size};
+    }
+    if (mapped_.empty()) read_ = read_file(file, "FILE");
+  }
+  ~recording_bytes() {
+    if (!mapped_.empty()) ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
+  }
+  recording_bytes(recording_bytes const&) = delete;
+  recording_bytes& operator=(recording_bytes const&) = delete;
+
+  [[nodiscard]] std::string_view bytes() const { return mapped_.empty() ? read_ : mapped_; }
+
+ private:
+  std::string_view mapped_;
+  std::string read_;
+};
+
 struct replay_command {
   std::vector<std::string> files;
   duration until{without_limit};
   bool compare{};
+  std::string http;
+  std::string trace;
 };
 
 constexpr char const* marks[] = {" ", "!", "E"};
@@ -110,29 +158,79 @@ void print_replay(server::replay& again, duration until, bool is_journal) {
 
 void print_job(server::replay const& again) { fmt::print("\n{}", status_text(again.look())); }
 
-int replay_journal(std::string const& directory, duration until) {
-  auto const lock = server::lock_journal(directory);
+// For --http and --trace, which show what the core did.
+void expect_whole(server::replay const& again, std::string const& file) {
+  if (again.is_whole()) return;
+  throw program_error{
+      exit_code::failed,
+      fmt::format("'{}' lacks its first {} records, so the job cannot be replayed, and only its "
+                  "events are left: coxswain replay {}. A larger --record-bytes-max keeps more, "
+                  "and --record FILE all.",
+                  file, again.head().lost, file)};
+}
+
+// Until a signal ends it.
+int show_page(server::replay again, std::string const& file, std::string const& address) {
+  expect_whole(again, file);
+  auto job = std::make_unique<status_page::recorded_job>(server::seekable_replay{std::move(again)});
+  asio::io_context io{1};
+  asio::signal_set signals{io, SIGINT, SIGTERM};
+  signals.async_wait([&io](boost::system::error_code, int) { io.stop(); });
+  status_page::options given;
+  given.listen = address;
+  try {
+    status_page::page const page{io, std::move(job), given};
+    print_error("coxswain replay: '{}' is shown at {} until Ctrl-C\n", harmless_line(file),
+                page.url());
+    io.run();
+  } catch (error const& problem) {
+    if (problem.code() != errc::failed_precondition) throw;
+    throw program_error{exit_code::usage,
+                        "--http: a recording is shown to this host only; from another one, ssh -L "
+                        "forwards the port"};
+  }
+  return static_cast<int>(exit_code::ok);
+}
+
+int write_trace(server::replay again, std::string const& file, replay_command const& given) {
+  expect_whole(again, file);
+  std::ofstream out{given.trace, std::ios::binary | std::ios::trunc};
+  job_trace trace{[&out](std::string_view text) { out << text; }, again.head()};
+  while (auto const record = again.step(given.until)) trace.add(*record, again);
+  trace.finish(again.reached());
+  out.close();
+  if (out) return static_cast<int>(exit_code::ok);
+  throw program_error{exit_code::failed, fmt::format("--trace: cannot write '{}'", given.trace)};
+}
+
+int replay_journal(std::string const& directory, replay_command const& given) {
+  std::optional lock{server::lock_journal(directory)};
   auto const found = server::check_journal(directory).used;
   if (!found.head) {
     throw program_error{exit_code::usage, fmt::format("there is no job in '{}'", directory)};
   }
   auto const records = server::records_of(found);
   server::replay again{found, records};
+  lock.reset();  // all is read: the coordinator may be started again
+  if (!given.http.empty()) return show_page(std::move(again), directory, given.http);
+  if (!given.trace.empty()) return write_trace(std::move(again), directory, given);
   if (again.begins() > duration::zero()) {
     fmt::print("a snapshot has what happened in the first {}: the events below are later\n",
                text_of(again.begins()));
   }
-  print_replay(again, until, true);
+  print_replay(again, given.until, true);
   if (found.is_torn) fmt::print("the journal ends within a batch: nothing had followed from it\n");
   if (!found.damage.ok()) fmt::print("{}\n", harmless_line(found.damage.message()));
   print_job(again);
   return static_cast<int>(exit_code::ok);
 }
 
-int replay_recording(std::string const& file, duration until) {
-  auto const recording = read_file(file, "FILE");
-  server::replay again{recording};
-  print_replay(again, until, false);
+int replay_recording(std::string const& file, replay_command const& given) {
+  recording_bytes const recording{file};
+  server::replay again{recording.bytes()};
+  if (!given.http.empty()) return show_page(std::move(again), file, given.http);
+  if (!given.trace.empty()) return write_trace(std::move(again), file, given);
+  print_replay(again, given.until, false);
   if (again.is_cut_off()) {
     fmt::print("the recording ends within a record: what followed is missing\n");
   }
@@ -146,8 +244,8 @@ int replay_file(replay_command const& given) {
     throw program_error{exit_code::usage, "only --compare takes several recordings"};
   }
   auto const& file = given.files.front();
-  if (std::filesystem::is_directory(file)) return replay_journal(file, given.until);
-  return replay_recording(file, given.until);
+  if (std::filesystem::is_directory(file)) return replay_journal(file, given);
+  return replay_recording(file, given);
 }
 
 constexpr auto replay_footer =
@@ -163,6 +261,13 @@ names of keys, queues and barriers, and error messages, but no values, tokens or
 FILE may also be the directory of a journal (serve --journal) whose coordinator has ended. It is
 replayed from its last snapshot on; its values and secrets are not shown.
 
+With --http the status page of the job is served from FILE, with a slider for the time. Programs ask
+as those of a running job do, with the time: /api/v1/state?at=12.5s.
+
+With --trace, FILE becomes trace events for https://ui.perfetto.dev and its trace_processor: a track
+for each task, slices for the calls that waited and for epochs, and arrows from the last arrival at
+a barrier to the calls that it released.
+
 With --compare, the digests of what the coordinator sends and reports in each replay must be the
 recorded ones. Otherwise the first difference is printed, with its time, connection and request. A
 recording kept in memory has digests of events only, a journal has none.
@@ -170,6 +275,8 @@ recording kept in memory has digests of events only, a journal has none.
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
   coxswain replay job.recording --until 12.5s
+  coxswain replay job.recording --http :8477
+  coxswain replay job.recording --trace out.json
   coxswain replay --compare recordings/*  # does this version behave the same?
 
 )";
@@ -189,6 +296,13 @@ void add_replay(CLI::App& program, action& chosen) {
   command.add_flag(
       "--compare", given.compare,
       "Fail if this version replies or reports anything different, except texts and values");
+  auto* const http =
+      command.add_option("--http", given.http, "Serve the job's status page there until Ctrl-C");
+  http->type_name("ADDRESS")->excludes("--until")->excludes("--compare");
+  command.add_option("--trace", given.trace, "Write the job as trace events, for Perfetto")
+      ->type_name("FILE")
+      ->excludes("--http")
+      ->excludes("--compare");
   command.footer(help_end(replay_footer));
 }
 

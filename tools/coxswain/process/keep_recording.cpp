@@ -4,6 +4,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/recording/recording_file.hpp"
+#include "coxswain/wire/recording.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -73,7 +74,10 @@ void keep_recording(std::string const& recording) {
     file.write(recording);
     if (!file.finish().ok()) return;
     remove_oldest(recording_extension);
-    spdlog::warn("wrote recording '{0}'; view it with: coxswain replay {0}", path);
+    // One without its beginning has only events.
+    bool const has_page = wire::recording_reader{recording}.head().lost == 0;
+    spdlog::warn("wrote recording '{0}'; view it with: coxswain replay {0}{1}", path,
+                 has_page ? " --http :0" : "");
   } catch (error const& problem) {
     spdlog::warn("{}", problem.outcome().message());
   }
