@@ -66,5 +66,12 @@ if(TARGET coxswain_python)
   install(FILES ${documents}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/python3-coxswain COMPONENT python)
 endif()
+if(COXSWAIN_SELF_CONTAINED)  # one package for several releases, with libraries of its own
+  file(WRITE ${PROJECT_BINARY_DIR}/lintian-overrides "embedded-library *\n")
+  set(overrides FILES ${PROJECT_BINARY_DIR}/lintian-overrides
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
+  install(${overrides} RENAME coxswain COMPONENT program)
+  install(${overrides} RENAME python3-coxswain COMPONENT python)
+endif()
 
 include(CPack)
