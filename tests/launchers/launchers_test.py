@@ -85,6 +85,14 @@ class Launched(EndToEnd):
                 command = *host, *kind, "--relay", "--", *program
                 self.check_program(command, last_words, token)
 
+    def check_that_run_starts_a_job_of_its_own(self, *launcher):
+        self.launcher = launcher
+        done = self.launch("coxswain", "run", "-n", str(TASKS), "--", "coxswain", "task", "--", "sh", "-c", SCRIPT)
+
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()),
+                         sorted(f"[{task}] {line}" for task in range(TASKS) for line in GATHERED), done.stderr)
+
     def check_that_a_coordinator_of_its_own_is_found(self, wraps_jax=False):
         for language, (program, kind, last_words) in self.programs.items():
             with self.subTest(language):
@@ -109,6 +117,9 @@ class Mpirun(Launched):
 
     def test_programs_under_mpirun_find_a_separate_coordinator(self):
         self.check_that_a_coordinator_of_its_own_is_found()
+
+    def test_run_within_mpirun_starts_a_job_of_its_own(self):
+        self.check_that_run_starts_a_job_of_its_own(*self.launcher[:-1], "1")
 
 
 class Mpiexec(Launched):
@@ -136,6 +147,9 @@ class Mpiexec(Launched):
         # JAX does not know this launcher.
         self.check_that_a_coordinator_of_its_own_is_found(wraps_jax=True)
 
+    def test_run_within_mpiexec_starts_a_job_of_its_own(self):
+        self.check_that_run_starts_a_job_of_its_own(*self.launcher[:-1], "1")
+
 
 class Srun(Launched):
     name = "slurm"
@@ -159,6 +173,11 @@ class Srun(Launched):
 
     def test_programs_under_srun_find_a_separate_coordinator(self):
         self.check_that_a_coordinator_of_its_own_is_found()
+
+    def test_run_within_an_allocation_or_a_step_starts_a_job_of_its_own(self):
+        for launcher in ("salloc", "-n", str(TASKS)), ("srun", "-n", "1"):
+            with self.subTest(launcher[0]):
+                self.check_that_run_starts_a_job_of_its_own(*launcher)
 
     def test_srun_with_pmi_is_detected_as_slurm(self):
         self.launcher = (*self.launcher, "--mpi=pmi2")
