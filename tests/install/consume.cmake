@@ -1,5 +1,4 @@
-# Configures, builds and runs the consumer. `how` is packages, find_package, build_tree
-# or add_subdirectory.
+# Configures, builds and runs the consumer. `how` is packages, find_package, build_tree or fetch_content.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
@@ -74,48 +73,87 @@ with coxswain.Coordinator(1) as coordinator, coxswain.Client(coordinator.address
     assert job.barrier('b') == 1 and coxswain.__file__.startswith('${directory}/')")
 endfunction()
 
-# A plugin in C, built with the flags of pkg-config.
-function(build_plugin root)
-  find_program(PKG_CONFIG pkg-config)
-  if(NOT PKG_CONFIG)
-    return()
-  endif()
-  file(GLOB_RECURSE pc ${root}/*/coxswain.pc)
-  cmake_path(GET pc PARENT_PATH directory)
-  set(ENV{PKG_CONFIG_PATH} ${directory})
-  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs coxswain OUTPUT_VARIABLE said
+# What pkg-config says of a package, as a list.
+function(flags_of package result)
+  execute_process(COMMAND pkg-config ${ARGN} ${package} OUTPUT_VARIABLE flags
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(said UNIX_COMMAND "${said}")
-  file(WRITE ${work}/main.c
-    "#include <coxswain/c/coxswain.h>\n"
-    "int code_without_a_coordinator(void);\n"
-    "int main(void) { return code_without_a_coordinator() != COXSWAIN_DEADLINE_EXCEEDED; }\n")
-  run(cc -o ${work}/plugin ${consumer}/plugin.c ${work}/main.c ${said})
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(${result} ${flags} PARENT_SCOPE)
+endfunction()
+
+function(expect_equal what found expected)
+  if(NOT found STREQUAL expected)
+    message(FATAL_ERROR "${what}: '${found}' instead of '${expected}'")
+  endif()
+endfunction()
+
+# Programs that use the client alone, in C and in C++, with the flags of pkg-config: what they link is
+# few, and what they include compiles soon.
+function(use_pkg_config)
+  set(ENV{PKG_CONFIG_PATH} ${work}/prefix/lib/pkgconfig)
+  flags_of(coxswain-client libraries --libs-only-l)
+  expect_equal("a client's libraries" "${libraries}" "-lcoxswain_client;-lstdc++;-lm;-lssl;-lcrypto")
+  flags_of(coxswain-client all --cflags --libs)
+  run(cc -std=c11 -Wall -Wextra -Wpedantic -Werror -o ${work}/plugin ${consumer}/plugin.c ${all})
   run(${work}/plugin)
+
+  # The processor's time: others may use it meanwhile.
+  file(WRITE ${work}/first.cpp
+    "#include \"coxswain/client/client.hpp\"\nint main() { coxswain::client nothing; }\n")
+  execute_process(COMMAND bash -c "TIMEFORMAT=%U; time \"$@\"" bash
+    ${compiler} -std=c++20 -I${work}/prefix/include -c -o ${work}/first.o ${work}/first.cpp
+    ERROR_VARIABLE took ERROR_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "the client's header compiles in ${took} s")
+  if(took GREATER 9)  # less than 3 on an idle machine
+    message(FATAL_ERROR "The client's header has become slow to compile.")
+  endif()
+  run(${compiler} -o ${work}/first ${work}/first.o ${all})
+
+  set(source ${work}/examples/embed.cpp)
+  flags_of(coxswain all --cflags --libs)
+  run(${compiler} -std=c++20 -o ${work}/embed ${source} ${all})
+  run(${work}/embed)
+endfunction()
+
+# Of the program that links coxswain::client.
+function(count_libraries)
+  execute_process(COMMAND ninja -C ${work}/build -t commands worker OUTPUT_VARIABLE commands
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^/ ]+[.](a|so)" libraries "${commands}")
+  expect_equal("the libraries of coxswain::client" "${libraries}"
+    "libcoxswain_client.a;libssl.so;libcrypto.so")
 endfunction()
 
 # Optimizing the layers again would take minutes and show nothing new.
 set(settings -G Ninja -D CMAKE_BUILD_TYPE= "-DCMAKE_CXX_COMPILER=${compiler}"
   "-DCMAKE_CXX_FLAGS=${flags}")
 
-if(NOT how STREQUAL "add_subdirectory")
+if(NOT how STREQUAL "fetch_content")
   file(REMOVE_RECURSE ${work})
 endif()
+run(${python} -B ${consumer}/../examples.py ${coxswain_source}/src/coxswain/README.md ${work}/examples)
+set(use find_package)
+set(targets your_program)
 if(how STREQUAL "packages")
   install_packages(${work}/prefix)
-  build_plugin(${work}/prefix)
   run_python(${work}/prefix)
   list(APPEND settings -D CMAKE_PREFIX_PATH=${work}/prefix/usr)
 elseif(how STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${coxswain_build} --prefix ${work}/prefix)
+  use_pkg_config()
   list(APPEND settings -D CMAKE_PREFIX_PATH=${work}/prefix)
+  list(APPEND targets worker fragments)
 elseif(how STREQUAL "build_tree")
   set(ENV{PATH} "${coxswain_build}/bin:$ENV{PATH}")
 else()
-  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source} -D COXSWAIN_UNITY=ON)
+  set(use FetchContent)
+  list(APPEND settings -D FETCHCONTENT_SOURCE_DIR_COXSWAIN=${coxswain_source} -D COXSWAIN_UNITY=ON)
 endif()
 refuse_paths_of_this_machine(${work}/prefix)
 
-run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build ${settings})
-run(${CMAKE_COMMAND} --build ${work}/build --parallel 2)
-run(${work}/build/consumer)
+run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build -D EXAMPLES=${work}/examples -D USE=${use} ${settings})
+run(${CMAKE_COMMAND} --build ${work}/build --parallel 2 --target ${targets})
+run(${work}/build/your_program)
+if(how STREQUAL "find_package")
+  count_libraries()
+endif()

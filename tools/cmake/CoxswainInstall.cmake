@@ -5,18 +5,48 @@ include(GNUInstallDirs)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
-# In link order: dependents before their dependencies.
-set(libraries)
-set(installed_targets)
-foreach(library IN ITEMS c host status client server xla tcp_store launch etcd net http2 wire proto core base)
-  if(TARGET coxswain_${library})
-    install(TARGETS coxswain_${library} EXPORT coxswain-targets
-      ARCHIVE COMPONENT development
-      FILE_SET HEADERS COMPONENT development)
-    string(APPEND libraries " -lcoxswain_${library}")
-    list(APPEND installed_targets coxswain_${library})
-  endif()
-endforeach()
+# Two archives of several layers each, with the names and the requirements of one target, so that programs
+# link few libraries. The other names that programs link stand for one of these.
+function(coxswain_archive name)
+  cmake_parse_arguments(arg "" "" "LAYERS;NAMES;PUBLIC;PRIVATE" ${ARGN})
+  set(archive coxswain_${name}_archive)
+  set(headers)
+  add_library(${archive} STATIC)
+  foreach(layer IN LISTS arg_LAYERS)
+    target_sources(${archive} PRIVATE $<TARGET_OBJECTS:coxswain_${layer}>)
+    get_target_property(of_layer coxswain_${layer} HEADER_SET)
+    list(APPEND headers ${of_layer})
+  endforeach()
+  list(FILTER headers EXCLUDE REGEX NOTFOUND)
+  target_sources(${archive} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
+  target_link_libraries(${archive} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  target_compile_features(${archive} INTERFACE cxx_std_20)
+  set_target_properties(${archive} PROPERTIES
+    LINKER_LANGUAGE CXX
+    EXPORT_NAME ${name}
+    OUTPUT_NAME coxswain_${name}
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  install(TARGETS ${archive} EXPORT coxswain-targets
+    ARCHIVE COMPONENT development
+    FILE_SET HEADERS COMPONENT development)
+  foreach(other IN LISTS arg_NAMES)
+    add_library(coxswain_${other}_name INTERFACE)
+    target_link_libraries(coxswain_${other}_name INTERFACE ${archive})
+    set_target_properties(coxswain_${other}_name PROPERTIES EXPORT_NAME ${other})
+    install(TARGETS coxswain_${other}_name EXPORT coxswain-targets)
+  endforeach()
+endfunction()
+
+coxswain_archive(client
+  LAYERS base core wire net launch client c
+  NAMES c
+  PUBLIC Boost::headers OpenSSL::SSL Threads::Threads)
+coxswain_archive(server
+  LAYERS http2 proto etcd xla tcp_store server status host
+  NAMES host status
+  PUBLIC coxswain_client_archive
+  PRIVATE PkgConfig::NGHTTP2 protobuf::libprotobuf-lite ZLIB::ZLIB)
+set(installed_targets coxswain_client_archive coxswain_server_archive)
 install(EXPORT coxswain-targets NAMESPACE coxswain:: DESTINATION ${package} COMPONENT development)
 # CMake also finds the build tree: through CMAKE_PREFIX_PATH, or because its programs are in PATH.
 export(EXPORT coxswain-targets NAMESPACE coxswain:: FILE ${PROJECT_BINARY_DIR}/coxswain-targets.cmake)
@@ -37,9 +67,16 @@ install(FILES
 
 file(RELATIVE_PATH package_depth
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/coxswain.pc.in ${PROJECT_BINARY_DIR}/coxswain.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/coxswain.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+function(coxswain_pkg_config name archive)
+  cmake_parse_arguments(arg "" "REQUIRES;LIBS" "" ${ARGN})
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/coxswain.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endfunction()
+
+coxswain_pkg_config(coxswain-client coxswain_client REQUIRES openssl LIBS "-lstdc++ -lm -pthread")
+coxswain_pkg_config(coxswain coxswain_server
+  REQUIRES "coxswain-client = ${PROJECT_VERSION}, libnghttp2, protobuf-lite, zlib")
 
 if(TARGET coxswain)
   install(TARGETS coxswain COMPONENT program)

@@ -32,7 +32,6 @@ function(coxswain_layer name)
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(coxswain::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES
-    EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden  # else gcc inlines no function that another library could replace
     VISIBILITY_INLINES_HIDDEN ON
