@@ -416,7 +416,10 @@ class Coordinator(EndToEnd):
 
     def test_an_unknown_subcommand_is_named(self):
         self.at = {}
-        for word, hint in (("nosuch", ""), ("barier", "; did you mean barrier?")):
+        for word, hint in (("nosuch", ""), ("barier", "; did you mean barrier?"),
+                           ("ps", "; did you mean coxswain jobs?"),
+                           ("tasks", "; did you mean coxswain status?"),
+                           ("start", "; did you mean coxswain run -n 4 -- CMD...?")):
             self.assert_ended(self.coxswain(word, "--wait", "1s"), USAGE,
                               f"coxswain: '{word}' is not a subcommand{hint}\n")
 
@@ -428,6 +431,8 @@ class Coordinator(EndToEnd):
                 (("cas", "k", "v", "--if-absnt"), "unknown option --if-absnt; did you mean --if-absent?"),
                 (("run", "-n", "1", "--lingr", "1s", "--", "true"),
                  "unknown option --lingr; did you mean --linger?"),
+                (("run", "--tasks", "4", "--", "true"), "unknown option --tasks; did you mean --num-tasks?"),
+                (("status", "--token", "file"), "unknown option --token; did you mean --token-file?"),
                 (("status", "--frobnicate"), "unknown option --frobnicate\n")):
             with self.subTest(command=command):
                 self.assert_ended(self.coxswain(*command), USAGE, words)
@@ -450,6 +455,19 @@ class Coordinator(EndToEnd):
                 self.assertEqual(done.code, USAGE)
                 for word in words:
                     self.assertIn(word, done.err)
+
+    def test_a_missing_or_superfluous_value_is_named_with_what_to_write(self):
+        self.at = {}
+        for command, words in (
+                (("run", "-n"), "--num-tasks needs a value: --num-tasks N\n"),
+                (("run",), "--num-tasks is required: coxswain run -n N -- CMD...\n"),
+                (("put", "a"), "VALUE is required: coxswain put KEY VALUE\n"),
+                (("serve", "-n", "1", "--num-tasks", "2"), "--num-tasks is given 2 times; give it once\n"),
+                (("serve", "-n", "1", "--insecure=maybe"), "--insecure takes no value\n"),
+                (("serve", "-n", "1", "--tls-cert", "/none"), "--tls-cert: cannot read '/none': No such file"),
+                (("serve", "-n", "1", "--listen", "0.0.0.0:0"), "openssl rand -hex 16 > token")):
+            with self.subTest(command=command):
+                self.assert_ended(self.coxswain(*command), USAGE, words)
 
     def test_a_directory_instead_of_a_file_is_refused(self):
         self.at = {}
@@ -483,7 +501,7 @@ class Coordinator(EndToEnd):
                         "replay", "task", "all-gather", "reduce", "all-equal", "alive", "topology",
                         "progress", "sync-point", "fail", "reset", "leave"):
             with self.subTest(command=command):
-                done = self.succeed(command, "--help")
+                done = self.succeed(command, "--help-all")
                 self.assertIn("EXIT CODES", done.out)
                 self.assertIn("COXSWAIN_", done.out)
 

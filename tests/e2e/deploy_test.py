@@ -72,7 +72,7 @@ class Manifests(EndToEnd):
         """Checks that it begins with a subcommand with known options, followed by a program."""
         own = words[1:words.index("--")]
         self.assertEqual(words[0], "coxswain")
-        done = self.succeed(*own, "--help")
+        done = self.succeed(*own, "--help-all")
         for option in own[1:]:
             self.assertIn(option, done.out)
 

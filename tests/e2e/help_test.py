@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment
+from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment, wait_for_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,7 @@ class Help(EndToEnd):
         self.assertLess(self.overview.index("  run "), self.overview.index("  put "))
 
     def test_an_option_is_shown_with_its_unit_values_and_default(self):
-        text = self.coxswain("serve", "--help").out
+        text = self.coxswain("serve", "--help-all").out
 
         for words in ("--heartbeat-timeout TIME=100s", "-n,--num-tasks N", "--key-bytes-max SIZE=4KiB",
                       "--durability LEVEL:{process,disk}=process"):
@@ -35,13 +35,26 @@ class Help(EndToEnd):
         documents = ("src/coxswain/SEMANTICS.md", "src/python/README.md", "tools/README.md")
         text = "".join((ROOT / one).read_text() for one in documents)
         stated = re.findall(r"`--([a-z-]+)`\s+\((?:default:?\s+)?(\d[\d,]*(?:\s+\w+)?|no limit)[;,)]", text)
-        shown = dict(re.findall(r"--([a-z-]+) [A-Z]+=(\S+)", self.coxswain("serve", "--help").out))
+        shown = dict(re.findall(r"--([a-z-]+) [A-Z]+=(\S+)", self.coxswain("serve", "--help-all").out))
 
         self.assertGreater(len(stated), 30)
         for name, default in stated:
             with self.subTest(name):
                 default = re.sub(r"[\s,]", "", default.replace("no limit", "forever"))
                 self.assertEqual(shown.get(name), default)
+
+    def test_help_is_what_people_use_and_help_all_is_everything(self):
+        for name in ("run", "serve", "task"):
+            with self.subTest(name):
+                short, whole = (self.coxswain(name, option).out for option in ("-h", "--help-all"))
+
+                options = re.findall(r"^  (?:-\w,)?--([a-z-]+)", short, re.M)
+                self.assertIn(len(options), range(13, 17))
+                self.assertLess(len(short.splitlines()), 45)
+                self.assertIn("EXAMPLE", short)
+                self.assertIn(f"coxswain {name} --help-all lists all", short)
+                self.assertLess(set(options), set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", whole, re.M)))
+        self.assertEqual(self.coxswain("status", "-h").out, self.coxswain("status", "--help-all").out)
 
     def test_help_accepts_the_name_of_a_subcommand(self):
         for name in ("run", "get", "cas"):
@@ -65,7 +78,7 @@ class Completion(EndToEnd):
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "--norc", "-c", script, BIN / "coxswain", "coxswain", *words],
                               capture_output=True, text=True, timeout=LIMIT, cwd=self.directory,
-                              env=clean_environment())
+                              env=clean_environment(self.directories()))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
 
@@ -89,6 +102,13 @@ class Completion(EndToEnd):
         self.assertEqual(self.bash("completion", "b"), ["bash"])
         self.assertEqual(self.bash("journal", "r"), ["repair"])
         self.assertEqual(self.bash("serve", "--goodbye-timeout", ""), [])
+
+    def test_names_of_jobs_are_completed(self):
+        port = self.directory / "port"
+        self.start("coxswain", "serve", "-n", 1, "--job", "night", "--listen", "127.0.0.1:0", "--port-file", port)
+        wait_for_file(port)
+
+        self.assertEqual(self.bash("status", "--job", "n"), ["night"])
 
     def test_files_are_completed(self):
         (self.directory / "a token").write_text("")

@@ -146,6 +146,12 @@ class EndToEnd(unittest.TestCase):
         return {"TMPDIR": str(self.directory), "XDG_RUNTIME_DIR": str(self.directory),
                 "XDG_STATE_HOME": str(self.directory / "state")}
 
+    def elsewhere(self):
+        """Directories in which no job is registered, as for another user."""
+        place = self.directory / "elsewhere"
+        place.mkdir(exist_ok=True)
+        return {"TMPDIR": str(place), "XDG_RUNTIME_DIR": str(place)}
+
     def recordings(self):
         return sorted((self.directory / "state" / "coxswain").glob("*.recording"))
 

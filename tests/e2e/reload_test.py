@@ -74,7 +74,7 @@ class Reload(EndToEnd):
         config.write_text('log-level = "error"\n')
         coordinator = self.serve(1, "--config", config, "--log-level", "info")
 
-        self.assertIn("no file says the log level", self.reload(coordinator, "SIGHUP"))
+        self.assertIn("the log level is unchanged", self.reload(coordinator, "SIGHUP"))
 
     def test_run_reloads_its_tokens(self):
         port = self.directory / "port"

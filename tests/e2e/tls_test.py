@@ -51,7 +51,7 @@ class Tls(WithCertificates):
                  "it has expired (CN = old", right),
                 (["--tls-ca", self.file("ca", "pem")], "it asks for a certificate",
                  "The peer has shown no certificate", right),
-                ([], "The coordinator speaks only TLS here", "does not speak TLS", right)]:
+                ([], "The coordinator speaks only TLS here", "does not speak TLS", right | self.elsewhere())]:
             with self.subTest(notice=notice):
                 self.refused(coordinator, options, notice, logged, env)
 

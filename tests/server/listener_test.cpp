@@ -190,9 +190,11 @@ BOOST_AUTO_TEST_CASE(a_port_in_use_is_unavailable) {
   auto const why = refusal(first.address());
 
   BOOST_TEST(why.code() == errc::unavailable);
+  auto const port = first.address().substr(first.address().rfind(':'));
   BOOST_TEST(why.message() == "Cannot listen on " + first.address() +
                                   ": Address already in use. Is another coordinator running? Port "
-                                  "0 takes any free port.");
+                                  "0 takes any free port. Who listens there: ss -ltnp 'sport = " +
+                                  port + "'");
 }
 
 BOOST_AUTO_TEST_CASE(an_address_of_another_host_is_unavailable) {

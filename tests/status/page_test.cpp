@@ -412,7 +412,7 @@ BOOST_AUTO_TEST_CASE(a_public_page_needs_a_token_or_an_explicit_option) {
 BOOST_FIXTURE_TEST_CASE(a_listen_failure_names_the_address, page_harness) {
   open();
   page_harness other;
-  BOOST_TEST(has(refusal(other, shown->address()), "Is it used already?"));
+  BOOST_TEST(has(refusal(other, shown->address()), "Who listens there: ss -ltnp"));
   page_harness third;
   BOOST_TEST(has(refusal(third, "unix:/tmp/x"), "needs a host and a port"));
   page_harness fourth;

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 #include "options/exit_code.hpp"
+#include "options/help_formatter.hpp"
 #include "options/misspelt_variables.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
@@ -103,19 +104,20 @@ std::string problem_with(CLI::App const& program, CLI::ParseError const& problem
   auto const remaining = where.remaining();
   bool const is_command =
       where.get_prefix_command() && !remaining.empty() && !remaining.front().starts_with('-');
-  if (is_command) return with_origin(program, problem.what());
+  if (is_command) return with_origin(program, in_plain_words(where, problem));
   for (auto const& one : remaining) {
     if (one.starts_with('-')) return unknown_option(where, one);
   }
   if (!remaining.empty()) return fmt::format("unexpected argument '{}'", remaining.front());
-  return with_origin(program, problem.what());
+  return with_origin(program, in_plain_words(where, problem));
 }
 
 int run_program(std::vector<std::string> arguments) {
   // The file size limit (ulimit -f) becomes a write error, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App program{purpose, "coxswain"};
-  program.get_formatter()->column_width(32);  // the subcommands have the same formatter
+  program.formatter(std::make_shared<help_formatter>());  // the subcommands have the same one
+  program.get_formatter()->column_width(32);
   program.footer(std::string{footer} + exit_codes_text);
   program.set_version_flag("--version", fmt::format("coxswain {}", version));
   program.require_subcommand(1);

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -31,14 +32,16 @@ bool is_socket(std::string const& path) {
   return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
 }
 
-std::string_view advice_on(int error, net::endpoint const& where) {
+std::string advice_on(int error, net::endpoint const& where) {
   switch (error) {
     case EADDRINUSE:
       if (where.is_unix() && !is_socket(where.path())) {
         return " The path exists and is not a socket.";
       }
       if (where.is_unix()) return " Is another coordinator running?";
-      return " Is another coordinator running? Port 0 takes any free port.";
+      return " Is another coordinator running? Port 0 takes any free port. Who listens there: ss "
+             "-ltnp 'sport = :" +
+             std::to_string(where.port()) + "'";
     case EADDRNOTAVAIL: return " This host does not have that address.";
     case EACCES: return " Ports below 1024 and other people's directories need privileges.";
     case ENOENT:

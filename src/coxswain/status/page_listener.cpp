@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::status_page {
@@ -28,9 +29,14 @@ std::string with_host(options const& o) {
   return address.starts_with(':') && !may_be_public(o) ? "127.0.0.1" + address : address;
 }
 
-coxswain::status cannot_listen(net::endpoint const& where, std::string const& why) {
-  return {errc::unavailable, "Cannot listen on " + where.text() + " for HTTP: " + why +
-                                 ". Is it used already? Port 0 takes any free port."};
+coxswain::status cannot_listen(net::endpoint const& where,
+                               boost::system::error_code const& problem) {
+  auto text = "Cannot listen on " + where.text() + " for HTTP: " + problem.message() + '.';
+  if (problem == asio::error::address_in_use) {
+    text += " Port 0 takes any free port. Who listens there: ss -ltnp 'sport = :" +
+            std::to_string(where.port()) + "'";
+  }
+  return {errc::unavailable, std::move(text)};
 }
 
 asio::ip::tcp::endpoint endpoint_of(net::socket_address const& at) {
@@ -63,7 +69,7 @@ asio::ip::tcp::acceptor listen_on(asio::io_context& io, net::endpoint const& whe
                               problem == boost::system::errc::address_not_available;
     if (!is_elsewhere) break;
   }
-  throw error{cannot_listen(where, problem.message())};
+  throw error{cannot_listen(where, problem)};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// coxswain completion: bash's completion of the program's command line, made of its --help.
+// coxswain completion: bash's completion of the program's command line, made of its --help-all.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
@@ -32,7 +32,7 @@ _coxswain() {
     mapfile -t COMPREPLY < <(compgen "$kind" -- "$current" | sort -u)
     return
   done
-  help=$("$1" ${command:+"$command"} --help 2>/dev/null)
+  help=$("$1" ${command:+"$command"} --help${command:+-all} 2>/dev/null)
   help=${help%%EXAMPLES*}
   if [[ $previous == -* ]]; then
     value=$(sed -nE "s/^ +([^ ]*,)?$previous(,[^ ]*)? ([A-Z]+([:=][^ ]*)?)( .*)?$/\3/p" <<<"$help")
@@ -41,6 +41,10 @@ _coxswain() {
   case $value in
     FILE | DIR) files=1 ;;
     *{*}) words=${value##*\{} ;;
+    NAME)
+      [[ $previous == --job ]] || return
+      words=$("$1" jobs --json 2>/dev/null | grep -o '"job":"[^"]*"' | cut -d'"' -f4)
+      ;;
     ?*) return ;;
     *)
       if [[ $command ]]; then

@@ -106,7 +106,7 @@ std::string identity_text(server::journal_files const& found) {
   auto const other = found.behaviour == core::behaviour
                          ? ""
                          : fmt::format(" (this program has {})", core::behaviour);
-  return fmt::format("job '{}' of {}{}\ncoordinator {:x}, started {}, behaviour {}{}\n", core.job,
+  return fmt::format("job '{}' of {}{}\ncoordinator {:x}, started {}, format {}{}\n", core.job,
                      counted(core.num_tasks, "task"), attempt, found.head->coordinator.value,
                      rfc3339(found.head->started), found.behaviour, other);
 }

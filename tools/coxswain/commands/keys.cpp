@@ -8,6 +8,8 @@
 #include "terminal/harmless_text.hpp"
 #include "terminal/table.hpp"
 
+#include "coxswain/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -49,7 +51,13 @@ asio::awaitable<void> put_value(client& c, put_command const& given) {
   auto const value = value_of_argument(given.value);
   auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
   put_options const options{mode, lifetime_of(given.ephemeral)};
-  co_await c.put(given.key, value, options);
+  try {
+    co_await c.put(given.key, value, options);
+  } catch (error const& problem) {
+    if (problem.code() != errc::already_exists) throw;
+    throw program_error{exit_code::failed,
+                        std::string{problem.what()} + "; --overwrite replaces its value"};
+  }
 }
 
 int put(put_command const& given) { return store(given, put_value); }
@@ -96,6 +104,9 @@ std::string beginning(std::string_view value) {
 
 asio::awaitable<void> list(client& c, ls_command const& given) {
   auto const found = co_await c.list(given.directory);
+  if (found.empty() && given.directory == "jobs") {
+    print_error("coxswain ls: no key begins with 'jobs'; for your jobs: coxswain jobs\n");
+  }
   if (!given.with_details && !given.with_values) {
     bool const is_read_by_people = ::isatty(STDOUT_FILENO) != 0;
     for (auto const& one : found) {
@@ -140,8 +151,16 @@ struct rm_command {
 asio::awaitable<void> remove(client& c, rm_command const& given) {
   std::uint64_t count = 0;
   if (given.recursive) {
+    bool const is_root = given.key.empty() || given.key == "/";
+    if (is_root && !given.all) {
+      throw program_error{exit_code::usage,
+                          "this would remove all keys; if that is meant: coxswain rm -r --all /"};
+    }
     auto const mode = given.all ? remove_mode::all : remove_mode::tree;
     count = co_await c.remove_tree(given.key, mode);
+  } else if (given.key.empty() || given.key == "/") {
+    throw program_error{exit_code::usage,
+                        "the root is no key; to remove all keys: coxswain rm -r --all /"};
   } else {
     bool const was_there = co_await c.remove(given.key);
     count = was_there ? 1 : 0;

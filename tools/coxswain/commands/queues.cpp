@@ -6,6 +6,8 @@
 #include "options/value_io.hpp"
 #include "terminal/error_output.hpp"
 
+#include "coxswain/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -32,8 +34,15 @@ struct pop_command {
 };
 
 asio::awaitable<void> pop_item(client& c, pop_command const& given) {
-  auto const item = co_await c.pop(given.queue, given.wait);
-  print_value(item.value);
+  try {
+    auto const item = co_await c.pop(given.queue, given.wait);
+    print_value(item.value);
+  } catch (error const& problem) {
+    if (problem.code() != errc::deadline_exceeded || given.wait > duration{}) throw;
+    throw program_error{
+        exit_code::timed_out,
+        fmt::format("queue '{}' is empty; --wait 10s waits for an item", given.queue)};
+  }
 }
 
 int pop(pop_command const& given) {

@@ -99,7 +99,6 @@ class local_run {
                          core::worker_token(core.credentials)));
     }
     report_privacy(given_);
-    spdlog::info("at most {} open files", descriptor_limit());
   }
 
   // The exit code: a signal that came when all was over only ends what lingers.
@@ -390,6 +389,9 @@ void add_run(CLI::App& program, action& chosen) {
   command.name_variables();
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(run_footer);
+  command.shorten_help({"--num-tasks", "--http", "--job", "--log-dir", "--recoverable",
+                        "--max-restarts", "--spares", "--linger", "--heartbeat-timeout",
+                        "--token-file", "--listen", "--config"});
 }
 
 }  // namespace coxswain::tools

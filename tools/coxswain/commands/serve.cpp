@@ -206,7 +206,7 @@ void service::announce() {
   auto const what = fmt::format("job '{}' of {} at {}", core.job, counted(core.num_tasks, "task"),
                                 fmt::join(addresses, ", "));
   manager_.ready(what);
-  spdlog::info("{}; at most {} open files", what, descriptor_limit());
+  spdlog::info(what);
   if (!at.jax.empty()) spdlog::info("JAX programs connect to {}", fmt::join(at.jax, ", "));
   if (page_) spdlog::info("status page at {}", page_->url());
   report_privacy(given_.coordinator);
@@ -235,7 +235,10 @@ void service::end_by(int signal) {
 }
 
 void service::suspend() {
-  spdlog::info("SIGTERM: suspending the job until it is started again from its journal");
+  spdlog::info("SIGTERM: {}",
+               given_.engine.is_wanted()
+                   ? "handing the job over to a standby"
+                   : "suspending the job until it is started again from its journal");
   manager_.stopping("the job is suspended");
   static_cast<void>(coordinator_.suspend("the coordinator is about to be restarted"));
 }
@@ -296,8 +299,8 @@ void complete_num_tasks(std::uint32_t& num_tasks) {
   if (!given) {
     throw program_error{
         exit_code::usage,
-        "--num-tasks is required: neither COXSWAIN_NUM_TASKS nor a launcher provides "
-        "it; see coxswain detect." +
+        "--num-tasks is required, such as -n 4: neither COXSWAIN_NUM_TASKS nor a launcher "
+        "provides it; see coxswain detect." +
             why_missing(&launch::parameters::num_tasks)};
   }
   num_tasks = *given;
@@ -386,8 +389,8 @@ it takes the sockets of a socket unit: then clients wait during a restart instea
 See tools/deploy for both units.
 
 A listener that other hosts can reach (not loopback, not unix:) needs a token, client certificates,
-or --insecure. A port without a host, such as :8476, listens on all addresses if there is one of
-these, else on this machine only; the same holds for --http.
+or --insecure. A port without a host, such as :8476 or 8476, listens on all addresses if there is
+one of these, else on this machine only; the same holds for --http.
 
 The --token-file gives each token a role, for example
   worker    7d5c...
@@ -462,6 +465,9 @@ void add_serve(CLI::App& program, action& chosen) {
   command.add_fallback("--num-tasks", from_launcher(&launch::parameters::num_tasks));
   command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(help_end(serve_footer));
+  command.shorten_help({"--num-tasks", "--listen", "--token-file", "--insecure", "--job", "--http",
+                        "--port-file", "--exit-when-done", "--recoverable", "--heartbeat-timeout",
+                        "--journal", "--engine", "--config"});
 }
 
 }  // namespace coxswain::tools

@@ -52,11 +52,10 @@ struct task_command {
 };
 
 program_error no_task() {
-  return {
-      exit_code::usage,
-      "--task-id is required: neither COXSWAIN_TASK_ID nor a launcher provides it; see coxswain "
-      "detect." +
-          why_missing(&launch::parameters::task)};
+  return {exit_code::usage,
+          "--task-id is required, such as --task-id 0: neither COXSWAIN_TASK_ID nor a launcher "
+          "provides it; see coxswain detect." +
+              why_missing(&launch::parameters::task)};
 }
 
 // The launcher provides what the command line does not.
@@ -377,6 +376,9 @@ void add_task(CLI::App& program, action& chosen) {
   command.add_flag("--take-over", given->take_over,
                    "Replace another process of this task; both must be recoverable");
   command.footer(task_footer);
+  command.shorten_help({"--task-id", "--num-tasks", "--address", "--job", "--token-file",
+                        "--host-if-task-0", "--insecure", "--relay", "--jax", "--recoverable",
+                        "--member", "--join-timeout", "--config"});
 }
 
 }  // namespace coxswain::tools

@@ -9,8 +9,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -45,6 +50,53 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 
 std::string suggestion(std::string const& near) {
   return near.empty() ? near : fmt::format("; did you mean {}?", near);
+}
+
+// What other programs call it, and the command that does it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> subcommand_synonyms{{
+    {"exec", "coxswain task -- CMD..."},
+    {"launch", "coxswain run -n 4 -- CMD..."},
+    {"list", "coxswain jobs"},
+    {"logs", "coxswain events"},
+    {"ps", "coxswain jobs"},
+    {"start", "coxswain run -n 4 -- CMD..."},
+    {"tasks", "coxswain status"},
+}};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> option_synonyms{{
+    {"bind", "listen"},
+    {"host", "address"},
+    {"name", "job"},
+    {"np", "num-tasks"},
+    {"nproc", "num-tasks"},
+    {"ntasks", "num-tasks"},
+    {"port", "listen"},
+    {"server", "address"},
+    {"tasks", "num-tasks"},
+    {"timeout", "wait"},
+    {"token", "token-file"},
+    {"verbose", "log-level"},
+}};
+
+template <std::size_t Size>
+std::string_view known_as(
+    std::array<std::pair<std::string_view, std::string_view>, Size> const& all,
+    std::string_view given) {
+  auto const* const at =
+      std::find_if(all.begin(), all.end(), [&](auto const& one) { return one.first == given; });
+  return at == all.end() ? std::string_view{} : at->second;
+}
+
+// "coxswain put KEY VALUE": what has to be given.
+std::string shortest_use(CLI::App const& of) {
+  auto text = "coxswain " + of.get_name();
+  for (auto const* one : of.get_options([](CLI::Option const* o) { return o->get_required(); })) {
+    auto const is_short = !one->get_snames().empty();
+    if (one->nonpositional())
+      text += ' ' + (is_short ? "-" + one->get_snames().front() : one->get_name());
+    text += ' ' + (one->nonpositional() ? one->get_type_name() : one->get_name());
+  }
+  return text + (of.get_prefix_command() ? " -- CMD..." : "");
 }
 
 bool is_number(std::string_view text) {
@@ -126,12 +178,37 @@ std::vector<std::string> command_in(CLI::App const& of) {
   return remaining;
 }
 
+std::string in_plain_words(CLI::App const& of, CLI::ParseError const& problem) {
+  std::string text = problem.what();
+  // "Could not convert: --insecure = maybe"
+  if (problem.get_name() == "ConversionError")
+    text.erase(0, std::min(text.find("--"), text.size()));
+  auto const name = text.substr(0, text.find_first_of(": "));
+  auto const* const option = of.get_option_no_throw(name);
+  if (option == nullptr) return text;
+  if (problem.get_name() == "RequiredError") return fmt::format("{}: {}", text, shortest_use(of));
+  if (problem.get_name() == "ExcludesError") {
+    return fmt::format("{} cannot be given together with {}", name,
+                       text.substr(text.rfind(' ') + 1));
+  }
+  bool const is_of_values =
+      problem.get_name() == "ArgumentMismatch" || problem.get_name() == "ConversionError";
+  if (!is_of_values) return text;
+  if (option->get_items_expected_max() == 0) return name + " takes no value";
+  if (option->count() > 1) {
+    return fmt::format("{} is given {} times; give it once", name, option->count());
+  }
+  return fmt::format("{0} needs a value: {0} {1}", name, option->get_type_name());
+}
+
 std::string unknown_subcommand(CLI::App const& program, std::string const& given) {
   std::set<std::string> known;
   for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
     known.insert(one->get_name());
   }
-  return fmt::format("'{}' is not a subcommand{}", given, suggestion(nearest(given, known)));
+  auto const synonym = known_as(subcommand_synonyms, given);
+  return fmt::format("'{}' is not a subcommand{}", given,
+                     suggestion(synonym.empty() ? nearest(given, known) : std::string{synonym}));
 }
 
 std::string unknown_option(CLI::App const& of, std::string const& given) {
@@ -146,7 +223,10 @@ std::string unknown_option(CLI::App const& of, std::string const& given) {
   for (auto const* group : of.get_subcommands([](CLI::App const*) { return true; })) {
     if (group->get_name().empty()) add_names(*group);
   }
-  auto const near = nearest(std::string_view{name}.substr(name.find_first_not_of('-')), known);
+  auto const word =
+      std::string_view{name}.substr(std::min(name.find_first_not_of('-'), name.size()));
+  std::string const synonym{known_as(option_synonyms, word)};
+  auto const near = known.contains(synonym) ? synonym : nearest(word, known);
   return fmt::format("unknown option {}{}", name, suggestion(near.empty() ? near : "--" + near));
 }
 
@@ -167,10 +247,11 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
              fmt::format("it has no unit: write {0}s for seconds, or {0}ms, {0}min, {0}h", text));
     }
     refuse(name, text,
-           fmt::format("expected a number with a unit (ms, s, min, h), such as 200ms or 5min{}"
-                       "{}",
-                       limits.least > duration{} ? ", at least " + shown(limits.least) : "",
-                       limits.may_be_forever ? ", or forever" : ""));
+           fmt::format(
+               "expected a number with a unit (ns, us, ms, s, min, h, d), such as 200ms or 5min{}"
+               "{}",
+               limits.least > duration{} ? ", at least " + shown(limits.least) : "",
+               limits.may_be_forever ? ", or forever" : ""));
   };
   auto const bound = limits.least > duration{} ? "; at least " + shown(limits.least) : "";
   return to.add_option_function<std::string>(name, store, help + bound)
@@ -189,7 +270,8 @@ CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
     auto const given = parse_size(text);
     if (!given || *given < least) {
       refuse(name, text,
-             fmt::format("expected a number of bytes such as 4096, 64KiB or 1.5GiB, at least {}",
+             fmt::format("expected a number of bytes such as 4096, 64KiB, 1.5GiB or 8G (powers of "
+                         "1024), or 1MB (of 1000); at least {}",
                          least));
     }
     into = *given;
@@ -240,7 +322,9 @@ CLI::Validator address_check() {
 }
 
 CLI::Validator listener_check() {
-  auto problem_of = [](std::string const& text) {
+  auto problem_of = [](std::string& text) {
+    bool const is_port = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (is_port) text.insert(0, ":");
     return text.starts_with("fd://") ? std::string{} : address_check()(text);
   };
   return {problem_of, ""};
@@ -250,6 +334,15 @@ CLI::Validator address_list_check() {
   auto problem_of = [](std::string const& text) {
     auto const parsed = net::endpoint::parse_list(text);
     return parsed ? std::string{} : parsed.error().message();
+  };
+  return {problem_of, ""};
+}
+
+CLI::Validator readable_file_check() {
+  auto problem_of = [](std::string const& path) {
+    return ::access(path.c_str(), R_OK) == 0
+               ? std::string{}
+               : fmt::format("cannot read '{}': {}", path, std::strerror(errno));
   };
   return {problem_of, ""};
 }

@@ -58,6 +58,9 @@ void protect_command(CLI::App const& program, std::vector<std::string>& argument
 // (usage): it begins with an unknown option.
 [[nodiscard]] std::vector<std::string> command_in(CLI::App const& of);
 
+// An error of CLI11 about the options of `of`, with what to write instead.
+[[nodiscard]] std::string in_plain_words(CLI::App const& of, CLI::ParseError const& problem);
+
 // The error for an unknown subcommand or option, with the nearest known one.
 [[nodiscard]] std::string unknown_subcommand(CLI::App const& program, std::string const& given);
 [[nodiscard]] std::string unknown_option(CLI::App const& of, std::string const& given);
@@ -113,8 +116,10 @@ CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_i
 // Refuses malformed addresses.
 [[nodiscard]] CLI::Validator address_check();
 [[nodiscard]] CLI::Validator address_list_check();
-// An address to listen on, or an inherited socket, which the server checks.
+// An address or a port to listen on, or an inherited socket, which the server checks.
 [[nodiscard]] CLI::Validator listener_check();
+
+[[nodiscard]] CLI::Validator readable_file_check();
 
 // Allows these values, which --help shows.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> const& allowed);

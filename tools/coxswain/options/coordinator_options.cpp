@@ -153,11 +153,13 @@ void finish(coordinator_options& given) {
 }
 
 program_error cannot_start(error const& problem) {
-  std::string const text{problem.what()};
   if (problem.code() != errc::failed_precondition) {
-    return {exit_code_of(problem.outcome().code()), text};
+    return {exit_code_of(problem.outcome().code()), problem.what()};
   }
-  return {exit_code::usage, text + " See --token-file, --tls-ca, --listen and --insecure."};
+  return {exit_code::usage,
+          std::string{problem.outcome().message()} +
+              "\nFor a token: (umask 077; openssl rand -hex 16 > token), and then "
+              "--token-file token;\nor else see --tls-ca, --listen and --insecure"};
 }
 
 }  // namespace coxswain::tools

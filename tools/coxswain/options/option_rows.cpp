@@ -22,7 +22,9 @@ void add(CLI::App& to, std::string const& flag, option_facts const& is, duration
 
 void add(CLI::App& to, std::string const& flag, option_facts const& is, std::string& into,
          std::string const& doc) {
-  to.add_option(flag, into, doc)->type_name(std::string{is.type})->capture_default_str();
+  auto* const made =
+      to.add_option(flag, into, doc)->type_name(std::string{is.type})->capture_default_str();
+  if (is.type == "FILE") made->check(readable_file_check());
 }
 
 void add(CLI::App& to, std::string const& flag, option_facts const& is,

@@ -21,6 +21,7 @@ constexpr auto config_help =
     "Read options from this TOML file: keys are option names without the leading dashes, at the "
     "top for all subcommands or in a section named like this one. Flags override variables, which "
     "override the file";
+constexpr auto help_all_help = "Print all options, and more explanations, and exit";
 constexpr auto print_help =
     "Print each option with its value and source, and exit; =toml: in the format of --config";
 
@@ -72,13 +73,21 @@ std::string default_of(CLI::Option const& option) {
 }  // namespace
 
 subcommand::subcommand(CLI::App& program, std::string const& name, std::string const& purpose)
-    : App{purpose, name, &program} {}
+    : App{purpose, name, &program} {
+  set_help_all_flag("--help-all", help_all_help)->group("");  // until --help is shortened
+}
+
+void subcommand::shorten_help(std::vector<std::string> const& usual) {
+  set_help_all_flag("--help-all", help_all_help);
+  usual_ = {get_help_ptr(), get_help_all_ptr()};
+  for (auto const& name : usual) usual_.push_back(get_option(name));
+}
 
 void subcommand::name_variables() {
   for (auto* option : get_options()) {
     auto const name = option->get_name(false, false);
     bool const is_known = find(name) != nullptr || option == config_ || option == print_;
-    if (is_known || !name.starts_with("--") || name == "--help") continue;
+    if (is_known || !name.starts_with("--") || name.starts_with("--help")) continue;
     auto const key = name.substr(2);
     settings_.push_back({option, key, variable_of(key)});
   }

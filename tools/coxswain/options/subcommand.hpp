@@ -20,6 +20,11 @@ class subcommand : public CLI::App {
  public:
   subcommand(CLI::App& program, std::string const& name, std::string const& purpose);
 
+  // --help lists only these options, in this order, and the examples; --help-all lists all.
+  void shorten_help(std::vector<std::string> const& usual);
+  // Those options. Empty: --help lists all.
+  [[nodiscard]] std::vector<CLI::Option const*> const& usual_options() const { return usual_; }
+
   // Gives each option --its-name so far the variable COXSWAIN_ITS_NAME and the key its-name, and
   // offers --config and --print-config. Options that come later have neither.
   void name_variables();
@@ -76,6 +81,7 @@ class subcommand : public CLI::App {
   [[nodiscard]] std::string table_text() const;
   [[nodiscard]] std::string file_text() const;
 
+  std::vector<CLI::Option const*> usual_;
   std::vector<setting> settings_;
   CLI::Option* config_{};
   CLI::Option* print_{};

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -15,20 +14,16 @@ struct unit {
   double factor;
 };
 
-constexpr std::array<unit, 10> time_units{{
-    {"ns", 1},
-    {"us", 1e3},
-    {"ms", 1e6},
-    {"s", 1e9},
-    {"sec", 1e9},
-    {"m", 60e9},
-    {"min", 60e9},
-    {"h", 3600e9},
-    {"d", 86400e9},
+constexpr unit time_units[]{
+    {"ns", 1},         {"us", 1e3},      {"ms", 1e6},       {"s", 1e9},     {"sec", 1e9},
+    {"secs", 1e9},     {"second", 1e9},  {"seconds", 1e9},  {"m", 60e9},    {"min", 60e9},
+    {"mins", 60e9},    {"minute", 60e9}, {"minutes", 60e9}, {"h", 3600e9},  {"hr", 3600e9},
+    {"hrs", 3600e9},   {"hour", 3600e9}, {"hours", 3600e9}, {"d", 86400e9}, {"day", 86400e9},
     {"days", 86400e9},
-}};
+};
 
-constexpr std::array<unit, 12> size_units{{
+// A letter alone is a power of 1024, as for Slurm and Docker.
+constexpr unit size_units[]{
     {"", 1},
     {"B", 1},
     {"kB", 1e3},
@@ -36,12 +31,17 @@ constexpr std::array<unit, 12> size_units{{
     {"MB", 1e6},
     {"GB", 1e9},
     {"TB", 1e12},
+    {"k", 1024.0},
+    {"K", 1024.0},
     {"KiB", 1024.0},
+    {"M", 1024.0 * 1024},
     {"MiB", 1024.0 * 1024},
+    {"G", 1024.0 * 1024 * 1024},
     {"GiB", 1024.0 * 1024 * 1024},
+    {"T", 1024.0 * 1024 * 1024 * 1024},
     {"TiB", 1024.0 * 1024 * 1024 * 1024},
     {"PiB", 1024.0 * 1024 * 1024 * 1024 * 1024},
-}};
+};
 
 bool begins_unit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 

@@ -14,6 +14,11 @@ BOOST_AUTO_TEST_CASE(a_duration_is_numbers_with_units) {
   BOOST_TEST((parse_duration("1min30s") == 90s));
   BOOST_TEST((parse_duration("2h") == 7200s));
   BOOST_TEST((parse_duration("7us") == 7us));
+  BOOST_TEST((parse_duration("10sec") == 10s));
+  BOOST_TEST((parse_duration("10seconds") == 10s));
+  BOOST_TEST((parse_duration("10minutes") == 600s));
+  BOOST_TEST((parse_duration("1hour30mins") == 5400s));
+  BOOST_TEST((parse_duration("1day") == 24h));
   BOOST_TEST((parse_duration("0") == 0s));
 }
 
@@ -34,6 +39,8 @@ BOOST_AUTO_TEST_CASE(a_size_is_a_number_and_perhaps_a_unit) {
   BOOST_TEST(parse_size("64KiB").value() == 65536);
   BOOST_TEST(parse_size("1.5GiB").value() == 1610612736);
   BOOST_TEST(parse_size("1MB").value() == 1000000);
+  BOOST_TEST(parse_size("8G").value() == 8 * parse_size("1GiB").value());
+  BOOST_TEST(parse_size("512k").value() == 524288);
   for (auto const* text : {"", "MiB", "-1", "1 MiB", "64mib", "1MiB2", "9999PiB"}) {
     BOOST_TEST(!parse_size(text), text);
   }

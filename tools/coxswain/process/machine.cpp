@@ -46,12 +46,6 @@ rlimit raise_descriptor_limit() {
   return before;
 }
 
-std::uint64_t descriptor_limit() {
-  rlimit now{};
-  ::getrlimit(RLIMIT_NOFILE, &now);
-  return now.rlim_cur;
-}
-
 bool has_terminal() {
   int const terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal >= 0) ::close(terminal);

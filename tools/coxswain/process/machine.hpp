@@ -3,7 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,6 @@ namespace coxswain::tools {
 // Raises the soft limit of open files to the hard one. Gives the limits as they were before, which
 // children should get back: programs that use select() do not bear high ones.
 rlimit raise_descriptor_limit();
-
-// The soft limit of open files now.
-[[nodiscard]] std::uint64_t descriptor_limit();
 
 // There is a terminal that controls this process: closing it sends SIGHUP.
 [[nodiscard]] bool has_terminal();

@@ -36,11 +36,11 @@ readings reread(coordinator_options const& given) {
 void report(coordinator_options const& given, readings const& now) {
   if (now.log_level) log::set_level(*now.log_level);
   if (auto const why = exposure_of(given.token_file); !why.empty()) spdlog::warn(why);
-  spdlog::info(
-      "SIGHUP: {}; {}",
-      given.token_file.empty() ? "there is no --token-file"
-                               : fmt::format("read '{}' again", given.token_file),
-      now.log_level ? fmt::format("log level {}", *now.log_level) : "no file says the log level");
+  spdlog::info("SIGHUP: {}; {}",
+               given.token_file.empty() ? "there is no --token-file"
+                                        : fmt::format("read '{}' again", given.token_file),
+               now.log_level ? fmt::format("log level {}", *now.log_level)
+                             : "the log level is unchanged (no --config file sets it)");
 }
 
 void report(std::exception const& problem) {

@@ -137,7 +137,7 @@ section missing(job_view const& view, std::size_t columns) {
       line.add(fmt::format("  {}/{}", w.missing->arrived, w.missing->expected));
     }
     line.add("  waits ").add(text_of(w.age), w.age < long_wait ? style::plain : style::warning);
-    line.add(w.remaining ? ", ends in " + text_of(*w.remaining) : ", without limit");
+    line.add(w.remaining ? ", times out in " + text_of(*w.remaining) : ", without limit");
     all.push_back(line.add(": ").add(waiting_text(w)));
     if (!w.missing) continue;
     auto const how = w.age < long_wait ? style::plain : style::warning;

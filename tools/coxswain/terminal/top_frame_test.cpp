@@ -101,7 +101,7 @@ job 'train' at host:8476   up 5.00 min   coordinator 0.1.0   200 sessions
   then task 12: UNAVAILABLE: no sign of life
 MISSING  2 waits
   deadlock: task 3 is blocked
-  barrier 'step' round 7  198/200  waits 12.0 s, ends in 4.80 min: tasks 0-11,..
+  barrier 'step' round 7  198/200  waits 12.0 s, times out in 4.80 min: tasks ..
     missing 2: 12,137
     task 12: connected, b12:3391, waits for key 'k'
   lock 'l' STUCK  waits 1.00 s, without limit: tasks 3
@@ -131,7 +131,7 @@ job 'train' at host:8476   up 5.00 min   coordinator 0.1.0..
   then task 12: UNAVAILABLE: no sign of life
 MISSING  2 waits
   deadlock: task 3 is blocked
-  barrier 'step' round 7  198/200  waits 12.0 s, ends in 4..
+  barrier 'step' round 7  198/200  waits 12.0 s, times out..
     missing 2: 12,137
 )");
 }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_job_of_ten_thousand_tasks_still_reads) {
              R"(job 'train' at host:8476   up 5.00 min   coordinator 0.1.0   10000 sessions
 10000 tasks: 9999 connected, 1 failed   2.00 KiB of 1.00 GiB memory   0 keys
 MISSING  1 wait
-  barrier 'step' round 7  9999/10000  waits 1.00 s, ends in 4.98 min: tasks 0-..
+  barrier 'step' round 7  9999/10000  waits 1.00 s, times out in 4.98 min: tas..
     missing 1: 7777
 TASKS
   1 failed: 7777

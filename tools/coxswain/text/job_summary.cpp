@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,12 @@ std::optional<task_id> culprit(local_job const& job) {
 
 bool is_bad(std::optional<ending> const& how) { return how && !how->is_good(); }
 
+// For a SIGKILL that is not ours.
+std::string_view next_step(std::optional<ending> const& how) {
+  bool const may_be_memory = how && how->was_killed && how->number == SIGKILL && !how->after_grace;
+  return may_be_memory ? " (out of memory? dmesg | grep -i oom)" : "";
+}
+
 // Why the job ended. Where the cause is the end of a process, as it is known here.
 std::string cause_text(local_job const& job) {
   auto const error = job.coordinator().error();
@@ -36,7 +44,8 @@ std::string cause_text(local_job const& job) {
   if (!task) return fmt::format("the job failed: {}", why.text());
   auto const& how = job.endings().at(task->value);
   bool const is_its_end = is_bad(how) && why.message().ends_with(how->text());
-  return fmt::format("task {} failed: {}", task->value, is_its_end ? how->text() : why.text());
+  auto const text = is_its_end ? how->text() : why.text();
+  return fmt::format("task {} failed: {}{}", task->value, text, next_step(how));
 }
 
 }  // namespace
@@ -48,7 +57,8 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   if (!error && !first) return {};
   std::string cause = cause_text(job);
   if (cause.empty()) {
-    cause = fmt::format("task {} failed: {}", first->value, endings.at(first->value)->text());
+    auto const& how = endings.at(first->value);
+    cause = fmt::format("task {} failed: {}{}", first->value, how->text(), next_step(how));
   }
   std::map<std::pair<bool, ending>, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {

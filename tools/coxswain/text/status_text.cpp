@@ -31,7 +31,7 @@ std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) 
               {"round", align::right},
               {"arrived", align::right},
               {"waits", align::right},
-              {"fails in", align::right},
+              {"times out in", align::right},
               {"missing"}};
   for (auto const& b : barriers) {
     auto const number = b.round.value == 0 ? std::string{"-"} : std::to_string(b.round.value);
@@ -142,8 +142,9 @@ std::string status_text(core::snapshot const& picture) {
                       text_of(picture.uptime), counted(picture.sessions, "session"),
                       size_text(picture.memory_bytes), size_text(picture.memory_bytes_max));
   if (picture.leader) text += leader_text(*picture.leader) + "\n";
-  text += fmt::format("{} of {}, {}\n", counted(picture.keys, "key"), size_text(picture.key_bytes),
-                      counted(picture.waiting_gets, "waiting get"));
+  text += fmt::format("{} of {}", counted(picture.keys, "key"), size_text(picture.key_bytes));
+  if (picture.waiting_gets > 0) text += ", " + counted(picture.waiting_gets, "waiting get");
+  text += "\n";
   if (picture.queued_items + picture.waiting_pops + picture.waiting_key_watches > 0) {
     auto const watches = picture.waiting_key_watches;
     text += fmt::format("{} in queues, {}, {} {} of keys\n", counted(picture.queued_items, "item"),
@@ -159,11 +160,6 @@ std::string status_text(core::snapshot const& picture) {
   }
   if (picture.elastic) text += elastic_text(*picture.elastic);
   if (picture.spares_waiting > 0) text += spares_text(picture);
-  if (picture.deadlines_answered > 0) {
-    text += fmt::format("{} timeout {}, late by {} (p99), {} (max)\n", picture.deadlines_answered,
-                        picture.deadlines_answered == 1 ? "reply" : "replies",
-                        text_of(picture.lateness_p99), text_of(picture.lateness_max));
-  }
   if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
   if (picture.more_barriers > 0) {
     text += fmt::format("and {}\n", counted(picture.more_barriers, "more open barrier"));

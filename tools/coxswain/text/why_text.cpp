@@ -31,7 +31,7 @@ std::string holder_text(wait const& w) {
 std::string wait_text(wait const& w) {
   auto text = fmt::format("{}{}\n  waiting: {}, for {}, {}\n", harmless_line(what_text(w)),
                           w.stuck ? ": STUCK" : "", waiting_text(w), text_of(w.age),
-                          w.remaining ? "ends in " + text_of(*w.remaining) : "without limit");
+                          w.remaining ? "times out in " + text_of(*w.remaining) : "without limit");
   if (!w.missing) return text;
   bool const is_held =
       w.what == core::why_answer::kind::lock || w.what == core::why_answer::kind::pop;

@@ -144,7 +144,7 @@ function showFigures(job) {
 
 // How long it has lasted and when it ends at the latest.
 function textOfTimes({age_ms: age, remaining_ms: remaining}, since) {
-  const ends = remaining === null ? 'no limit' : `ends in ${textOfSeconds(remaining - since)}`;
+  const ends = remaining === null ? 'no limit' : `times out in ${textOfSeconds(remaining - since)}`;
   return `for ${textOfSeconds(age + since)} · ${ends}`;
 }
 
