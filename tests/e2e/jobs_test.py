@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import socket
 import stat
 import time
 import unittest
@@ -61,13 +62,11 @@ class Finding(WithoutAddress):
         job = self.run_job("--http", "127.0.0.1:0")
         page = job.line("status page at", "err").split()[-1]
         link = job.line("to cancel, preempt or drain there, open", "err").split()[-1]
-        elsewhere = self.directory / "elsewhere"
-        elsewhere.mkdir()
         at = {"COXSWAIN_ADDRESS": job.address}
 
         self.assertEqual(self.coxswain("put", "a", "1").code, 0)
         self.assertEqual(self.coxswain("get", "a", env=at).out, "1")
-        self.assert_ended(self.coxswain("get", "a", env=at | {"XDG_RUNTIME_DIR": str(elsewhere)}),
+        self.assert_ended(self.coxswain("get", "a", env=at | self.elsewhere()),
                           REFUSED,
                           "this coordinator requires a token, and the client sent none")
 
@@ -80,11 +79,8 @@ class Finding(WithoutAddress):
 
     def test_a_run_with_other_protection_draws_no_token(self):
         job = self.run_job("--insecure")
-        elsewhere = self.directory / "elsewhere"
-        elsewhere.mkdir()
 
-        outsider = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address,
-                                                       "XDG_RUNTIME_DIR": str(elsewhere)})
+        outsider = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address} | self.elsewhere())
 
         self.assertEqual(outsider.code, 0, outsider.err)
 
@@ -97,6 +93,22 @@ class Finding(WithoutAddress):
         self.assertEqual(json.loads(entry.read_text())["token"], "sesame")
         for command in (("jobs",), ("jobs", "--json")):
             self.assertNotIn("sesame", self.coxswain(*command).out)
+
+    def test_an_address_of_a_job_brings_its_token_wherever_it_comes_from(self):
+        token = self.directory / "token"
+        token.write_text("sesame\n")
+        coordinator = self.serve(1, "--listen", ":0", "--token-file", token)
+        self.at = {}
+        port = coordinator.addresses[0].rpartition(":")[2]
+        config = self.directory / "toml"
+
+        for host in ("localhost", "127.0.0.1", socket.gethostname()):
+            with self.subTest(host):
+                address = f"{host}:{port}"
+                config.write_text(f'address = "{address}"\n')
+                for arguments, env in ((("--address", address), {}), ((), {"COXSWAIN_ADDRESS": address}),
+                                       (("--config", config), {})):
+                    self.assertEqual(self.coxswain("why", *arguments, env=env).code, 0)
 
     def test_an_explicit_wrong_token_is_not_replaced(self):
         self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
@@ -112,8 +124,9 @@ class Finding(WithoutAddress):
 
         self.assertEqual(list(self.registry.iterdir()), [])
         done = self.coxswain("jobs")
-        self.assertEqual((done.code, done.out), (0, ""))
+        self.assertEqual(done.code, 0)
         self.assertIn("no job of yours", done.err)
+        self.assertRegex(done.out, rf"\ndefault +2 +\S+ +{job.pid} +.*interrupted by SIGTERM\n$")
 
     def test_entries_of_killed_coordinators_are_ignored_and_removed(self):
         killed = self.run_job()
@@ -124,6 +137,8 @@ class Finding(WithoutAddress):
         self.assertEqual(self.listed(), [])
 
         self.assertEqual(list(self.registry.iterdir()), [])
+        ended, = json.loads(self.succeed("jobs", "--ended", "--json").out)
+        self.assertEqual((ended["pid"], ended["how"]), (killed.pid, "its coordinator was killed"))
 
     def test_reads_use_the_newest_job_and_changes_need_an_explicit_one(self):
         first = self.run_job("--job", "first")
@@ -228,6 +243,19 @@ class Afterwards(WithoutAddress):
         new, = [one for one in self.recordings() if f"-{job.pid}." in one.name]
         self.assertEqual(stat.S_IMODE(new.stat().st_mode), 0o600)
         self.assertIn(f"coxswain replay {new}", job.err)
+        ended, = json.loads(self.succeed("jobs", "--ended", "--json").out)
+        self.assertEqual((ended["pid"], ended["recording"]), (job.pid, str(new)))
+        self.assertIn("exited with status 3", ended["how"])
+        self.assertIn(f"coxswain replay {new}", self.succeed("jobs").out)
+
+    def test_the_last_20_jobs_are_known(self):
+        for number in range(22):
+            self.run_to_end("coxswain", "run", "-n", 1, "--job", f"job-{number}", "--", "true")
+
+        ended = json.loads(self.succeed("jobs", "--ended", "--json").out)
+
+        self.assertEqual([one["job"] for one in ended], [f"job-{number}" for number in range(21, 1, -1)])
+        self.assertTrue(all("all processes have ended" in one["how"] for one in ended), ended)
 
     def test_without_a_state_directory_the_temporary_one_is_used(self):
         (self.directory / "file").write_text("")

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 import slurm  # noqa: E402: found by the line above
-from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port  # noqa: E402
+from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port, wait_for_file  # noqa: E402
 
 SKIPPED = 77
 TASKS = 3
@@ -182,6 +182,22 @@ class Srun(Launched):
     def test_srun_with_pmi_is_detected_as_slurm(self):
         self.launcher = (*self.launcher, "--mpi=pmi2")
         self.check_what_is_detected()
+
+    def test_a_step_beside_the_job_needs_no_token_of_its_own(self):
+        number, end = self.directory / "number", self.directory / "end"
+        script = (f"echo $SLURM_JOB_ID >{number}.$SLURM_PROCID; mv {number}.$SLURM_PROCID {number}; "
+                  f"until [ -e {end} ]; do sleep 0.1; done")
+        host = "coxswain", "task", "--host-if-task-0", "--", "sh", "-c", script
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            job = pool.submit(self.launch, *host, env={"COXSWAIN_TOKEN": "pull"})
+            try:
+                self.launcher = "srun", f"--jobid={wait_for_file(number).strip()}", "--overlap", "-n1"
+                done = self.launch("coxswain", "why")
+            finally:
+                end.touch()
+
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(job.result().returncode, 0, job.result().stderr)
 
     @unittest.skipUnless(shutil.which("mpiexec.mpich"), "MPICH is not installed")
     def test_mpiexec_in_a_slurm_job_numbers_the_tasks(self):

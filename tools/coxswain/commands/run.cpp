@@ -72,7 +72,7 @@ class local_run {
     co_await job_.run();
     bool const has_failed = tools::exit_code_of(job_) != 0 && !signal_;
     if (job_.coordinator().error() && keeps_recording_ && !job_.was_interrupted()) {
-      keep_recording(job_.coordinator().recording());
+      registered_->note_recording(keep_recording(job_.coordinator().recording()));
     }
     if (has_failed && linger_ > duration{}) co_await stay();
     hangup_.clear();
@@ -87,9 +87,8 @@ class local_run {
   void announce() {
     auto const addresses = listening{given_.server, job_.coordinator().addresses()}.own;
     auto const& core = given_.server.core;
-    auto what = described(given_.server, addresses.front(), page_ ? page_->url() : std::string{});
-    what.is_drawn = given_.page.anyone_may_look;
-    registered_.emplace(std::move(what));
+    registered_.emplace(
+        described(given_.server, addresses.front(), page_ ? page_->url() : std::string{}));
     if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
     report(fmt::format("job '{}' of {} at {}; watch it with: coxswain top", core.job,
                        counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
@@ -116,6 +115,7 @@ class local_run {
   local_job_options with_log(run_command const& given) {
     auto options = given.job;
     options.server.log = [this, write = options.server.log](core::event const& e) {
+      if (registered_) registered_->note(e);
       if (!signal_) write(e);
     };
     return options;
@@ -175,9 +175,9 @@ class local_run {
   bool is_reported_{};
   bool is_lingering_{};
   asio::steady_timer linger_over_;
+  std::optional<job_registration> registered_;
   local_job job_;
   std::optional<status_page::page> page_;
-  std::optional<job_registration> registered_;
 };
 
 void need_worker_token(coordinator_options const& given) {

@@ -92,9 +92,9 @@ class service {
   bool is_stopping_{};
   exit_code code_{exit_code::ok};
   service_manager manager_;
+  std::optional<job_registration> registered_;
   server::server coordinator_;
   std::optional<status_page::page> page_;
-  std::optional<job_registration> registered_;
 };
 
 service::service(asio::io_context& io, serve_command& given, log const& to, server::shared_job job)
@@ -116,6 +116,7 @@ server::options service::with_log(serve_command const& given, service& self, log
   options.owns_process = true;
   options.log = [write = to.sink(), &self](core::event const& e) {
     write(e);
+    if (self.registered_) self.registered_->note(e);
     if (e.level != core::severity::error || self.watches_failure_) return;
     asio::post(self.io_, [&self, alive = std::weak_ptr{self.alive_}] {
       if (!alive.expired()) self.await_failure();
@@ -263,7 +264,9 @@ void service::await_failure() {
   if (watches_failure_ || !coordinator_.error()) return;
   watches_failure_ = true;
   manager_.status("the job has failed: " + coordinator_.error()->cause.why.text());
-  if (given_.coordinator.server.record_bytes_max > 0) keep_recording(coordinator_.recording());
+  if (given_.coordinator.server.record_bytes_max > 0) {
+    registered_->note_recording(keep_recording(coordinator_.recording()));
+  }
   if (!given_.exit_when_done) return;
   failed_for_long_.expires_after(failed_job_lingers);
   failed_for_long_.async_wait([this](boost::system::error_code problem) {

@@ -59,10 +59,9 @@ exit_code why_not_connected(errc code) {
   return exit_code_of(code);
 }
 
-// As the registry has it.
-std::string on_loopback(std::string const& address) {
-  auto const parsed = net::endpoint::parse_list(address).value().front();
-  return parsed.host() == "localhost" ? fmt::format("127.0.0.1:{}", parsed.port()) : parsed.text();
+void use_credentials_of(registered_job const& job, remote_options& with) {
+  with.token = job.token;
+  if (!with.tls.is_wanted()) with.tls = job.tls;
 }
 
 // Where an address was only guessed.
@@ -171,15 +170,11 @@ bool is_inside_task() { return task_pass::from_environment().has_value(); }
 
 remote_options located(remote_options with) {
   auto jobs = running_jobs();
-  if (!with.address.empty()) {
-    // The token of a run of this user is found like the job itself.
-    auto const at = std::find_if(jobs.begin(), jobs.end(), [&](registered_job const& one) {
-      return one.is_drawn && one.address == on_loopback(with.address);
-    });
-    if (at != jobs.end()) with.token = at->token;
+  auto const given = with.address.empty() ? launched().address.value().value_or("") : with.address;
+  if (!given.empty()) {
+    if (auto const* const known = job_at(given, jobs)) use_credentials_of(*known, with);
     return with;
   }
-  if (launched().address.value()) return with;
   std::set<std::string> names;
   for (auto const& one : jobs) names.insert(one.job);
   std::erase_if(
@@ -195,7 +190,7 @@ remote_options located(remote_options with) {
   if (jobs.size() > 1 && !with.takes_newest) {
     throw program_error{exit_code::usage,
                         fmt::format("{} of your jobs run on this machine; choose one with "
-                                    "--address:\n{}",
+                                    "--job or --address:\n{}",
                                     jobs.size(), jobs_text(jobs))};
   }
   if (jobs.size() > 1) {
@@ -203,8 +198,7 @@ remote_options located(remote_options with) {
                 harmless_line(newest.job), newest.address, jobs.size());
   }
   with.address = newest.address;
-  with.token = newest.token;
-  if (!with.tls.is_wanted()) with.tls = newest.tls;
+  use_credentials_of(newest, with);
   return with;
 }
 
@@ -238,7 +232,12 @@ asio::awaitable<client> connect(client_options options) {
   try {
     co_return co_await client::connect(std::move(options));
   } catch (error const& problem) {
-    throw program_error{why_not_connected(problem.outcome().code()), problem.what()};
+    auto const code = problem.outcome().code();
+    auto const* const next =
+        code == errc::deadline_exceeded
+            ? "\nIs it the right address? Your jobs on this machine: coxswain jobs"
+            : "";
+    throw program_error{why_not_connected(code), std::string{problem.what()} + next};
   }
 }
 

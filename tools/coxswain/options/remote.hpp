@@ -34,7 +34,7 @@ void add_remote_options(subcommand& to, remote_options& into);
 // The same with an address. If neither the options nor a launcher have one, it is that of the job
 // of this user that runs on this machine (job_registry), or the default. If there are several, the
 // newest one is used, with a note on standard error. Throws program_error if the command changes
-// something.
+// something. An address of such a job brings its token, wherever the address comes from.
 [[nodiscard]] remote_options located(remote_options with);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;

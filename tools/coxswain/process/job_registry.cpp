@@ -1,12 +1,14 @@
 #include "process/job_registry.hpp"
 
+#include "process/ended_jobs.hpp"
+#include "process/machine.hpp"
 #include "process/user_directory.hpp"
 #include "terminal/table.hpp"
+#include "text/job_words.hpp"
 #include "text/json.hpp"
 
 #include "coxswain/net/endpoint.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <boost/json/parse.hpp>
@@ -48,7 +50,7 @@ std::string entry_text(registered_job const& what) {
       {"job", what.job},
       {"address", what.address},
       {"token", what.token},
-      {"token_is_drawn", what.is_drawn},
+      {"is_everywhere", what.is_everywhere},
       {"tls_ca", what.tls.ca},
       {"tls_cert", what.tls.cert},
       {"tls_key", what.tls.key},
@@ -71,7 +73,7 @@ std::optional<registered_job> parsed(std::string_view text) try {
   what.job = word("job");
   what.address = word("address");
   what.token = word("token");
-  what.is_drawn = entry.at("token_is_drawn").as_bool();
+  what.is_everywhere = entry.at("is_everywhere").as_bool();
   what.tls.ca = word("tls_ca");
   what.tls.cert = word("tls_cert");
   what.tls.key = word("tls_key");
@@ -85,6 +87,18 @@ std::optional<registered_job> parsed(std::string_view text) try {
   return std::nullopt;
 }
 
+void remember_end(registered_job const& what, std::string how, std::string recording) {
+  remember({what.job, what.num_tasks, what.pid, what.started, std::chrono::system_clock::now(),
+            std::move(how), std::move(recording)});
+}
+
+std::optional<registered_job> content_of(net::descriptor const& file) {
+  std::string text(file_bytes_max, '\0');
+  auto const size = ::pread(file.value(), text.data(), text.size(), 0);
+  if (size <= 0) return std::nullopt;
+  return parsed({text.data(), static_cast<std::size_t>(size)});
+}
+
 // The content of the file of a live process. A stale file is removed.
 std::optional<registered_job> read_entry(int directory, char const* name) {
   net::descriptor const file{
@@ -94,13 +108,13 @@ std::optional<registered_job> read_entry(int directory, char const* name) {
   if (found.st_uid != ::geteuid() || (found.st_mode & 077) != 0) return std::nullopt;
   if (::flock(file.value(), LOCK_SH | LOCK_NB) == 0) {
     // Unless it was just replaced: its name is that of another file then.
-    if (::fstat(file.value(), &found) == 0 && found.st_nlink > 0) ::unlinkat(directory, name, 0);
+    bool const is_stale = ::fstat(file.value(), &found) == 0 && found.st_nlink > 0 &&
+                          ::unlinkat(directory, name, 0) == 0;
+    auto const killed = is_stale ? content_of(file) : std::nullopt;
+    if (killed) remember_end(*killed, "its coordinator was killed", {});
     return std::nullopt;
   }
-  std::string text(file_bytes_max, '\0');
-  auto const size = ::pread(file.value(), text.data(), text.size(), 0);
-  if (size <= 0) return std::nullopt;
-  return parsed({text.data(), static_cast<std::size_t>(size)});
+  return content_of(file);
 }
 
 void add_entries(std::vector<registered_job>& to, std::filesystem::path const& path) {
@@ -131,6 +145,7 @@ registered_job described(server::options const& of, std::string const& listener,
   registered_job what;
   what.job = of.core.job;
   what.address = reachable(listener);
+  what.is_everywhere = what.address != net::endpoint::parse(listener).value().text();
   what.token = core::worker_token(of.core.credentials);
   what.tls = of.tls;
   for (auto* file : {&what.tls.ca, &what.tls.cert, &what.tls.key}) {
@@ -183,23 +198,48 @@ void job_registration::replace_token(std::string token) {
   if (file_) write();
 }
 
-job_registration::~job_registration() {
-  if (file_) ::unlinkat(directory_.value(), name_.c_str(), 0);
+void job_registration::note(core::event const& what) {
+  using kind = core::event_kind;
+  if (end_.empty() && (what.kind == kind::job_failed || what.kind == kind::stopping)) {
+    end_ = what.text;
+  }
 }
 
-std::string registered_job::started_text() const {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}",
-                     fmt::localtime(std::chrono::system_clock::to_time_t(started)));
+job_registration::~job_registration() {
+  if (!file_) return;
+  ::unlinkat(directory_.value(), name_.c_str(), 0);
+  remember_end(what_, std::move(end_), std::move(recording_));
 }
 
 std::string jobs_text(std::vector<registered_job> const& all) {
   table shown{{"job"}, {"tasks", align::right}, {"started"}, {"pid", align::right}, {"address"},
               {"page"}};
   for (auto const& one : all) {
-    shown.add({one.job, std::to_string(one.num_tasks), one.started_text(), std::to_string(one.pid),
-               one.address, one.page.empty() ? "-" : one.page});
+    shown.add({one.job, std::to_string(one.num_tasks), local_time_text(one.started),
+               std::to_string(one.pid), one.address, one.page.empty() ? "-" : one.page});
   }
   return shown.text();
+}
+
+registered_job const* job_at(std::string const& addresses,
+                             std::vector<registered_job> const& jobs) {
+  for (auto const& at : net::endpoint::parse_list(addresses).value()) {
+    auto const has_its_port = [&](registered_job const& one) {
+      return one.address == at.text() || one.address.ends_with(fmt::format(":{}", at.port()));
+    };
+    bool const may_be = std::any_of(jobs.begin(), jobs.end(), has_its_port);
+    auto const found = may_be ? at.resolve(net::endpoint::purpose::connect)
+                              : result<std::vector<net::socket_address>>{};
+    if (!found) continue;
+    for (auto const& address : *found) {
+      for (auto const& one : jobs) {
+        bool const is_its = one.address == address.text() ||
+                            (one.is_everywhere && has_its_port(one) && is_of_this_machine(address));
+        if (is_its) return &one;
+      }
+    }
+  }
+  return nullptr;
 }
 
 std::vector<registered_job> running_jobs() {

@@ -4,6 +4,7 @@
 // user's alone, because it holds a token. It is locked while its coordinator's process lives: one
 // that is not locked is left over from a process that was killed, and is removed.
 
+#include "coxswain/core/model/event.hpp"
 #include "coxswain/net/descriptor.hpp"
 #include "coxswain/server/options.hpp"
 
@@ -12,23 +13,21 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::tools {
 
 struct registered_job {
   std::string job;
-  std::string address;  // as processes of this machine reach it
-  std::string token;    // empty: none is asked for
-  bool is_drawn{};      // the token is random, for this run only
-  tls_options tls;      // the files with which to connect
-  std::string page;     // the URL of its status page; empty: there is none
+  std::string address;   // as processes of this machine reach it
+  std::string token;     // empty: none is asked for
+  bool is_everywhere{};  // it listens at all addresses of this machine
+  tls_options tls;       // the files with which to connect
+  std::string page;      // the URL of its status page; empty: there is none
   std::uint32_t num_tasks{};
   pid_t pid{};
   std::chrono::system_clock::time_point started;
-
-  // "2026-11-23T09:12:52+0000".
-  [[nodiscard]] std::string started_text() const;
 };
 
 // The registry entry of a coordinator with these options. `listener` is its address.
@@ -38,7 +37,8 @@ struct registered_job {
 // The address for processes of this machine: a wildcard cannot be connected to.
 [[nodiscard]] std::string reachable(std::string const& listener);
 
-// Registers a job for its lifetime. If that fails, the log has the reason.
+// Registers a job for its lifetime, after which it is among the ended_jobs. If that fails, the log
+// has the reason.
 class job_registration {
  public:
   explicit job_registration(registered_job what);
@@ -49,17 +49,29 @@ class job_registration {
   // Replaces the token.
   void replace_token(std::string token);
 
+  // How the job ends: by the first event that says so.
+  void note(core::event const& what);
+  void note_recording(std::string path) { recording_ = std::move(path); }
+
  private:
   void write();
 
   registered_job what_;
+  std::string end_;
+  std::string recording_;
   net::descriptor directory_;
   net::descriptor file_;  // locked
   std::string name_;
 };
 
-// Those whose coordinators run, the newest first.
+// Those whose coordinators run, the newest first. What is left of killed ones is removed, and they
+// are among the ended_jobs.
 [[nodiscard]] std::vector<registered_job> running_jobs();
+
+// The one that listens at one of these addresses (a list with commas); null if none does. Names are
+// looked up.
+[[nodiscard]] registered_job const* job_at(std::string const& addresses,
+                                           std::vector<registered_job> const& jobs);
 
 // Them as a table, without their tokens.
 [[nodiscard]] std::string jobs_text(std::vector<registered_job> const& all);

@@ -33,27 +33,17 @@ constexpr std::string_view recording_extension = ".recording";
 constexpr std::string_view output_extension = ".log";
 constexpr std::size_t files_kept = 20;  // of each kind
 
-// The state directory, or if that cannot be used, the one for temporary files.
-fs::path kept_directory() {
-  auto const directory = state_directory();
-  std::error_code problem;
-  bool const is_new = fs::create_directories(directory, problem);
-  if (is_new) fs::permissions(directory, fs::perms::owner_all, problem);
-  if (!problem && ::access(directory.c_str(), W_OK) == 0) return directory;
-  auto const temporary = fs::temp_directory_path(problem);
-  return problem ? fs::path{"/tmp"} : temporary;
-}
-
 std::string new_path(std::string_view extension) {
-  return (kept_directory() / fmt::format("coxswain-{:%Y%m%dT%H%M%S}-{}{}",
-                                         fmt::localtime(std::time(nullptr)), ::getpid(), extension))
+  return (state_directory(if_missing::make) / fmt::format("coxswain-{:%Y%m%dT%H%M%S}-{}{}",
+                                                          fmt::localtime(std::time(nullptr)),
+                                                          ::getpid(), extension))
       .string();
 }
 
 void remove_oldest(std::string_view extension) {
   std::vector<std::pair<fs::file_time_type, fs::path>> all;
   std::error_code problem;
-  for (fs::directory_iterator i{kept_directory(), problem};
+  for (fs::directory_iterator i{state_directory(if_missing::make), problem};
        !problem && i != fs::directory_iterator{}; i.increment(problem)) {
     auto const name = i->path().filename().string();
     if (!name.starts_with("coxswain-") || !name.ends_with(extension)) continue;
@@ -67,19 +57,21 @@ void remove_oldest(std::string_view extension) {
 
 void log_failure(status const& of_recording) { spdlog::error("{}", of_recording.message()); }
 
-void keep_recording(std::string const& recording) {
+std::string keep_recording(std::string const& recording) {
   auto const path = new_path(recording_extension);
   try {
     server::recording_file file{path, &log_failure};
     file.write(recording);
-    if (!file.finish().ok()) return;
+    if (!file.finish().ok()) return {};
     remove_oldest(recording_extension);
     // One without its beginning has only events.
     bool const has_page = wire::recording_reader{recording}.head().lost == 0;
     spdlog::warn("wrote recording '{0}'; view it with: coxswain replay {0}{1}", path,
                  has_page ? " --http :0" : "");
+    return path;
   } catch (error const& problem) {
     spdlog::warn("{}", problem.outcome().message());
+    return {};
   }
 }
 

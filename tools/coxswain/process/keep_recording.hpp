@@ -9,8 +9,9 @@
 
 namespace coxswain::tools {
 
-// Writes a complete recording to a file, and logs its path or the error.
-void keep_recording(std::string const& recording);
+// Writes a complete recording to a file, and logs its path or the error. Gives the path, empty
+// after an error.
+std::string keep_recording(std::string const& recording);
 
 // A new file for output of processes; null if there can be none.
 struct kept_output {

@@ -2,12 +2,14 @@
 
 #include "options/exit_code.hpp"
 
-#include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/socket.hpp"
 
 #include <fmt/format.h>
 #include <boost/asio/ip/host_name.hpp>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -76,6 +78,16 @@ std::string read_file(std::string const& path, std::string const& option) {
   std::string content{std::istreambuf_iterator<char>{file}, {}};
   if (!file) throw unreadable(errno);
   return content;
+}
+
+bool is_of_this_machine(net::socket_address const& address) {
+  sockaddr_storage any_port{};
+  std::memcpy(&any_port, address.data(), address.size());
+  if (address.family() == AF_INET) reinterpret_cast<sockaddr_in&>(any_port).sin_port = 0;
+  if (address.family() == AF_INET6) reinterpret_cast<sockaddr_in6&>(any_port).sin6_port = 0;
+  net::socket const probe{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  auto const* const to = reinterpret_cast<sockaddr const*>(&any_port);
+  return ::bind(probe.value(), to, address.size()) == 0 || errno != EADDRNOTAVAIL;
 }
 
 std::string with_host_name(std::string const& listener) {

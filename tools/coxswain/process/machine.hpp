@@ -1,6 +1,8 @@
 #pragma once
 // Resources of the machine, and files that other processes wait for.
 
+#include "coxswain/net/endpoint.hpp"
+
 #include <sys/resource.h>
 
 #include <string>
@@ -14,6 +16,9 @@ rlimit raise_descriptor_limit();
 
 // There is a terminal that controls this process: closing it sends SIGHUP.
 [[nodiscard]] bool has_terminal();
+
+// It is one that a process of this machine can listen at.
+[[nodiscard]] bool is_of_this_machine(net::socket_address const& address);
 
 // An address to listen on as other machines reach it: a wildcard is this host's name.
 [[nodiscard]] std::string with_host_name(std::string const& listener);

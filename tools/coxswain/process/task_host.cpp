@@ -2,24 +2,19 @@
 
 #include "child/ending_signals.hpp"
 #include "options/coordinator_options.hpp"
+#include "process/machine.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/name_lookup.hpp"
-#include "coxswain/net/socket.hpp"
 
 #include <boost/asio/signal_set.hpp>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -29,17 +24,6 @@ namespace {
 
 // Time limit for the tasks of a failed job to leave.
 constexpr duration failed_job_lingers = 60s;
-
-// Only an address of this machine can be bound to.
-bool is_local(net::socket_address const& address) {
-  sockaddr_storage any_port{};
-  std::memcpy(&any_port, address.data(), address.size());
-  if (address.family() == AF_INET) reinterpret_cast<sockaddr_in&>(any_port).sin_port = 0;
-  if (address.family() == AF_INET6) reinterpret_cast<sockaddr_in6&>(any_port).sin6_port = 0;
-  net::socket const probe{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  auto const* const to = reinterpret_cast<sockaddr const*>(&any_port);
-  return ::bind(probe.value(), to, address.size()) == 0 || errno != EADDRNOTAVAIL;
-}
 
 // How often the coordinator of a failed job looks whether all have gone.
 constexpr duration look_period = 50ms;
@@ -81,7 +65,7 @@ asio::awaitable<void> warn_unless_local(std::string address) {
   std::string why;
   if (!found) {
     why = fmt::format("leads nowhere: {}", harmless_line(found.error().message()));
-  } else if (std::none_of(found->begin(), found->end(), is_local)) {
+  } else if (std::none_of(found->begin(), found->end(), is_of_this_machine)) {
     why = fmt::format(
         "{} is none of this machine ({}); unless connections to it are forwarded "
         "here, no task reaches the coordinator.",

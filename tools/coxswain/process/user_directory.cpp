@@ -42,10 +42,20 @@ std::vector<fs::path> runtime_directories() {
   return all;
 }
 
-fs::path state_directory() {
-  if (auto const given = directory_in("XDG_STATE_HOME")) return *given / "coxswain";
-  if (auto const home = directory_in("HOME")) return *home / ".local/state/coxswain";
-  return temporary_directory();
+fs::path state_directory(if_missing what) {
+  fs::path directory;
+  if (auto const given = directory_in("XDG_STATE_HOME")) {
+    directory = *given / "coxswain";
+  } else if (auto const home = directory_in("HOME")) {
+    directory = *home / ".local/state/coxswain";
+  }
+  if (directory.empty()) return temporary_directory();
+  if (what == if_missing::fail) return directory;
+  std::error_code problem;
+  bool const is_new = fs::create_directories(directory, problem);
+  if (is_new) fs::permissions(directory, fs::perms::owner_all, problem);
+  bool const is_usable = !problem && ::access(directory.c_str(), W_OK) == 0;
+  return is_usable ? directory : temporary_directory();
 }
 
 result<net::descriptor> open_private(fs::path const& path, if_missing what) {

@@ -15,10 +15,11 @@ namespace coxswain::tools {
 // have preferred the other one.
 [[nodiscard]] std::vector<std::filesystem::path> runtime_directories();
 
-// $XDG_STATE_HOME/coxswain, or ~/.local/state/coxswain; without either, that for temporary files.
-[[nodiscard]] std::filesystem::path state_directory();
-
 enum class if_missing : std::uint8_t { fail, make };
+
+// $XDG_STATE_HOME/coxswain, or ~/.local/state/coxswain. The directory for temporary files if there
+// is neither, or it is to be made and cannot be written to.
+[[nodiscard]] std::filesystem::path state_directory(if_missing what);
 
 // Opens a directory that only this user can access: content that others could have put there is
 // ignored.

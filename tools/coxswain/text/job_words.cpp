@@ -5,6 +5,7 @@
 
 #include "coxswain/base/error.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -20,6 +21,11 @@ constexpr std::array states{task_state::connected, task_state::joining, task_sta
 
 std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string local_time_text(std::chrono::system_clock::time_point at) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}",
+                     fmt::localtime(std::chrono::system_clock::to_time_t(at)));
 }
 
 std::string tally(std::vector<core::snapshot::task> const& tasks) {

@@ -4,6 +4,7 @@
 
 #include "coxswain/core/model/messages.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ namespace coxswain::tools {
 
 // "1 task", "2 tasks".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+
+// "2026-11-23T09:12:52+0000".
+[[nodiscard]] std::string local_time_text(std::chrono::system_clock::time_point at);
 
 // "6 connected, 1 failed, 1 never connected (1 suspect)".
 [[nodiscard]] std::string tally(std::vector<core::snapshot::task> const& tasks);
