@@ -243,6 +243,33 @@ class Recordings(EndToEnd):
                              {one["tid"] for one in calls if one is not last})
         self.assert_nested(slices)
 
+    def test_a_trace_shows_epochs_and_waits_for_locks(self):
+        path, out = self.directory / "job.recording", self.directory / "trace.json"
+        coordinator = self.serve(2, "--min-tasks", 2, "--record", path)
+        released = self.directory / "released"
+        self.start("coxswain", "lock", "L", "--", "sh", "-c",
+                   f"while [ ! -e {released} ]; do sleep 0.02; done", env=self.at)
+        self.wait_for_status("the lock", lambda status: status["locks_held"] == 1)
+        members = [self.start("coxswain", "task", "--member", name, "--", BIN / "coxswain", "lock",
+                              "L", "--wait", "60s", "--", "true", env=self.at) for name in "ab"]
+        self.wait_for_status("the waits", lambda status: status["waiting_locks"] == 2)
+        released.touch()
+        self.assertEqual([member.wait() for member in members], [0, 0])
+        self.stop(coordinator)
+
+        result = self.replay(path, "--trace", out)
+
+        self.assertEqual(result.code, 0, result.output())
+        events = json.loads(out.read_text())["traceEvents"]
+        tracks = {event["tid"]: event["args"]["name"] for event in events
+                  if event["name"] == "thread_name"}
+        slices = [event for event in events if event["ph"] == "X"]
+        epochs = [one for one in slices if one["name"] == "epoch 1"]
+        self.assertEqual({tracks[one["tid"]] for one in epochs}, {"task 0", "task 1"})
+        waits = [one for one in slices if one["name"] == "lock 'L'"]
+        self.assertEqual({tracks[one["tid"]] for one in waits}, {"task 0", "task 1"})
+        self.assert_nested(slices)
+
     def assert_nested(self, slices):
         """Within a track, slices do not overlap unless one contains the other."""
         tracks = collections.defaultdict(list)
