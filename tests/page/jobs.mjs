@@ -501,6 +501,7 @@ export const scenes = {
       recoverable: true,
       returns_by: '2026-11-23T14:13:07.212+01:00',
     });
+    set(8, {state: 'failed', ended_with_job: true, error: {code: 'ABORTED', message: 'killed'}});
     set(15, {no_progress: true});
     message.why.waits = [wait({waiting: '1', missing: '14'})];
     return message;

@@ -10,12 +10,13 @@ test('the legend counts each state', async () => {
   const page = await show(scenes.states());
 
   assert.deepEqual(await counts(page), {
-    connected: '7',
+    connected: '6',
     waiting: '1',
     missing: '1',
     stalled: '1',
     suspect: '1',
     failed: '1',
+    ended: '1',
     connecting: '1',
     returning: '1',
     never: '1',
@@ -59,7 +60,7 @@ test('each state has its own shape, independent of color', async () => {
     }),
   );
 
-  assert.equal(new Set(shapes).size, 10);
+  assert.equal(new Set(shapes).size, 11);
 });
 
 test('a change of a task is shown within a second', async () => {

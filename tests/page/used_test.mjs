@@ -199,6 +199,7 @@ for (const colorScheme of ['light', 'dark']) {
       'stalled',
       'suspect',
       'failed',
+      'ended',
       'connecting',
       'returning',
       'never',
