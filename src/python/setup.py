@@ -39,7 +39,8 @@ def pybind11():
 
 def install(built, to):
     to.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["strip", "--strip-unneeded", "-o", to, built], check=True)
+    strip = os.environ.get("STRIP", "strip")
+    subprocess.run([strip, "--strip-unneeded", "-o", to, built], check=True)
 
 
 class BuildByCMake(build_ext):

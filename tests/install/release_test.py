@@ -4,8 +4,10 @@ and none of our libraries: the wheel runs a job within ten seconds in a virtual 
 one in a root with nothing but glibc, and the packages run one and can be removed.
 
 Usage: tools/debian NAME python3 release_test.py DIRECTORY
+COXSWAIN_TEST_SLOWNESS in the environment is the factor by which qemu makes all of it slower (default 1).
 """
 
+import os
 import pathlib
 import platform
 import re
@@ -18,13 +20,14 @@ import unittest
 import venv
 
 DIRECTORY = pathlib.Path(sys.argv.pop(1)).resolve()
+SLOWNESS = int(os.environ.get("COXSWAIN_TEST_SLOWNESS", "1"))
 TRAIN = pathlib.Path(__file__).resolve().parents[2] / "tools/examples/train.py"
 DEBIAN = f"deb{re.search('VERSION_ID=.?([0-9]+)', pathlib.Path('/etc/os-release').read_text())[1]}"
 
 
 def output_of(*command, timeout=60, **options):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout,
-                          **options)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True,
+                          timeout=SLOWNESS * timeout, **options)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -64,7 +67,7 @@ class Release(unittest.TestCase):
         took = time.monotonic() - began
 
         print(f"installed and ran a job in {took:.1f} s")
-        self.assertLess(took, 10)
+        self.assertLess(took, SLOWNESS * 10)
 
     def test_the_program_runs_a_job_where_there_is_only_glibc(self):
         archive, = DIRECTORY.glob(f"coxswain-*-linux-{platform.machine()}.tar.gz")
@@ -81,6 +84,7 @@ class Release(unittest.TestCase):
         output_of("chroot", self.directory, inside, "run", "-n", "2", "--",
                   inside, "task", "--", inside, "barrier", "all")
 
+    @unittest.skipIf(platform.machine() == "aarch64", "tools/release --arm64 makes no packages")
     def test_the_packages_run_a_job_and_leave_nothing(self):
         files = [one for name in ("coxswain_*", "python3-coxswain_*", f"libcoxswain-dev_*{DEBIAN}_*")
                  for one in DIRECTORY.glob(f"{name}.deb")]
