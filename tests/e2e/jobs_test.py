@@ -61,7 +61,7 @@ class Finding(WithoutAddress):
     def test_a_run_has_its_own_token_readable_only_by_its_user(self):
         job = self.run_job("--http", "127.0.0.1:0")
         page = job.line("status page at", "err").split()[-1]
-        link = job.line("to cancel, preempt or drain there, open", "err").split()[-1]
+        link = job.line("to cancel, preempt or stop it there, open", "err").split()[-1]
         at = {"COXSWAIN_ADDRESS": job.address}
 
         self.assertEqual(self.coxswain("put", "a", "1").code, 0)
@@ -73,7 +73,7 @@ class Finding(WithoutAddress):
         token = link.removeprefix(f"{page}#token=")
         self.assertRegex(token, "^[0-9a-f]{32}$")
         self.assertEqual(fetch(page + "api/v1/state")[0], 200)
-        post = {"url": page + "api/v1/drain", "data": b"{}", "Content-Type": "application/json"}
+        post = {"url": page + "api/v1/stop", "data": b"{}", "Content-Type": "application/json"}
         self.assertEqual(fetch(**post)[0], 403)
         self.assertEqual(fetch(**post, Authorization=f"Bearer {token}")[0], 202)
 

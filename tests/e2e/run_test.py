@@ -189,19 +189,19 @@ class Causes(WithJobs):
                               *options, "--", "coxswain", "task", "--", "sh", "-c", script, env=PATH)
         return job, self.last_lines(job)
 
-    def test_a_drain(self):
+    def test_a_stop(self):
         job = self.job(2, WORKER, "--rounds", 10**9, options=("--http", "127.0.0.1:0", "--linger", "0"))
         page = job.line("status page at", "err").split()[-1]
-        token = job.line("to cancel, preempt or drain there, open", "err").split()[-1].removeprefix(f"{page}#token=")
+        token = job.line("to cancel, preempt or stop it there, open", "err").split()[-1].removeprefix(f"{page}#token=")
         self.wait_for_round()
 
-        code, _ = fetch(page + "api/v1/drain", b"{}", Authorization=f"Bearer {token}", **{"Content-Type": "application/json"})
+        code, _ = fetch(page + "api/v1/stop", b"{}", Authorization=f"Bearer {token}", **{"Content-Type": "application/json"})
         self.assertEqual(code, 202)
 
         self.assertNotEqual(job.wait(), 0, job.output())
         others, cause = self.last_lines(job)[-2:]
         self.assertRegex(others, r"^tasks 0-1 ended with the job: exited with status \d+$")
-        self.assertRegex(cause, r"^the job was stopped: the coordinator was drained over HTTP by 127\.0\.0\.1$")
+        self.assertRegex(cause, r"^the job was stopped by 127\.0\.0\.1, over HTTP$")
 
     def test_a_deadlock(self):
         job, given = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")

@@ -48,7 +48,7 @@ test('everything can be reached and done with the keyboard', async () => {
     );
   }
   for (const id of [
-    'drain',
+    'stop',
     'theme',
     'verdict-show',
     'order',
@@ -604,7 +604,7 @@ async function posted(page, press) {
   return [new URL(one.url()).pathname, one.postDataJSON()];
 }
 
-test('an operator cancels, preempts and drains, each after a confirmation', async () => {
+test('an operator cancels, preempts and stops, each after a confirmation', async () => {
   await feed.control({answer: AS_OPERATOR});
   const page = await show(scenes.four());
   const yes = () => page.locator('#confirm-yes').click();
@@ -624,8 +624,8 @@ test('an operator cancels, preempts and drains, each after a confirmation', asyn
   await page.locator('#confirm-value').fill('90s');
   assert.deepEqual(await posted(page, yes), ['/api/v1/preempt', {task: 3, in: '90s'}]);
 
-  await page.locator('#drain').click();
-  assert.deepEqual(await posted(page, yes), ['/api/v1/drain', {}]);
+  await page.locator('#stop').click();
+  assert.deepEqual(await posted(page, yes), ['/api/v1/stop', {}]);
   await page.locator('#notice', {hasText: 'The coordinator stops.'}).waitFor();
 });
 
@@ -649,7 +649,7 @@ test('who may only look sees no buttons of operators', async () => {
 
   await page.locator('#grid').focus();
   await page.keyboard.press('End');
-  for (const one of ['#barriers .cancel', '#preempt', '#drain']) {
+  for (const one of ['#barriers .cancel', '#preempt', '#stop']) {
     assert.ok(await page.locator(one).isHidden(), one);
   }
 });

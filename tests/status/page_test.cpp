@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_path_lists_the_known_ones, page_harness) {
   auto const r = get("/api/v2/state");
   BOOST_TEST(r.code == 404);
   for (auto const* const path : {"\"code\":\"NOT_FOUND\"", "'/api/v2/state'", "/api/v1/tasks/NAME",
-                                 "POST /api/v1/drain", "/livez"}) {
+                                 "POST /api/v1/stop", "/livez"}) {
     BOOST_TEST(has(r.body, path), path);
   }
   BOOST_TEST(get("/barrier/").code == 404);
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(other_methods_get_the_allowed_ones, page_harness) {
   auto const r = ask("DELETE", "/api/v1/state");
   BOOST_TEST(r.code == 405);
   BOOST_TEST(has(r.head, "Allow: GET, HEAD\r\n"));
-  auto const looked = get("/api/v1/drain");
+  auto const looked = get("/api/v1/stop");
   BOOST_TEST(looked.code == 405);
   BOOST_TEST(has(looked.head, "Allow: POST\r\n"));
 }
@@ -251,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(a_reader_can_read_and_an_operator_can_act, guarded) {
   BOOST_TEST(refused.code == 403);
   BOOST_TEST(
       has(refused.body, "role 'reader' may not do this; that needs a token of role 'operator'"));
-  BOOST_TEST(post("/api/v1/drain", "{}", bearer("look")).code == 403);
+  BOOST_TEST(post("/api/v1/stop", "{}", bearer("look")).code == 403);
   BOOST_TEST(post("/api/v1/preempt", body, bearer("steer")).code == 200);
 }
 
@@ -276,7 +276,7 @@ BOOST_FIXTURE_TEST_CASE(each_route_needs_its_role, guarded) {
                                {"/api/v1/live", "", reader},
                                {"/api/v1/preempt", R"({"task":0,"in":"1h"})", operator_},
                                {"/api/v1/cancel", R"({"barrier":"b"})", operator_},
-                               {"/api/v1/drain", "{}", operator_}};
+                               {"/api/v1/stop", "{}", operator_}};
   for (auto const& [as, token] : o.core.credentials) {
     for (auto const& one : all) {
       auto const got = one.posted.empty() ? get(one.path, bearer(token))
@@ -297,7 +297,7 @@ BOOST_FIXTURE_TEST_CASE(a_login_needs_no_further_token, guarded) {
   auto const cookie = welcome.head.substr(at + 12, welcome.head.find(';', at) - at - 12);
 
   BOOST_TEST(get("/api/v1/state", "Cookie: " + cookie + "\r\n").code == 200);
-  BOOST_TEST(post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
+  BOOST_TEST(post("/api/v1/stop", "{}", "Cookie: " + cookie + "\r\n").code == 403);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_posted_preemption_is_replayed, page_harness) {
@@ -357,17 +357,17 @@ BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_harness) {
         R"({"barrier":"b","round":"1"})"}) {
     BOOST_TEST(post("/api/v1/cancel", body).code == 400, body);
   }
-  BOOST_TEST(ask("POST", "/api/v1/drain", "Content-Type: text/plain\r\n", "{}").code == 415);
-  BOOST_TEST(ask("POST", "/api/v1/drain", "", "{}").code == 415);
-  BOOST_TEST(post("/api/v1/drain", "{}", "Origin: http://evil\r\n").code == 403);
+  BOOST_TEST(ask("POST", "/api/v1/stop", "Content-Type: text/plain\r\n", "{}").code == 415);
+  BOOST_TEST(ask("POST", "/api/v1/stop", "", "{}").code == 415);
+  BOOST_TEST(post("/api/v1/stop", "{}", "Origin: http://evil\r\n").code == 403);
   BOOST_TEST(!run_ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_drain_is_acknowledged_before_the_coordinator_stops, page_harness) {
+BOOST_FIXTURE_TEST_CASE(a_stop_is_acknowledged_before_the_coordinator_stops, page_harness) {
   auto client = greeted();
-  auto const r = post("/api/v1/drain", "{}");
+  auto const r = post("/api/v1/stop", "{}");
   BOOST_TEST(r.code == 202);
-  BOOST_TEST(has(client.goodbye().why.message(), "drained over HTTP by 127.0.0.1"));
+  BOOST_TEST(has(client.goodbye().why.message(), "stopped by 127.0.0.1, over HTTP"));
   client.close();
   until([&] { return run_ended; });
 }

@@ -82,11 +82,11 @@ http_answer routes::cancel(question const& q) {
 }
 
 // The response is sent first: the program may end with the coordinator.
-http_answer routes::drain(question const& q) {
+http_answer routes::stop(question const& q) {
   auto done = json_of("{\"stopping\":true}\n");
   done.code = 202;
   done.afterwards = [&job = *job_.running(), by = q.asked.peer] {
-    job.stop("the coordinator was drained over HTTP by " + by);
+    job.stop("stopped by " + by + ", over HTTP");
   };
   return done;
 }

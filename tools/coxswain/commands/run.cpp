@@ -94,7 +94,7 @@ class local_run {
                        counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
     if (page_) report("status page at " + page_->url());
     if (page_ && given_.page.anyone_may_look && !logs_json_) {
-      report(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
+      report(fmt::format("to cancel, preempt or stop it there, open {}#token={}", page_->url(),
                          core::worker_token(core.credentials)));
     }
     report_privacy(given_);

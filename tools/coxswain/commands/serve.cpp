@@ -423,7 +423,7 @@ With --http the job is also served over HTTP; the line on standard output then h
   /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
   /api/v1/live                 a WebSocket: the job, and then its changes
   POST /api/v1/preempt         {"task": 3, "in": "10m"}
-  POST /api/v1/drain           {}: an orderly stop
+  POST /api/v1/stop            {}: ends the job now
 It takes the same tokens ('Authorization: Bearer TOKEN'); bodies of POST are application/json.
 
 EXAMPLES

@@ -124,7 +124,9 @@ void local_job::note(core::event const& what) {
   if (is_decided_ || !first_cause_.empty()) return;
   if (what.kind == kind::stopping) {
     constexpr std::string_view before_reason = "stopping: ";
-    first_cause_ = "the job was stopped: " + what.text.substr(before_reason.size());
+    auto const reason = what.text.substr(before_reason.size());
+    bool const is_by_request = reason.starts_with("stopped by ");
+    first_cause_ = (is_by_request ? "the job was " : "the job was stopped: ") + reason;
   } else if (what.kind == kind::round_failed && is_all && is_error) {
     first_cause_ = "the job could not start: " + what.text;
     has_failed_join_ = true;

@@ -10,7 +10,7 @@ class Actions {
       this.act();
     });
     byId('confirm-no').addEventListener('click', () => byId('confirm').close());
-    byId('drain').addEventListener('click', () => this.drain());
+    byId('stop').addEventListener('click', () => this.stop());
   }
 
   async findRole() {
@@ -45,14 +45,14 @@ class Actions {
     });
   }
 
-  drain() {
+  stop() {
     this.ask({
-      title: 'Drain the coordinator?',
+      title: 'Stop the job?',
       text:
         'It takes no more connections, ends all calls that wait, says goodbye to every task, and ' +
         'stops. The job cannot continue without it.',
-      button: 'Drain it',
-      path: 'api/v1/drain',
+      button: 'Stop the job',
+      path: 'api/v1/stop',
       body: () => ({}),
       done: 'The coordinator stops.',
     });
