@@ -302,10 +302,10 @@ class Addresses(WithoutAddress):
         token = self.directory / "token"
         token.write_text("sesame\n")
 
-        for options, host in (((), "127.0.0.1"), (("--token-file", token), "[::]"),
-                              (("--insecure",), "[::]")):
-            with self.subTest(options=options):
-                coordinator = self.serve(1, "--listen", ":0", "--http", ":0", *options)
+        for options, host, port in (((), "127.0.0.1", ":0"), ((), "127.0.0.1", "0"),
+                                    (("--token-file", token), "[::]", ":0"), (("--insecure",), "[::]", "0")):
+            with self.subTest(options=options, port=port):
+                coordinator = self.serve(1, "--listen", port, "--http", port, *options)
                 self.assertTrue(coordinator.addresses[0].startswith(f"{host}:"), coordinator.ready)
                 self.assertTrue(coordinator.ready["http"].startswith(f"{host}:"), coordinator.ready)
                 self.assertTrue(coordinator.ready["page"].startswith("http://127.0.0.1:"))

@@ -190,7 +190,7 @@ void add_relay(CLI::App& program, action& chosen) {
                   "variable separates them by commas")
       ->type_name("ADDRESS")
       ->delimiter(',')
-      ->check(listener_check())
+      ->transform(listener_check())
       ->allow_extra_args(false)
       ->required();
   command
@@ -200,7 +200,7 @@ void add_relay(CLI::App& program, action& chosen) {
           "127.0.0.1:port. Repeatable")
       ->type_name("ADDRESS")
       ->delimiter(',')
-      ->check(listener_check())
+      ->transform(listener_check())
       ->allow_extra_args(false);
   command
       .add_option("--port-file", given->port_file,

@@ -34,7 +34,7 @@ void add(CLI::App& to, std::string const& flag, option_facts const& is,
                          ->delimiter(',')
                          ->allow_extra_args(false)
                          ->default_str(fmt::format("{}", fmt::join(into, ",")));
-  if (is.type == "ADDRESS") made->check(listener_check());
+  if (is.type == "ADDRESS") made->transform(listener_check());
 }
 
 }  // namespace coxswain::tools
