@@ -171,7 +171,7 @@ test('the recording of a failed job shows it before its failure', async () => {
   assert.equal(await events.count(), 0);
   await page.keyboard.press('End');
   await events.first().waitFor();
-  assert.ok(await page.locator('#drain').isHidden());
+  assert.ok(await page.locator('#stop').isHidden());
   assert.deepEqual(page.violations, []);
   await rm(directory, {recursive: true});
 });

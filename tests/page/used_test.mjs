@@ -692,6 +692,6 @@ test('the slider of a recording shows other moments, and keeps the last chosen o
   await page.keyboard.press('Home');
   await page.locator('#recorded-moment', {hasText: '03:00:00, 00:00:00.000'}).waitFor();
   assert.equal(await slider.inputValue(), '0');
-  assert.ok(await page.locator('#drain').isHidden());
+  assert.ok(await page.locator('#stop').isHidden());
   assert.deepEqual(page.violations, []);
 });
