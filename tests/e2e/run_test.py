@@ -56,7 +56,7 @@ class Jobs(WithJobs):
 
         self.assertEqual(code, 128 + signal.SIGKILL, job.output())
         self.assertLess(took, 3 * SLOWNESS)
-        self.assertIn("task 17 failed: killed by signal 9 (SIGKILL)", job.err)
+        self.assertIn("task 17 was killed by signal 9 (SIGKILL)", job.err)
         for task in set(range(64)) - {17}:
             with self.subTest(task=task):
                 given = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
@@ -148,7 +148,7 @@ class Jobs(WithJobs):
         end.write_text("\n")
 
         self.assertEqual(job.wait(), 1, job.output())
-        self.assertIn("coxswain run: task 1 failed:", job.err)
+        self.assertRegex(job.err, "coxswain run: Failed at [0-9:]+: task 1 failed: ")
 
     def test_exit_code_0_without_leaving_means_that_the_task_has_finished(self):
         """Tries both destroying the client and just ending the process."""
@@ -215,7 +215,7 @@ class Causes(WithJobs):
             coxswain fail "out of luck" --code DATA_LOSS; exit 3""")
 
         self.assertEqual(job.code, 3, job.output())
-        self.assertEqual(given[-1], "task 1 failed: DATA_LOSS: out of luck", job.output())
+        self.assertRegex(given[-1], "^Failed at [0-9:]+: task 1 failed: out of luck$", job.output())
         self.assertNotIn("task 1 ended", "\n".join(given))
 
     def test_a_task_without_progress(self):
@@ -223,7 +223,7 @@ class Causes(WithJobs):
             coxswain barrier b""", "--progress-timeout", "300ms", "--fail-without-progress")
 
         self.assertNotEqual(job.code, 0, job.output())
-        self.assertRegex("\n".join(given), "task 1 failed: DEADLINE_EXCEEDED: task 1 .*has reported no progress for")
+        self.assertRegex(given[-1], "^Failed at [0-9:]+: task 1 .*has reported no progress for")
 
     def test_a_join_that_timed_out(self):
         script = '[ $COXSWAIN_TASK_ID = 1 ] && exec tail -f /dev/null; exec coxswain task -- true'
@@ -255,7 +255,7 @@ class Causes(WithJobs):
                 self.assertEqual(job.code, 128 + signal.SIGKILL, job.output())
                 given = job.lines["err"]
                 self.assertLessEqual(len(given), 12, job.output())
-                self.assertEqual(given[-1], "coxswain run: task 17 failed: killed by signal 9 (SIGKILL)")
+                self.assertRegex(given[-1], r"^coxswain run: Failed at [0-9:]+: task 17 was killed by signal 9 \(SIGKILL\)")
                 aside = re.search(r"what they wrote to standard error is in (.*)", job.err)[1]
                 if options:
                     self.assertEqual(aside, str(self.directory / "logs"))

@@ -52,6 +52,9 @@ BOOST_AUTO_TEST_CASE(the_digest_ignores_texts_values_versions_and_memory) {
              of(failed(errc::aborted, "in other words", "'k'", 5)));
   BOOST_TEST(of(value_of("value", 1)) == of(value_of("other", 1)));
   BOOST_TEST(of(picture(1, "1.0", 7)) == of(picture(2, "2.0", 7)));
+  core::snapshot slow;
+  slow.state = {core::job_state::kind::slow, "Slow", wall_time{}, "1", 1};
+  BOOST_TEST(of({{}, boxed{slow}}) == of({{}, boxed{core::snapshot{}}}));
   BOOST_TEST(of({{}, core::waiting{request_id{1}, "a"}}) ==
              of({{}, core::waiting{request_id{1}, "b"}}));
   BOOST_TEST(after(core::event{core::severity::info, "a"}) ==

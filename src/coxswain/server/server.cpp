@@ -262,6 +262,7 @@ void server::impl::serve_iteration() {
   // Input that arrived after the iteration's beginning may be unread, so deadlines since then do
   // not expire yet.
   dispatch_.advance(iteration_began_);
+  log_state();
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
   if (!(gathers_inputs() || iteration_.commit()) || !make_durable()) return fail();
@@ -269,6 +270,15 @@ void server::impl::serve_iteration() {
   connections_.clear_away();
   settle();
   look_after_journal();
+}
+
+void server::impl::log_state() {
+  if (!options_.log) return;
+  auto const& logic = dispatch_.logic();
+  bool const has_ended = logic.error() || logic.is_stopping() || logic.done();
+  if (!state_log_.is_due(iteration_.now, has_ended)) return;
+  auto const line = state_log_.note(iteration_.now, has_ended, logic.state(iteration_.now));
+  if (line) iteration_.report(core::severity::info, {*line});
 }
 
 core::snapshot server::impl::look() const {
@@ -393,6 +403,7 @@ std::optional<time_point> server::impl::next_deadline() const {
   keep_earliest(next, connections_.next_deadline());
   keep_earliest(next, admission_->next_deadline());
   keep_earliest(next, stop_by_);
+  keep_earliest(next, state_log_.next());
   keep_earliest(next, reload_at_);
   if (log_ != nullptr) keep_earliest(next, log_->next_synchronization());
   keep_earliest(next, commit_by_);
@@ -436,6 +447,8 @@ void server::reload_certificates() { impl_->reload_certificates(); }
 status server::journal_health() const { return impl_->journal_health(); }
 
 bool server::is_serving() const { return impl_->is_serving(); }
+
+core::job_state server::state() const { return impl_->logic().state(clock_now()); }
 
 core::snapshot server::look() const { return impl_->look(); }
 

@@ -101,6 +101,9 @@ class server {
   // UNAVAILABLE: replies wait for the journal, its disk or etcd, and have for 10 s.
   [[nodiscard]] status journal_health() const;
 
+  // How the job is: what `look` has as its state, but not the rest.
+  [[nodiscard]] core::job_state state() const;
+
   // A snapshot of the whole job.
   [[nodiscard]] core::snapshot look() const;
 

@@ -11,6 +11,7 @@
 #include "coxswain/server/journal/file_journal.hpp"
 #include "coxswain/server/journal/journal_watch.hpp"
 #include "coxswain/server/server.hpp"
+#include "coxswain/server/state_log.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void iteration_ends() noexcept override;
 
   void end_with(core::owner_input what);
+  void log_state();
   void look_after_journal();
   void watch_journal();
   [[nodiscard]] bool gathers_inputs();
@@ -95,6 +97,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   net::gate finished_;
   net::gate job_done_;
   durability_waits waits_;
+  state_log state_log_;
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
   std::optional<time_point> commit_by_;  // at the latest

@@ -38,7 +38,7 @@ rows const cases{
      "headline -> Nothing has joined 3 h after the start"},
     {"tasks_are_missing_at_the_start", 3,
      "empty; at 10s; observer x; x/1 joins 1 300s; at 25s; "
-     "headline -> Gathering: 1 of 3 task has joined, tasks 0,2 are missing (times out in 4:45); "
+     "headline -> Gathering: 1 of 3 tasks has joined, tasks 0,2 are missing (times out in 4:45); "
      "blamed -> 0,2"},
     {"processes_without_numbers_gather", 3,
      "empty; enrolled 2 0; headline -> Gathering: the job needs 3 processes, 2 wait (m0, m1)"},
@@ -102,7 +102,7 @@ rows const cases{
     {"a_job_is_over_when_all_have_left", 2,
      "at 4s; 0-1 leaves; headline -> Over; since -> 4 s; at 9s; stop; headline -> Over"},
     {"a_task_may_join_late", 2,
-     "empty; observer x; x/0 joins 1; headline -> Gathering: 1 of 2 task has joined, task 1 is "
+     "empty; observer x; x/0 joins 1; headline -> Gathering: 1 of 2 tasks has joined, task 1 is "
      "missing",
      loose()},
 };

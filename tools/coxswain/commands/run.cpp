@@ -43,6 +43,8 @@
 namespace coxswain::tools {
 namespace {
 
+constexpr duration state_period = 30s;
+
 struct run_command {
   coordinator_options coordinator;
   local_job_options job;
@@ -62,6 +64,7 @@ class local_run {
         logs_json_{given.log.format == "json"},
         keeps_recording_{given.job.server.record_bytes_max > 0},
         linger_over_{io},
+        state_due_{io},
         job_{io, with_log(given)} {
     await_signal();
     auto const& coordinator = given.coordinator;
@@ -69,7 +72,9 @@ class local_run {
   }
 
   asio::awaitable<void> run() {
+    report_state();
     co_await job_.run();
+    state_due_.cancel();
     bool const has_failed = tools::exit_code_of(job_) != 0 && !signal_;
     if (job_.coordinator().error() && keeps_recording_ && !job_.was_interrupted()) {
       registered_->note_recording(keep_recording(job_.coordinator().recording()));
@@ -119,6 +124,17 @@ class local_run {
       if (!signal_) write(e);
     };
     return options;
+  }
+
+  // How the job is, now and then while it does not run as it should.
+  void report_state() {
+    state_due_.expires_after(state_period);
+    state_due_.async_wait([this](boost::system::error_code problem) {
+      if (problem) return;
+      auto const state = job_.coordinator().state();
+      if (state.what != core::job_state::kind::running) report(state.headline);
+      report_state();
+    });
   }
 
   void report_outcome() {
@@ -176,6 +192,7 @@ class local_run {
   bool is_lingering_{};
   asio::steady_timer linger_over_;
   std::optional<job_registration> registered_;
+  asio::steady_timer state_due_;
   local_job job_;
   std::optional<status_page::page> page_;
 };

@@ -35,17 +35,17 @@ std::string_view next_step(std::optional<ending> const& how) {
   return may_be_memory ? " (out of memory? dmesg | grep -i oom)" : "";
 }
 
-// Why the job ended. Where the cause is the end of a process, as it is known here.
+// Why the job ended, and what to do if a process of it ended.
 std::string cause_text(local_job const& job) {
   auto const error = job.coordinator().error();
   if (!error || !job.first_cause().empty()) return job.first_cause();
-  auto const& why = error->cause.why;
-  auto const& task = error->cause.task;
-  if (!task) return fmt::format("the job failed: {}", why.text());
-  auto const& how = job.endings().at(task->value);
-  bool const is_its_end = is_bad(how) && why.message().ends_with(how->text());
-  auto const text = is_its_end ? how->text() : why.text();
-  return fmt::format("task {} failed: {}{}", task->value, text, next_step(how));
+  auto text = job.coordinator().state().headline;
+  if (auto const task = error->cause.task) {
+    auto const& how = job.endings().at(task->value);
+    bool const is_its_end = is_bad(how) && error->cause.why.message().ends_with(how->text());
+    if (is_its_end) text += next_step(how);
+  }
+  return text;
 }
 
 }  // namespace

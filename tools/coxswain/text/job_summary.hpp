@@ -7,8 +7,8 @@
 
 namespace coxswain::tools {
 
-// Empty if all went well; else lines that begin with `prefix`: the coordinator's first cause, or,
-// without one, the task that failed first; then the others, those that ended alike together.
+// Empty if all went well; else lines that begin with `prefix`: how the tasks ended, those that
+// ended alike together; and last the cause, or, without one, the task that failed first.
 [[nodiscard]] std::string failure_text(local_job const& job, std::string const& prefix);
 
 // The failed task's, as a shell gives it; 1 if the job failed though no process did; else 0.

@@ -290,7 +290,7 @@ headline::maybe headline::gathers_tasks() const {
   auto const joined = roster_.size() - missing.size();
   return found(kind::gathering,
                "Gathering: " + std::to_string(joined) + " of " + std::to_string(roster_.size()) +
-                   (joined == 1 ? " task has" : " tasks have") + " joined, " + in_words(missing) +
+                   (joined == 1 ? " tasks has" : " tasks have") + " joined, " + in_words(missing) +
                    (missing.size() == 1 ? " is missing" : " are missing") +
                    (join.is_open() ? timeout_text(join.deadline()) : std::string{}),
                kernel_.started, missing);
