@@ -46,7 +46,8 @@ class Jobs(WithJobs):
         self.assertEqual(job.err, "")
 
     def test_a_killed_worker_is_reported_to_all_others_at_once(self):
-        job = self.job(64, WORKER, "--rounds", 10**9)
+        logs = self.directory / "logs"
+        job = self.job(64, WORKER, "--rounds", 10**9, options=("--log-dir", logs))
         victim = self.process_of(self.wait_for_round(), 17)
 
         killed_at = time.monotonic()
@@ -59,8 +60,7 @@ class Jobs(WithJobs):
         self.assertIn("task 17 was killed by signal 9 (SIGKILL)", job.err)
         for task in set(range(64)) - {17}:
             with self.subTest(task=task):
-                given = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
-                self.assertRegex("\n".join(given), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
+                self.assertRegex((logs / f"{task}.log").read_text(), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
         result = self.run_to_end("coxswain", "replay", *self.recordings())
         self.assertRegex(result.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
@@ -169,12 +169,13 @@ class Jobs(WithJobs):
                 self.assertNotIn("failed", job.err)
 
     def test_a_client_that_is_destroyed_before_its_process_fails_does_not_hide_the_cause(self):
-        job = self.run_to_end("coxswain", "run", "-n", 2, "--", "sh", "-c",
+        logs = self.directory / "logs"
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--log-dir", logs, "--", "sh", "-c",
                               '[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0" barrier:b; "$0"; exit 3',
                               BIN / "coxswain-e2e-task")
 
         self.assertEqual(job.code, 3, job.output())
-        self.assertRegex(job.err, r"\[0\] .*task 1 .*failed: ABORTED: exited with status 3")
+        self.assertRegex((logs / "0.log").read_text(), "task 1 .*failed: ABORTED: exited with status 3")
 
 
 class Causes(WithJobs):
@@ -264,8 +265,8 @@ class Causes(WithJobs):
                     lines = pathlib.Path(aside).read_text().splitlines()
                     self.assertEqual({line.split("]")[0][1:] for line in lines},
                                      {str(task) for task in range(64) if task != 17})
-                recording = re.search(r"view it with: (coxswain replay .*)", job.err)[1]
-                shown = self.run_to_end(*recording.split())
+                recording = re.search(r"view it with: coxswain replay (\S+)", job.err)[1]
+                shown = self.run_to_end("coxswain", "replay", recording)
                 ended = [line for line in shown.lines["out"] if "ended with the job" in line]
                 self.assertEqual(len(ended), 1, shown.output())
                 self.assertIn("[63 like this in ", ended[0])

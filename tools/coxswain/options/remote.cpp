@@ -5,9 +5,11 @@
 #include "options/launcher.hpp"
 #include "options/tls.hpp"
 #include "options/token.hpp"
+#include "process/ended_jobs.hpp"
 #include "process/job_registry.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
+#include "text/job_words.hpp"
 
 #include "coxswain/client/option_rows.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -64,11 +66,17 @@ void use_credentials_of(registered_job const& job, remote_options& with) {
   if (!with.tls.is_wanted()) with.tls = job.tls;
 }
 
-// Where an address was only guessed.
-constexpr auto no_job_here =
-    "\nno job of yours runs on this machine: start one with coxswain run or coxswain serve, or "
-    "give\n"
-    "the --address of one";
+// Where an address was only guessed. The last job may be the one that is looked for.
+std::string no_job_here() {
+  std::string text = "\nno job of yours runs on this machine";
+  if (auto const ended = ended_jobs(); !ended.empty()) {
+    auto const& last = ended.front();
+    text += fmt::format("; the last one, '{}', ended at {}: {}", last.job,
+                        local_time_text(last.ended), harmless_line(last.how));
+    if (!last.recording.empty()) text += "\nsee it with: coxswain replay " + last.recording;
+  }
+  return text + "\nstart one with coxswain run or coxswain serve, or give the --address of one";
+}
 
 // On loopback, where the answer is immediate.
 bool refuses_connections(std::string const& address) {
@@ -250,13 +258,13 @@ int converse(remote_options const& with, conversation talk, signal_handler handl
   if (is_guess && !waits && refuses_connections(options.address)) {
     throw program_error{exit_code::unavailable,
                         fmt::format("nothing listens at {} (--connect-timeout waits for it){}",
-                                    options.address, no_job_here)};
+                                    options.address, no_job_here())};
   }
   try {
     return converse_as(std::move(options), std::move(talk), std::move(handle));
   } catch (program_error const& problem) {
     if (problem.how() != exit_code::unavailable || !is_guess) throw;
-    throw program_error{problem.how(), problem.what() + std::string{no_job_here}};
+    throw program_error{problem.how(), problem.what() + no_job_here()};
   }
 }
 
