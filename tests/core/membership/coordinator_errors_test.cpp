@@ -35,8 +35,8 @@ rows const cases{
     {"a_failure_after_the_jobs_is_a_consequence", 3,
      "0 reports boom; log ~ task 0 (host0:1000) failed: INTERNAL: boom; "
      "1 reports 'it saw: the job has failed: task 0 (host0:1000) failed: INTERNAL: boom'; "
-     "log -> 'task 1 (host1:1001) ended with the job'; ended 2 signal 9; "
-     "log -> 'task 2 (host2:1002) ended with the job: ABORTED: signal 9'; state 2 -> failed"},
+     "log ~ task 1 (host1:1001) ended with the job; ended 2 signal 9; "
+     "log ~ task 2 (host2:1002) ended with the job: ABORTED: signal 9; state 2 -> failed"},
     {"do_not_allow_poll_for_error_if_not_in_cluster_observers_get_it", 1,
      "observer o; 0 reports boom; pushes errors o -> 1"},
 };
@@ -115,6 +115,7 @@ BOOST_AUTO_TEST_CASE(consequences_are_one_event_and_told_from_their_cause) {
   BOOST_TEST_REQUIRE(ended.size() == 1u);
   BOOST_TEST(ended[0].count == 199u);
   BOOST_TEST(ended[0].tasks == "0-16,18-199");
+  BOOST_TEST(ended[0].what.text == "task 199 (host199:1199) ended with the job");
   BOOST_TEST((ended[0].what.level == core::severity::info));
   for (auto const& task : c.look().tasks) {
     BOOST_TEST(task.ended_with_job == (task.id.value != 17));
