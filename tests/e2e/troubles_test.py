@@ -19,7 +19,7 @@ HEADLINES = {
     "killed": r"Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 11 \(SIGSEGV\)",
     "out-of-memory": r"Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\)",
     "frozen": r"Waiting for task 3: 7 of 8 have been at barrier 'step' for \d+ s \(times out in \d:\d\d\)",
-    "gathering": r"Gathering: the first epoch needs 4 processes, 2 wait \(b0, b1\)",
+    "gathering": r"Gathering: the first epoch needs 4 processes, 2 wait \((b0, b1|b1, b0)\)",
     "coordinator-gone": r"nothing listens at .*",
 }
 
