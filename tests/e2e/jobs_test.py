@@ -276,7 +276,7 @@ class Afterwards(WithoutAddress):
         self.assertEqual(self.coxswain("status").code, 0)
         job.signal(signal.SIGINT)
         self.assertEqual(job.wait(), 3, job.output())
-        self.assertEqual(job.err.count("failed: exited"), 1)
+        self.assertEqual(job.err.count("coxswain run: Failed at "), 1)
 
     def test_without_a_terminal_the_page_closes_with_the_job(self):
         job = self.fail("--http", "127.0.0.1:0")

@@ -267,9 +267,10 @@ class Causes(WithJobs):
                                      {str(task) for task in range(64) if task != 17})
                 recording = re.search(r"view it with: coxswain replay (\S+)", job.err)[1]
                 shown = self.run_to_end("coxswain", "replay", recording)
-                ended = [line for line in shown.lines["out"] if "ended with the job" in line]
-                self.assertEqual(len(ended), 1, shown.output())
-                self.assertIn("[63 like this in ", ended[0])
+                severe = [line for line in shown.lines["out"] if " s E " in line]
+                self.assertEqual(len(severe), 2, shown.output())
+                for line in severe:
+                    self.assertIn("task 17 ", line)
 
 
 class Output(EndToEnd):

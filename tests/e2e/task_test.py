@@ -138,13 +138,14 @@ class Together(TaskTest):
 class Failures(TaskTest):
 
     def test_the_others_learn_which_task_died_and_how(self):
+        logs = self.directory / "logs"
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit 7
-            coxswain barrier never""")
+            coxswain barrier never""", run=("--log-dir", logs))
 
         self.assertEqual(job.code, 7, job.output())
         for task in (0, 2):
-            self.assertIn(f"[{task}] coxswain task: task 1 failed: ABORTED: 'sh' exited with status 7",
-                          job.err)
+            self.assertIn("coxswain task: task 1 failed: ABORTED: 'sh' exited with status 7",
+                          (logs / f"{task}.log").read_text())
 
     def test_a_command_that_does_not_end_when_the_job_fails_is_killed(self):
         self.serve(2, "--no-join-barrier")

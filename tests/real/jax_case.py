@@ -39,6 +39,14 @@ class JaxCase(WithRealJobs):
 
     def assert_notified_of_the_killed(self, job):
         killed = job.wait_for(1, "dies")[0].at
+        if job.way in ("run", "relay"):
+            where = job.wait_for(1, "what they wrote to standard error is in ")[0]
+            self.assertLess(where.at - killed, NOTIFIED_MAX * SLOWNESS, job.output())
+            said = pathlib.Path(str(where).rpartition(" is in ")[2]).read_text().lower().splitlines()
+            for task in OTHERS:
+                self.assertTrue(any(line.startswith(f"[{task}] ") and f"task {LAST} " in line for line in said),
+                                f"process {task} was notified of nothing\n{said}")
+            return
         for task in OTHERS:
             lines = [line for line in job.lines_of(task) if line.at >= killed and f"task {LAST} " in line.lower()]
             self.assertTrue(lines, f"process {task} was notified of nothing\n{job.output()}")

@@ -99,6 +99,11 @@ struct event_record {
   core::events_answer::entry what;
 };
 
+// Of a task: the cause, or a consequence.
+[[nodiscard]] constexpr bool is_failure(core::event_kind kind) {
+  return kind == core::event_kind::failed || kind == core::event_kind::ended_with_job;
+}
+
 // A step of a task, and whether it stopped there.
 struct step_record {
   std::size_t process{};

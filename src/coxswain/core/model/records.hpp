@@ -13,7 +13,7 @@ inline constexpr enumeration<task_state> enumeration_of<task_state>{task_state::
 template <>
 inline constexpr enumeration<severity> enumeration_of<severity>{severity::error, severity::info};
 template <>
-inline constexpr enumeration<event_kind> enumeration_of<event_kind>{event_kind::restarted,
+inline constexpr enumeration<event_kind> enumeration_of<event_kind>{event_kind::ended_with_job,
                                                                     event_kind::other};
 template <>
 inline constexpr enumeration<reduction> enumeration_of<reduction>{reduction::all_equal,

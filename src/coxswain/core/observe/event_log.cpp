@@ -112,9 +112,11 @@ std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t num
   return latest;
 }
 
-// Consequences are one line as soon as there are two.
+// By default, consequences are one line as soon as there are two.
 std::size_t event_log::alike_max(event_kind kind) const {
-  return kind == event_kind::ended_with_job ? std::min<std::size_t>(most_.alike, 1) : most_.alike;
+  if (kind != event_kind::ended_with_job) return most_.alike;
+  constexpr std::size_t part = 16;
+  return std::max<std::size_t>(most_.alike / part, 1);
 }
 
 // The line about to be added represents all before it. Returns one of those, if there are any.

@@ -30,7 +30,7 @@ class event_log {
   struct limits {
     std::size_t events{};
     std::size_t bytes{};
-    std::uint64_t alike{};  // more alike events than this become one line (of consequences: two)
+    std::uint64_t alike{};  // more alike events than this become one line; 1/16 of consequences
   };
 
   // `started` is when the uptime of the coordinator was zero.

@@ -93,7 +93,7 @@ class admission_judge {
     for (; event < h_.events.size(); ++event) {
       core::event const& what = h_.events[event].what.what;
       if (number_in(what.text, "epoch ", " begins: ")) return;
-      bool const is_loss = what.kind == core::event_kind::failed && what.task &&
+      bool const is_loss = is_failure(what.kind) && what.task &&
                            what.task->value < all.members.size() &&
                            !states(what.text, &core::reasons::left_behind);
       if (!is_loss) continue;

@@ -80,8 +80,7 @@ class epoch_judge {
   }
 
   void check_left_behind(std::uint64_t present, event_record const& e) {
-    if (!states(e.what.what.text, &core::reasons::left_behind) ||
-        e.what.what.kind != core::event_kind::failed) {
+    if (!states(e.what.what.text, &core::reasons::left_behind) || !is_failure(e.what.what.kind)) {
       return;
     }
     bool const is_due =
@@ -236,8 +235,8 @@ class epoch_judge {
     return std::any_of(
         h_.events.begin() + static_cast<std::ptrdiff_t>(from),
         h_.events.begin() + static_cast<std::ptrdiff_t>(to), [task](event_record const& e) {
-          return e.what.what.task == task && (e.what.what.kind == core::event_kind::failed ||
-                                              e.what.what.kind == core::event_kind::left);
+          return e.what.what.task == task &&
+                 (is_failure(e.what.what.kind) || e.what.what.kind == core::event_kind::left);
         });
   }
 
@@ -249,7 +248,7 @@ class epoch_judge {
     time_point since = seen(of.begins);
     for (std::size_t i = *of.begins; i < *next.begins; ++i) {
       auto const kind = h_.events[i].what.what.kind;
-      bool const is_loss = kind == core::event_kind::failed || kind == core::event_kind::left;
+      bool const is_loss = is_failure(kind) || kind == core::event_kind::left;
       if (is_loss) since = std::max(since, h_.events[i].at);
     }
     std::uint32_t survivors = 0;

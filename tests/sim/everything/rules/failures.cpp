@@ -141,13 +141,13 @@ void check_failures(history const& h, violations& found) {
   }
   check_job(h, found);
   for (event_record const& e : h.events) {
-    if (e.what.what.kind == core::event_kind::failed) check_cause(h, e, found);
+    if (is_failure(e.what.what.kind)) check_cause(h, e, found);
   }
   for (call_record const& c : h.calls) {
     if (!c.asks<core::report_error_args>() || !c.is_ok() || !h.has_all_events()) continue;
     bool const has_failed = std::any_of(h.events.begin(), h.events.end(), [&](auto const& e) {
-      return e.what.what.kind == core::event_kind::failed && e.what.what.task == c.task &&
-             e.at >= c.made && h.earliest(e.at) <= *c.answered;
+      return is_failure(e.what.what.kind) && e.what.what.task == c.task && e.at >= c.made &&
+             h.earliest(e.at) <= *c.answered;
     });
     if (!has_failed) found.push_back("the task did not fail: " + h.text(c));
   }

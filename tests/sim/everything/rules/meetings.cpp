@@ -29,8 +29,7 @@ bool has_asked(history const& h, task_id task, time_point until) {
 
 bool is_gone(history const& h, task_id task, time_point until) {
   return std::any_of(h.events.begin(), h.events.end(), [&](event_record const& e) {
-    bool const goes =
-        e.what.what.kind == core::event_kind::failed || e.what.what.kind == core::event_kind::left;
+    bool const goes = is_failure(e.what.what.kind) || e.what.what.kind == core::event_kind::left;
     bool const returns = e.what.what.text.find("expected back") != std::string::npos;
     return h.earliest(e.at) <= until && goes && !returns && e.what.what.task == task;
   });

@@ -22,7 +22,7 @@ bool has_ended(process_record const& p, event_record const& e, bool is_elastic) 
 
 void check_end(history const& h, event_record const& e, violations& found) {
   auto const& what = e.what.what;
-  bool const is_stated = what.kind == core::event_kind::failed && what.task &&
+  bool const is_stated = is_failure(what.kind) && what.task &&
                          states(what.text, &core::reasons::process_ended_without_leaving);
   if (!is_stated) return;
   bool const is_true = std::any_of(h.processes.begin(), h.processes.end(), [&](auto const& p) {
