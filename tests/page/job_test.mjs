@@ -182,6 +182,7 @@ test('a key and its value are found', async () => {
   const {url} = await startJob((task) => (task === VICTIM ? puts : nothing()));
   const page = await pageOf(url);
 
+  await page.locator('#figures div', {hasText: 'Keys1'}).waitFor();
   await page.locator('#keys-prefix').fill('a/');
   await page.locator('#keys button', {hasText: 'a/b c'}).click();
 
