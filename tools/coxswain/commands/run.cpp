@@ -346,7 +346,7 @@ The events before a failure are recorded in $XDG_STATE_HOME/coxswain, or in
 ~/.local/state/coxswain, for coxswain replay; the newest 20 recordings are kept.
 An interrupt (Ctrl-C) is not a failure, and leaves no recording. What the other processes write to
 standard error after one has failed goes into a file beside it, or only into those of --log-dir, so
-that the cause stays visible.
+that the cause stays visible; with --spares all of it is printed.
 
 Options can be set by variables too (--kill-grace is COXSWAIN_KILL_GRACE) and in a --config file;
 see coxswain --help.

@@ -52,7 +52,7 @@ std::string suggestion(std::string const& near) {
   return near.empty() ? near : fmt::format("; did you mean {}?", near);
 }
 
-// What other programs call it, and the command that does it.
+// Subcommands of other programs, and the command that does the same here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> subcommand_synonyms{{
     {"exec", "coxswain task -- CMD..."},
     {"launch", "coxswain run -n 4 -- CMD..."},

@@ -101,8 +101,9 @@ void remember(ended_job const& what) {
   for (auto i = all.size() - std::min(all.size(), jobs_kept); i < all.size(); ++i) {
     text += line_of(all[i]);
   }
-  if (::ftruncate(file.value(), 0) != 0) return;
-  static_cast<void>(::pwrite(file.value(), text.data(), text.size(), 0));
+  // In this order a full disk or a crash loses little.
+  auto const written = ::pwrite(file.value(), text.data(), text.size(), 0);
+  if (written > 0) static_cast<void>(::ftruncate(file.value(), written));
 }
 
 std::vector<ended_job> ended_jobs() {

@@ -116,7 +116,8 @@ void local_job::note(core::event const& what) {
   if (what.kind == kind::job_failed) {
     if (what.text.find("exited with status") != what.text.npos) blame_deadlock();
     is_decided_ = true;
-    if (what.task) set_aside_errors(*what.task);
+    // With spares it is not known which process has the task.
+    if (what.task && options_.spares == 0) set_aside_errors(*what.task);
   }
   if (what.kind == kind::joined && is_all && std::exchange(has_failed_join_, false)) {
     first_cause_.clear();

@@ -165,14 +165,13 @@ void failure_verbs::fail_task(time_point now, task_id id, status why, bool is_re
   concerns_.joins.answer_claimants(id, calls_.share(kernel_.job_failed(errc::aborted)));
 }
 
-// What had ended before the task failed, so that its failure is a consequence: "job", "epoch" or
-// nothing.
+// Whose end has caused this failure: that of the "job", of the "epoch", or nothing's.
 std::string_view failure_verbs::ended_before_failure(status const& why) const {
   if (kernel_.error) return "job";
   return options_.elastic && concerns_.epochs.is_cause_of(why) ? "epoch" : "";
 }
 
-// The reason of a consequence is told unless it only repeats the job's error.
+// A consequence is logged with its reason, unless that only repeats the job's error.
 void failure_verbs::log_failure(task_id id, status const& why, std::string_view ended_before) {
   if (ended_before.empty())
     return kernel_.log_task(severity::error, event_kind::failed, id, {" failed: ", why.text()});

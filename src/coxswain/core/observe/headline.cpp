@@ -321,7 +321,7 @@ bool headline::has_several_hosts() const {
   return false;
 }
 
-// In half of the last rounds the same host, or the same task of a job on one host, came last.
+// In more than half of the last rounds the same host came last; or the same task, on one host.
 headline::maybe headline::slow() const {
   auto const pace = pace_of(all_.barriers.ended().all(), now_ - kernel_.started);
   bool const is_waiting =

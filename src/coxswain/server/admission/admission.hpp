@@ -88,7 +88,7 @@ class admission final : accept_handler {
   std::string dismissed_of_;            // the host of the last one
   time_point report_dismissed_at_{};    // no earlier
   time_point report_not_allowed_at_{};  // no earlier
-  bool is_full_reported_{};             // the log says that there is no room; reset once there is
+  bool is_full_reported_{};             // until there is room again
   bool stopped_{};
 };
 

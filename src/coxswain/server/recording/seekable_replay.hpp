@@ -27,7 +27,7 @@ class seekable_replay {
   [[nodiscard]] duration ends() const noexcept { return ends_; }
   [[nodiscard]] wire::recording_head const& head() const noexcept { return replay_.head(); }
 
-  // Goes to this moment, or to the nearest one that there is.
+  // Goes to this moment, or to the nearer end of the recording.
   void seek(duration to);
 
   // The job at the moment, and the moment on its clock.
