@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -101,9 +102,9 @@ void remember(ended_job const& what) {
   for (auto i = all.size() - std::min(all.size(), jobs_kept); i < all.size(); ++i) {
     text += line_of(all[i]);
   }
-  // In this order a full disk or a crash loses little.
+  // Cut only when all is written: then a full disk or a crash loses little.
   auto const written = ::pwrite(file.value(), text.data(), text.size(), 0);
-  if (written > 0) static_cast<void>(::ftruncate(file.value(), written));
+  if (written == std::ssize(text)) static_cast<void>(::ftruncate(file.value(), written));
 }
 
 std::vector<ended_job> ended_jobs() {
