@@ -219,7 +219,7 @@ class Afterwards(WithoutAddress):
 
     FAILS = ("sh", "-c", 'coxswain task -- sh -c "exit 3"')
 
-    def fail(self, *options, env=None):
+    def failing_job(self, *options, env=None):
         return self.start("coxswain", "run", "-n", 2, *options, "--", *self.FAILS,
                           env=PATH | (env or {}))
 
@@ -232,7 +232,7 @@ class Afterwards(WithoutAddress):
             os.utime(old, (number, number))
         (state / "mine.recording").write_text("")
 
-        job = self.fail()
+        job = self.failing_job()
 
         self.assertEqual(job.wait(), 3, job.output())
         kept = [one.name for one in self.recordings() if one.name.startswith("coxswain-")]
@@ -260,17 +260,17 @@ class Afterwards(WithoutAddress):
     def test_without_a_state_directory_the_temporary_one_is_used(self):
         (self.directory / "file").write_text("")
 
-        job = self.fail(env={"XDG_STATE_HOME": str(self.directory / "file")})
+        job = self.failing_job(env={"XDG_STATE_HOME": str(self.directory / "file")})
 
         job.wait()
         self.assertEqual(len(list(self.directory.glob("coxswain-*.recording"))), 1, job.output())
 
     def test_the_page_of_a_failed_job_stays_until_it_is_interrupted(self):
-        job = self.fail("--http", "127.0.0.1:0", "--linger", "forever")
+        job = self.failing_job("--http", "127.0.0.1:0", "--linger", "forever")
 
         page = job.line("can be inspected until Ctrl-C (--linger): ", "err").rpartition(" ")[2]
 
-        self.assertIn("failed: exited with status 3", job.err)
+        self.assertRegex(job.err, r"Failed at [0-9:]+: task [01] (failed: 'sh' )?exited with status 3")
         self.assertIn("exited with status 3", fetch(page + "api/v1/state")[1])
         self.assertEqual([one["page"] for one in self.listed()], [page])
         self.assertEqual(self.coxswain("status").code, 0)
@@ -279,7 +279,7 @@ class Afterwards(WithoutAddress):
         self.assertEqual(job.err.count("coxswain run: Failed at "), 1)
 
     def test_without_a_terminal_the_page_closes_with_the_job(self):
-        job = self.fail("--http", "127.0.0.1:0")
+        job = self.failing_job("--http", "127.0.0.1:0")
 
         self.assertEqual(job.wait(), 3, job.output())
         self.assertNotIn("--linger", job.err)
