@@ -116,6 +116,35 @@ BOOST_FIXTURE_TEST_CASE(elapsed_time_alone_is_no_change, world) {
   BOOST_TEST(next_update(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_new_watcher_of_an_unchanged_job_gets_its_present_ages, world) {
+  job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
+  look();
+  live_feed::place first;
+  next_update(first);
+
+  job.uptime = 8s;
+  job.barriers[0].age = 9s;
+  BOOST_TEST(!look());
+  live_feed::place late;
+  auto const state = next_update(late).at("state");
+
+  BOOST_TEST(state.at("uptime_ms").to_number<double>() == 8000.0);
+  BOOST_TEST(state.at("barriers").at(0).at("age_ms").to_number<double>() == 9000.0);
+  BOOST_TEST(!feed.next(first));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_barrier_has_the_time_after_which_tasks_are_missing, world) {
+  job.barriers.push_back({"half", {}, {}, 2, 4, "2-3", 0, 1s, 9s});
+  job.barriers.push_back({"few", {}, {}, 1, 4, "1-3", 0, 1s, 9s});
+  look();
+  live_feed::place me;
+
+  auto const barriers = next_update(me).at("state").at("barriers");
+
+  BOOST_TEST(barriers.at(0).at("missing_after_ms").to_number<double>() == 2000.0);
+  BOOST_TEST(barriers.at(1).at("missing_after_ms").to_number<double>() == 10000.0);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_slow_watcher_gets_all_missed_changes_in_one_message, world) {
   look();
   live_feed::place slow;

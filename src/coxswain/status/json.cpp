@@ -3,6 +3,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/kernel/text.hpp"
 #include "coxswain/core/model/records.hpp"
+#include "coxswain/core/observe/headline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -220,7 +221,11 @@ json::value object_of(core::snapshot::task const& t) {
   };
 }
 
-json::value object_of(core::snapshot::barrier const& b) { return members_of(b); }
+json::value object_of(core::snapshot::barrier const& b) {
+  auto all = members_of(b);
+  all["missing_after_ms"] = milliseconds_of(core::missing_after(b.arrived, b.expected));
+  return all;
+}
 json::value object_of(core::snapshot::finished_round const& r) { return members_of(r); }
 json::value object_of(core::snapshot::spare const& s) { return members_of(s); }
 json::value object_of(core::snapshot::relay const& r) { return members_of(r); }

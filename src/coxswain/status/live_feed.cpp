@@ -52,12 +52,13 @@ json::object timeless_summary(core::snapshot const& picture) {
 }  // namespace
 
 std::string whole_job(core::snapshot const& job, core::why_answer const& why,
-                      core::events_answer const& events,
+                      core::events_answer const& events, std::string const& address,
                       std::optional<recorded_time> const& recorded) {
   json::object all{{"type", "state"},
                    {"state", state_of(job)},
                    {"why", object_of(why)},
-                   {"events", array_of(events.entries)}};
+                   {"events", array_of(events.entries)},
+                   {"address", address}};
   if (recorded) {
     all["recorded"] = json::object{{"started", rfc3339(recorded->started)},
                                    {"begins_ms", milliseconds_of(recorded->begins)},
@@ -68,6 +69,7 @@ std::string whole_job(core::snapshot const& job, core::why_answer const& why,
 
 bool live_feed::look(std::shared_ptr<core::snapshot const> now,
                      std::shared_ptr<core::why_answer const> why, std::uint64_t last_event) {
+  last_made_.reset();  // its ages are those of the snapshot before
   auto const before = std::exchange(job_, std::move(now));
   auto const why_before = std::exchange(why_, std::move(why));
   bool const has_events = std::exchange(last_event_, last_event) != last_event;
@@ -99,7 +101,7 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
 
 text_ptr live_feed::next(place& at) {
   if (at.change == change_ && at.event >= last_event_) return nullptr;
-  if (!last_made_ || last_made_->from != at || last_made_->to.change != change_) {
+  if (!last_made_ || last_made_->from != at) {
     last_made_ = at.change < whole_since_ ? whole(at) : update(at);
   }
   at = last_made_->to;
@@ -114,7 +116,7 @@ live_feed::message live_feed::whole(place from) const {
   auto const events = events_after_(std::nullopt, events_at_first);
   return {from,
           {change_, events.through, last_round()},
-          texts_.share(whole_job(*job_, *why_, events, recorded_))};
+          texts_.share(whole_job(*job_, *why_, events, address_, recorded_))};
 }
 
 live_feed::message live_feed::update(place from) const {

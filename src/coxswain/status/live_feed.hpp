@@ -19,9 +19,10 @@
 
 namespace coxswain::status_page {
 
-// The whole job, with the last events of each severity, and when a recording begins and ends.
+// The whole job, with the last events of each severity, where its coordinator listens, and when a
+// recording begins and ends.
 [[nodiscard]] std::string whole_job(core::snapshot const& job, core::why_answer const& why,
-                                    core::events_answer const& events,
+                                    core::events_answer const& events, std::string const& address,
                                     std::optional<recorded_time> const& recorded);
 inline constexpr std::size_t events_at_first = 200;  // of each severity
 
@@ -39,8 +40,12 @@ class live_feed {
   // of the last.
   using event_source =
       std::function<core::events_answer(std::optional<std::uint64_t> after, std::size_t of_each)>;
-  live_feed(text_pool& texts, event_source events_after, std::optional<recorded_time> recorded = {})
-      : texts_{texts}, events_after_{std::move(events_after)}, recorded_{recorded} {}
+  live_feed(text_pool& texts, event_source events_after, std::string address = {},
+            std::optional<recorded_time> recorded = {})
+      : texts_{texts},
+        events_after_{std::move(events_after)},
+        address_{std::move(address)},
+        recorded_{recorded} {}
 
   // Takes the present snapshot, and the number of its last event. True if anything but the time has
   // changed.
@@ -64,6 +69,7 @@ class live_feed {
 
   text_pool& texts_;
   event_source events_after_;
+  std::string address_;
   std::optional<recorded_time> recorded_;
   std::shared_ptr<core::snapshot const> job_;
   std::shared_ptr<core::why_answer const> why_;
@@ -73,7 +79,7 @@ class live_feed {
   std::vector<std::uint64_t> task_changed_;  // one for each task of `job_`
   std::uint64_t why_changed_{};
   std::uint64_t relays_changed_{};
-  std::optional<message> last_made_;  // most watchers have the same position
+  std::optional<message> last_made_;  // since the last look: most watchers have the same position
 };
 
 }  // namespace coxswain::status_page

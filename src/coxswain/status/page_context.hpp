@@ -30,7 +30,7 @@ struct page_context {
              [&of](std::optional<std::uint64_t> after, std::size_t of_each) {
                return of.events(after, core::severity::info, of_each);
              },
-             of.recorded()} {}
+             of.address(), of.recorded()} {}
 
   // A request was refused.
   void refused(std::string const& peer, status const& why) {

@@ -175,7 +175,8 @@ http_answer routes::live(question const&) {
 // What the feed of a running job begins with.
 http_answer routes::moment(question const& q) {
   auto const events = job_.events(std::nullopt, core::severity::info, events_at_first);
-  return json_of(whole_job(*picture_.look(q.now), *picture_.why(q.now), events, job_.recorded()) +
+  return json_of(whole_job(*picture_.look(q.now), *picture_.why(q.now), events, job_.address(),
+                           job_.recorded()) +
                  "\n");
 }
 

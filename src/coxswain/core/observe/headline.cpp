@@ -14,9 +14,7 @@
 namespace coxswain::core {
 namespace {
 
-// In the first moments of a round most tasks are still on their way. They count as missing once
-// half of the others wait for them, or the first one has waited for long.
-constexpr duration missing_after = 2s;
+constexpr duration missing_soon_after = 2s;
 constexpr duration missing_anyway_after = 10s;
 
 // A host is slow if the others wait this long for it, and a third of each step.
@@ -70,6 +68,10 @@ std::string failure_text(failure const& cause) {
 }
 
 }  // namespace
+
+duration missing_after(std::size_t arrived, std::size_t expected) noexcept {
+  return 2 * arrived >= expected ? missing_soon_after : missing_anyway_after;
+}
 
 headline::headline(concerns const& all, time_point now, std::uint64_t& steps,
                    wait_graph const* with)
@@ -163,8 +165,7 @@ headline::maybe headline::deadlocked() const {
 }
 
 bool headline::is_overdue(meeting const& m) const {
-  bool const has_half = 2 * m.arrived() >= m.expected().size();
-  return m.is_open() && now_ - m.opened() >= (has_half ? missing_after : missing_anyway_after) &&
+  return m.is_open() && now_ - m.opened() >= missing_after(m.arrived(), m.expected().size()) &&
          !all_.missing.from(m).empty();
 }
 
@@ -178,7 +179,7 @@ headline::maybe headline::waits_at_meeting() const {
     where = name ? std::string{at} + in_quotes(*name) : std::string{at};
   };
   for (auto const& [_, b] : all_.barriers.all().open_rounds()) {
-    if (longest || now_ - b->round.opened() < missing_after) break;
+    if (longest || now_ - b->round.opened() < missing_soon_after) break;
     consider(b->round, "at barrier ", &b->name);
   }
   for (auto const& [platform, x] : all_.topologies.all().all()) {

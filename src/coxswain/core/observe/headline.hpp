@@ -6,6 +6,7 @@
 #include "coxswain/core/model/results.hpp"
 #include "coxswain/core/rendezvous/meeting.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,11 @@ struct concerns;
 class kernel;
 class roster;
 class wait_graph;
+
+// How long a round is open before the tasks that it lacks count as missing. In the first moments
+// most are still on their way: they are missing once half of the others wait for them, or the first
+// one has waited for long.
+[[nodiscard]] duration missing_after(std::size_t arrived, std::size_t expected) noexcept;
 
 class headline {
  public:

@@ -43,6 +43,9 @@ class job_source {
   // The coordinator, for its health, its counters, and actions; null: it is a recording.
   [[nodiscard]] virtual server::server* running() const noexcept = 0;
 
+  // Where the coordinator listens, for people: "b12:8476"; of a recording, empty.
+  [[nodiscard]] virtual std::string address() const = 0;
+
   // Of a recording.
   [[nodiscard]] virtual std::optional<recorded_time> recorded() const = 0;
 
@@ -74,6 +77,8 @@ class running_job final : public job_source {
     return job_.history(barrier);
   }
   [[nodiscard]] server::server* running() const noexcept override { return &job_; }
+  // A port on all addresses is shown with the host's name.
+  [[nodiscard]] std::string address() const override;
   [[nodiscard]] std::optional<recorded_time> recorded() const override { return std::nullopt; }
   void go_to(std::optional<duration>) override {}
 

@@ -25,6 +25,7 @@ class recorded_job final : public job_source {
   [[nodiscard]] core::barrier_history history(std::string_view barrier) const override;
 
   [[nodiscard]] server::server* running() const noexcept override { return nullptr; }
+  [[nodiscard]] std::string address() const override { return {}; }
   [[nodiscard]] std::optional<recorded_time> recorded() const override {
     return recorded_time{replay_.head().started, replay_.begins(), replay_.ends()};
   }
