@@ -21,6 +21,7 @@ after(async () => {
 beforeEach(async () => {
   others = [];
   await feed.control({start: true});
+  await feed.control({freeze: false});
   await feed.control({token: null});
   await feed.control({answer: {}});
 });
@@ -51,10 +52,10 @@ export async function show(message, options) {
   return page;
 }
 
-// The text of the legend for each state.
+// What the legend shows of each state; others have no task.
 export function counts(page) {
   return page
-    .locator('#legend button')
+    .locator('#legend button:not([hidden])')
     .evaluateAll((buttons) =>
       Object.fromEntries(
         buttons.map((button) => [button.dataset.state, button.querySelector('b').textContent]),

@@ -9,6 +9,7 @@ Each line of its input is a JSON object with one command:
     {"token": TEXT}        required from now on; null: none
     {"answer": {PATH: [CODE, OBJECT]}}  the responses of these paths below /api/v1/, with queries;
                            others answer {}
+    {"freeze": true}       responds to no new request until {"freeze": false}
     {"stop": true}         refuses new connections and closes the open ones
     {"start": true}        listens again on the same port, if stopped
 Each line of its output is a JSON object: {"port": N}, and {"done": COMMAND} after each command.
@@ -50,6 +51,8 @@ class Feed:
         self.token = None
         self.answers = {}
         self.readers = set()
+        self.awake = threading.Event()
+        self.awake.set()
 
     def join(self, reader):
         with self.lock:
@@ -77,7 +80,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     feed = directory = None
 
     def do_GET(self):
-        if self.path == "/":
+        self.feed.awake.wait()
+        if self.path == "/livez":
+            self.answer(200, b"ok\n")
+        elif self.path == "/":
             policy = (self.directory / "page.policy").read_text()
             self.answer(200, (self.directory / "page.html").read_bytes(),
                         ("Content-Type", "text/html; charset=utf-8"),
@@ -169,6 +175,8 @@ def main():
             feed.token = value
         elif command == "answer":
             feed.answers = value
+        elif command == "freeze":
+            (feed.awake.clear if value else feed.awake.set)()
         elif command == "stop":
             server.shutdown()
             server.server_close()

@@ -40,6 +40,7 @@ export function barrier(changes = {}) {
     expected: 4,
     missing: '2',
     missing_cut: 0,
+    missing_after_ms: 2000,
     age_ms: 1900,
     remaining_ms: 58100,
     ...changes,
@@ -115,14 +116,15 @@ export function round(number, changes = {}) {
   };
 }
 
-// Rounds with a varying spread, and an occasional slow one.
-export function manyRounds(count, tasks, seed = 7) {
+// Rounds with a varying spread, and an occasional slow one; the last one ends at `end`.
+export function manyRounds(count, tasks, {seed = 7, end = 835000} = {}) {
   const chance = chances(seed);
   return Array.from({length: count}, (_, place) => {
     const slow = chance() < 0.04 ? 30 : 1;
     const spread = (4 + 3 * Math.sin(place / 17)) * (0.6 + chance()) * slow;
     const isCheckpoint = place % 25 === 24;
     return round(place + 1, {
+      at_ms: end - (count - place - 1) * 2000 - (slow > 1 ? 0 : spread * 20),
       name: isCheckpoint ? 'checkpoint' : 'step',
       round: isCheckpoint ? (place + 1) / 25 : place + 1,
       tasks,
@@ -137,9 +139,10 @@ export function manyRounds(count, tasks, seed = 7) {
 export function job(count, changes = {}, beside = {}) {
   return {
     type: 'state',
+    address: 'b12:8476',
     state: {
       job: 'train-7b',
-      headline: 'Running (85 steps per minute)',
+      headline: 'Running (30 steps per minute)',
       state: 'running',
       since: '2026-11-23T14:03:09.370+00:00',
       state_tasks: '',
@@ -234,9 +237,51 @@ export const scenes = {
     return message;
   },
 
+  // What somebody sees who is woken at three in the morning.
+  eight() {
+    const waits = {
+      ...{arrived: 7, expected: 8, missing: '5', age_ms: 9400, remaining_ms: 590600},
+      round: 1180,
+    };
+    const message = job(
+      8,
+      {
+        headline:
+          "Waiting for task 5: 7 of 8 have been at barrier 'step' for 9 s (times out in 9:50)",
+        state: 'waiting',
+        since: '2026-11-24T03:12:07.100+00:00',
+        state_tasks: '5',
+        barriers: [barrier(waits)],
+        rounds: manyRounds(240, 8, {end: 826000}),
+        keys: 42,
+        key_bytes: 6200,
+      },
+      {events: joined(8)},
+    );
+    message.state.tasks.forEach((one, number) => {
+      one.process = `b${12 + Math.floor(number / 2)}:${1410 + number}`;
+      one.step = number === 5 ? 1179 : 1180;
+    });
+    message.events.push(
+      event(3, "barrier 'step' round 1180 waits for 5 s; 1 of 8 tasks is missing: 5 (connected)", {
+        severity: 'warning',
+        kind: 'waiting',
+        barrier: 'step',
+      }),
+    );
+    message.events.forEach((one, place) => {
+      one.time = `2026-11-24T${['02:58:20.412', '02:58:21.650', '03:12:12.104'][place]}+00:00`;
+      one.at_ms = [0, 1238, 831692][place];
+    });
+    message.why.waits = [
+      wait({...waits, waiting: '0-4,6-7', known: [known(5, {process: 'b14:1415', step: 1179})]}),
+    ];
+    return message;
+  },
+
   working() {
     const count = 200;
-    const rounds = manyRounds(240, count);
+    const rounds = manyRounds(240, count, {end: 823000});
     const waiting = '0-16,18-92,94-199';
     const message = job(
       count,
@@ -321,7 +366,9 @@ export const scenes = {
       message: 'exited with status 1',
     }));
     for (const {task: number, code, message: text} of later) {
-      Object.assign(message.state.tasks[number], {state: 'failed', error: {code, message: text}});
+      Object.assign(message.state.tasks[number], {
+        ...{state: 'failed', ended_with_job: true, error: {code, message: text}},
+      });
     }
     message.state.error = {cause: {task: 93, ...why}, later, later_count: later.length};
     Object.assign(message.state, {
@@ -330,6 +377,7 @@ export const scenes = {
       since: '2026-11-23T14:17:03.000+00:00',
       state_tasks: '93',
     });
+    message.state.uptime_ms = 1130000;
     message.state.barriers = [];
     message.state.rounds[239].outcome = 'INTERNAL';
     message.why.waits = [];
@@ -416,7 +464,7 @@ export const scenes = {
 
   large() {
     const count = 10000;
-    const rounds = manyRounds(256, count, 11);
+    const rounds = manyRounds(256, count, {seed: 11, end: 823000});
     const message = job(
       count,
       {

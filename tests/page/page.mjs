@@ -11,6 +11,9 @@ const directory = path.dirname(fileURLToPath(import.meta.url));
 const need = createRequire(path.join(process.env.COXSWAIN_PAGE_MODULES, 'from-here.js'));
 const {chromium} = need('playwright-core');
 
+// A script that gives a page `window.axe`.
+export const axe = need('axe-core').source;
+
 // Where page.html and page.policy are.
 const site = process.env.COXSWAIN_SITE;
 

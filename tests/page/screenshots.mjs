@@ -1,7 +1,8 @@
 // Takes screenshots of the page's scenes:
 //   node screenshots.mjs [--whole] DIRECTORY [SCENE-SHAPE...]
 // A scene and shape such as failed-light; without any, all of them. With --whole, the full page.
-// Those of the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
+// The README files show those in pictures/: eight-small, failed-light and large-dark. The variables
+// are those of tests/page/CMakeLists.txt.
 
 import path from 'node:path';
 
@@ -11,8 +12,11 @@ import {Feed, launch, live, open} from './page.mjs';
 const shapes = {
   light: {colorScheme: 'light', viewport: {width: 1280, height: 1000}},
   dark: {colorScheme: 'dark', viewport: {width: 1280, height: 1000}},
+  small: {colorScheme: 'light', viewport: {width: 1280, height: 640}},
   phone: {colorScheme: 'light', viewport: {width: 390, height: 844}, deviceScaleFactor: 2},
-  wide: {colorScheme: 'dark', viewport: {width: 2560, height: 1440}},
+  night: {colorScheme: 'dark', viewport: {width: 390, height: 844}, deviceScaleFactor: 2},
+  wide: {colorScheme: 'light', viewport: {width: 2560, height: 1440}},
+  vast: {colorScheme: 'dark', viewport: {width: 2560, height: 1440}},
 };
 
 const words = process.argv.slice(2).filter((word) => word !== '--whole');

@@ -17,7 +17,7 @@ test('the legend counts each state', async () => {
     suspect: '1',
     failed: '1',
     ended: '1',
-    connecting: '1',
+    joining: '1',
     returning: '1',
     never: '1',
     left: '1',
@@ -39,8 +39,8 @@ test('a task that left to return shows its deadline', async () => {
 
   await page.locator('#search').fill('7');
 
-  assert.equal(await text(page, '#details .state strong'), 'returning');
-  assert.equal(await text(page, '#details .expected-by strong'), '2026-11-23 14:13:07');
+  assert.equal(await text(page, '#details .state dd'), 'returning');
+  assert.equal(await text(page, '#details .expected-by dd'), '2026-11-23 14:13:07');
 });
 
 test('each state has its own shape, independent of color', async () => {
@@ -113,7 +113,8 @@ test('the banner is the sentence of the coordinator, with evidence', async () =>
   assert.equal(await text(page, '#verdict-title'), waiting);
   assert.equal(
     await text(page, '#verdict-why'),
-    'since 14:16:51 · b002:3301, b011:3305, b017:3304',
+    'since 14:16:51 · task 17 (b002:3301, at step 4,177) · ' +
+      'task 93 (b011:3305, at step 4,180, suspect) · task 140 (b017:3304, at step 4,179)',
   );
   assert.equal(await page.title(), '⚠ train-7b · Coxswain');
   await page.locator('#verdict-show').click();
@@ -123,13 +124,17 @@ test('the banner is the sentence of the coordinator, with evidence', async () =>
   await feed.control({send: update({summary: {error, headline, state, since, state_tasks}})});
   await page.locator('#verdict-title', {hasText: headline}).waitFor();
 
-  assert.match(await text(page, '#verdict-why'), /b011:3305 · ABORTED: .*signal 9/);
-  assert.equal(await text(page, '#failures-count'), '2 later failures');
+  assert.match(
+    await text(page, '#verdict-why'),
+    /^\d+ s ago · task 93 \(b011:3305, at step 4,180, suspect\) · 2 tasks ended with the job$/,
+  );
+  assert.equal(await text(page, '#verdict-command'), "ssh b011 'dmesg | grep -i oom'");
+  assert.equal(await text(page, '#failures-count'), '2 consequences');
   await page.locator('#failures-count').click();
   assert.deepEqual(await page.locator('#failures-list li').allInnerTexts(), [
-    'Task 93: ABORTED: the process was killed by signal 9 (SIGKILL)',
-    'Task 17: INTERNAL: exited with status 1',
-    'Task 40: INTERNAL: exited with status 1',
+    'task 93: ABORTED: the process was killed by signal 9 (SIGKILL)',
+    'task 17: INTERNAL: exited with status 1',
+    'task 40: INTERNAL: exited with status 1',
   ]);
   assert.match(await text(page, '#announcement'), /^Failed at 14:17:03: task 93/);
   assert.equal(await page.title(), '✕ train-7b · Coxswain');
@@ -146,16 +151,41 @@ test('the banner has the colour of its state', async () => {
     slow: 'warn',
     waiting: 'warn',
     deadlock: 'warn',
-    gathering: 'good',
-    not_started: 'good',
+    gathering: 'calm',
+    not_started: 'calm',
     failed: 'bad',
-    stopped: 'good',
-    over: 'good',
+    stopped: 'calm',
+    over: 'calm',
   };
   for (const [state, level] of Object.entries(levels)) {
     await feed.control({send: update({summary: {state, headline: `It is ${state}`}})});
     await page.locator('#verdict-title', {hasText: `It is ${state}`}).waitFor();
     assert.equal(await page.locator('#verdict').getAttribute('data-level'), level);
+  }
+});
+
+test('the banner says what to type next', async () => {
+  const page = await show(job(4, {state: 'running'}));
+  assert.ok(await page.locator('#verdict-next').isHidden());
+  const cause = (message) => ({
+    ...{cause: {task: 2, code: 'ABORTED', message}, later: [], later_count: 0},
+  });
+  const failed = {state: 'failed', state_tasks: '2', headline: 'Failed at 14:17:03: task 2'};
+
+  for (const [summary, command] of [
+    [{state: 'waiting', state_tasks: '2'}, 'ssh b000 ps -o stat,wchan:30,etime,args 3302'],
+    [{state: 'slow', state_tasks: '2'}, 'ssh b000 top'],
+    [{state: 'waiting', state_tasks: '1'}, 'coxswain why'],
+    [{...failed, error: cause('killed by signal 9 (SIGKILL)')}, "ssh b000 'dmesg | grep -i oom'"],
+    [{...failed, error: cause('exited with status 1')}, 'coxswain events'],
+    [{state: 'gathering', error: null}, 'coxswain task --address b12:8476 -- COMMAND'],
+    [{state: 'over', state_tasks: ''}, 'coxswain jobs'],
+  ]) {
+    // A name that the page must not make part of a command.
+    const tasks = [task(1, {process: '-oProxyCommand=x;reboot:7'})];
+    await feed.control({send: update({summary, tasks})});
+    await page.locator('#verdict-command', {hasText: command}).waitFor();
+    assert.equal(await text(page, '#verdict-command'), command);
   }
 });
 
@@ -168,22 +198,24 @@ test('a long sentence is wrapped, and not cut', async () => {
     .locator('#verdict-title')
     .evaluate((title) => title.scrollHeight > title.clientHeight + 1);
   assert.ok(!isCut);
-  assert.equal(await text(page, '#verdict-title'), headline.trim());
+  assert.equal(await page.locator('#verdict-title').textContent(), headline);
 });
 
-test('tasks count as missing once half of the others wait, or after a long time', async () => {
+test('tasks count as missing as soon as the coordinator says so', async () => {
   const page = await show(job(16));
-  const missing = async (arrived, age) => {
-    const open = barrier({arrived, expected: 16, missing: '8-15', age_ms: age});
+  const missing = async (arrived, age, limit) => {
+    const open = barrier({
+      ...{arrived, expected: 16, missing: '8-15', age_ms: age, missing_after_ms: limit},
+    });
     await feed.control({send: update({barriers: [open]})});
-    await page.locator('#barriers .amount', {hasText: `${arrived} / 16`}).waitFor();
+    await page.locator('#waits .amount', {hasText: `${arrived} of 16`}).waitFor();
     return (await counts(page)).missing;
   };
 
-  assert.equal(await missing(8, 0), '0');
-  assert.equal(await missing(9, 2000), '8');
-  assert.equal(await missing(7, 3000), '0');
-  assert.equal(await missing(6, 10000), '8');
+  assert.equal(await missing(8, 0, 2000), undefined);
+  assert.equal(await missing(9, 2000, 2000), '8');
+  assert.equal(await missing(7, 3000, 10000), undefined);
+  assert.equal(await missing(6, 10000, 10000), '8');
 });
 
 test('open barriers show the missing tasks, and their ages advance', async () => {
@@ -192,42 +224,63 @@ test('open barriers show the missing tasks, and their ages advance', async () =>
   });
   const page = await show(message);
 
-  const line = page.locator('#barriers li');
-  assert.equal(await line.locator('.amount').innerText(), '1,990 / 2,000');
-  assert.equal(await line.locator('.missing').innerText(), 'missing 3, 17–24, 900');
-  const bar = line.getByRole('progressbar', {name: 'Arrived at step · round 418'});
+  const line = page.locator('#waits > li');
+  assert.equal(await line.locator('.name').innerText(), 'barrier ‘step’ round 418');
+  assert.equal(await line.locator('.amount').innerText(), '1,990 of 2,000');
+  assert.equal(await line.locator('.missing').innerText(), 'missing: tasks 3,17-24,900');
+  const bar = line.getByRole('progressbar', {name: 'Arrived at barrier ‘step’ round 418'});
   assert.equal(await bar.getAttribute('aria-valuenow'), '1990');
   await line.locator('.times', {hasText: 'for 7 s'}).waitFor({timeout: 4000});
+  await line.getByRole('button', {name: 'Show tasks 17-24'}).click();
+  assert.equal(await text(page, '#search-result'), '8 tasks from 17 to 24');
 
   await feed.control({send: update()});
-  await page.locator('#barriers-none').waitFor();
+  await page.locator('#waits-none').waitFor();
   assert.equal(await line.count(), 0);
+});
+
+test('a barrier and the wait at it are one entry, with the newer numbers', async () => {
+  const page = await show(
+    job(
+      4,
+      {barriers: [barrier({round: 419, arrived: 2, missing: '2-3'}), barrier({name: 'other'})]},
+      {why: {stuck: null, waits: [wait({known: [known(2)]})], more: 0}},
+    ),
+  );
+
+  assert.deepEqual(await page.locator('#waits .name').allInnerTexts(), [
+    'barrier ‘step’ round 419',
+    'barrier ‘other’ round 418',
+  ]);
+  const first = (await text(page, '#waits > li:first-child')).replace(/\s+/g, ' ');
+  assert.match(first, /^barrier ‘step’ round 419 2 of 4 missing: tasks 2-3 task 2: connected/);
+  assert.match(first, /waiting: tasks 0-1,3 for \d s · times out in 5\d s/);
 });
 
 test('the missing are shown in the grid, round after round, until one leaves', async () => {
   const page = await show(job(40, {barriers: [barrier({missing: '7,9-12'})]}));
   const resultShows = (wanted) => page.locator('#search-result', {hasText: wanted}).waitFor();
 
-  await page.locator('#barriers .show').click();
-  await resultShows('5 tasks missing at step · round 418');
-  assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'true');
+  await page.locator('#waits .show').click();
+  await resultShows('5 tasks missing at barrier ‘step’ round 418');
+  assert.equal(await page.locator('#waits .show').getAttribute('aria-pressed'), 'true');
   await feed.control({send: update({barriers: [barrier({missing: '9-12'})]})});
-  await resultShows('4 tasks missing at step · round 418');
+  await resultShows('4 tasks missing at barrier ‘step’ round 418');
   await feed.control({send: update()});
   await resultShows('No round of ‘step’ is open; the next is shown.');
   await feed.control({send: update({barriers: [barrier({round: 419, missing: '30'})]})});
-  await resultShows('1 task missing at step · round 419');
+  await resultShows('1 task missing at barrier ‘step’ round 419');
 
-  await page.locator('#barriers .show').click();
-  await resultShows('All tasks are shown.');
-  await page.locator('#barriers .show').click();
+  await page.locator('#waits .show').click();
+  await resultShows('Point at a task, or use the arrow keys.');
+  await page.locator('#waits .show').click();
   await page.locator('#show-all').click();
-  await resultShows('All tasks are shown.');
-  await page.locator('#barriers .show').click();
+  await resultShows('Point at a task, or use the arrow keys.');
+  await page.locator('#waits .show').click();
   await page.locator('#grid').focus();
   await page.keyboard.press('Escape');
-  await resultShows('All tasks are shown.');
-  assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'false');
+  await resultShows('Point at a task, or use the arrow keys.');
+  assert.equal(await page.locator('#waits .show').getAttribute('aria-pressed'), 'false');
 });
 
 test('tasks are grouped by host, each with its state', async () => {
@@ -303,15 +356,23 @@ test('progress is one of the figures', async () => {
 test('waits and deadlocks are shown', async () => {
   const page = await show(scenes.stuck());
 
-  assert.match(
+  assert.equal(
     await text(page, '#verdict-title'),
-    /^Deadlock: tasks 0-1 are blocked on each other/,
+    'Deadlock: tasks 0-1 are blocked on each other; cancel a round or end a task',
   );
+  assert.deepEqual(await page.locator('#verdict-waits li').allInnerTexts(), [
+    "task 0 waits at barrier 'a' for task 1",
+    "task 1 waits at barrier 'b' for task 0",
+  ]);
+  assert.equal(await text(page, '#verdict-command'), 'coxswain cancel a');
   assert.equal(await page.locator('#waits > li').count(), 2);
   const first = await text(page, '#waits > li:first-child');
-  assert.match(first, /barrier ‘a’ round 1\s+stuck/i);
-  assert.match(first, /missing 1 of 2: 1/);
+  assert.match(first, /barrier ‘a’ round 1\s+deadlock\s+1 of 2/i);
+  assert.match(first, /missing: task 1/);
   assert.match(first, /waits for barrier 'b' round 1/);
+  await page.locator('#verdict-waits').getByRole('button', {name: 'Show task 1'}).first().click();
+  assert.equal(await text(page, '#details .task dd'), '1');
+  assert.match(await text(page, '#details div:nth-child(2)'), /waits for\s+barrier ‘b’ round 1/);
 
   const why = {
     stuck: null,
@@ -333,7 +394,7 @@ test('waits and deadlocks are shown', async () => {
   await page.locator('#waits > li', {hasText: 'address/0'}).waitFor();
   assert.match(
     await text(page, '#waits'),
-    /key ‘address\/0’\s+2 callers of no task\s+for 0 s · no limit/,
+    /key ‘address\/0’\s+waiting: 2 callers of no task\s+for 0 s · no limit/,
   );
   assert.equal(await text(page, '#waits-more'), 'and 3 more');
 });
@@ -399,7 +460,7 @@ test('the last tasks are named without shared hosts', async () => {
     ['1 2× 16 ms 31 ms', '2 1× 0.31 ms 0.31 ms'],
   );
   await page.getByRole('button', {name: 'Show task 1', exact: true}).click();
-  assert.equal(await text(page, '#details .task strong'), '1');
+  assert.equal(await text(page, '#details .task dd'), '1');
 });
 
 test('the chart reads rounds aloud', async () => {
@@ -416,9 +477,9 @@ test('the chart reads rounds aloud', async () => {
 
   await page.locator('#chart').focus();
   await page.keyboard.press('ArrowLeft');
-  assert.match(
+  assert.equal(
     await text(page, '#chart-reading'),
-    /^‘step’ round 3, DEADLINE_EXCEEDED: 7.0 ms for 4 tasks$/,
+    '‘step’ round 3, DEADLINE_EXCEEDED: 7.0 ms for 4 tasks',
   );
   await page.keyboard.press('ArrowLeft');
   assert.equal(
@@ -430,6 +491,29 @@ test('the chart reads rounds aloud', async () => {
   await page.locator('#rounds-name option', {hasText: 'checkpoint'}).waitFor({state: 'attached'});
   await page.locator('#rounds-name').selectOption('checkpoint');
   assert.match(await text(page, '#chart-reading'), /^1 round:/);
+});
+
+test('the steps per minute are shown over time', async () => {
+  // One step in 2 s, and no more in the last 28 s.
+  const rounds = Array.from({length: 30}, (_, place) =>
+    round(place + 1, {at_ms: 750000 + 2000 * place}),
+  );
+  rounds.push(round(31, {name: 'checkpoint', at_ms: 800000}));
+  const page = await show(job(4, {rounds, uptime_ms: 836000}, {events: [event(1, 'one')]}));
+
+  assert.match(
+    await text(page, '#pace-reading'),
+    /^No step for 2[89] s; 30 per minute in the median \(rounds of ‘step’\)\.$/,
+  );
+  await page.locator('#pace').focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await text(page, '#pace-reading'), /^14:1\d:\d\d: 0 steps per minute$/);
+  for (let press = 0; press < 40; ++press) await page.keyboard.press('ArrowLeft');
+  assert.match(await text(page, '#pace-reading'), /^14:1\d:\d\d: 30 steps per minute$/);
+
+  await feed.control({send: update({rounds: [round(32, {at_ms: 836500})]})});
+  await page.keyboard.press('Escape');
+  await page.locator('#pace-reading', {hasText: /^Now 30 steps per minute; /}).waitFor();
 });
 
 test('with a different name for each round there is no choice of names', async () => {
@@ -451,12 +535,12 @@ test('a line for many merged events replaces theirs and shows their number', asy
       {events: [event(1, 'one'), lost(2), lost(3)]},
     ),
   );
-  assert.equal(await text(page, '#failures-count'), '9,999 later failures, the first 1:');
+  assert.equal(await text(page, '#failures-count'), '9,999 consequences, the first 1');
   await feed.control({send: update({events: [lost(10001, {count: 10000, tasks: '0-9999'})]})});
   const lines = page.locator('#events .text');
   await lines.filter({hasText: 'like this'}).waitFor();
   assert.deepEqual(await lines.allTextContents(), [
-    'task 10001 failed [10,000 like this, of tasks 0–9999]',
+    'task 10001 failed [10,000 like this, of tasks 0-9999]',
     'one',
   ]);
   assert.match(await page.locator('#events time').first().innerText(), /^\d\d:\d\d:\d\d\.\d{3}$/);
@@ -523,11 +607,12 @@ test('untrusted texts are shown as text', async () => {
   await page.locator('#keys button').click();
   await page.locator('#keys-value-facts', {hasText: 'version 1'}).waitFor();
   assert.equal(await text(page, '#keys-value-text'), markup);
-  assert.ok((await text(page, '#verdict-why')).includes(markup));
+  await page.locator('#failures-count').click();
+  assert.ok((await text(page, '#failures-list')).includes(markup));
   await page.locator('#grid').focus();
   await page.keyboard.press('End');
   assert.equal(await text(page, '#job'), markup);
-  assert.equal(await text(page, '#details .process strong'), markup);
+  assert.equal(await text(page, '#details .process dd'), markup);
   assert.equal(await text(page, '#events .text'), markup);
   assert.ok((await text(page, '#waits')).includes(`key '${markup}'`));
   assert.equal(await page.evaluate(() => window.hurt), undefined);
@@ -538,9 +623,9 @@ test('untrusted texts are shown as text', async () => {
 test('an empty job says so', async () => {
   const page = await show(scenes.empty());
 
-  assert.equal(await text(page, '#details'), 'No task has connected yet.');
+  assert.equal(await text(page, '#search-result'), 'No task has connected yet.');
   assert.equal((await counts(page)).never, '16');
-  for (const none of ['barriers', 'waits', 'stragglers', 'hosts', 'keys', 'events']) {
+  for (const none of ['waits', 'stragglers', 'hosts', 'keys', 'events']) {
     await page.locator(`#${none}-none`).waitFor(); // the keys have a separate reply
   }
 });

@@ -1,4 +1,4 @@
-// What an operator does: each is asked about first. Who may only look sees no buttons for it.
+// What an operator does, each after a confirmation. Readers see no buttons for it.
 
 const ROLES_THAT_ACT = ['operator', 'worker'];
 
@@ -11,6 +11,7 @@ class Actions {
     });
     byId('confirm-no').addEventListener('click', () => byId('confirm').close());
     byId('stop').addEventListener('click', () => this.stop());
+    byId('drain').addEventListener('click', () => this.drain());
   }
 
   async findRole() {
@@ -49,12 +50,23 @@ class Actions {
     this.ask({
       title: 'Stop the job?',
       text:
-        'It takes no more connections, ends all calls that wait, says goodbye to every task, and ' +
-        'stops. The job cannot continue without it.',
+        'The coordinator ends every waiting call, says goodbye to all tasks, and exits. The job ' +
+        'cannot go on without it.',
       button: 'Stop the job',
       path: 'api/v1/stop',
       body: () => ({}),
-      done: 'The coordinator stops.',
+      done: 'The coordinator is stopping.',
+    });
+  }
+
+  drain() {
+    this.ask({
+      title: 'Drain the job?',
+      text: 'No further process can join. The job ends when all of its tasks have left.',
+      button: 'Drain the job',
+      path: 'api/v1/drain',
+      body: () => ({}),
+      done: 'The job is draining: it ends when all tasks have left.',
     });
   }
 

@@ -1,20 +1,24 @@
 // Puts the feed into the page, and counts ages on between its messages.
 
 const NAMES_MAX = 50;
+const GONE_AFTER_MS = 1000;
+const SPAN_MIN_MS = 5000;
 
 class Page {
   constructor() {
     this.job = new Job();
     this.linkState = 'connecting';
     this.nextTry = 0;
-    this.lostAt = null; // when the feed was lost: times stand still from then on
+    this.lostAt = null; // the last sign of a coordinator that does not answer
+    this.stoodAt = null; // when this moment of a recording came
     this.actions = new Actions();
     this.tasks = new TasksPanel(this.job, this.actions);
     this.keys = new KeysPanel();
     this.recorded = new RecordedTime((message) => this.take(message));
-    this.chart = new LatencyChart(byId('chart'), byId('chart-canvas'), byId('chart-reading'));
+    this.pace = new PaceChart('pace');
+    this.latency = new LatencyChart('chart');
     this.events = new EventsPanel();
-    this.theme = new Theme(() => this.recolour());
+    this.menu = new Menu(() => this.recolour());
     this.colours = coloursOf(MARK_COLOURS);
     this.link = new Link(
       (message) => this.take(message),
@@ -38,16 +42,19 @@ class Page {
       event.preventDefault();
       this.logIn();
     });
-    byId('rounds-name').addEventListener('change', () => this.showRounds());
+    byId('rounds-name').addEventListener('change', () => this.showCharts());
     byId('verdict-show').addEventListener('click', ({target}) => this.showMissing(target.barrier));
-    byId('barriers').addEventListener('click', ({target}) => {
-      const {barrier} = target.closest('li');
-      if (target.matches('.show')) this.showMissing(barrier);
-      if (target.matches('.cancel')) this.actions.cancel(barrier);
+    byId('verdict-copy').addEventListener('click', async () => {
+      await navigator.clipboard.writeText(byId('verdict-command').textContent);
+      notify('The command was copied.');
+    });
+    byId('waits').addEventListener('click', ({target}) => {
+      if (target.matches('.show')) this.showMissing(target.barrier);
+      if (target.matches('.cancel')) this.actions.cancel(target.closest('#waits > li').barrier);
     });
     document.addEventListener('click', ({target}) => {
-      const {task, host} = target.dataset;
-      if (task !== undefined) this.tasks.selectAndSee(Number(task));
+      const {tasks, host} = target.dataset;
+      if (tasks !== undefined) this.tasks.showTasks(tasks);
       if (host === undefined) return;
       this.tasks.showHost(host);
       this.tasks.see();
@@ -63,8 +70,9 @@ class Page {
     });
   }
 
+  // Times stand still while nothing is known.
   now() {
-    return this.lostAt ?? performance.now();
+    return this.stoodAt ?? this.lostAt ?? performance.now();
   }
 
   take(message) {
@@ -72,8 +80,8 @@ class Page {
     const now = performance.now();
     this.job.apply(message, now);
     if (!this.job.facts) return;
+    if (message.type === 'state') this.stoodAt = message.recorded ? now : null;
     if (message.recorded) {
-      this.lostAt = now; // the moment stands still
       this.recorded.show(message);
       this.showLinkText();
     }
@@ -92,8 +100,7 @@ class Page {
     document.body.classList.add('has-state');
     this.tick();
     showFigures(this.job);
-    showLatecomers(this.job);
-    this.showRounds();
+    showStragglers(this.job);
     this.keys.show(this.job.facts, this.now(), this.recorded.at);
     this.events.show(this.job.events);
   }
@@ -102,17 +109,25 @@ class Page {
     if (this.linkState === 'waiting') this.showLinkText();
     if (!this.job.facts) return;
     const now = this.now();
+    const isShown = (barrier) => this.tasks.isShowing(barrier);
     this.job.look(now);
     showHeader(this.job, now);
-    showVerdict(this.job, (barrier) => this.tasks.isShowing(barrier));
-    showBarriers(this.job, now, (barrier) => this.tasks.isShowing(barrier));
-    showWaits(this.job, now);
+    showVerdict(this.job, now, this.goneSince(), isShown);
+    showWaits(this.job, now, isShown);
     showHosts(this.job, now, this.colours);
     this.tasks.show(now);
+    this.showCharts();
     this.showTitle();
   }
 
-  showRounds() {
+  // The time of day since when the coordinator has not answered; null: it does, or it is too early
+  // to say.
+  goneSince() {
+    const isGone = this.lostAt !== null && performance.now() - this.lostAt >= GONE_AFTER_MS;
+    return isGone ? this.job.timeOfDay(this.job.uptime(this.lostAt)) : null;
+  }
+
+  showCharts() {
     const {rounds} = this.job;
     const select = byId('rounds-name');
     const names = [...new Set(rounds.map((round) => round.name))].sort();
@@ -126,8 +141,16 @@ class Page {
       (name) => make('option', {value: name}),
       (option, name) => setText(option, name || 'All barriers'),
     );
+    const now = this.job.uptime(this.now());
+    const span = spanOf(rounds, now);
+    const timeOfDay = (ms) => this.job.timeOfDay(ms);
     const name = select.value;
-    this.chart.show(name ? rounds.filter((round) => round.name === name) : rounds);
+    this.pace.show(rounds, span, timeOfDay, now);
+    this.latency.show(
+      name ? rounds.filter((round) => round.name === name) : rounds,
+      span,
+      timeOfDay,
+    );
   }
 
   // The tab says at once how the job is.
@@ -136,7 +159,8 @@ class Page {
       bad: ['✕ ', 'failed'],
       warn: ['⚠ ', 'suspect'],
       good: ['', 'connected'],
-    }[levelOf(this.job.facts)];
+      calm: ['', 'left'],
+    }[byId('verdict').dataset.level];
     document.title = `${sign}${this.job.facts.job} · Coxswain`;
     const circle = `<circle cx="8" cy="8" r="7" fill="${this.colours[colour]}"/>`;
     const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;
@@ -148,7 +172,8 @@ class Page {
     this.colours = coloursOf(MARK_COLOURS);
     byId('hosts').replaceChildren();
     this.tasks.recolour();
-    this.chart.recolour();
+    this.pace.recolour();
+    this.latency.recolour();
   }
 
   showLink(state, at) {
@@ -158,7 +183,7 @@ class Page {
       this.actions.findRole();
     } else {
       if (this.linkState === 'live') announce('The connection is lost.');
-      this.lostAt ??= performance.now();
+      this.lostAt ??= this.link.heardAt;
     }
     this.linkState = state;
     this.nextTry = at ?? 0;
@@ -186,6 +211,14 @@ class Page {
     byId('token').value = '';
     if (!refused) byId('login').close();
   }
+}
+
+// From the first round to now; if the last one was long ago, not as far.
+function spanOf(rounds, now) {
+  const from = rounds[0]?.at_ms ?? 0;
+  const last = rounds[rounds.length - 1]?.at_ms ?? 0;
+  const to = Math.min(now, last + Math.max(SPAN_MIN_MS, (last - from) / 3));
+  return {from, to: Math.max(to, from + 1000)};
 }
 
 new Page();

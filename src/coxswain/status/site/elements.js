@@ -53,12 +53,36 @@ function keepInStep(parent, items, keyOf, makeChild, update) {
   for (const child of old.values()) child.remove();
 }
 
-// A button that selects a task in the grid; its owner handles `click`.
-function taskButton(number) {
-  const button = make('button', {type: 'button', className: 'task-link', textContent: `${number}`});
-  button.dataset.task = number;
-  button.setAttribute('aria-label', `Show task ${number}`);
+// Tasks by number or range ("17", "32-39") that are shown in the grid; its owner handles `click`.
+function tasksButton(tasks, text = tasks) {
+  const button = make('button', {type: 'button', className: 'task-link', textContent: text});
+  button.dataset.tasks = tasks;
+  button.setAttribute('aria-label', `Show ${tasks.includes('-') ? 'tasks' : 'task'} ${tasks}`);
   return button;
+}
+
+// A text in which tasks are links: "Waiting for tasks 3,17-24". What stays the same keeps its
+// focus.
+function setLinked(element, text) {
+  const parts = visible(text).split(/(?<=\btasks? (?:[\d,-]*,)?)(\d+(?:-\d+)?)/);
+  parts.forEach((part, place) => {
+    const old = element.childNodes[place];
+    const isLink = place % 2 === 1;
+    if (old && isLink === (old.nodeType === Node.ELEMENT_NODE)) {
+      if (old.textContent === part) return;
+      if (!isLink) {
+        old.data = part;
+        return;
+      }
+    }
+    const made = isLink ? tasksButton(part) : document.createTextNode(part);
+    if (old) {
+      old.replaceWith(made);
+    } else {
+      element.append(made);
+    }
+  });
+  while (element.childNodes.length > parts.length) element.lastChild.remove();
 }
 
 // The colours that custom properties have in the present theme, by their names.

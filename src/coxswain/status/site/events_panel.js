@@ -60,7 +60,9 @@ class EventsPanel {
 }
 
 function makeEvent(event) {
-  const line = make(
+  const text = make('span', {className: 'text'});
+  setLinked(text, textOfEvent(event));
+  return make(
     'li',
     {className: event.severity},
     // The coordinator's local time; the rest as a tooltip.
@@ -70,14 +72,12 @@ function makeEvent(event) {
       title: `${event.time}, ${textOfMoment(event.at_ms)} after the start`,
     }),
     make('span', {className: 'severity', textContent: event.severity}),
-    make('span', {className: 'text', textContent: textOfEvent(event)}),
+    text,
   );
-  if (event.count === 1 && event.task !== null) line.append(taskButton(event.task));
-  return line;
 }
 
 function textOfEvent({text, count, tasks, tasks_cut: cut}) {
   if (count === 1) return text;
-  const about = tasks ? `, of tasks ${textOfRanges(tasks, cut)}` : '';
+  const about = tasks ? `, of ${textOfTasks(tasks, cut)}` : '';
   return `${text} [${textOfCount(count)} like this${about}]`;
 }

@@ -7,11 +7,11 @@ function textOfCount(number) {
 }
 
 function textOfBytes(bytes) {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let unit = 0;
   let amount = bytes;
-  while (amount >= 1000 && unit + 1 < units.length) {
-    amount /= 1000;
+  while (amount >= 1024 && unit + 1 < units.length) {
+    amount /= 1024;
     ++unit;
   }
   return `${unit > 0 && amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`;
@@ -52,6 +52,14 @@ function textOfMoment(ms) {
   return `${textOfClock(ms)}.${String(Math.floor(ms % 1000)).padStart(3, '0')}`;
 }
 
+// The time of day on the coordinator's clock, so many milliseconds after a time of it.
+function clockAt(time, ms) {
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(time) ?? [0, '+', 0, 0];
+  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60000;
+  const local = new Date(Date.parse(time) + offset + ms).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
+}
+
 // "3,17-24" as [[3, 3], [17, 24]].
 function rangesOf(text) {
   if (!text) return [];
@@ -73,12 +81,6 @@ function rangesText(numbers) {
     }
   }
   return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(', ');
-}
-
-// For people; `cut` more are not named.
-function textOfRanges(text, cut) {
-  const ranges = text.replaceAll('-', '–').replaceAll(',', ', ');
-  return cut > 0 ? `${ranges} and ${textOfCount(cut)} more` : ranges;
 }
 
 function isWithin(ranges, number) {

@@ -258,12 +258,9 @@ class TaskGrid {
       Home: () => this.step(-Infinity),
       End: () => this.step(Infinity),
     };
-    if (event.key === 'Escape') {
-      this.select(null);
-    } else if (event.key in steps) {
-      event.preventDefault();
-      steps[event.key]();
-    }
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    steps[event.key]();
   }
 
   // In the order in which the tasks are shown. The first step only begins the selection.
@@ -283,6 +280,16 @@ class TaskGrid {
   selectAndScroll(number) {
     this.select(number);
     this.reveal(number);
+  }
+
+  // Where a task's tile is in the panel that the grid is in; null: it has none.
+  tileOf(number) {
+    if (!this.layout || number >= this.layout.count) return null;
+    const {x, y} = placeOf(this.layout, number);
+    const {size} = this.layout;
+    const left = this.host.offsetLeft + x;
+    const top = this.host.offsetTop + y - this.host.scrollTop;
+    return {left, top, right: left + size, bottom: top + size};
   }
 
   // Where the marks are higher than the grid, it is scrolled.

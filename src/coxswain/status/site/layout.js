@@ -2,8 +2,10 @@
 // block for each host.
 
 const PITCH_MAX = 40;
-const PITCH_MAX_OF_FEW = 56;
-const FEW = 64;
+const PITCH_MAX_OF_SOME = 56;
+const PITCH_MAX_OF_FEW = 80;
+const SOME = 256;
+const FEW = 16;
 const PITCH_MIN = 4;
 const EDGE = 6; // around all marks, for the outlines of the outermost
 const LABELS_WIDTH = 40; // of the numbers left of the rows
@@ -22,8 +24,8 @@ const ROW_LENGTHS = [
 
 // The height of the grid: independent of the tasks' states, so that nothing below it moves.
 function gridHeight(count, windowHeight) {
-  if (count <= 8) return 96;
-  return count <= FEW ? 240 : Math.round(Math.min(720, Math.max(320, windowHeight / 2)));
+  if (count <= FEW) return 176;
+  return count <= 64 ? 240 : Math.round(Math.min(720, Math.max(320, windowHeight / 2)));
 }
 
 function gapOf(pitch) {
@@ -32,7 +34,8 @@ function gapOf(pitch) {
 }
 
 function largestPitch(count) {
-  return count <= FEW ? PITCH_MAX_OF_FEW : PITCH_MAX;
+  if (count <= FEW) return PITCH_MAX_OF_FEW;
+  return count <= SOME ? PITCH_MAX_OF_SOME : PITCH_MAX;
 }
 
 // Rows of all tasks. They are labelled where the marks have no room for their numbers.
@@ -53,7 +56,8 @@ function fit(count, width, height, left) {
   const fitting = ROW_LENGTHS.filter((columns) => columns * PITCH_MIN <= room);
   const largest = largestPitch(count);
   let best = null;
-  for (const columns of count <= 10 ? [count] : fitting) {
+  const choices = count <= FEW ? [Math.ceil(count / 2), count] : fitting;
+  for (const columns of choices) {
     const rows = Math.ceil(count / columns);
     const pitch = Math.floor(Math.min(largest, room / columns, Math.max(PITCH_MIN, height / rows)));
     const overflow = Math.max(0, rows * pitch - height);

@@ -3,6 +3,7 @@
 
 const RETRY_FIRST_MS = 250;
 const RETRY_MAX_MS = 10000;
+const SILENCE_MAX_MS = 5000; // of a calm job, too: then the coordinator is asked whether it answers
 
 class Link {
   // `onMessage` is given each message; `onState` gets `live`, `connecting`, `waiting` with the
@@ -11,12 +12,16 @@ class Link {
     this.onMessage = onMessage;
     this.onState = onState;
     this.failures = 0;
+    this.socket = null; // null: it was lost
     this.isLive = false;
+    this.isAsking = false;
+    this.heardAt = 0; // the last sign of life; before the first one, when it was opened
     this.timer = null;
     window.addEventListener('online', () => this.tryNow());
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.tryNow();
     });
+    setInterval(() => this.checkSilence(), 1000);
   }
 
   open() {
@@ -24,11 +29,18 @@ class Link {
     const url = new URL('api/v1/live', location.href);
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     const socket = new WebSocket(url);
-    socket.addEventListener('message', (event) => this.take(event.data));
-    socket.addEventListener('close', () => this.lost());
+    this.socket = socket;
+    this.heardAt = performance.now();
+    socket.addEventListener('message', (event) => this.take(socket, event.data));
+    socket.addEventListener('close', () => {
+      if (socket === this.socket) this.heardAt = performance.now();
+      this.lost(socket);
+    });
   }
 
-  take(text) {
+  take(socket, text) {
+    if (socket !== this.socket) return;
+    this.heardAt = performance.now();
     const message = JSON.parse(text);
     if (message.type === 'state') {
       this.failures = 0;
@@ -38,15 +50,32 @@ class Link {
     this.onMessage(message);
   }
 
+  // A coordinator that is frozen, or whose machine is gone, closes nothing.
+  async checkSilence() {
+    const {socket} = this;
+    if (!socket || this.isAsking || performance.now() - this.heardAt < SILENCE_MAX_MS) return;
+    this.isAsking = true;
+    const answer = await asked('livez');
+    this.isAsking = false;
+    if (answer) {
+      this.heardAt = performance.now();
+    } else {
+      socket.close();
+      this.lost(socket);
+    }
+  }
+
   // Why a WebSocket was refused is not shown, so we ask as an ordinary request would.
-  async lost() {
+  async lost(socket) {
+    if (socket !== this.socket) return;
+    this.socket = null;
     const wasLive = this.isLive;
     this.isLive = false;
-    if (!wasLive && (await isLocked())) {
+    if (!wasLive && (await asked('api/v1/role'))?.status === 401) {
       this.onState('locked');
-      return;
+    } else {
+      this.retryLater();
     }
-    this.retryLater();
   }
 
   retryLater() {
@@ -80,8 +109,10 @@ class Link {
   }
 }
 
-async function isLocked() {
-  const answer = await fetch('api/v1/role', {cache: 'no-store'}).catch(() => null);
+// The response without its body; null: there was none in time.
+async function asked(path) {
+  const limit = AbortSignal.timeout(SILENCE_MAX_MS);
+  const answer = await fetch(path, {cache: 'no-store', signal: limit}).catch(() => null);
   await answer?.body?.cancel();
-  return answer?.status === 401;
+  return answer;
 }

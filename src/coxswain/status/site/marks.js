@@ -8,7 +8,7 @@ const MARK_COLOURS = [
   'suspect',
   'failed',
   'ended',
-  'connecting',
+  'joining',
   'returning',
   'never',
   'left',
@@ -43,7 +43,7 @@ const GLYPHS = {
     path.lineTo(0.8, 0.9);
     path.closePath();
   },
-  connecting(path) {
+  joining(path) {
     path.arc(0, 0, 0.5, 0, 2 * Math.PI);
   },
   returning(path) {
@@ -75,7 +75,7 @@ const GLYPHS = {
 GLYPHS.ended = GLYPHS.failed;
 
 const LOUD = new Set(['failed', 'missing']);
-const HOLLOW = new Set(['never', 'connecting', 'returning', 'ended', 'left']);
+const HOLLOW = new Set(['never', 'joining', 'returning', 'ended', 'left']);
 
 // The tile alone: filled, or an outline for a missing task.
 function drawTile(context, state, size, colours) {

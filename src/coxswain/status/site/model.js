@@ -9,7 +9,7 @@ const STATES = [
   {name: 'suspect', text: 'suspect'},
   {name: 'failed', text: 'failed'},
   {name: 'ended', text: 'ended with the job'},
-  {name: 'connecting', text: 'connecting'},
+  {name: 'joining', text: 'joining'},
   {name: 'returning', text: 'returning'},
   {name: 'left', text: 'left'},
   {name: 'never', text: 'never connected'},
@@ -18,46 +18,41 @@ const STATE_NUMBER = Object.fromEntries(STATES.map((state, number) => [state.nam
 
 // Worst first: a host is shown as its worst task.
 const TROUBLES = ['failed', 'suspect', 'missing', 'stalled'];
-const CALM = ['never', 'returning', 'connecting', 'waiting', 'connected', 'ended', 'left'];
+const CALM = ['never', 'returning', 'joining', 'waiting', 'connected', 'ended', 'left'];
 const BY_CONCERN = [...TROUBLES, ...CALM].map((name) => STATE_NUMBER[name]);
-
-// In the first moments of a round most tasks are still on their way. They count as missing once
-// half of the others wait for them, or all tasks there have waited for long.
-const MISSING_AFTER_MS = 2000;
-const MISSING_ANYWAY_AFTER_MS = 10000;
 
 const ROUNDS_KEPT = 4096;
 const EVENTS_KEPT = 500; // of each severity
-const LATECOMERS_OF = 256;
+const STRAGGLERS_OF = 256;
 
-// Waits that are for other tasks, in one way or the other; the others are for keys and items.
-const MEETINGS = new Set([
-  'barrier',
-  'count_barrier',
-  'join',
-  'leave',
-  'topology',
-  'alive',
-  'preemption',
-]);
+// The kinds of waits that are for other tasks, and the kind of the open barrier that each is at.
+const MEETINGS = {
+  barrier: 'tasks',
+  count_barrier: 'count',
+  join: 'join',
+  leave: 'leave',
+  topology: 'topology',
+  alive: null,
+  preemption: null,
+};
 
-// The words before the name of a wait, by its kind.
+// What is waited for, by the kind of the wait.
 const WAIT_KINDS = {
-  barrier: (wait) => `barrier ‘${wait.name}’ round ${wait.round}`,
-  count_barrier: (wait) => `count barrier ‘${wait.name}’`,
+  barrier: ({name, round}) => `barrier ‘${name}’ round ${round}`,
+  count_barrier: ({name}) => `count barrier ‘${name}’`,
   join: () => 'the join',
   leave: () => 'the shutdown barrier',
-  topology: (wait) => `topology exchange ‘${wait.name}’`,
+  topology: ({name}) => `topology exchange ‘${name}’`,
   alive: () => 'an alive query',
   preemption: () => 'a step to stop at',
-  get: (wait) => `key ‘${wait.name}’`,
-  get_all: (wait) => `key ‘${wait.name}’ and perhaps others`,
-  pop: (wait) => `an item of queue ‘${wait.name}’`,
-  lock: (wait) => `lock ‘${wait.name}’`,
+  get: ({name}) => `key ‘${name}’`,
+  get_all: ({name}) => `key ‘${name}’ and perhaps others`,
+  pop: ({name}) => `an item of queue ‘${name}’`,
+  lock: ({name}) => `lock ‘${name}’`,
 };
 
 function textOfWait(wait) {
-  return (WAIT_KINDS[wait.kind] ?? ((other) => `${other.kind} ‘${other.name}’`))(wait);
+  return WAIT_KINDS[wait.kind]?.(wait) ?? `${wait.kind} ‘${wait.name}’`;
 }
 
 function textOfLease({queue, item, holder, redeliveries}) {
@@ -94,6 +89,8 @@ class Job {
     this.hosts = []; // {name, tasks}, in the order of their first tasks; name null: not known
     this.relays = [];
     this.why = {stuck: null, waits: [], more: 0};
+    this.address = ''; // of the coordinator
+    this.clock = null; // an event, whose time of day and uptime are known; null: there was none
     this.receivedAt = {facts: 0, why: 0};
   }
 
@@ -106,11 +103,13 @@ class Job {
     }
   }
 
-  replace({state, why, events, recorded}, now) {
+  replace({state, why, events, recorded, address}, now) {
     if (recorded || this.facts?.coordinator !== state.coordinator) {
       this.rounds = [];
       this.events = [];
+      this.clock = recorded ? {time: recorded.started, at_ms: 0} : null;
     }
+    this.address = address ?? '';
     const {tasks, barriers, barriers_more, rounds, relays, ...facts} = state;
     this.tasks = [];
     const lists = {tasks, barriers, barriers_more, rounds, relays, why, events};
@@ -135,6 +134,7 @@ class Job {
     this.relays = message.relays ?? this.relays;
     this.rounds = appended(this.rounds, message.rounds ?? [], ROUNDS_KEPT);
     this.events = withEvents(this.events, message.events ?? []);
+    this.clock ??= this.events[0] ?? null;
     if (message.why) {
       this.why = message.why;
       this.receivedAt.why = now;
@@ -160,7 +160,7 @@ class Job {
     this.tasks.forEach((task, number) => {
       this.shown[number] = STATE_NUMBER[stateOf(task)];
     });
-    for (const wait of this.why.waits.filter(({kind}) => MEETINGS.has(kind))) {
+    for (const wait of this.why.waits.filter(({kind}) => kind in MEETINGS)) {
       this.mark(wait.waiting, ['connected'], 'waiting');
     }
     this.tasks.forEach((task, number) => {
@@ -182,15 +182,41 @@ class Job {
     }
   }
 
-  // The open barriers at which tasks are missing; longest open first.
+  // The open barriers at which tasks are missing. In the first moments of a round most tasks are
+  // still on their way: the coordinator decides how long.
   overdue(now) {
     const since = now - this.receivedAt.facts;
-    return this.barriers
-      .filter(({missing, arrived, expected, age_ms: age}) => {
-        const limit = 2 * arrived >= expected ? MISSING_AFTER_MS : MISSING_ANYWAY_AFTER_MS;
-        return missing && age + since >= limit;
-      })
-      .sort((a, b) => b.age_ms - a.age_ms);
+    return this.barriers.filter(
+      ({missing, age_ms: age, missing_after_ms: limit}) => missing && age + since >= limit,
+    );
+  }
+
+  // Who waits for what: the waits, each with its open barrier if it is at one, and the barriers
+  // that are not among them. `age` and `remaining` are in milliseconds from now.
+  waits(now) {
+    const rest = new Set(this.barriers);
+    const aged = ({age_ms: age, remaining_ms: remaining}, since) => ({
+      age: age + since,
+      remaining: remaining === null ? null : remaining - since,
+    });
+    const waits = this.why.waits.map((wait) => {
+      const barrier = [...rest].find(
+        ({kind, name}) => kind === MEETINGS[wait.kind] && name === wait.name,
+      );
+      rest.delete(barrier);
+      const times = barrier
+        ? aged(barrier, now - this.receivedAt.facts)
+        : aged(wait, now - this.receivedAt.why);
+      return {...wait, ...barrier, ...times, kind: wait.kind, barrier};
+    });
+    const kinds = Object.fromEntries(Object.entries(MEETINGS).map(([kind, at]) => [at, kind]));
+    const others = [...rest].map((barrier) => ({
+      ...barrier,
+      ...aged(barrier, now - this.receivedAt.facts),
+      kind: kinds[barrier.kind],
+      barrier,
+    }));
+    return [...waits, ...others].sort((a, b) => Boolean(b.stuck) - Boolean(a.stuck));
   }
 
   // The state that a host is shown as, and how many of its tasks are in each.
@@ -201,11 +227,11 @@ class Job {
 
   // Who came last in the rounds that we know: hosts, or tasks if no two share one. Most often last
   // first.
-  latecomers() {
+  stragglers() {
     const isByHost = this.isGrouped();
     const found = new Map();
     let of = 0;
-    for (const {last_task: last, lag_ms: lag} of this.rounds.slice(-LATECOMERS_OF)) {
+    for (const {last_task: last, lag_ms: lag} of this.rounds.slice(-STRAGGLERS_OF)) {
       if (last === null || !this.tasks[last]) continue;
       ++of;
       const host = isByHost ? hostOf(this.tasks[last]) : null;
@@ -249,6 +275,19 @@ class Job {
     return this.why.waits.filter((wait) => isWithin(rangesOf(wait.waiting), number));
   }
 
+  // The coordinator's time of day at an uptime, "03:12:07"; before any event, its uptime.
+  timeOfDay(ms) {
+    if (!this.clock) return textOfClock(ms);
+    return clockAt(this.clock.time, ms - this.clock.at_ms).slice(11);
+  }
+
+  // How long the job has been as it is, in milliseconds; null: that is not known.
+  lasting(now) {
+    if (!this.facts.since || !this.clock) return null;
+    const began = Date.parse(this.facts.since) - Date.parse(this.clock.time) + this.clock.at_ms;
+    return this.uptime(now) - began;
+  }
+
   uptime(now) {
     return this.facts.uptime_ms + (now - this.receivedAt.facts);
   }
@@ -269,5 +308,5 @@ function stateOf(task) {
   if (['failed', 'left', 'returning'].includes(task.state)) return task.state;
   if (task.suspect) return 'suspect';
   if (task.state === 'connected') return 'connected';
-  return task.state === 'joining' ? 'connecting' : 'never';
+  return task.state === 'joining' ? 'joining' : 'never';
 }

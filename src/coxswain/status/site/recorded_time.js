@@ -28,6 +28,8 @@ class RecordedTime {
     const text = `at ${clockAt(started, state.uptime_ms)}, ${moment} of ${last} after the start`;
     setText(byId('recorded-moment'), text);
     slider.setAttribute('aria-valuetext', text);
+    byId('recorded-lost').hidden = first === 0;
+    setText(byId('recorded-lost'), `The first ${textOfSeconds(begins)} of the job are not in it.`);
     byId('recorded').hidden = false;
   }
 
@@ -54,12 +56,4 @@ class RecordedTime {
     }
     this.isAsking = false;
   }
-}
-
-// The time of day on the coordinator's clock, so many milliseconds after its start.
-function clockAt(started, ms) {
-  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(started) ?? [0, '+', 0, 0];
-  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60000;
-  const local = new Date(Date.parse(started) + offset + ms).toISOString();
-  return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
 }

@@ -1,12 +1,13 @@
-// The panel of tasks: legend, search, details, and which of them the grid shows bright.
+// The panel of tasks: legend, search, the card of one of them, and which the grid shows bright.
 
 const UNGROUPED = [];
+const CARD_GAP = 8;
 
 class TasksPanel {
   constructor(job, actions) {
     this.job = job;
-    this.bright = null; // {what: 'state' | 'search' | 'missing' | 'host', text(), holds(number)}
-    this.looked = null; // whose details are shown
+    this.bright = null; // {what: 'state', 'search', 'missing', 'host' or 'tasks', text(), holds()}
+    this.looked = null; // whose card is shown
     this.isByNumber = address.get('order') === 'number';
     this.grid = new TaskGrid(byId('grid'), byId('grid-canvas'), (number, isHover) =>
       this.look(number, isHover),
@@ -24,8 +25,9 @@ class TasksPanel {
       address.set({order: this.isByNumber ? 'number' : null});
       this.draw();
     });
-    byId('grid').addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') this.brighten(null);
+    byId('card-close').addEventListener('click', () => this.close());
+    byId('tasks').addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.close();
     });
   }
 
@@ -38,12 +40,14 @@ class TasksPanel {
     const counts = job.counts();
     [...byId('legend').children].forEach((button, state) => {
       setText(button.querySelector('b'), textOfCount(counts[state]));
-      button.classList.toggle('empty', counts[state] === 0);
+      const isUsed = this.bright?.state === state || button === document.activeElement;
+      button.hidden = counts[state] === 0 && !isUsed;
     });
+    document.body.classList.toggle('few', job.tasks.length <= FEW);
     this.showMissingAgain();
     this.draw();
     this.showMatches();
-    this.showDetails();
+    this.showCard();
   }
 
   draw() {
@@ -124,6 +128,20 @@ class TasksPanel {
     );
   }
 
+  // Of a link in a text: "17" or "32-39".
+  showTasks(tasks) {
+    const ranges = rangesOf(tasks);
+    const [[first, last]] = ranges;
+    if (!(last in this.job.tasks)) return;
+    if (first === last) {
+      this.grid.selectAndScroll(first);
+    } else {
+      const holds = (number) => isWithin(ranges, number);
+      this.brighten({what: 'tasks', text: () => `from ${first} to ${last}`, holds});
+    }
+    this.see();
+  }
+
   isOn(number, name) {
     return hostOf(this.job.tasks[number]) === name;
   }
@@ -142,10 +160,10 @@ class TasksPanel {
   showMissingAgain() {
     const {bright} = this;
     if (bright?.what !== 'missing') return;
-    const open = this.job.barriers.find(
-      ({kind, name}) => kind === bright.kind && name === bright.name,
-    );
-    bright.title = open && titleOf(open);
+    const open = this.job
+      .waits(this.now)
+      .find(({barrier}) => barrier?.kind === bright.kind && barrier.name === bright.name);
+    bright.title = open && textOfWait(open);
     bright.ranges = rangesOf(open?.missing);
     this.grid.redrawSoon();
   }
@@ -196,7 +214,7 @@ class TasksPanel {
   showMatches() {
     const {bright} = this;
     byId('show-all').hidden = !bright;
-    if (!bright) return setText(byId('search-result'), 'All tasks are shown.');
+    if (!bright) return setText(byId('search-result'), this.hint());
     const isWaiting = bright.what === 'missing' && !bright.title;
     const count = isWaiting ? '' : `${plural(this.matches().length, 'task')} `;
     setText(byId('search-result'), `${count}${bright.text()}`);
@@ -210,11 +228,6 @@ class TasksPanel {
     this.grid.selectAndScroll(next ?? matches[0]);
   }
 
-  selectAndSee(number) {
-    this.grid.selectAndScroll(number);
-    this.see();
-  }
-
   see() {
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     byId('tasks').scrollIntoView({block: 'nearest', behavior: isCalm ? 'auto' : 'smooth'});
@@ -223,8 +236,15 @@ class TasksPanel {
   look(number, isHover) {
     this.looked = number;
     if (!isHover) address.set({task: number === null ? null : String(number)});
-    this.showDetails();
+    this.showCard();
     if (!isHover && number !== null) announce(this.inWords(this.job.tasks[number]));
+  }
+
+  // Shows all tasks, and the card of none.
+  close() {
+    if (byId('card').contains(document.activeElement)) byId('grid').focus();
+    this.grid.select(null);
+    this.brighten(null);
   }
 
   inWords(task) {
@@ -232,25 +252,33 @@ class TasksPanel {
     return `Task ${task.task}, ${state}${task.error ? `, ${textOfError(task.error)}` : ''}`;
   }
 
-  showDetails() {
+  // Beside the task's tile, within the panel.
+  showCard() {
     const task = this.looked === null ? null : this.job.tasks[this.looked];
-    const details = byId('details');
-    details.classList.toggle('empty', !task);
-    byId('preempt').hidden = task?.state !== 'connected';
-    const shown = task ? detailsOf(this.job, task, this.now) : [['', this.hint()]];
+    const tile = task && this.grid.tileOf(this.looked);
+    byId('card').hidden = !tile;
+    if (!tile) return;
+    byId('preempt').hidden = task.state !== 'connected';
     keepInStep(
-      details,
-      shown,
+      byId('details'),
+      detailsOf(this.job, task, this.now),
       ([name]) => name,
       ([name]) =>
         make(
           'div',
           {className: name.replaceAll(' ', '-')},
-          make('span', {textContent: name}),
-          make('strong'),
+          make('dt', {textContent: name}),
+          make('dd'),
         ),
-      (entry, [, text]) => setText(entry.querySelector('strong'), text),
+      (entry, [, text]) => setLinked(entry.lastChild, text),
     );
+    const room = byId('tasks').clientWidth;
+    const width = byId('card').offsetWidth;
+    const places = [tile.right + CARD_GAP, tile.left - CARD_GAP - width];
+    const left = places.find((one) => one >= 0 && one + width <= room);
+    const isBeside = left !== undefined;
+    byId('card').style.left = `${isBeside ? left : Math.max(0, (room - width) / 2)}px`;
+    byId('card').style.top = `${isBeside ? tile.top : tile.bottom + CARD_GAP}px`;
   }
 
   hint() {
@@ -258,7 +286,7 @@ class TasksPanel {
     const isEmpty = this.job.shown.every((state) => state === STATE_NUMBER.never);
     return isEmpty
       ? 'No task has connected yet.'
-      : 'Point at a task, or move with the arrow keys, to see more.';
+      : 'Point at a task, or use the arrow keys.';
   }
 }
 
@@ -266,9 +294,10 @@ class TasksPanel {
 function detailsOf(job, task, now) {
   const since = now - task.receivedAt;
   const waits = job.waitsOf(task.task).map(textOfWait).join(', ');
-  const missing = job.barriers
-    .filter((barrier) => isWithin(rangesOf(barrier.missing), task.task))
-    .map(titleOf)
+  const missing = job
+    .waits(now)
+    .filter(({barrier}) => barrier && isWithin(rangesOf(barrier.missing), task.task))
+    .map(textOfWait)
     .join(', ');
   // Of a task that is there, only changes are announced, and heartbeats are none.
   const isThere = task.state === 'connected' && !task.suspect;
@@ -280,11 +309,11 @@ function detailsOf(job, task, now) {
         `${task.no_progress ? ', no progress since' : ''}`;
   return [
     ['task', String(task.task)],
-    ['state', task.suspect ? `${task.state}, suspect: its connection was lost` : task.state],
-    ['expected by', task.returns_by ? task.returns_by.slice(0, 19).replace('T', ' ') : ''],
-    ['error', task.error ? textOfError(task.error) : ''],
     ['waits for', waits],
     ['missing at', missing],
+    ['error', task.error ? textOfError(task.error) : ''],
+    ['state', task.suspect ? `${task.state}, suspect: its connection was lost` : task.state],
+    ['expected by', task.returns_by ? task.returns_by.slice(0, 19).replace('T', ' ') : ''],
     ['process', task.process],
     ['peer', task.peer],
     ['last heard', isThere || heard === null ? '' : `${textOfSeconds(heard + since)} ago`],

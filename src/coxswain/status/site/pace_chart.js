@@ -1,0 +1,113 @@
+// How many steps the job made per minute. A step is a round of the barrier that has the most of
+// them; of any barrier, where each round has a name of its own.
+
+const PACE_POINTS = 60;
+const PACE_OF_ROUNDS = 16; // the latest ones, for the present pace
+const SAME_NAME_MIN = 4;
+const SILENT_STEPS = 3; // without a step for so many, the job has no pace
+
+class PaceChart extends TimeChart {
+  title = 'steps per minute';
+
+  show(rounds, span, timeOfDay, now) {
+    const {name, ends} = stepsOf(rounds);
+    this.name = name;
+    this.silence = now - (ends[ends.length - 1] ?? now);
+    const gaps = ends.slice(1).map((end, place) => end - ends[place]);
+    this.step = medianOf(gaps.slice(-PACE_OF_ROUNDS)); // in milliseconds
+    const points = ends.length < 2 || this.step === 0 ? [] : pacesOf(ends, span, this.step);
+    this.highest = roundAbove(points.reduce((most, {pace}) => Math.max(most, pace), 1));
+    this.showPoints(points, span, timeOfDay);
+  }
+
+  valueOf({pace}) {
+    return pace;
+  }
+
+  y(pace) {
+    return this.height(pace / this.highest);
+  }
+
+  ticks() {
+    const highest = this.highest ?? 1;
+    return [0, 0.5, 1].map((part) => ({value: part * highest, text: textOfPace(part * highest)}));
+  }
+
+  drawPoints() {
+    const {context} = this;
+    context.beginPath();
+    this.points.forEach(({at_ms: at, pace}) => context.lineTo(this.x(at), this.y(pace)));
+    context.lineWidth = 2;
+    context.strokeStyle = this.colours.accent;
+    context.stroke();
+    context.lineTo(this.x(this.points[this.points.length - 1].at_ms), this.bottom);
+    context.lineTo(this.x(this.points[0].at_ms), this.bottom);
+    context.globalAlpha = 0.15;
+    context.fillStyle = this.colours.accent;
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  textOf({at_ms: at, pace}) {
+    return `${this.timeOfDay(at)}: ${textOfPace(pace)} steps per minute`;
+  }
+
+  summary() {
+    if (this.points.length === 0) return 'Too few steps have finished yet.';
+    const of = this.name === null ? 'rounds of all barriers' : `rounds of ‘${this.name}’`;
+    const paces = this.points.map(({pace}) => pace).sort((a, b) => a - b);
+    const usual = `${textOfPace(quantile(paces, 0.5))} per minute in the median (${of}).`;
+    return this.silence > SILENT_STEPS * this.step
+      ? `No step for ${textOfSeconds(this.silence)}; ${usual}`
+      : `Now ${textOfPace(60000 / this.step)} steps per minute; ${usual}`;
+  }
+}
+
+// When the steps ended, and of which barrier they are rounds; null: of all.
+function stepsOf(rounds) {
+  const passed = rounds.filter(({outcome}) => outcome === 'OK');
+  const counts = new Map();
+  for (const {name} of passed) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [most] = [...counts].sort(([, a], [, b]) => b - a);
+  const name = most?.[1] >= SAME_NAME_MIN ? most[0] : null;
+  const steps = name === null ? passed : passed.filter((round) => round.name === name);
+  return {name, ends: steps.map(({at_ms: at}) => at)};
+}
+
+// The pace at moments of the span. A step counts evenly from the end of the one before to its own;
+// the next one as if it took as long as usual, so that the pace falls to zero when it does not end.
+function pacesOf(ends, {from, to}, step) {
+  const last = ends[ends.length - 1];
+  const marks = [...ends, last + step, Math.max(to, last + step) + 1];
+  let place = 0;
+  // How many steps had ended by then, with the part of the one that went on.
+  const madeBy = (at) => {
+    while (place + 2 < marks.length && marks[place + 1] <= at) ++place;
+    const isOver = place + 2 === marks.length;
+    const part = (at - marks[place]) / Math.max(1, marks[place + 1] - marks[place]);
+    return place + (isOver ? 0 : Math.max(0, part));
+  };
+  const width = Math.max((to - from) / PACE_POINTS, 1);
+  const points = [];
+  let [before, made] = [ends[0], 0];
+  for (let at = ends[0] + width; at <= to + 1; at += width) {
+    const now = madeBy(at);
+    points.push({at_ms: (before + at) / 2, pace: ((now - made) * 60000) / (at - before)});
+    [before, made] = [at, now];
+  }
+  return points;
+}
+
+function medianOf(numbers) {
+  return numbers.length === 0 ? 0 : quantile([...numbers].sort((a, b) => a - b), 0.5);
+}
+
+// The next number of 1, 2 or 5 with zeros.
+function roundAbove(value) {
+  const decade = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= value);
+}
+
+function textOfPace(pace) {
+  return pace < 10 ? String(Math.round(10 * pace) / 10) : textOfCount(Math.round(pace));
+}
