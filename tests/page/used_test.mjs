@@ -254,6 +254,14 @@ test('a phone never needs horizontal scrolling', async () => {
   assert.equal(width, 360);
   await page.locator('#grid-canvas').tap({position: {x: 20, y: 30}});
   assert.match(await text(page, '#details .task dd'), /^\d+$/);
+
+  // A link in the banner brings the card into view.
+  await page.locator('#card-close').tap();
+  await page.locator('#verdict-title .task-link').tap();
+  await page.waitForFunction(() => {
+    const {top, bottom} = document.getElementById('card').getBoundingClientRect();
+    return top >= 0 && bottom > top && bottom <= innerHeight;
+  });
 });
 
 test('ten thousand tasks are drawn within a second, and updated without jank', async () => {
@@ -737,4 +745,13 @@ test('a recording that does not begin with the job says so', async () => {
   const page = await show(job(4, {}, {recorded}));
 
   assert.equal(await text(page, '#recorded-lost'), 'The first 5 min of the job are not in it.');
+
+  // Of one whose records were dropped, events alone are left.
+  const headline = 'Only the events of this recording are left: its first 1234 records were lost';
+  const facts = {headline, state: 'unknown', since: null, num_tasks: 0, tasks: []};
+  await feed.control({send: job(0, facts, {recorded, events: [event(1, 'the job has failed')]})});
+  await page.locator('#verdict-title', {hasText: headline}).waitFor();
+  assert.equal(await text(page, '#verdict-command'), '--record FILE');
+  assert.equal(await page.locator('#events li').count(), 1);
+  assert.deepEqual(page.violations, []);
 });

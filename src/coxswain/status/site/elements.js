@@ -61,21 +61,30 @@ function tasksButton(tasks, text = tasks) {
   return button;
 }
 
-// A text in which tasks are links: "Waiting for tasks 3,17-24". What stays the same keeps its
-// focus.
+// "Waiting for tasks 3,17-24" as ["Waiting for tasks ", "3", ",", "17-24", ""]: every other part
+// names tasks.
+function partsWithTasks(text) {
+  const parts = [''];
+  let end = 0;
+  for (const {0: found, index} of text.matchAll(/\btasks? \d[\d,-]*/g)) {
+    const [before, ...rest] = found.split(/(\d+(?:-\d+)?)/);
+    parts[parts.length - 1] += text.slice(end, index) + before;
+    parts.push(...rest);
+    end = index + found.length;
+  }
+  parts[parts.length - 1] += text.slice(end);
+  return parts;
+}
+
+// A text in which tasks are links. What stays the same keeps its focus.
 function setLinked(element, text) {
-  const parts = visible(text).split(/(?<=\btasks? (?:[\d,-]*,)?)(\d+(?:-\d+)?)/);
+  const parts = partsWithTasks(visible(text));
   parts.forEach((part, place) => {
     const old = element.childNodes[place];
-    const isLink = place % 2 === 1;
-    if (old && isLink === (old.nodeType === Node.ELEMENT_NODE)) {
-      if (old.textContent === part) return;
-      if (!isLink) {
-        old.data = part;
-        return;
-      }
+    if (old?.textContent === part && place % 2 === (old.nodeType === Node.ELEMENT_NODE ? 1 : 0)) {
+      return;
     }
-    const made = isLink ? tasksButton(part) : document.createTextNode(part);
+    const made = place % 2 === 1 ? tasksButton(part) : document.createTextNode(part);
     if (old) {
       old.replaceWith(made);
     } else {

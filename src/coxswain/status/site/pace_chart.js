@@ -15,6 +15,7 @@ class PaceChart extends TimeChart {
     this.silence = now - (ends[ends.length - 1] ?? now);
     const gaps = ends.slice(1).map((end, place) => end - ends[place]);
     this.step = medianOf(gaps.slice(-PACE_OF_ROUNDS)); // in milliseconds
+    this.usualStep = medianOf(gaps);
     const points = ends.length < 2 || this.step === 0 ? [] : pacesOf(ends, span, this.step);
     this.highest = roundAbove(points.reduce((most, {pace}) => Math.max(most, pace), 1));
     this.showPoints(points, span, timeOfDay);
@@ -55,8 +56,7 @@ class PaceChart extends TimeChart {
   summary() {
     if (this.points.length === 0) return 'Too few steps have finished yet.';
     const of = this.name === null ? 'rounds of all barriers' : `rounds of ‘${this.name}’`;
-    const paces = this.points.map(({pace}) => pace).sort((a, b) => a - b);
-    const usual = `${textOfPace(quantile(paces, 0.5))} per minute in the median (${of}).`;
+    const usual = `${textOfPace(60000 / this.usualStep)} per minute in the median (${of}).`;
     return this.silence > SILENT_STEPS * this.step
       ? `No step for ${textOfSeconds(this.silence)}; ${usual}`
       : `Now ${textOfPace(60000 / this.step)} steps per minute; ${usual}`;

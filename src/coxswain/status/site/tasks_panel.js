@@ -230,7 +230,8 @@ class TasksPanel {
 
   see() {
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    byId('tasks').scrollIntoView({block: 'nearest', behavior: isCalm ? 'auto' : 'smooth'});
+    const what = byId(byId('card').hidden ? 'tasks' : 'card');
+    what.scrollIntoView({block: 'nearest', behavior: isCalm ? 'auto' : 'smooth'});
   }
 
   look(number, isHover) {

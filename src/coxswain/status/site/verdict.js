@@ -90,6 +90,8 @@ function nextStepOf(job, isGone) {
       const address = /^[\w.-]+:\d+$/.test(job.address) ? `--address ${job.address} ` : '';
       return ['To start one that is missing:', `coxswain task ${address}-- COMMAND`];
     }
+    case 'unknown': // a recording that lost its beginning
+      return ['To keep the whole of the next job, an option of run and serve:', '--record FILE'];
     case 'stopped':
     case 'over':
       return ['Where its recording is:', 'coxswain jobs'];
