@@ -516,6 +516,21 @@ test('the steps per minute are shown over time', async () => {
   await page.locator('#pace-reading', {hasText: /^Now 30 steps per minute; /}).waitFor();
 });
 
+test('without rounds the steps are those that the slowest task has reported', async () => {
+  const page = await show(job(2, {rounds: [], uptime_ms: 10000}));
+  assert.equal(await text(page, '#pace-reading'), 'Too few steps have finished yet.');
+
+  for (let minute = 1; minute <= 3; ++minute) {
+    const tasks = [task(0, {step: 4180 + 6 * minute}), task(1, {step: 4180 + 7 * minute})];
+    const summary = {uptime_ms: 10000 + 60000 * minute};
+    await feed.control({send: update({summary, tasks})});
+    await page.locator('#figures strong', {hasText: `${4180 + 6 * minute}`.slice(1)}).waitFor();
+  }
+
+  const reading = 'Now 6 steps per minute; 6 per minute in the median (reported steps).';
+  assert.equal(await text(page, '#pace-reading'), reading);
+});
+
 test('with a different name for each round there is no choice of names', async () => {
   const rounds = Array.from({length: 60}, (_, place) => round(place + 1, {name: `ckpt-${place}`}));
   const page = await show(job(4, {rounds}));

@@ -142,10 +142,10 @@ class Page {
       (option, name) => setText(option, name || 'All barriers'),
     );
     const now = this.job.uptime(this.now());
-    const span = spanOf(rounds, now);
+    const span = spanOf(rounds.length > 0 ? rounds : this.job.steps, now);
     const timeOfDay = (ms) => this.job.timeOfDay(ms);
     const name = select.value;
-    this.pace.show(rounds, span, timeOfDay, now);
+    this.pace.show(this.job, span, timeOfDay, now);
     this.latency.show(
       name ? rounds.filter((round) => round.name === name) : rounds,
       span,
@@ -213,10 +213,10 @@ class Page {
   }
 }
 
-// From the first round to now; if the last one was long ago, not as far.
-function spanOf(rounds, now) {
-  const from = rounds[0]?.at_ms ?? 0;
-  const last = rounds[rounds.length - 1]?.at_ms ?? 0;
+// From the first of these to now; if the last one was long ago, not as far.
+function spanOf(ends, now) {
+  const from = ends[0]?.at_ms ?? 0;
+  const last = ends[ends.length - 1]?.at_ms ?? 0;
   const to = Math.min(now, last + Math.max(SPAN_MIN_MS, (last - from) / 3));
   return {from, to: Math.max(to, from + 1000)};
 }

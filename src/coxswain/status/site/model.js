@@ -85,6 +85,7 @@ class Job {
     this.barriers = [];
     this.barriersMore = 0;
     this.rounds = [];
+    this.steps = []; // when the slowest task had reported which step
     this.events = [];
     this.hosts = []; // {name, tasks}, in the order of their first tasks; name null: not known
     this.relays = [];
@@ -106,6 +107,7 @@ class Job {
   replace({state, why, events, recorded, address}, now) {
     if (recorded || this.facts?.coordinator !== state.coordinator) {
       this.rounds = [];
+      this.steps = [];
       this.events = [];
       this.clock = recorded ? {time: recorded.started, at_ms: 0} : null;
     }
@@ -133,6 +135,7 @@ class Job {
     this.barriersMore = message.barriers_more ?? 0;
     this.relays = message.relays ?? this.relays;
     this.rounds = appended(this.rounds, message.rounds ?? [], ROUNDS_KEPT);
+    this.noteStep();
     this.events = withEvents(this.events, message.events ?? []);
     this.clock ??= this.events[0] ?? null;
     if (message.why) {
@@ -140,6 +143,14 @@ class Job {
       this.receivedAt.why = now;
     }
     this.look(now);
+  }
+
+  noteStep() {
+    const step = this.progress()?.lowest.step;
+    const last = this.steps[this.steps.length - 1]?.step ?? -1;
+    if (step === undefined || step === last) return;
+    const kept = step > last ? this.steps : []; // a restart counts from its own beginning
+    this.steps = [...kept, {at_ms: this.facts.uptime_ms, step}].slice(-ROUNDS_KEPT);
   }
 
   findHosts() {
