@@ -189,7 +189,7 @@ class Recordings(EndToEnd):
         self.assertEqual(ask("api/v1/state")["error"]["cause"]["task"], 1)
         self.assertIsNone(ask("api/v1/state?at=0s")["error"])
 
-    def test_a_recording_without_its_beginning_has_no_page_and_no_trace(self):
+    def test_a_recording_without_its_beginning_has_a_page_of_its_events_and_no_trace(self):
         coordinator = self.serve(1, "--record-bytes-max", "64KiB")
         for number in range(300):
             self.succeed("put", "k" * 1000, number, "--overwrite")
@@ -197,10 +197,12 @@ class Recordings(EndToEnd):
         path = self.recording_of(coordinator)
         self.assertNotIn("--http", coordinator.err)
 
-        for option in (("--http", ":0"), ("--trace", self.directory / "trace.json")):
-            result = self.replay(path, *option)
-            self.assertEqual(result.code, 1, result.output())
-            self.assertRegex(result.err, r"lacks its first \d+ records")
+        result = self.replay(path, "--trace", self.directory / "trace.json")
+        _, ask = self.shown(path)
+
+        self.assertEqual(result.code, 1, result.output())
+        self.assertRegex(result.err, r"lacks its first \d+ records")
+        self.assertRegex(ask("api/v1/state")["headline"], r"Only the events .*: its first \d+ records were lost")
 
     def test_a_trace_shows_who_came_last_and_whom_that_released(self):
         path, out = self.directory / "job.recording", self.directory / "trace.json"

@@ -15,6 +15,7 @@
 #include "coxswain/server/recording/replay.hpp"
 #include "coxswain/server/recording/seekable_replay.hpp"
 #include "coxswain/status/page.hpp"
+#include "coxswain/status/source/recorded_events.hpp"
 #include "coxswain/status/source/recorded_job.hpp"
 
 #include <fmt/chrono.h>
@@ -158,21 +159,15 @@ void print_replay(server::replay& again, duration until, bool is_journal) {
 
 void print_job(server::replay const& again) { fmt::print("\n{}", status_text(again.look())); }
 
-// For --http and --trace, which show what the core did.
-void expect_whole(server::replay const& again, std::string const& file) {
-  if (again.is_whole()) return;
-  throw program_error{
-      exit_code::failed,
-      fmt::format("'{}' lacks its first {} records, so the job cannot be replayed, and only its "
-                  "events are left: coxswain replay {}. A larger --record-bytes-max keeps more, "
-                  "and --record FILE all.",
-                  file, again.head().lost, file)};
+// Of one that lost its beginning, the events.
+std::unique_ptr<status_page::job_source> source_of(server::replay again) {
+  if (!again.is_whole()) return std::make_unique<status_page::recorded_events>(std::move(again));
+  return std::make_unique<status_page::recorded_job>(server::seekable_replay{std::move(again)});
 }
 
 // Until a signal ends it.
 int show_page(server::replay again, std::string const& file, std::string const& address) {
-  expect_whole(again, file);
-  auto job = std::make_unique<status_page::recorded_job>(server::seekable_replay{std::move(again)});
+  auto job = source_of(std::move(again));
   asio::io_context io{1};
   asio::signal_set signals{io, SIGINT, SIGTERM};
   signals.async_wait([&io](boost::system::error_code, int) { io.stop(); });
@@ -193,7 +188,14 @@ int show_page(server::replay again, std::string const& file, std::string const& 
 }
 
 int write_trace(server::replay again, std::string const& file, replay_command const& given) {
-  expect_whole(again, file);
+  if (!again.is_whole()) {
+    throw program_error{
+        exit_code::failed,
+        fmt::format("'{}' lacks its first {} records, so the job cannot be replayed, and only its "
+                    "events are left: coxswain replay {}. A larger --record-bytes-max keeps more, "
+                    "and --record FILE all.",
+                    file, again.head().lost, file)};
+  }
   std::ofstream out{given.trace, std::ios::binary | std::ios::trunc};
   job_trace trace{[&out](std::string_view text) { out << text; }, again.head()};
   while (auto const record = again.step(given.until)) trace.add(*record, again);
