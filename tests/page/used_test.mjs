@@ -753,5 +753,8 @@ test('a recording that does not begin with the job says so', async () => {
   await page.locator('#verdict-title', {hasText: headline}).waitFor();
   assert.equal(await text(page, '#verdict-command'), '--record FILE');
   assert.equal(await page.locator('#events li').count(), 1);
+  assert.ok(await page.locator('#events').isVisible());
+  assert.ok(await page.locator('#figures').isHidden());
+  assert.ok(await page.locator('#tasks').isHidden());
   assert.deepEqual(page.violations, []);
 });

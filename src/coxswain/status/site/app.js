@@ -98,6 +98,8 @@ class Page {
 
   show() {
     document.body.classList.add('has-state');
+    // Of a recording that lost its beginning nothing else is known.
+    document.body.classList.toggle('events-only', this.job.facts.state === 'unknown');
     this.tick();
     showFigures(this.job);
     showStragglers(this.job);
