@@ -5,22 +5,40 @@ import signal
 import sys
 import unittest
 
-from programs import EndToEnd, PATH
+from programs import EndToEnd, PATH, wait_for_file
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "examples")
 TRAIN = os.path.join(EXAMPLES, "train_elastic.py")
 SCRIPT = os.path.join(EXAMPLES, "elastic.sh")
 
 
-class Epochs(EndToEnd):
+# Steps until one member sees the key `end`; then all leave.
+UNTIL_END = """
+while :; do
+  until coxswain epoch wanted > /dev/null; do
+    end=$(coxswain get end 2> /dev/null || echo 0)
+    end=$(coxswain reduce step "$end" --how max) || break
+    if [ "$end" = 1 ] && coxswain leave; then echo finished; exit; fi
+  done
+  epoch=$(coxswain epoch next) || exit
+  [ "$epoch" ] || exit 0
+  echo "epoch $epoch"
+done
+"""
 
-    def member(self, name, script):
-        return self.start("coxswain", "task", "--member", name, "--", "sh", "-c", script,
-                          env=self.at | PATH)
+
+class WithEpochs(EndToEnd):
 
     def wait_for_epoch(self, number, size):
         return self.wait_for_status(f"epoch {number} of {size}", lambda s: (
             s["elastic"]["epoch"] == number and s["num_tasks"] == size))
+
+
+class Epochs(WithEpochs):
+
+    def member(self, name, script):
+        return self.start("coxswain", "task", "--member", name, "--", "sh", "-c", script,
+                          env=self.at | PATH)
 
     def serve_elastic(self, tasks=4, *options):
         return self.serve(tasks, "--elastic", "--min-tasks", 2, "--last-call", "300ms",
@@ -118,6 +136,80 @@ class Epochs(EndToEnd):
             self.succeed("push", "end", "x")
         for task in tasks[:2]:
             self.assertEqual(task.wait(), 0, task.output())
+
+
+class WithRun(WithEpochs):
+    """coxswain run, whose processes are the members."""
+
+    def run_elastic(self, *options, least=2, script=UNTIL_END):
+        ports = self.directory / "ports"
+        job = self.start("coxswain", "run", "-n", 3, "--min-tasks", least, "--port-file", ports,
+                         *options, "--", "coxswain", "task", "--", "sh", "-c", script, env=PATH)
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(ports).split()[0]}
+        return job
+
+    def kill_task(self, status, task):
+        os.kill(int(status["tasks"][task]["process"].rpartition(":")[2]), signal.SIGKILL)
+
+    def test_a_process_that_is_killed_is_started_again_and_joins_the_next_epoch(self):
+        job = self.run_elastic("--max-restarts", 1)
+
+        self.kill_task(self.wait_for_epoch(1, 3), 1)
+
+        self.assertIn("killed by signal 9 (SIGKILL)", job.line(") failed: ", "err"))
+        self.assertIn("will be started again in 1.00 s (restart 1 of 1)", job.line("process m", "err"))
+        self.wait_for_epoch(2, 2)
+        self.wait_for_epoch(3, 3)
+        self.succeed("put", "end", "1")
+        self.assertEqual(job.wait(), 0, job.output())
+        finished = [line for line in job.lines["out"] if line.endswith(" finished")]
+        self.assertEqual(sorted(finished), [f"[m{number}] finished" for number in range(3)])
+
+    def test_training_goes_on_through_a_kill_with_the_right_sum(self):
+        ports = self.directory / "ports"
+        job = self.start("coxswain", "run", "-n", 3, "--min-tasks", 2, "--port-file", ports, "--",
+                         sys.executable, TRAIN, "--steps", 60, "--pause", "0.03",
+                         env={"PYTHONPATH": os.environ.get("COXSWAIN_PYTHON", "")})
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(ports).split()[0]}
+        status = self.wait_for_epoch(1, 3)
+        job.line("step 5")
+
+        self.kill_task(status, 0)
+
+        self.assertEqual(job.wait(), 0, job.output())
+        self.assertIn("; the job continues with 2 processes", job.err)
+        self.assertEqual(job.out.count("sum 1770"), 2)
+
+    def test_it_ends_with_the_cause_when_too_few_processes_are_left(self):
+        fails = 'if [ "$COXSWAIN_TASK_ID" = 1 ]; then exit 3; fi' + UNTIL_END  # always of one member
+        job = self.run_elastic("--max-restarts", 1, least=3, script=fails)
+
+        self.assertEqual(job.wait(), 3, job.output())
+        self.assertRegex(job.lines["err"][-1], r"^coxswain run: process m\d exited with status 3 after 1 "
+                         r"restart; 2 processes are left, and the job needs 3 \(--min-tasks\)$")
+
+    def test_it_has_failed_when_no_process_is_left(self):
+        job = self.run_elastic(least=1, script="kill -9 $$")
+
+        self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.output())
+        self.assertRegex(job.lines["err"][-1], r"process m\d exited with status 137 \(128 \+ SIGKILL\); no process "
+                         r"is left, and the job needs 1 \(--min-tasks\) \(out of memory\? dmesg")
+
+    def test_resize_lets_processes_go_and_starts_others(self):
+        job = self.run_elastic()
+        self.wait_for_epoch(1, 3)
+
+        self.succeed("resize", 2)
+        self.wait_for_epoch(2, 2)
+        self.succeed("resize", 3)
+        status = self.wait_for_epoch(3, 3)
+        self.kill_task(status, 2)
+        self.wait_for_epoch(4, 2)
+        self.succeed("resize", 3)
+        self.wait_for_epoch(5, 3)
+
+        self.succeed("put", "end", "1")
+        self.assertEqual(job.wait(), 0, job.output())
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Jobs(WithJobs):
         all_wait.write_text("go\n")
 
         self.assertEqual(job.wait(), 7, job.output())
-        self.assertIn("coxswain run: task 1 failed: exited with status 7", job.err)
+        self.assertIn("coxswain run: task 1 exited with status 7", job.err)
         for task in (0, 2):
             self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
 
@@ -93,7 +93,7 @@ class Jobs(WithJobs):
 
         self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.output())
         self.assertIn("[1] still here", job.out)
-        self.assertIn("task 0 failed: killed by signal 9 (SIGKILL)", job.err)
+        self.assertIn("task 0 was killed by signal 9 (SIGKILL)", job.err)
 
     def test_each_task_has_its_variables(self):
         job = self.run_to_end(
@@ -243,7 +243,7 @@ class Causes(WithJobs):
         self.assertEqual(job.code, 3, job.output())
         self.assertEqual(self.last_lines(job)[-2:], [
             "task 1 ended with the job: killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace",
-            "task 0 failed: exited with status 3 before it had joined"])
+            "task 0 exited with status 3 before it had joined"])
 
     def test_consequences_of_a_failure_do_not_hide_it(self):
         """Neither in the events nor on the terminal, where the cause is the last line."""
@@ -371,7 +371,7 @@ class Signals(WithJobs):
         job.signal(signal.SIGINT)
 
         job.wait()
-        self.assertIn("coxswain run: task 0 failed: exited with status 3", job.err)
+        self.assertIn("coxswain run: task 0 exited with status 3", job.err)
         self.assertNotIn("interrupted", job.err)
 
     def test_a_second_signal_kills_at_once(self):
@@ -393,7 +393,7 @@ class Signals(WithJobs):
                               "-c", script)
 
         self.assertEqual(job.code, 3)
-        self.assertIn("task 0 failed: exited with status 3", job.err)
+        self.assertIn("task 0 exited with status 3", job.err)
         self.assertIn("tasks 1-2 ended with the job: killed by signal 15 (SIGTERM)", job.err)
 
     def test_nothing_is_left_behind(self):

@@ -1,4 +1,6 @@
 # A shell script of a job that goes on when its tasks are lost, and takes new ones in:
+#   coxswain run -n 4 --min-tasks 2 --max-restarts 3 -- coxswain task -- sh elastic.sh
+# or, on several hosts,
 #   coxswain serve --num-tasks 4 --min-tasks 2 &
 #   for i in 0 1 2 3; do coxswain task --member m$i -- sh elastic.sh & done
 steps=${1:-20}

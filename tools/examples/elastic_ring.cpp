@@ -2,8 +2,7 @@
 // over plain sockets between neighbors. When one is lost, or another one joins, all go on in the
 // next epoch.
 //
-//   coxswain serve --num-tasks 4 --min-tasks 2 &
-//   for i in 0 1 2 3; do COXSWAIN_MEMBER=m$i coxswain-example-elastic-ring & done
+//   coxswain run -n 4 --min-tasks 2 --max-restarts 3 -- coxswain-example-elastic-ring
 
 #include "coxswain/client/client.hpp"
 

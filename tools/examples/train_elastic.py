@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """A training loop that goes on when members of its job are lost, and takes new ones in.
 
-    coxswain serve --num-tasks 4 --min-tasks 2 &
-    for i in 0 1 2 3; do COXSWAIN_MEMBER=m$i ./train_elastic.py & done
+    coxswain run -n 4 --min-tasks 2 --max-restarts 3 -- python3 train_elastic.py
 
 Each step adds a number to the state, which all members compute together: a reduction, whose parts
 depend on the number of members. The state of the last complete step is the same at all of them, so

@@ -326,6 +326,10 @@ result<value_answer> coordinator::value(std::string_view key) const {
 bytes coordinator::exchange_value(std::string_view key, bytes by) {
   return all_->keys.exchange_value(key, std::move(by));
 }
+std::optional<task_id> coordinator::task_of_member(std::string const& name) const {
+  return all_->enrolment.task_of(name);
+}
+
 barrier_history coordinator::history(time_point now, std::string_view barrier) const {
   return all_->barriers.history(now, barrier);
 }

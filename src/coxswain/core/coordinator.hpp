@@ -152,6 +152,10 @@ class coordinator {
   // A name that has not been used for a long time is forgotten.
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
 
+  // The task that a process with this member name holds, or was the last to hold. None: there is no
+  // such member, or it has no number yet.
+  [[nodiscard]] std::optional<task_id> task_of_member(std::string const& name) const;
+
   // All tasks have joined once and have left or failed: the job is over.
   [[nodiscard]] bool done() const;
   [[nodiscard]] std::optional<job_error> const& error() const;

@@ -474,6 +474,10 @@ result<core::value_answer> server::value(std::string_view key) const {
 
 bool server::is_deserted() const { return impl_->logic().is_deserted(); }
 
+std::optional<task_id> server::task_of_member(std::string const& name) const {
+  return impl_->logic().task_of_member(name);
+}
+
 core::barrier_history server::history(std::string_view barrier) const {
   return impl_->logic().history(clock_now(), barrier);
 }

@@ -121,6 +121,7 @@ class server {
                                           std::size_t most) const;
   [[nodiscard]] result<core::value_answer> value(std::string_view key) const;
   [[nodiscard]] core::barrier_history history(std::string_view barrier) const;
+  [[nodiscard]] std::optional<task_id> task_of_member(std::string const& name) const;
 
   // No session is left but those of relays, and none of a JAX process.
   [[nodiscard]] bool is_deserted() const;

@@ -126,6 +126,8 @@ std::string ending::text() const {
                      after_grace ? " that coxswain sent after --kill-grace" : "");
 }
 
+std::string ending::predicate() const { return (was_killed ? "was " : "") + text(); }
+
 child_process::child_process(child_command const& command, supervisor::group& group)
     : group_{group} {
   auto arguments = command.arguments;

@@ -29,6 +29,8 @@ struct ending {
 
   // "killed by signal 9 (SIGKILL)", "exited with status 3". Says if we sent the signal.
   [[nodiscard]] std::string text() const;
+  // The same after a subject: "was killed by signal 9 (SIGKILL)".
+  [[nodiscard]] std::string predicate() const;
 
   friend auto operator<=>(ending const&, ending const&) = default;
 };

@@ -95,7 +95,9 @@ class local_run {
     registered_.emplace(
         described(given_.server, addresses.front(), page_ ? page_->url() : std::string{}));
     if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
-    report(fmt::format("job '{}' of {} at {}; watch it with: coxswain top", core.job,
+    bool const is_fixed = !core.elastic || core.min_tasks == core.num_tasks;
+    auto const least = is_fixed ? std::string{} : fmt::format("{} to ", core.min_tasks);
+    report(fmt::format("job '{}' of {}{} at {}; watch it with: coxswain top", core.job, least,
                        counted(core.num_tasks, "task"), fmt::join(addresses, ", ")));
     if (page_) report("status page at " + page_->url());
     if (page_ && given_.page.anyone_may_look && !logs_json_) {
@@ -260,7 +262,8 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.server = given.coordinator.server;
   given.job.spares = given.job.server.core.spares;
   given.job.server.log = lines.sink();
-  auto const jax_socket = add_jax_socket(given.job.server);
+  auto const jax_socket =
+      given.job.server.core.elastic ? nullptr : add_jax_socket(given.job.server);
   if (!given.has_relay) add_tcp_store_listener(given.job.server);
   std::optional<private_directory> relay_directory;
   if (given.has_relay) given.job.relay = "unix:" + relay_directory.emplace().path() + "/relay";
@@ -329,7 +332,14 @@ of COXSWAIN_TASK_ID. A Coxswain client from the environment, and coxswain task, 
 number of a recoverable task that fails; they get it at once, unless --max-restarts or --come-back
 keep it for the next process of the task. They end when the job does.
 
+With --min-tasks, or --elastic, the number of tasks changes between that and -n. COXSWAIN_MEMBER is
+set instead of COXSWAIN_TASK_ID: m0, m1, ... When a process dies the others go on in the next epoch,
+and a new one joins them, up to --max-restarts times each. coxswain resize N lets go those with the
+highest numbers at the next epoch, or starts others, up to -n. The job has failed when fewer than
+--min-tasks processes are left; it has finished when all that are left have.
+
 EXAMPLES
+  coxswain run -n 4 --min-tasks 2 --max-restarts 3 -- coxswain task -- sh tools/examples/elastic.sh
   coxswain run -n 8 --recoverable --spares 2 -- coxswain task -- ./train
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
@@ -368,12 +378,6 @@ void add_run(CLI::App& program, action& chosen) {
         bool const is_given = app->get_option("--linger")->count() > 0;
         // Without restarts nobody comes back.
         auto& core = given->coordinator.server.core;
-        if (core.elastic) {
-          throw program_error{exit_code::usage,
-                              "the processes of coxswain run keep their numbers: start an elastic "
-                              "job with coxswain serve, and its processes with coxswain task "
-                              "--member"};
-        }
         bool const keeps_numbers = given->job.restarts_max > 0;
         if (!keeps_numbers && app->get_option("--come-back")->count() == 0) core.come_back = 0s;
         bool const is_watched = given->coordinator.has_page() && ::isatty(STDERR_FILENO) == 1;
@@ -385,8 +389,8 @@ void add_run(CLI::App& program, action& chosen) {
   add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
   add_number(command, "--max-restarts", given->job.restarts_max, 0, 1'000'000,
-             "Start the process of a recoverable task that fails again, so many times each; it "
-             "waits 1 s before, doubled each time, up to 10 s");
+             "Start the process of a recoverable task that fails again, or one of an elastic job, "
+             "so many times each; it waits 1 s before, doubled each time, up to 10 s");
   command
       .add_option("--log-dir", given->job.log_directory,
                   "Also append the output of each process to a file in this directory: 3.log, "

@@ -2,7 +2,8 @@
 // A whole job on this machine: a coordinator on the caller's io_context, one child process for each
 // task, and one for each spare. A process of a recoverable task that has failed is started again,
 // if that was asked for. How a process ends is reported to the coordinator at once: the task has
-// finished, or the others learn the true cause of its failure. Not here: its presentation.
+// finished, or the others learn the true cause of its failure. In an elastic job the processes are
+// members without numbers; as many run as the job asks for. Not here: its presentation.
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD.
 
@@ -32,7 +33,7 @@ struct local_job_options {
   std::string relay;                 // where a relay for them listens; empty: none
 
   std::uint32_t spares{};        // further processes, which join without a number
-  std::uint32_t restarts_max{};  // of each process of a recoverable task
+  std::uint32_t restarts_max{};  // of each process of a recoverable task, or of an elastic job
   std::string log_directory;     // which also gets the output of each process; empty: none
 
   // Time from SIGTERM to SIGKILL.
@@ -66,15 +67,19 @@ class local_job {
   [[nodiscard]] server::server const& coordinator() const noexcept { return coordinator_; }
   [[nodiscard]] server::server& coordinator() noexcept { return coordinator_; }
 
-  // How the tasks ended, none for those that run or were never started.
+  // How the processes of tasks ended, none for those that run or were never started. All processes
+  // of an elastic job are listed, and no task's.
   [[nodiscard]] std::vector<std::optional<ending>> const& endings() const noexcept {
     return endings_;
   }
   // Whether the process ended only after the job's end had a cause.
-  [[nodiscard]] bool ended_with_job(std::uint32_t task) const { return ended_with_job_[task]; }
+  [[nodiscard]] bool ended_with_job(std::uint32_t process) const {
+    return ended_with_job_[process];
+  }
+  [[nodiscard]] bool is_elastic() const noexcept { return options_.server.core.elastic; }
 
-  // Why the job ended, if not by an error of the job: it was stopped, could not begin, or its tasks
-  // were deadlocked. Empty: none of these.
+  // Why the job ended, if not by an error of the job: it was stopped, could not begin, has too few
+  // processes left, or its tasks were deadlocked. Empty: none of these.
   [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
 
   // Where the errors are that processes wrote after the failure of another; empty: there are none.
@@ -85,8 +90,8 @@ class local_job {
   [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
 
   // The first process that ended badly, in the order in which we saw it. None if that was because
-  // the job was interrupted.
-  // Nor if another process has finished its task.
+  // the job was interrupted, another process has finished its task, or an elastic job has finished
+  // without it.
   [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
 
  private:
@@ -97,19 +102,29 @@ class local_job {
   void start_relay(asio::io_context& io);
   // Processes are numbered like their tasks; those of spares follow.
   [[nodiscard]] bool is_spare(std::uint32_t process) const { return process >= endings_.size(); }
-  // "3", or "spare-0".
+  // Else it joins without a number.
+  [[nodiscard]] bool numbers(std::uint32_t process) const {
+    return !is_elastic() && !is_spare(process);
+  }
+  // "3", "spare-0", or "m3" in an elastic job.
   [[nodiscard]] std::string name_of(std::uint32_t process) const;
-  [[nodiscard]] child_command command_of(std::uint32_t process, bool as_spare) const;
-  void start(std::uint32_t process, bool as_spare);
+  [[nodiscard]] child_command command_of(std::uint32_t process, bool has_number) const;
+  void start(std::uint32_t process, bool has_number);
   // If it may have another process. After a pause, which doubles each time.
   [[nodiscard]] bool start_later(std::uint32_t process);
-  void start_again(std::uint32_t process);
+  [[nodiscard]] bool may_start() const;
+  [[nodiscard]] bool start_again(std::uint32_t process);
   asio::awaitable<void> end_spares();
+  void resize();
   void check_all();
   [[nodiscard]] bool have_stopped() const;
   void report_ended(std::uint32_t task, status why);
   void has_ended(std::uint32_t process, ending how);
+  void member_has_ended(std::uint32_t process, ending how);
+  void end_hopeless(std::uint32_t process);
+  [[nodiscard]] bool is_over() const;
   void forgive_replaced();
+  void blame_member();
   [[nodiscard]] task_state state_of(std::uint32_t task) const;
   void signal_groups(int number) const;
   // They end: none is started again.
@@ -119,6 +134,7 @@ class local_job {
 
   std::string first_cause_;
   bool has_failed_join_{};  // that is the cause
+  bool have_all_left_{};    // the tasks of this epoch, some of whose commands may go on
   bool is_decided_{};       // what follows is no first cause: the job has failed or is over
   struct {
     std::string text;
@@ -146,9 +162,10 @@ class local_job {
     std::optional<asio::steady_timer> pause;  // until it is started again
   };
   std::vector<member> members_;
-  std::vector<std::optional<ending>> endings_;  // of tasks
+  std::vector<std::optional<ending>> endings_;  // of tasks, or of all members of an elastic job
   std::vector<bool> ended_with_job_;            // likewise
   std::size_t running_{};                       // or to be started again
+  std::size_t wanted_;                          // of these; an operator can change it (resize)
   std::optional<task_id> first_bad_;
   bool is_failing_{};         // the others are to end
   std::string interruption_;  // why, if the job had not failed before

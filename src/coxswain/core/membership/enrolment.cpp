@@ -400,6 +400,11 @@ std::string enrolment::member_of(task_id id) const {
   return at == members_.end() ? std::string{} : at->second.name;
 }
 
+std::optional<task_id> enrolment::task_of(std::string const& member) const {
+  auto const at = numbers_.find(member);
+  return at == numbers_.end() ? std::nullopt : std::optional{at->second};
+}
+
 std::string enrolment::host_of(task_id id, origin const& from) const {
   auto const at = members_.find(id);
   return host_in(at == members_.end() ? std::vector<std::string>{} : at->second.placement, from);

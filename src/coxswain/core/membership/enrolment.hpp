@@ -38,6 +38,8 @@ class enrolment final : public waiting_concern, public timed_concern {
   // For epochs: the name of the member and its host, as known from `from` if it does not say; and
   // the same of a process that waits.
   [[nodiscard]] std::string member_of(task_id id) const;
+  // The task that a process of this member holds, or was the last to hold; none if there is none.
+  [[nodiscard]] std::optional<task_id> task_of(std::string const& member) const;
   [[nodiscard]] std::string host_of(task_id id, origin const& from) const;
   [[nodiscard]] std::string const& name_of(std::uint64_t number) const;
   [[nodiscard]] std::string host_of(std::uint64_t number) const;
