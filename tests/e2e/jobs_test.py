@@ -270,7 +270,7 @@ class Afterwards(WithoutAddress):
 
         page = job.line("can be inspected until Ctrl-C (--linger): ", "err").rpartition(" ")[2]
 
-        self.assertRegex(job.err, r"Failed at [0-9:]+: task [01] (failed: 'sh' )?exited with status 3")
+        self.assertRegex(job.err, r"Failed at [0-9:]+: task [01] exited with status 3")
         self.assertIn("exited with status 3", fetch(page + "api/v1/state")[1])
         self.assertEqual([one["page"] for one in self.listed()], [page])
         self.assertEqual(self.coxswain("status").code, 0)
@@ -290,7 +290,7 @@ class Afterwards(WithoutAddress):
         self.addCleanup(screen.end)
         screen.is_alternate, screen.row = True, 1
 
-        screen.wait_for("task 0 failed: exited with status 4", "until Ctrl-C (--linger)")
+        screen.wait_for("task 0 exited with status 4", "until Ctrl-C (--linger)")
         screen.press("\x03")
 
         self.assertEqual(screen.wait(), 4)

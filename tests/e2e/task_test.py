@@ -144,7 +144,7 @@ class Failures(TaskTest):
 
         self.assertEqual(job.code, 7, job.output())
         for task in (0, 2):
-            self.assertIn("coxswain task: task 1 failed: ABORTED: 'sh' exited with status 7",
+            self.assertIn("coxswain task: task 1 failed: ABORTED: exited with status 7",
                           (logs / f"{task}.log").read_text())
 
     def test_a_command_that_does_not_end_when_the_job_fails_is_killed(self):

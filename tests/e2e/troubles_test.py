@@ -17,7 +17,8 @@ HEADLINES = {
     "deadlock": r"Deadlock: tasks 0-7 are blocked on each other: task 0 waits for lock 'weights' for task 1, .*",
     "slow-host": r"Slow: waits for node01 \(tasks 2-3\) 0\.\d s of each \d(\.\d)? s step",
     "killed": r"Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 11 \(SIGSEGV\)",
-    "out-of-memory": r"Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\)",
+    "out-of-memory": r"Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\) \(out of memory\? "
+                     r"on \S+: dmesg \| grep -i oom\)",
     "frozen": r"Waiting for task 3: 7 of 8 have been at barrier 'step' for \d+ s \(times out in \d:\d\d\)",
     "gathering": r"Gathering: the first epoch needs 4 processes, 2 wait \((b0, b1|b1, b0)\)",
     "coordinator-gone": r"nothing listens at .*",

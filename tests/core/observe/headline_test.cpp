@@ -83,8 +83,12 @@ rows const cases{
      "task 0 waits at barrier 'a' for task 1; blamed -> 0-1; since -> 0 ms"},
     {"a_killed_task_fails_the_job", 4,
      "at 5s; ended 3 ABORTED killed by signal 9 (SIGKILL); at 9s; "
-     "headline -> Failed at 00:00:05: task 3 was killed by signal 9 (SIGKILL); blamed -> 3; "
-     "since -> 5 s"},
+     "headline -> Failed at 00:00:05: task 3 was killed by signal 9 (SIGKILL) (out of memory? "
+     "on host3: dmesg | grep -i oom); blamed -> 3; since -> 5 s"},
+    {"coxswains_own_sigkill_is_not_that_of_the_kernel", 2,
+     "at 5s; ended 1 ABORTED killed by signal 9 (SIGKILL) that coxswain sent after --kill-grace; "
+     "headline -> Failed at 00:00:05: task 1 was killed by signal 9 (SIGKILL) that coxswain sent "
+     "after --kill-grace"},
     {"an_exit_code_fails_the_job", 2,
      "ended 1 ABORTED exited with status 3; headline ~ : task 1 exited with status 3"},
     {"a_reported_error_fails_the_job", 2,

@@ -56,11 +56,12 @@ struct run_command {
 // The job, and the signals that end it.
 class local_run {
  public:
-  local_run(asio::io_context& io, run_command const& given)
+  local_run(asio::io_context& io, run_command const& given, log const& lines)
       : signals_{io, SIGINT, SIGTERM, SIGQUIT},
         hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
         given_{given.coordinator},
         linger_{given.linger},
+        lines_{lines},
         logs_json_{given.log.format == "json"},
         keeps_recording_{given.job.server.record_bytes_max > 0},
         linger_over_{io},
@@ -144,6 +145,7 @@ class local_run {
     auto const text = job_.was_interrupted() ? fmt::format("coxswain run: interrupted by SIG{}\n",
                                                            ::sigabbrev_np(signal_.value_or(0)))
                                              : failure_text(job_, "coxswain run: ");
+    lines_.drain();  // the cause comes last
     write_error(text);
   }
 
@@ -188,6 +190,7 @@ class local_run {
   coordinator_options const& given_;
   std::optional<int> signal_;
   duration linger_;
+  log const& lines_;
   bool logs_json_;
   bool keeps_recording_;
   bool is_reported_{};
@@ -271,7 +274,7 @@ int run(run_command& given, std::vector<std::string> command) {
   asio::io_context io{1};
   std::optional<local_run> all;
   try {
-    all.emplace(io, given);
+    all.emplace(io, given, lines);
   } catch (error const& problem) {
     throw cannot_start(problem);
   }

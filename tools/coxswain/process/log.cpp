@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <semaphore>
 #include <string_view>
 #include <utility>
 
@@ -83,6 +84,10 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
 
   void end() { is_ending_ = true; }
 
+  // True once flush_ has been called since the last time.
+  bool await_flush() { return flushed_.try_acquire_for(drain_time_max); }
+  void forget_flush() { static_cast<void>(flushed_.try_acquire()); }
+
  private:
   void sink_it_(spdlog::details::log_msg const& line) override {
     spdlog::memory_buf_t bytes;
@@ -96,7 +101,10 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
       if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
     }
   }
-  void flush_() override {}
+  void flush_() override {
+    forget_flush();  // at most one
+    flushed_.release();
+  }
 
   // False: there is no reader, and we should end.
   bool wait_writable() {
@@ -111,6 +119,7 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
     return false;
   }
 
+  std::binary_semaphore flushed_{0};
   std::atomic<bool> is_ending_{};
   std::chrono::milliseconds waited_{};  // without a reader, since we are to end
 };
@@ -157,6 +166,12 @@ void log::set_level(std::string const& level) { spdlog::set_level(spdlog::level:
 log::~log() {
   output_->end();
   spdlog::shutdown();
+}
+
+void log::drain() const {
+  output_->forget_flush();
+  events_->flush();  // queued behind the lines of all loggers
+  static_cast<void>(output_->await_flush());
 }
 
 std::function<void(core::event const&)> log::sink() const {

@@ -44,6 +44,10 @@ class log {
   // From now on.
   static void set_level(std::string const& level);
 
+  // Waits until all lines so far are written, or 1 s if nobody reads: what is written to standard
+  // error then comes after them.
+  void drain() const;
+
   // For server::options::log.
   [[nodiscard]] std::function<void(core::event const&)> sink() const;
 

@@ -125,7 +125,7 @@ asio::awaitable<void> task_run::run() {
   if (how.is_good()) {
     co_await leave();
   } else if (!has_failed_) {
-    status const what{errc::aborted, fmt::format("'{}' {}", options_.command.front(), how.text())};
+    status const what{errc::aborted, how.text()};
     static_cast<void>(co_await report(what));
   }
 }

@@ -54,8 +54,10 @@ std::string step_text(duration d) {
   return d < 100ms ? in_words(d) : with_tenths(d / 100ms) + " s";
 }
 
-// "killed by signal 9" is an end of the process, and "no heartbeat for 2 s" is not.
-std::string failure_text(failure const& cause) {
+// "killed by signal 9" is an end of the process, and "no heartbeat for 2 s" is not. The kernel
+// kills with SIGKILL what takes too much memory, and says so in its log, on the host of the
+// process.
+std::string failure_text(failure const& cause, std::string_view host) {
   std::string what = shortened(cause.why.message(), message_bytes_max);
   std::replace_if(
       what.begin(), what.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -63,6 +65,11 @@ std::string failure_text(failure const& cause) {
   if (!cause.task) return what;
   std::string const who = "task " + std::to_string(cause.task->value);
   if (what.starts_with(who + " ")) return what;
+  if (what == "killed by signal 9 (SIGKILL)") {
+    what += " (out of memory? ";
+    if (!host.empty()) what += "on " + shortened(host, name_bytes_max) + ": ";
+    what += "dmesg | grep -i oom)";
+  }
   if (what.starts_with("killed by ")) return who + " was " + what;
   return who + (what.starts_with("exited with ") ? " " : " failed: ") + what;
 }
@@ -138,7 +145,8 @@ headline::maybe headline::failed() const {
   }
   std::vector<task_id> blamed;
   if (cause.task) blamed.push_back(*cause.task);
-  return found(kind::failed, "Failed" + when + ": " + failure_text(cause), at, blamed);
+  std::string const host = cause.task ? host_of(*cause.task) : std::string{};
+  return found(kind::failed, "Failed" + when + ": " + failure_text(cause, host), at, blamed);
 }
 
 headline::maybe headline::over() const {
