@@ -163,7 +163,7 @@ class Standby(WithStandby):
         leader, standby = self.pair("--http", "0", "--token-file", tokens)
         address = f"127.0.0.1:{self.ports['a']}"
         http = f"http://{json.loads(standby.line('standby'))['http']}"
-        ready = (rf"standby: follows term 1, leader is {address}, lag 0 entries / 0 \w+; hot")
+        ready = (rf"standby: follows term 1, leader is {address}, up to date\n")
         deadline = time.monotonic() + LIMIT
         while not re.search(ready, fetch(f"{http}/readyz")[1]) and time.monotonic() < deadline:
             time.sleep(0.1)

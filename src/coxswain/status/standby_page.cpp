@@ -52,12 +52,13 @@ std::string who_leads(server::standby_view const& of) {
 std::string lag_of(server::standby_view const& of) {
   auto const age = core::in_words(of.lag);
   if (!of.lag_entries) return "etcd has not answered for " + age;
+  if (*of.lag_entries == 0) return "up to date";
   return "lag " + std::to_string(*of.lag_entries) + " entries / " + age;
 }
 
 std::string readiness(server::standby_view const& of) {
   return "standby: " + who_leads(of) + ", " + lag_of(of) +
-         (of.obstacle.empty() ? "; hot\n" : "; not hot: " + of.obstacle + "\n");
+         (of.obstacle.empty() ? "\n" : "; cannot take over yet: " + of.obstacle + "\n");
 }
 
 std::string statement(server::standby_view const& of) {

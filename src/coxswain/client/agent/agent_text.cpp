@@ -44,7 +44,7 @@ std::string text_of(duration time) {
   using seconds = std::chrono::duration<double>;
   double const count = std::chrono::duration_cast<seconds>(time).count();
   char text[32];
-  if (std::abs(count) < 1) {
+  if (std::abs(count) < 0.9995) {  // not "1000 ms"
     std::snprintf(text, sizeof text, "%.0f ms", count * 1000);
   } else {
     std::snprintf(text, sizeof text, "%.10g s", std::round(count * 10) / 10);

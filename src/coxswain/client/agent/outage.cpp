@@ -32,6 +32,7 @@ std::string outage::report(time_point now, std::string const& place, std::string
                            time_point end) {
   std::string text = "coordinator at " + place + " unreachable for " + text_of(length(now)) + " (" +
                      tries_text() + "): " + obstacle;
+  if (text.ends_with('.')) text.pop_back();
   if (end != time_point::max()) text += "; giving up in " + text_of(end - now);
   report_at_ = deadline_after(now, report_every_);
   report_every_ = std::min(2 * report_every_, report_every_max);

@@ -16,7 +16,7 @@ struct standby_view {
   std::uint64_t term{};                      // of the last leader
   std::optional<std::uint64_t> lag_entries;  // in etcd and not here; none: etcd does not answer
   duration lag{};                            // since it last had all entries
-  std::string obstacle;                      // to take over from inputs; empty: it is hot
+  std::string obstacle;                      // to taking over; empty: there is none
 };
 
 }  // namespace coxswain::server
