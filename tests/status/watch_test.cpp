@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -208,6 +209,33 @@ BOOST_AUTO_TEST_CASE(the_page_can_be_destroyed_before_its_watchers) {
   b.next();
   h.shown.reset();
   b.peer().expect_end();
+}
+
+BOOST_AUTO_TEST_CASE(watchers_get_the_end_of_the_job_before_that_of_the_page) {
+  quick_harness h;
+  h.page_options.live_period = 1h;
+  h.page_options.picture_age_max = 1h;
+  browser b{h};
+  b.next();
+
+  h.made->stop("all processes have ended");
+  bool has_finished{};
+  asio::co_spawn(h.io, h.shown->finish(), [&](std::exception_ptr) { has_finished = true; });
+  h.until([&] { return has_finished; });
+  h.shown.reset();
+
+  BOOST_TEST(has(b.next().payload, "Stopped: all processes have ended"));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_waited_for_if_nobody_watches) {
+  quick_harness h;
+  h.open();
+  bool has_finished{};
+  asio::co_spawn(h.io, h.shown->finish(), [&](std::exception_ptr) { has_finished = true; });
+
+  h.io.poll();
+
+  BOOST_TEST(has_finished);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -40,6 +40,10 @@ void live_connection::wake() noexcept {
   }
 }
 
+bool live_connection::is_current() const {
+  return has_ended_ || (!is_writing_ && context_.feed.is_current(at_));
+}
+
 asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> self,
                                              request const& asked) {
   bool const is_welcome = co_await self->accept(asked);
@@ -90,9 +94,11 @@ asio::awaitable<void> live_connection::send_updates() {
 asio::awaitable<void> live_connection::write(text_ptr text) {
   boost::system::error_code problem;
   limit_.set(context_.given.answer_timeout);
+  is_writing_ = true;
   co_await socket_.async_write(asio::buffer(*text),
                                asio::redirect_error(asio::use_awaitable, problem));
   limit_.lift();
+  is_writing_ = false;
   if (problem) close();
 }
 

@@ -31,6 +31,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
 
  private:
   void wake() noexcept override;
+  [[nodiscard]] bool is_current() const override;
   asio::awaitable<bool> accept(request const& asked);
   asio::awaitable<void> send_updates();
   asio::awaitable<void> write(text_ptr text);
@@ -43,6 +44,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
   time_limit limit_;
   asio::steady_timer updated_;
   live_feed::place at_;
+  bool is_writing_{};
   bool has_ended_{};
   bool has_spoken_{};
 };

@@ -100,7 +100,7 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
 }
 
 text_ptr live_feed::next(place& at) {
-  if (at.change == change_ && at.event >= last_event_) return nullptr;
+  if (is_current(at)) return nullptr;
   if (!last_made_ || last_made_->from != at) {
     last_made_ = at.change < whole_since_ ? whole(at) : update(at);
   }

@@ -56,6 +56,11 @@ class live_feed {
   // first look.
   [[nodiscard]] text_ptr next(place& at);
 
+  // There is none.
+  [[nodiscard]] bool is_current(place const& at) const {
+    return at.change == change_ && at.event >= last_event_;
+  }
+
  private:
   struct message {
     place from;

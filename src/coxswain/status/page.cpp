@@ -5,6 +5,7 @@
 #include "coxswain/status/page_context.hpp"
 #include "coxswain/status/page_listener.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <exception>
@@ -19,6 +20,10 @@ namespace {
 
 // How long the listener rests when there are no descriptors left.
 constexpr duration rest = 100ms;
+
+// How long watchers may take to get the last picture of the job, and how often it is checked.
+constexpr duration finish_max = 1s;
+constexpr duration finish_period = 10ms;
 
 }  // namespace
 
@@ -38,6 +43,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   }
 
   static asio::awaitable<void> accept(std::shared_ptr<impl> self);
+  static asio::awaitable<void> finish(std::shared_ptr<impl> self);
   void reload_certificates();
   void close() noexcept;
   void replace_credentials(std::vector<core::credential> by) {
@@ -168,6 +174,21 @@ asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {
   }
 }
 
+asio::awaitable<void> page::impl::finish(std::shared_ptr<impl> self) {
+  if (self->watchers_.empty()) co_return;
+  self->context_.picture.forget();
+  self->look();
+  auto const end = std::chrono::steady_clock::now() + finish_max;
+  auto const is_current = [](watcher const* one) { return one->is_current(); };
+  asio::steady_timer pause{self->acceptor_.get_executor()};
+  boost::system::error_code ignored;
+  while (!std::all_of(self->watchers_.begin(), self->watchers_.end(), is_current) &&
+         std::chrono::steady_clock::now() < end) {
+    pause.expires_after(finish_period);
+    co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+}
+
 void page::impl::close() noexcept {
   boost::system::error_code ignored;
   context_.is_closed = true;
@@ -190,6 +211,8 @@ page::page(asio::io_context& io, std::unique_ptr<job_source> job, options const&
 }
 
 page::~page() { impl_->close(); }
+
+asio::awaitable<void> page::finish() { return impl::finish(impl_); }
 
 void page::reload_certificates() { impl_->reload_certificates(); }
 

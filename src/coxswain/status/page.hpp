@@ -35,6 +35,9 @@ class page {
   page(page const&) = delete;
   page& operator=(page const&) = delete;
 
+  // Before the end: returns when all watchers have the job as it is now, or after 1 s.
+  asio::awaitable<void> finish();
+
   // Reads the files of `options::tls` again; see server::reload_certificates.
   void reload_certificates();
 

@@ -66,6 +66,8 @@ struct page_context {
 class watcher {
  public:
   virtual void wake() noexcept = 0;
+  // It has been sent the feed's last update.
+  [[nodiscard]] virtual bool is_current() const = 0;
 
  protected:
   ~watcher() = default;

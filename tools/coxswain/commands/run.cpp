@@ -83,7 +83,8 @@ class local_run {
     if (has_failed && linger_ > duration{}) co_await stay();
     hangup_.clear();
     signals_.clear();  // restores the default actions
-    co_await job_.stop("all processes have ended");
+    co_await job_.stop(last_words(job_.coordinator().state(), "all processes have ended"));
+    if (page_) co_await page_->finish();
     if (!is_reported_) report_outcome();
   }
 

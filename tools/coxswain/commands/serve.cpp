@@ -79,6 +79,7 @@ class service {
   void reload();
   void await_failure();
   asio::awaitable<void> await_end_of_job();
+  asio::awaitable<void> serve();
   void end_of_job(std::string const& why);
 
   asio::io_context& io_;
@@ -143,7 +144,7 @@ int service::run() {
     if (problem) std::rethrow_exception(problem);
   };
   if (given_.exit_when_done) asio::co_spawn(io_, await_end_of_job(), pass_on);
-  asio::co_spawn(io_, coordinator_.run(), [this](std::exception_ptr problem) {
+  asio::co_spawn(io_, serve(), [this](std::exception_ptr problem) {
     io_.stop();
     if (problem) std::rethrow_exception(problem);
   });
@@ -155,6 +156,11 @@ int service::run() {
   }
   spdlog::info("ended");
   return static_cast<int>(code_);
+}
+
+asio::awaitable<void> service::serve() {
+  co_await coordinator_.run();
+  if (page_) co_await page_->finish();
 }
 
 std::string quoted_for_shell(std::string_view text) {
@@ -232,7 +238,7 @@ void service::end_by(int signal) {
       signal);
   auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
   manager_.stopping(why);
-  coordinator_.stop(why);
+  coordinator_.stop(last_words(coordinator_.state(), why));
 }
 
 void service::suspend() {
@@ -292,7 +298,7 @@ void service::end_of_job(std::string const& why) {
   if (coordinator_.error()) code_ = exit_code::failed;
   spdlog::info("{}: ending (--exit-when-done)", why);
   manager_.stopping(why);
-  coordinator_.stop(why);
+  coordinator_.stop(last_words(coordinator_.state(), why));
 }
 
 // The launcher's number, unless the command line has one.

@@ -5,6 +5,7 @@
 #include "process/machine.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
+#include "text/job_words.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/endpoint.hpp"
@@ -51,7 +52,8 @@ void task_host::end(bool is_good) {
   if (has_journal_ && !is_good && !coordinator_.error()) {
     static_cast<void>(coordinator_.suspend("the coordinator's process is about to be restarted"));
   } else {
-    coordinator_.stop("the task whose process is the coordinator's has ended");
+    coordinator_.stop(
+        last_words(coordinator_.state(), "the task whose process is the coordinator's has ended"));
   }
   run_until(has_ended_);
   if (problem_) std::rethrow_exception(problem_);

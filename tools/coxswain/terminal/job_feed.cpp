@@ -1,5 +1,7 @@
 #include "terminal/job_feed.hpp"
 
+#include "text/job_words.hpp"
+
 #include "coxswain/base/error.hpp"
 
 #include <algorithm>
@@ -90,6 +92,10 @@ void job_feed::happened(client_event const& what) {
     lost_at_.reset();
     changed_();
   } else {
+    // It may have ended before it could be asked how the job is.
+    if (what.what == client_event::kind::goodbye) {
+      view_.job.state = ended_state(std::move(view_.job.state), what.why.message());
+    }
     unreachable(what.why.text());
   }
 }

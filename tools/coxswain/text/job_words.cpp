@@ -48,6 +48,22 @@ std::string headline_line(core::job_state const& state) {
   return state.headline.empty() ? std::string{} : harmless_line(state.headline) + "\n";
 }
 
+std::string last_words(core::job_state const& state, std::string otherwise) {
+  return state.what == core::job_state::kind::failed ? state.headline : otherwise;
+}
+
+core::job_state ended_state(core::job_state last, std::string_view goodbye) {
+  using kind = core::job_state::kind;
+  constexpr std::string_view before = "the coordinator is stopping: ";
+  auto const at = goodbye.find(before);
+  bool const is_known = last.what == kind::failed || last.what == kind::over;
+  if (is_known || at == goodbye.npos) return last;
+  std::string const reason{goodbye.substr(at + before.size())};
+  if (reason.starts_with("Failed")) return {kind::failed, reason, {}, {}, 0};
+  return {
+      kind::stopped, (reason.starts_with("by ") ? "Stopped " : "Stopped: ") + reason, {}, {}, 0};
+}
+
 std::string who(std::optional<task_id> task) {
   return task ? fmt::format("task {}", task->value) : std::string{"the job"};
 }

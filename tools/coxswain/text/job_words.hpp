@@ -25,6 +25,13 @@ namespace coxswain::tools {
 // The sentence that says how the job is, as a line; empty: its coordinator is too old to say it.
 [[nodiscard]] std::string headline_line(core::job_state const& state);
 
+// The reason with which the coordinator of the job stops: how it has failed, or else the given one.
+// It is the last that viewers hear, who may not have asked since.
+[[nodiscard]] std::string last_words(core::job_state const& state, std::string otherwise);
+
+// The state of a job whose coordinator has stopped, saying this goodbye, by the last one known.
+[[nodiscard]] core::job_state ended_state(core::job_state last, std::string_view goodbye);
+
 // "task 7", "the job".
 [[nodiscard]] std::string who(std::optional<task_id> task);
 
