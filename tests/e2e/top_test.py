@@ -27,12 +27,23 @@ class Top(EndToEnd):
 
         os.kill(int(status["tasks"][2]["process"].split(":")[1]), signal.SIGKILL)
 
-        screen.wait_for(": task 2 was killed by signal 9 (SIGKILL)", "NO ANSWER")
+        screen.wait_for(": task 2 was killed by signal 9 (SIGKILL)", "No answer since")
         run.wait()
         self.assertEqual((screen.is_alternate, screen.has_echo), (True, False))
         screen.press("q")
         self.assertEqual(screen.wait(), 0)
         self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))
+
+    def test_the_end_of_a_job_is_shown_however_seldom_top_asks(self):
+        coordinator = self.serve(1)
+        screen = self.top("--interval", "1h")
+        screen.wait_for("1 never connected")
+
+        self.stop(coordinator)
+
+        screen.wait_for("No answer since", "Stopped: the coordinator was ended by SIGTERM")
+        screen.press("q")
+        self.assertEqual(screen.wait(), 0)
 
     def test_a_missing_task_is_named_on_a_small_screen_too(self):
         self.serve(3, "--no-join-barrier")
@@ -55,10 +66,10 @@ class Top(EndToEnd):
         screen.wait_for("1 never connected")
 
         first.end()
-        screen.wait_for("NO ANSWER for")
+        screen.wait_for("No answer since")
         second = self.serve(2, "--listen", first.addresses[0])
 
-        screen.wait_for("2 tasks: 2 never connected", without=("NO ANSWER",))
+        screen.wait_for("2 tasks: 2 never connected", without=("No answer since",))
         screen.signal(signal.SIGTERM)
         self.assertEqual(screen.wait(), 128 + signal.SIGTERM)
         self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))

@@ -4,6 +4,8 @@
 
 #include "coxswain/base/error.hpp"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -38,6 +40,31 @@ asio::awaitable<void> read_events(client& c, job_view& into,
   auto const more =
       into.events.size() - std::min<std::size_t>(into.events.size(), events_shown_max);
   into.events.erase(into.events.begin(), into.events.begin() + static_cast<std::ptrdiff_t>(more));
+}
+
+void grow(std::optional<duration>& age, duration by) {
+  if (age) *age += by;
+}
+
+// So much later, if nothing has changed.
+void grow_older(job_view& view, duration by) {
+  view.job.uptime += by;
+  if (view.job.elastic) view.job.elastic->age += by;
+  for (auto& t : view.job.tasks) {
+    grow(t.last_heard, by);
+    if (t.progress) t.progress->age += by;
+  }
+  for (auto& w : view.why.waits) {
+    w.age += by;
+    if (w.remaining) *w.remaining = std::max(*w.remaining - by, duration{});
+    if (!w.missing) continue;
+    for (auto& m : w.missing->known) grow(m.last_heard, by);
+  }
+}
+
+std::string time_of_day() {
+  auto const now = std::chrono::system_clock::now();
+  return fmt::format("{:%H:%M:%S}", fmt::localtime(std::chrono::system_clock::to_time_t(now)));
 }
 
 // The loss of the coordinator also completes failure().
@@ -75,7 +102,9 @@ void job_feed::stop() {
 }
 
 job_view const& job_feed::view(time_point now) {
-  if (view_.lost && lost_at_) view_.lost->length = std::max(now - *lost_at_, duration{});
+  if (!view_.lost && now > aged_through_) {
+    grow_older(view_, now - std::exchange(aged_through_, now));
+  }
   return view_;
 }
 
@@ -89,7 +118,6 @@ void job_feed::happened(client_event const& what) {
   if (is_stopping_ || what.what == client_event::kind::waiting) return;
   if (what.what == client_event::kind::reconnected) {
     view_.lost.reset();
-    lost_at_.reset();
     changed_();
   } else {
     // It may have ended before it could be asked how the job is.
@@ -101,8 +129,8 @@ void job_feed::happened(client_event const& what) {
 }
 
 void job_feed::unreachable(std::string why) {
-  if (!lost_at_) lost_at_ = std::chrono::steady_clock::now();
-  view_.lost = job_view::silence{std::move(why), duration{}};
+  auto since = view_.lost ? view_.lost->since : time_of_day();
+  view_.lost = job_view::silence{std::move(why), std::move(since)};
   changed_();
 }
 
@@ -113,8 +141,8 @@ asio::awaitable<void> job_feed::follow() {
   try {
     while (!is_stopping_) {
       co_await refresh(client_, view_, events_through_);
+      aged_through_ = std::chrono::steady_clock::now();
       view_.lost.reset();
-      lost_at_.reset();
       changed_();
       co_await rest(std::max(interval_, least_interval(view_.job.tasks.size())));
     }

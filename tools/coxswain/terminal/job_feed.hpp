@@ -32,7 +32,7 @@ class job_feed {
   // Ends the session; run() returns soon.
   void stop();
 
-  // `now` is used for the time without an answer.
+  // With its ages as of `now`, as long as the coordinator answers.
   [[nodiscard]] job_view const& view(time_point now);
 
  private:
@@ -53,7 +53,7 @@ class job_feed {
   bool has_update_{};  // poll now instead of waiting
   job_view view_;
   std::optional<std::uint64_t> events_through_;
-  std::optional<time_point> lost_at_;
+  time_point aged_through_{};
 };
 
 }  // namespace coxswain::tools

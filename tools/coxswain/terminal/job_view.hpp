@@ -16,10 +16,10 @@ struct job_view {
   core::why_answer why;
   std::vector<core::events_answer::entry> events;  // the last ones, oldest first
 
-  // The coordinator does not answer: why, and for how long. The state is from before.
+  // The coordinator does not answer: why, and since when, "23:10:12". The state is from before.
   struct silence {
     std::string why;
-    duration length{};
+    std::string since;
   };
   std::optional<silence> lost;
 };

@@ -7,6 +7,7 @@
 #include "text/task_ranges.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/observe/pace.hpp"
 
 #include <fmt/format.h>
 
@@ -83,18 +84,74 @@ style style_of(core::job_state::kind what) {
   }
 }
 
-// Whether the coordinator answers, how the job is, and what has failed after its failure.
+// By the coordinator's clock; none: it is not known.
+std::optional<wall_time> time_of(job_view const& view) {
+  if (view.events.empty()) return std::nullopt;
+  auto const& newest = view.events.back();
+  return newest.time.plus(view.job.uptime - newest.at);
+}
+
+// "12 steps per minute"; empty: none are made, or the headline says it.
+std::string pace_text(core::snapshot const& job) {
+  auto const pace = core::pace_of(job.rounds, job.uptime);
+  bool const is_said = job.state.headline.find(" per minute") != std::string::npos;
+  if (!pace || is_said) return {};
+  auto const per_minute =
+      static_cast<double>(duration{1min}.count()) / static_cast<double>(pace->step.count());
+  return fmt::format("   {:.{}f} steps per minute", per_minute, per_minute < 10 ? 1 : 0);
+}
+
+// How long ago it was, and what followed from it; then what did not.
+lines failure(job_view const& view) {
+  auto const& job = view.job;
+  auto const& error = *job.error;
+  lines all;
+  std::vector<task_id> ended;
+  for (auto const& t : job.tasks) {
+    if (t.ended_with_job) ended.push_back(t.id);
+  }
+  std::string after;
+  auto const now = time_of(view);
+  if (now && job.state.since) {
+    duration const age = std::chrono::milliseconds{now->unix_ms - job.state.since->unix_ms};
+    after = text_of(std::max(age, duration{})) + " ago";
+  }
+  if (!ended.empty()) {
+    after += fmt::format("{}{} ended with the job: {}", after.empty() ? "" : "; ",
+                         counted(ended.size(), "task"), ranges_of(ended));
+  }
+  if (!after.empty()) all.emplace_back("  " + after, style::dim);
+  constexpr std::size_t later_shown = 3;
+  std::size_t shown{};
+  for (auto const& f : error.later) {
+    bool const is_consequence = f.task && std::binary_search(ended.begin(), ended.end(), *f.task);
+    if (is_consequence || shown == later_shown) continue;
+    ++shown;
+    all.emplace_back(fmt::format("  then {}: {}", who(f.task), f.why.text()), style::bad);
+  }
+  if (error.later_count > shown + ended.size()) {
+    auto const more = error.later_count - shown - ended.size();
+    all.emplace_back(fmt::format("  and {} more", more), style::bad);
+  }
+  return all;
+}
+
+// Whether the coordinator answers, how the job is, and since when it has failed.
 section headline(job_view const& view, std::size_t columns) {
   auto const& job = view.job;
   constexpr std::size_t lines_of_sentence = 20;
   lines all;
   if (view.lost) {
-    auto const text = fmt::format("NO ANSWER for {}, what follows is from before; tries again. {}",
-                                  text_of(view.lost->length), view.lost->why);
-    add_wrapped(all, text, columns, 2, style::alarm);
+    add_wrapped(all, "No answer since " + view.lost->since + "; last known state:", columns, 2,
+                style::alarm);
+    add_wrapped(all, view.lost->why, columns, 2, style::dim, "  ");
   }
   if (!job.state.headline.empty()) {
     add_wrapped(all, job.state.headline, columns, lines_of_sentence, style_of(job.state.what));
+  }
+  if (job.error) {
+    auto more = failure(view);
+    std::move(more.begin(), more.end(), std::back_inserter(all));
   }
   styled_line first{fmt::format("job '{}'", job.job), style::bold};
   first.add(fmt::format(" at {}   up {}   coordinator {}   {}", view.address, text_of(job.uptime),
@@ -105,18 +162,9 @@ section headline(job_view const& view, std::size_t columns) {
   auto const spares =
       job.spares_waiting == 0 ? std::string{} : "   " + counted(job.spares_waiting, "spare");
   all.emplace_back(fmt::format("{}: {}{}   {} of {} memory   {}", counted(job.tasks.size(), "task"),
-                               tally(job.tasks), epoch + spares, size_text(job.memory_bytes),
-                               size_text(job.memory_bytes_max), counted(job.keys, "key")));
-  if (!job.error) return {std::move(all), 1};
-  auto const& error = *job.error;
-  constexpr std::size_t later_shown = 3;
-  for (std::size_t i = 0; i < std::min(error.later.size(), later_shown); ++i) {
-    auto const& f = error.later[i];
-    all.emplace_back(fmt::format("  then {}: {}", who(f.task), f.why.text()), style::bad);
-  }
-  if (error.later_count > later_shown) {
-    all.emplace_back(fmt::format("  and {} more", error.later_count - later_shown), style::bad);
-  }
+                               tally(job.tasks), pace_text(job) + epoch + spares,
+                               size_text(job.memory_bytes), size_text(job.memory_bytes_max),
+                               counted(job.keys, "key")));
   return {std::move(all), 1};
 }
 
@@ -244,8 +292,7 @@ section stragglers(core::snapshot const& job) {
 // The last ones; as many as there is room for.
 section events(job_view const& view, std::size_t lines_max) {
   if (view.events.empty()) return {};
-  auto const& newest = view.events.back();
-  auto const now = newest.time.plus(view.job.uptime - newest.at);
+  auto const now = *time_of(view);
   lines all{title("EVENTS")};
   auto const count = std::min(view.events.size(), lines_max - std::min<std::size_t>(lines_max, 1));
   for (auto e = view.events.end() - static_cast<std::ptrdiff_t>(count); e != view.events.end();

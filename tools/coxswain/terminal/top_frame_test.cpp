@@ -96,9 +96,9 @@ BOOST_AUTO_TEST_SUITE(top_frames)
 BOOST_AUTO_TEST_CASE(everything_stands_on_a_usual_screen) {
   BOOST_TEST(shown(failed_job(), {80, 24}) ==
              R"(Failed at 03:12:07: task 137 was killed by signal 9 (SIGKILL)
+  then task 12: UNAVAILABLE: no sign of life
 job 'train' at host:8476   up 5.00 min   coordinator 0.1.0   200 sessions
 200 tasks: 199 connected, 1 failed (1 suspect)   2.00 KiB of 1.00 GiB memory  ..
-  then task 12: UNAVAILABLE: no sign of life
 MISSING  2 waits
   deadlock: task 3 is blocked
   barrier 'step' round 7  198/200  waits 12.0 s, times out in 4.80 min: tasks ..
@@ -126,9 +126,9 @@ BOOST_AUTO_TEST_CASE(on_a_small_screen_the_cause_and_the_missing_stay) {
   BOOST_TEST(shown(failed_job(), {60, 9}) ==
              R"(Failed at 03:12:07: task 137 was killed by signal 9
 (SIGKILL)
+  then task 12: UNAVAILABLE: no sign of life
 job 'train' at host:8476   up 5.00 min   coordinator 0.1.0..
 200 tasks: 199 connected, 1 failed (1 suspect)   2.00 KiB ..
-  then task 12: UNAVAILABLE: no sign of life
 MISSING  2 waits
   deadlock: task 3 is blocked
   barrier 'step' round 7  198/200  waits 12.0 s, times out..
@@ -174,6 +174,35 @@ BOOST_AUTO_TEST_CASE(the_headline_is_never_cut) {
       text.find("Waiting for task 5:\n199 of 200 have been\nat barrier 'step'\nfor 14 s\n") == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_failure_has_its_age_and_its_consequences_are_counted) {
+  auto view = failed_job();
+  view.job.state.since = wall_time{}.plus(18s);  // the last event was at 30 s
+  view.job.uptime = 42s;
+  for (auto const task : {0U, 1U, 12U}) view.job.tasks[task].ended_with_job = true;
+  view.job.error->later_count = 4;
+
+  BOOST_TEST(shown(view, {80, 24}).find(R"((SIGKILL)
+  24.0 s ago; 3 tasks ended with the job: 0-1,12
+  and 1 more
+job)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_pace_is_shown_unless_the_headline_has_it) {
+  auto view = job_of(2);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    core::snapshot::finished_round r;
+    r.number = i;
+    r.name = "step";
+    r.at = 280s + i * 4s;
+    view.job.rounds.push_back(r);
+  }
+
+  BOOST_TEST(shown(view, {80, 24}).find("connected   15 steps per minute   2.00") !=
+             std::string::npos);
+  view.job.state.headline = "Running (15 steps per minute)";
+  BOOST_TEST(shown(view, {80, 24}).find("connected   2.00") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_leader_of_a_job_with_standbys_is_named) {
   auto view = job_of(1);
   view.job.leader = {"host:8476", 3, 0, 0, {}};
@@ -186,12 +215,15 @@ BOOST_AUTO_TEST_CASE(the_leader_of_a_job_with_standbys_is_named) {
 
 BOOST_AUTO_TEST_CASE(who_does_not_answer_is_shown_above_all) {
   auto view = job_of(2);
-  view.lost = {"UNAVAILABLE: connection refused", 12s};
+  view.job.state.headline = "Running";
+  view.lost = {"UNAVAILABLE: connection refused", "23:10:12"};
 
   auto const text = shown(view, {80, 6});
 
-  BOOST_TEST(text.find("NO ANSWER for 12.0 s, what follows is from before; tries again.") == 0);
-  BOOST_TEST(text.find("connection refused") != text.npos);
+  BOOST_TEST(text.find(R"(No answer since 23:10:12; last known state:
+  UNAVAILABLE: connection refused
+Running
+)") == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_straggler_may_be_a_task_that_is_no_longer_there) {
