@@ -142,8 +142,10 @@ for (const colorScheme of ['light', 'dark']) {
       await page.locator('#address', {hasText: scene}).waitFor();
       assert.deepEqual(await faults(page), [], scene);
     }
-    await page.locator('#grid').focus();
-    await page.keyboard.press('End');
+    const error = {code: 'INTERNAL', message: 'a traceback '.repeat(200)};
+    await feed.control({send: update({tasks: [task(15, {state: 'failed', error})]})});
+    await page.locator('#search').fill('15');
+    await page.locator('#details .error').waitFor();
     await page.locator('#menu-button').click();
     assert.deepEqual(await faults(page), [], 'with the card and the menu');
     await page.locator('#stop').click();
