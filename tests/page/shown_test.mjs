@@ -187,6 +187,12 @@ test('the banner says what to type next', async () => {
     await page.locator('#verdict-command', {hasText: command}).waitFor();
     assert.equal(await text(page, '#verdict-command'), command);
   }
+
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('#verdict-copy').click();
+  await page.locator('#notice', {hasText: 'The command was copied.'}).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'coxswain jobs');
+  await page.context().clearPermissions();
 });
 
 test('a long sentence is wrapped, and not cut', async () => {

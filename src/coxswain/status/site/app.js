@@ -45,8 +45,12 @@ class Page {
     byId('rounds-name').addEventListener('change', () => this.showCharts());
     byId('verdict-show').addEventListener('click', ({target}) => this.showMissing(target.barrier));
     byId('verdict-copy').addEventListener('click', async () => {
-      await navigator.clipboard.writeText(byId('verdict-command').textContent);
-      notify('The command was copied.');
+      const copied = navigator.clipboard.writeText(byId('verdict-command').textContent);
+      const isCopied = await copied.then(
+        () => true,
+        () => false,
+      );
+      notify(isCopied ? 'The command was copied.' : 'The browser does not allow it.');
     });
     byId('waits').addEventListener('click', ({target}) => {
       if (target.matches('.show')) this.showMissing(target.barrier);
