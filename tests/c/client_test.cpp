@@ -95,6 +95,19 @@ BOOST_AUTO_TEST_CASE(a_member_of_an_elastic_job_asks_for_epochs) {
   small.wait_done();
 }
 
+BOOST_AUTO_TEST_CASE(a_job_is_drained_and_stopped) {
+  auto const c = joined(0);
+  auto const late = connected(options(1));
+
+  BOOST_TEST(outcome_text(coxswain_drain_job(c.get(), c_string("upgrade"))) == "OK");
+  auto const refused = outcome_text(coxswain_join(late.get(), long_enough, nullptr));
+  BOOST_TEST(refused.find("draining since") != refused.npos);
+  BOOST_TEST(refused.find(": upgrade") != refused.npos);
+
+  BOOST_TEST(outcome_text(coxswain_stop_job(c.get(), c_string(""))) == "OK");
+  BOOST_TEST(code(coxswain_reset(late.get())) == COXSWAIN_UNAVAILABLE);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_without_a_number_gets_one) {
   auto how = options();
   how.any = true;

@@ -196,9 +196,10 @@ std::vector<row> const rows{
 
 // Those of other tests, and the parts of others: a monitor watches tasks, a sync point is frozen.
 std::set<std::string_view> const elsewhere{
-    "join",   "leave",       "report_error", "put",        "get",          "try_get",      "remove",
-    "alive",  "take",        "lock",         "try_lock",   "unlock",       "update_lease", "resize",
-    "frozen", "remove_tree", "watch_tasks",  "next_epoch", "epoch_members"};
+    "join",        "leave",       "report_error", "put",           "get",
+    "try_get",     "remove",      "alive",        "take",          "lock",
+    "try_lock",    "unlock",      "update_lease", "resize",        "frozen",
+    "remove_tree", "watch_tasks", "next_epoch",   "epoch_members", "end_job"};
 
 // The C API has none.
 std::set<std::string_view> const missing{"inspect", "watch_events", "exchange_topology", "grant"};

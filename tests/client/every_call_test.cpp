@@ -296,6 +296,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(tasks_fail_return_and_leave, Calls, both_clients) 
   BOOST_TEST(!j.coordinator.ask(&server::server::error).has_value());
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_job_is_drained_and_stopped, Calls, both_clients) {
+  joined<Calls> j;
+  auto late = j.calls.connect(j.options(0));
+  j.of([&] { return j.b.drain_job("upgrade"); });
+  BOOST_TEST(j.code([&] { return late.join(); }) == errc::failed_precondition);
+  BOOST_TEST(j.of([&] { return late.inspect(); }).state.headline.find("by ") != std::string::npos);
+  BOOST_TEST(j.of([&] { return j.a.put("k", "v"); }) == 1u);
+
+  j.of([&] { return late.stop_job("now"); });
+  BOOST_CHECK_EXCEPTION(j.of([&] { return j.a.put("k", "v"); }), error, [](error const& e) {
+    return e.code() == errc::unavailable &&
+           std::string_view{e.what()}.find("the job was stopped: by ") != std::string_view::npos;
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

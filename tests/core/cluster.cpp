@@ -60,7 +60,7 @@ cluster::cluster(std::uint32_t tasks, core::config options, bool joined) {
 // The stop answers every waiting request; afterwards no state of any client is left.
 cluster::~cluster() {
   if (std::uncaught_exceptions() > 0) return;
-  bool const expects_answers = !std::exchange(stopped_, true);
+  bool const expects_answers = !std::exchange(stopped_, true) && !logic_->is_stopping();
   std::vector<std::size_t> listening;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     if (clients_[i]->connection != connection_id{} && !clients_[i]->deaf) listening.push_back(i);

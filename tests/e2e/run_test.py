@@ -201,8 +201,16 @@ class Causes(WithJobs):
 
         self.assertNotEqual(job.wait(), 0, job.output())
         others, cause = self.last_lines(job)[-2:]
-        self.assertRegex(others, r"^tasks 0-1 ended with the job: exited with status \d+$")
-        self.assertRegex(cause, r"^the job was stopped by 127\.0\.0\.1, over HTTP$")
+        self.assertRegex(others, r"^tasks? .* ended with the job: (exited with status|killed by signal)")
+        self.assertEqual(cause, "the job was stopped: by 127.0.0.1, over HTTP")
+
+    def test_a_stop_ends_processes_that_hang(self):
+        job = self.job(2, "sh", "-c", "exec tail -f /dev/null", options=("--kill-grace", "1s"))
+        self.succeed(job, "stop", "wrong", "learning rate")
+
+        self.assertNotEqual(job.wait(), 0, job.output())
+        self.assertRegex(self.last_lines(job)[-1], r"^the job was stopped: by \S+@\S+ \(process \d+, coxswain stop\): "
+                                                   "wrong learning rate$")
 
     def test_a_deadlock(self):
         job, given = self.run_script(2, "coxswain barrier only-$COXSWAIN_TASK_ID --timeout 2s")

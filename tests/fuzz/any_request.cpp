@@ -95,6 +95,12 @@ barrier_args any_barrier(maker& m) {
   return args;
 }
 
+// Mostly neither: after a stop nothing is left to do, and after a drain little.
+end_job_args any_end_job(maker& m) {
+  auto const how = m.one_in(40) ? job_end::stop : m.one_in(10) ? job_end::drain : job_end::unknown;
+  return {how, m.one_in(2) ? m.odd_name() : std::string{}};
+}
+
 cancel_barrier_args any_cancel_barrier(maker& m) {
   cancel_barrier_args args{.name = m.name()};
   if (m.one_in(2)) args.round = round_number{m.upto(5)};
@@ -260,6 +266,7 @@ constexpr std::tuple calm{
           }},
     often{1, [](maker& m) { return epoch_members_args{task_id{m.upto(5)}}; }},
     often{1, [](maker& m) { return resize_args{static_cast<std::uint32_t>(m.upto(5))}; }},
+    often{1, &any_end_job},
     often{2, &any_query},
     often{1,
           [](maker& m) {

@@ -288,6 +288,19 @@ class EveryCall(PythonTest):
                     break
             self.assertEqual(stops, [True, True])
 
+    def test_a_job_is_drained_and_stopped(self):
+        for calls in self.each_client():
+            at = self.coordinator(2)
+            do, jobs = calls.do, calls.pair(at)
+            late = calls.client(at, 0)
+            do(jobs[1].drain_job("upgrade"))
+            with self.assertRaisesRegex(coxswain.FailedPrecondition, "draining since .*: upgrade"):
+                do(late.join(LIMIT))
+            do(jobs[0].put("k", "v"))
+            do(jobs[1].stop_job())
+            with self.assertRaisesRegex(coxswain.Unavailable, "the job was stopped: by task 1"):
+                do(jobs[0].put("k", "v"))
+
 
 if __name__ == "__main__":
     main()

@@ -297,6 +297,10 @@ std::optional<core::request> request_of(std::vector<std::string> const& words) {
   if (verb == "resizes") {
     return core::resize_args{static_cast<std::uint32_t>(std::stoul(word(words, 1)))};
   }
+  if (verb == "drains" || verb == "stops") {
+    auto const how = verb == "stops" ? core::job_end::stop : core::job_end::drain;
+    return core::end_job_args{how, words.size() > 1 ? words[1] : ""};
+  }
   if (verb == "takes-over") {
     return core::join_args{incarnation{std::stoull(word(words, 1))}, core::timeout_default, true,
                            true};

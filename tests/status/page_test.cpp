@@ -276,6 +276,7 @@ BOOST_FIXTURE_TEST_CASE(each_route_needs_its_role, guarded) {
                                {"/api/v1/live", "", reader},
                                {"/api/v1/preempt", R"({"task":0,"in":"1h"})", operator_},
                                {"/api/v1/cancel", R"({"barrier":"b"})", operator_},
+                               {"/api/v1/drain", "{}", operator_},
                                {"/api/v1/stop", "{}", operator_}};
   for (auto const& [as, token] : o.core.credentials) {
     for (auto const& one : all) {
@@ -365,10 +366,20 @@ BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_harness) {
 
 BOOST_FIXTURE_TEST_CASE(a_stop_is_acknowledged_before_the_coordinator_stops, page_harness) {
   auto client = greeted();
-  auto const r = post("/api/v1/stop", "{}");
+  BOOST_TEST(post("/api/v1/stop", R"({"reason":1})").code == 400);
+  auto const r = post("/api/v1/stop", R"({"reason":"an upgrade"})");
   BOOST_TEST(r.code == 202);
-  BOOST_TEST(has(client.goodbye().why.message(), "stopped by 127.0.0.1, over HTTP"));
+  BOOST_TEST(has(client.goodbye().why.message(),
+                 "the job was stopped: by 127.0.0.1, over HTTP: an upgrade"));
   client.close();
+  until([&] { return run_ended; });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_drained_job_says_so_and_ends_when_nobody_is_in_it, page_harness) {
+  BOOST_TEST(post("/api/v1/drain", "[]").code == 400);
+  auto const r = post("/api/v1/drain", R"({"reason":"an upgrade"})");
+  BOOST_TEST(r.code == 200);
+  BOOST_TEST(r.body == "{\"draining\":true}\n");
   until([&] { return run_ended; });
 }
 

@@ -592,7 +592,7 @@ BOOST_AUTO_TEST_CASE(an_empty_message_is_a_heartbeat_or_its_answer) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_request_with_an_id_is_refused) {
-  auto const unknown = "\xba\x02\x02hi"s;  // field 39, which is reserved
+  auto const unknown = "\xc2\x02\x02hi"s;  // field 40, which is reserved
 
   auto const asked = decode_client("\x08\x05" + unknown);
   auto const notice = decode_client(unknown);

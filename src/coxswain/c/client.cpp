@@ -326,6 +326,14 @@ coxswain_status* coxswain_resize(coxswain_client* client, uint32_t num_tasks) {
   return outcome_of([&] { job_of(client).resize(num_tasks); });
 }
 
+coxswain_status* coxswain_stop_job(coxswain_client* client, coxswain_string reason) {
+  return outcome_of([&] { job_of(client).stop_job(view_of(reason)); });
+}
+
+coxswain_status* coxswain_drain_job(coxswain_client* client, coxswain_string reason) {
+  return outcome_of([&] { job_of(client).drain_job(view_of(reason)); });
+}
+
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {
   return data_of(list);
 }

@@ -317,6 +317,16 @@ coxswain_status* coxswain_epoch_members(coxswain_client* client,
 // failed.
 coxswain_status* coxswain_resize(coxswain_client* client, uint32_t num_tasks);
 
+// The end of the job.
+
+// Ends the job at once, for this reason: all calls fail with it, and all sessions end, also this
+// one. PERMISSION_DENIED: the token is not that of an operator.
+coxswain_status* coxswain_stop_job(coxswain_client* client, coxswain_string reason);
+
+// From now on nobody may join, and the job ends when all its tasks have left; a second call changes
+// nothing. PERMISSION_DENIED: the token is not that of an operator.
+coxswain_status* coxswain_drain_job(coxswain_client* client, coxswain_string reason);
+
 // Processes.
 
 // A task in one of its incarnations.

@@ -225,6 +225,12 @@ class blocking_client {
   void resize(std::uint32_t num_tasks, call_options const& options = {}) {
     return run(calls().resize(num_tasks, options));
   }
+  void stop_job(std::string_view reason = {}, call_options const& options = {}) {
+    return run(calls().end_job(core::job_end::stop, reason, options));
+  }
+  void drain_job(std::string_view reason = {}, call_options const& options = {}) {
+    return run(calls().end_job(core::job_end::drain, reason, options));
+  }
   job_status inspect(call_options const& options = {}) { return run(calls().inspect(options)); }
   why_result why(call_options const& options = {}) { return run(calls().why(options)); }
   void report_progress(std::uint64_t step, call_options const& options = {}) {

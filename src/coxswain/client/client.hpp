@@ -54,7 +54,7 @@
 // again while earlier calls are open. The client may outlive its io_context if no longer used.
 
 #include "coxswain/client/client_calls.hpp"
-#include "coxswain/client/epoch_calls.hpp"
+#include "coxswain/client/membership_calls.hpp"
 #include "coxswain/client/options.hpp"
 
 #include <concepts>
@@ -69,7 +69,7 @@
 
 namespace coxswain {
 
-class client : public detail::epoch_calls<client>, public detail::holding_calls<client> {
+class client : public detail::membership_calls<client>, public detail::holding_calls<client> {
  public:
   using executor_type = asio::any_io_executor;
 
@@ -476,7 +476,7 @@ class client : public detail::epoch_calls<client>, public detail::holding_calls<
  private:
   friend class detail::client_calls;
   friend std::shared_ptr<detail::connection> const& detail::connection_of(client const& of);
-  friend class detail::epoch_calls<client>;
+  friend class detail::membership_calls<client>;
   friend class detail::holding_calls<client>;
 
   explicit client(std::shared_ptr<detail::connection> at);

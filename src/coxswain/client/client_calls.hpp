@@ -109,6 +109,10 @@ class client_calls {
   call<void> resize(std::uint32_t num_tasks, call_options const& options) const {
     return ask<void>(core::resize_args{num_tasks}, options);
   }
+  call<void> end_job(core::job_end how, std::string_view reason,
+                     call_options const& options) const {
+    return ask<void>(core::end_job_args{how, std::string{reason}}, options);
+  }
   asio::awaitable<job_status> inspect(call_options const& options) const;
   call<why_result> why(call_options const& options) const {
     return ask<why_result>(core::why_args{}, options);

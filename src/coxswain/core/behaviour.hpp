@@ -7,9 +7,9 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t behaviour = 9;
+inline constexpr std::uint32_t behaviour = 10;
 
 // The oldest behaviour whose programs can read the snapshots of this one.
-inline constexpr std::uint32_t behaviour_reading = 9;
+inline constexpr std::uint32_t behaviour_reading = 10;
 
 }  // namespace coxswain::core

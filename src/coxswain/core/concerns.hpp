@@ -10,6 +10,7 @@
 #include "coxswain/core/keyspace/multi_get_verbs.hpp"
 #include "coxswain/core/keyspace/queue_verbs.hpp"
 #include "coxswain/core/membership/connection_verbs.hpp"
+#include "coxswain/core/membership/end_verbs.hpp"
 #include "coxswain/core/membership/enrolment.hpp"
 #include "coxswain/core/membership/epochs.hpp"
 #include "coxswain/core/membership/failure_verbs.hpp"
@@ -69,13 +70,14 @@ struct concerns {
   core::enrolment enrolment{*this};
   core::epochs epochs{*this};
   connection_verbs connections{*this};
+  end_verbs ends{*this};
 
   // All concerns, in the order in which they are notified of a failure of the job and of a stop.
   template <class Use>
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
         keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
-        why, restarts, handshakes, enrolment, epochs, connections);
+        why, restarts, handshakes, enrolment, epochs, connections, ends);
   }
   std::vector<concern*> all;
 };

@@ -102,13 +102,12 @@ status put_in(concerns& all, time_point now, storing_refused&& what) {
 }
 
 status put_in(concerns& all, time_point now, stopped&& what) {
-  kernel& k = all.kernel;
-  k.observe(now);
-  if (std::exchange(k.stopping, true)) return {};
-  k.log(severity::info, event_kind::stopping, "stopping: " + what.reason);
-  status const why = fail<&reasons::is_stopping>(what.reason);
-  for (concern* const concern : all.all) concern->stopping(now, why);
+  all.ends.stop(now, what.reason, fail<&reasons::is_stopping>(what.reason));
   return {};
+}
+
+status put_in(concerns& all, time_point now, job_ended&& what) {
+  return all.ends.end_job(now, what.what, std::move(what.by));
 }
 
 // The calls that wait for a task are known to it, and counted.
@@ -211,7 +210,7 @@ connection_id coordinator::connected(time_point now, std::string peer, session_s
 }
 void coordinator::received(time_point now, connection_id from, client_message&& message) {
   all_->router.received(now, from, std::move(message));
-  follow_up(*all_);
+  if (!all_->kernel.stopping) follow_up(*all_);
 }
 void coordinator::heard(time_point now, connection_id from) { all_->connections.heard(now, from); }
 void coordinator::vouched(time_point now, connection_id from) {
@@ -336,6 +335,7 @@ barrier_history coordinator::history(time_point now, std::string_view barrier) c
 bool coordinator::done() const { return all_->enrolment.job_is_over(); }
 std::optional<job_error> const& coordinator::error() const { return all_->kernel.error; }
 bool coordinator::is_stopping() const { return all_->kernel.stopping; }
+bool coordinator::is_draining() const { return all_->ends.is_draining(); }
 bool coordinator::compares_value(request const& what) const {
   auto const* const put = std::get_if<put_args>(&what);
   return put && all_->keys.compares_value(*put);

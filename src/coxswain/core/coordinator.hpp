@@ -160,8 +160,10 @@ class coordinator {
   [[nodiscard]] bool done() const;
   [[nodiscard]] std::optional<job_error> const& error() const;
 
-  // It was stopped by its owner.
+  // It was stopped, by its owner or on request.
   [[nodiscard]] bool is_stopping() const;
+  // Nobody may join: when it is done, it can stop.
+  [[nodiscard]] bool is_draining() const;
   // It refuses this request, whatever its arguments are: nothing may be stored (storing_refused).
   [[nodiscard]] bool refuses_to_store(request const& what) const;
   // It is a put whose outcome may depend on whether it has the key's value, of equal length.

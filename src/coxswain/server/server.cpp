@@ -152,8 +152,20 @@ status server::impl::suspend(std::string reason) {
 void server::impl::end_with(core::owner_input what) {
   if (stop_by_ || closed_) return;
   static_cast<void>(put_in(std::move(what)));
+  begin_end();
+}
+
+void server::impl::begin_end() {
   stop_by_ = deadline_after(iteration_.now, options_.linger);
   admission_->stop();
+}
+
+// A request has stopped the job, or a job that drains is over.
+void server::impl::end_on_request() {
+  auto const& logic = dispatch_.logic();
+  bool const is_drained = logic.is_draining() && job_done_.is_open();
+  if (is_drained) end_with(core::stopped{"the job was drained, and all tasks have left"});
+  if (logic.is_stopping() && !stop_by_) begin_end();
 }
 
 void server::impl::reload_certificates() {
@@ -315,6 +327,7 @@ void server::impl::settle() {
       poller_.let_context_run();
     }
   }
+  end_on_request();
   if (stop_by_ && (connections_.size() == 0 || iteration_.now >= *stop_by_)) finish();
   if (options_.owns_process && !is_heap_trimmed_) trim_heap();
 }
@@ -445,6 +458,8 @@ void server::report(core::severity level, std::string text) { impl_->report(leve
 void server::reload_certificates() { impl_->reload_certificates(); }
 
 status server::journal_health() const { return impl_->journal_health(); }
+
+bool server::is_draining() const { return impl_->logic().is_draining(); }
 
 bool server::is_serving() const { return impl_->is_serving(); }
 

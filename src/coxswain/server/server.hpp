@@ -77,8 +77,9 @@ class server {
   status suspend(std::string reason);
 
   // An input of the owner: a task's process has ended, a task will be preempted, a round is
-  // cancelled, tokens are replaced. Errors: those of core::owner_input; INVALID_ARGUMENT: no token
-  // at all, which would admit everyone, an empty one, or a duplicate.
+  // cancelled, tokens are replaced, the job ends (`run` returns then). Errors: those of
+  // core::owner_input; INVALID_ARGUMENT: no token at all, which would admit everyone, an empty one,
+  // or a duplicate.
   status put_in(core::owner_input what);
 
   // Waits until the journal has all inputs so far for good: `put_in` does not wait for a shared
@@ -125,6 +126,9 @@ class server {
 
   // No session is left but those of relays, and none of a JAX process.
   [[nodiscard]] bool is_deserted() const;
+
+  // Nobody may join any more: when all tasks have left, `run` returns.
+  [[nodiscard]] bool is_draining() const;
 
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;

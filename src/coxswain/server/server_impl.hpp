@@ -57,6 +57,8 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void iteration_ends() noexcept override;
 
   void end_with(core::owner_input what);
+  void begin_end();
+  void end_on_request();
   void log_state();
   void look_after_journal();
   void watch_journal();

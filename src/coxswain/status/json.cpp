@@ -17,13 +17,14 @@ namespace coxswain::status_page {
 namespace {
 
 constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 24> kinds{
+constexpr std::array<std::string_view, 25> kinds{
     "other",      "joined",      "left",         "failed",
     "suspect",    "back",        "round_failed", "job_failed",
     "waiting",    "refused",     "stalled",      "stopping",
     "stuck",      "no_progress", "joining",      "credentials_replaced",
     "challenged", "ended",       "reset",        "preemption",
-    "topology",   "unstuck",     "restarted",    "ended_with_job"};
+    "topology",   "unstuck",     "restarted",    "ended_with_job",
+    "draining"};
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 
@@ -190,9 +191,9 @@ std::string_view name_of(core::why_answer::kind kind) {
 }
 
 std::string_view name_of(core::job_state::kind kind) {
-  constexpr std::array<std::string_view, 10> names{
-      "unknown",   "running",     "slow",   "waiting", "deadlock",
-      "gathering", "not_started", "failed", "stopped", "over"};
+  constexpr std::array<std::string_view, 11> names{
+      "unknown",     "running", "slow",    "waiting", "deadlock", "gathering",
+      "not_started", "failed",  "stopped", "over",    "draining"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

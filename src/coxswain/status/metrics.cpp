@@ -112,7 +112,7 @@ void add_version(families& to, std::string const& version) {
 void add_state(families& to, core::job_state const& state) {
   using kind = core::job_state::kind;
   to.gauges("job_state", "1 for the state of the job, 0 for all others.");
-  for (auto i = static_cast<int>(kind::running); i <= static_cast<int>(kind::over); ++i) {
+  for (auto i = static_cast<int>(kind::running); i <= static_cast<int>(kind::draining); ++i) {
     auto const what = static_cast<kind>(i);
     to.add({{"state", std::string{name_of(what)}}}, what == state.what ? 1 : 0);
   }

@@ -17,7 +17,7 @@ bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with(
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 21> known{{
+  static constexpr std::array<route, 22> known{{
       {"/", false, true, reader, &routes::site},
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
@@ -38,6 +38,7 @@ std::span<routes::route const> routes::all() {
       {"/api/v1/preempt", true, false, operator_, &routes::preempt, shown::running},
       {"/api/v1/cancel", true, false, operator_, &routes::cancel, shown::running},
       {"/api/v1/stop", true, false, operator_, &routes::stop, shown::running},
+      {"/api/v1/drain", true, false, operator_, &routes::drain, shown::running},
       {"/login", true, true, reader, &routes::login},
   }};
   return known;

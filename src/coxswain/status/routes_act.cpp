@@ -45,6 +45,18 @@ result<std::string> text_in(json::object const& given, std::string_view name) {
   return status{errc::invalid_argument, '"' + std::string{name} + "\" must be a text"};
 }
 
+// INVALID_ARGUMENT: it is no JSON object, or its reason is no text.
+result<core::job_ended> end_in(http_request const& asked, core::job_end how) {
+  auto const given = object_in(asked.body);
+  if (!given) return given.error();
+  core::job_ended end{{how, {}}, asked.peer + ", over HTTP"};
+  if (!given->contains("reason")) return end;
+  auto reason = text_in(*given, "reason");
+  if (!reason) return reason.error();
+  end.what.reason = *std::move(reason);
+  return end;
+}
+
 }  // namespace
 
 http_answer routes::preempt(question const& q) {
@@ -83,12 +95,21 @@ http_answer routes::cancel(question const& q) {
 
 // The response is sent first: the program may end with the coordinator.
 http_answer routes::stop(question const& q) {
+  auto end = end_in(q.asked, core::job_end::stop);
+  if (!end) return refusal(end.error());
   auto done = json_of("{\"stopping\":true}\n");
   done.code = 202;
-  done.afterwards = [&job = *job_.running(), by = q.asked.peer] {
-    job.stop("stopped by " + by + ", over HTTP");
+  done.afterwards = [&job = *job_.running(), end = *std::move(end)] {
+    static_cast<void>(job.put_in(end));
   };
   return done;
+}
+
+http_answer routes::drain(question const& q) {
+  auto end = end_in(q.asked, core::job_end::drain);
+  if (!end) return refusal(end.error());
+  if (status why = job_.running()->put_in(*std::move(end)); !why.ok()) return refusal(why);
+  return durably(json_of("{\"draining\":true}\n"));
 }
 
 http_answer routes::login(question const& q) {

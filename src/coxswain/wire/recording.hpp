@@ -58,6 +58,7 @@ enum class record_kind : std::uint8_t {
   exited,
   trunk_closed,
   vouched,
+  job_ended,
 };
 
 struct record {

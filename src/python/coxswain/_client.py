@@ -341,6 +341,16 @@ class Client(Session, KeyCalls, EpochCalls):
         then agree on a step at which they stop together."""
         return self._native.preempt(within, task)
 
+    def stop_job(self, reason: str = "") -> None:
+        """Ends the job at once: all calls fail with the reason, and all sessions end, also this
+        one. PermissionDenied: the token is not that of an operator."""
+        return self._native.stop_job(reason)
+
+    def drain_job(self, reason: str = "") -> None:
+        """From now on nobody may join, and the job ends when all its tasks have left; a second call
+        changes nothing. PermissionDenied: the token is not that of an operator."""
+        return self._native.drain_job(reason)
+
     def reached_sync_point(self, step: int) -> bool:
         """Every task calls this with each step that it reaches, in increasing order. True once per
         agreement after a preemption notice: at the step where all save their state."""

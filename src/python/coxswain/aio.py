@@ -233,6 +233,8 @@ class AsyncClient(Session):
     exchange_topology = awaited(Client.exchange_topology)
     report_error = awaited(Client.report_error)
     preempt = awaited(Client.preempt)
+    stop_job = awaited(Client.stop_job)
+    drain_job = awaited(Client.drain_job)
     reached_sync_point = awaited(Client.reached_sync_point)
     report_progress = awaited(Client.report_progress)
     status = awaited(Client.status)

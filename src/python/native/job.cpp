@@ -71,6 +71,8 @@ void bind_job(session_class& of) {
         [](client& c, std::uint64_t step) { return c.report_progress(step); });
   offer(of, "preempt",
         [](client& c, timeout in, std::optional<task_id> who) { return c.preempt(in.value, who); });
+  offer(of, "stop_job", [](client& c, std::string const& reason) { return c.stop_job(reason); });
+  offer(of, "drain_job", [](client& c, std::string const& reason) { return c.drain_job(reason); });
   // It is not awaited; `cancel` ends it.
   define(of, "preempt_at_signal", [](session& self, int signal, timeout in) {
     auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };

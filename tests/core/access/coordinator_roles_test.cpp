@@ -4,6 +4,7 @@
 #include "tests/core/cluster.hpp"
 
 #include <array>
+#include <type_traits>
 
 namespace coxswain::test {
 namespace {
@@ -36,7 +37,11 @@ template <std::size_t index = 0, class Each>
 void for_each_call(Each each) {
   if constexpr (index < std::variant_size_v<core::request>) {
     using args = std::variant_alternative_t<index, core::request>;
-    if constexpr (core::is_numbered<args>) each(core::request{args{}});
+    if constexpr (std::is_same_v<args, core::end_job_args>) {
+      each(core::request{args{core::job_end::drain, ""}});  // a stop would end the other calls
+    } else if constexpr (core::is_numbered<args>) {
+      each(core::request{args{}});
+    }
     for_each_call<index + 1>(each);
   }
 }

@@ -103,6 +103,16 @@ rows const cases{
      "at 3s; stop the example is over; headline -> Stopped: the "
      "example is over; since -> 3 s"},
     {"a_stop_names_who_stopped_it", 2, "stop by root@vm; headline -> Stopped by root@vm"},
+    {"a_stop_on_request_names_its_reason", 2,
+     "observer op root@vm; op stops upgrade; headline -> Stopped by root@vm: upgrade"},
+    {"a_job_drains", 3,
+     "at 5s; 0 leaves 0s; observer op root@vm; op drains upgrade; at 9s; headline ~ Draining "
+     "since 00:00:05: 2 tasks are still in it ... by root@vm: upgrade; blamed -> 1-2; since -> 5 "
+     "s; "
+     "1 leaves 0s; headline ~ : 1 task is still in it; 2 leaves 0s; headline -> Over"},
+    {"what_is_worse_than_a_drain_comes_first", 3,
+     "observer op; op drains; 0-1 barrier step 300s; at 4s; headline ~ Waiting for task 2: 2 of 3 "
+     "have been at barrier 'step' for 4 s (times out in 4:56) ... draining since 00:00:00"},
     {"a_job_is_over_when_all_have_left", 2,
      "at 4s; 0-1 leaves; headline -> Over; since -> 4 s; at 9s; stop; headline -> Over"},
     {"a_task_may_join_late", 2,

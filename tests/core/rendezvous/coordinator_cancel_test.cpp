@@ -30,8 +30,7 @@ rows const cases{
      "zero = 0 barrier b 300s t0 t1; cancel_ = 2 cancels b; cancel_ -> PERMISSION_DENIED; "
      "cancel_ ~ task 2 ... 'b'; zero -> waits"},
     {"an_observer_may_cancel_and_is_named", 2,
-     "zero = 0 barrier b; observer o cli:77; o cancels b -> OK; zero ~ cancelled by observer "
-     "cli:77"},
+     "zero = 0 barrier b; observer o cli:77; o cancels b -> OK; zero ~ cancelled by cli:77"},
     {"a_straggler_of_a_cancelled_round_gets_cancelled_once", 3,
      "0 barrier b; 0 cancels b; 1 barrier b ~ round 1 CANCELLED; 2 barrier b ~ round 1 CANCELLED; "
      "next = 0 barrier b; 1 barrier b; 2 barrier b; next -> round 2"},

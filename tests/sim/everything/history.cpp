@@ -51,6 +51,12 @@ bool history::outlives_restart(time_point at) const {
   });
 }
 
+bool history::may_drain(time_point by) const {
+  return std::any_of(calls.begin(), calls.end(), [by](call_record const& c) {
+    return c.asks<core::end_job_args>() && c.made <= by;
+  });
+}
+
 duration history::stalled() const {
   duration all{};
   for (interval const& i : stalls) all += i.to - i.from;

@@ -147,6 +147,8 @@ struct history {
   // Whether a restarted coordinator surely knows what reached it by this time: with a disk, what
   // came before a request that it answered.
   [[nodiscard]] bool outlives_restart(time_point at) const;
+  // Somebody had asked for the job to drain.
+  [[nodiscard]] bool may_drain(time_point by) const;
   // The auditor missed no event.
   [[nodiscard]] bool has_all_events() const;
   // The total time of stalls of the coordinator's loop.

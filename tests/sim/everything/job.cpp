@@ -84,10 +84,12 @@ violations job::run() {
   plan_restarts();
   plan_crashes();
   plan_resizes();
+  plan_drain();
   plan_preemptions();
   plan_relay_faults();
   w.run(work_max, [this] {
     watch_memory();
+    watch_drain();
     return is_done();
   });
   end();
@@ -331,6 +333,15 @@ void job::plan_resizes() {
   }
 }
 
+void job::plan_drain() {
+  if (!decided.drains) return;
+  w.at(soon(), [this] {
+    process& auditor = actors_.front()->body;
+    auditor.now = w.now;
+    static_cast<void>(auditor.begin(core::end_job_args{core::job_end::drain, "upgrade"}, 10s));
+  });
+}
+
 void job::plan_preemptions() {
   for (auto i = decided.preemptions; i > 0; --i) {
     w.at(soon(), [this] {
@@ -481,6 +492,25 @@ void job::watch_memory() {
   found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used() + meter.transit()) +
                    " bytes of memory are used; the limit is " +
                    std::to_string(seen.options.memory_bytes_max));
+}
+
+// They only become fewer, and the job is over exactly when none is left.
+void job::watch_drain() {
+  auto const& logic = w.coordinator.logic();
+  bool const is_watched = logic.is_draining() && decided.options.num_tasks <= 16;
+  if (!is_watched || !found_.empty()) return draining_.reset();
+  std::set<incarnation> present;
+  for (auto const& task : logic.look(w.now).tasks) {
+    if (task.state == task_state::connected) present.insert(task.self);
+  }
+  bool const is_fewer = !draining_ || std::includes(draining_->begin(), draining_->end(),
+                                                    present.begin(), present.end());
+  if (!is_fewer) found_.push_back(seen.text(w.now) + ": a process joins a job that drains");
+  if (logic.done() != present.empty()) {
+    found_.push_back(seen.text(w.now) + ": a job that drains is over with " +
+                     std::to_string(present.size()) + " processes in it");
+  }
+  draining_ = std::move(present);
 }
 
 bool job::is_done() const {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,7 @@ class job {
   void plan_restarts();
   void plan_crashes();
   void plan_resizes();
+  void plan_drain();
   void plan_preemptions();
   void plan_relay_faults();
   void disturb();
@@ -77,6 +79,7 @@ class job {
   void kill(actor& who, bool silently);
   void replace_later(actor& who);
   void watch_memory();
+  void watch_drain();
   [[nodiscard]] bool is_done() const;
   void end();
   void check_end();
@@ -87,6 +90,7 @@ class job {
   std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
   std::vector<std::size_t> progress_;
   std::map<std::string, std::size_t> guests_to_come_;  // by secret
+  std::optional<std::set<incarnation>> draining_;      // those that are still in the job
   bool checks_snapshots_;
   std::uint64_t incarnations_{};
   std::uint64_t members_{};

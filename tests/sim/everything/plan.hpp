@@ -51,6 +51,7 @@ struct plan {
   std::uint32_t machines{};  // of all members; 0: mostly one for each
   std::uint32_t resizes{};
   std::uint32_t preemptions{};  // of members
+  bool drains{};                // at some time
   bool members_have_guests{};   // half of them do, which act for them
   duration horizon{6s};         // end of the faults
   bool checks_recording{};

@@ -396,6 +396,23 @@ BOOST_AUTO_TEST_CASE(what_waits_for_the_disk_may_be_seen_after_a_stall) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(rules_of_a_drain)
+
+BOOST_AUTO_TEST_CASE(nobody_may_join_a_job_that_drains_unless_it_asked_before) {
+  scene s{2};
+  s.call(0, core::end_job_args{core::job_end::drain, ""}, 2s, 2s);
+  s.call(2, core::join_args{}, 1s, 3s, gives(core::join_answer{}));
+  expect_right(s.judged_by(check_drain));
+
+  s.call(2, core::join_args{}, 4s, 4s, gives(core::join_answer{}));
+  expect_right(s.judged_by(check_drain));
+
+  s.call(1, core::join_args{}, 5s, 5s, gives(core::join_answer{}));
+  expect_wrong(s.judged_by(check_drain), "joins a job that drains");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 BOOST_AUTO_TEST_SUITE(rules_of_preemption)
 
 BOOST_AUTO_TEST_CASE(an_agreement_must_end_with_its_epoch) {

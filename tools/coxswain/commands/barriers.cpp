@@ -338,6 +338,7 @@ void add_cancel(CLI::App& program, action& chosen) {
       add_subcommand(program, "cancel", "Cancels the open round of a barrier for all waiting tasks",
                      chosen, cancel);
   auto& given = command.given;
+  given.remote.command = "cancel";
   command.add_option("NAME", given.name, "The barrier, as status shows it")->required();
   add_number(command, "--round", given.round, 1, "Cancel only if this is the open round");
   add_remote_options(command, given.remote);

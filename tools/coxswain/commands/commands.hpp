@@ -45,6 +45,8 @@ void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_epoch(CLI::App& program, action& chosen);
 void add_resize(CLI::App& program, action& chosen);
+void add_stop(CLI::App& program, action& chosen);
+void add_drain(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_journal(CLI::App& program, action& chosen);
 void add_completion(CLI::App& program, action& chosen);
@@ -70,7 +72,7 @@ inline std::vector<command_group> const command_groups{
      {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
     {"Queues", {add_push, add_pop, add_take}},
     {"Locks", {add_lock}},
-    {"Operate", {add_cancel, add_preempt, add_resize}},
+    {"Operate", {add_cancel, add_preempt, add_resize, add_drain, add_stop}},
     {"This program", {add_help, add_completion, add_version}},
 };
 

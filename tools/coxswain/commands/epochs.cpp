@@ -115,6 +115,7 @@ void add_resize(CLI::App& program, action& chosen) {
   auto& command = add_conversation(program, "resize",
                                    "Changes the number of tasks of an elastic job", chosen, resize);
   auto& given = command.given;
+  given.remote.command = "resize";
   command.add_option("N", given.num_tasks, "The most tasks of its next epochs")
       ->required()
       ->check(CLI::Range(std::uint32_t{1}, std::numeric_limits<std::uint32_t>::max()));

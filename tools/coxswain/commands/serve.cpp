@@ -287,7 +287,8 @@ asio::awaitable<void> service::await_end_of_job() {
   if (coordinator_.error()) co_return end_of_job("the job has failed");
   // Recoverable tasks fail without failing the job, but if all have failed, the job is not done.
   auto const tasks = coordinator_.look().tasks;
-  bool const has_finished = std::any_of(tasks.begin(), tasks.end(), has_left);
+  bool const has_finished =
+      coordinator_.is_draining() || std::any_of(tasks.begin(), tasks.end(), has_left);
   if (!has_finished) code_ = exit_code::failed;
   end_of_job(has_finished ? "all tasks have left" : "all tasks have failed");
 }
@@ -406,9 +407,9 @@ The --token-file gives each token a role, for example
   operator  b1f0...
   reader    99ae...
 A reader can look: status, get, ls, watch, events. An operator can also change keys and queues, wait
-at count barriers, cancel barriers and preempt tasks. A worker can do everything; a line with a
-token alone is a worker's. A relay can look, and carry the tasks of its host (coxswain relay). Empty
-lines and those that begin with # are ignored.
+at count barriers, cancel barriers, preempt tasks, and stop or drain the job. A worker can do
+everything; a line with a token alone is a worker's. A relay can look, and carry the tasks of its
+host (coxswain relay). Empty lines and those that begin with # are ignored.
 
 Unmodified JAX programs connect as they would to the service of their process 0, at --listen if
 there are neither tokens nor TLS, else at --xla-listen. A process that reaches such an address can
@@ -429,7 +430,9 @@ With --http the job is also served over HTTP; the line on standard output then h
   /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
   /api/v1/live                 a WebSocket: the job, and then its changes
   POST /api/v1/preempt         {"task": 3, "in": "10m"}
-  POST /api/v1/stop            {}: ends the job now
+  POST /api/v1/stop            {"reason": "..."}: ends the job now
+  POST /api/v1/drain           {"reason": "..."}: nobody may join, and it ends
+                               when all have left
 It takes the same tokens ('Authorization: Bearer TOKEN'); bodies of POST are application/json.
 
 EXAMPLES

@@ -53,12 +53,15 @@ std::string suggestion(std::string const& near) {
 }
 
 // Subcommands of other programs, and the command that does the same here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> subcommand_synonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> subcommand_synonyms{{
+    {"end", "coxswain stop"},
     {"exec", "coxswain task -- CMD..."},
+    {"kill", "coxswain stop"},
     {"launch", "coxswain run -n 4 -- CMD..."},
     {"list", "coxswain jobs"},
     {"logs", "coxswain events"},
     {"ps", "coxswain jobs"},
+    {"shutdown", "coxswain stop"},
     {"start", "coxswain run -n 4 -- CMD..."},
     {"tasks", "coxswain status"},
 }};

@@ -7,6 +7,7 @@
 #include "options/token.hpp"
 #include "process/ended_jobs.hpp"
 #include "process/job_registry.hpp"
+#include "process/machine.hpp"
 #include "terminal/error_output.hpp"
 #include "terminal/harmless_text.hpp"
 #include "text/job_words.hpp"
@@ -18,6 +19,8 @@
 #include <fmt/ranges.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/system/system_error.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -224,6 +227,10 @@ client_options observer(remote_options const& with) {
   if (options.token.empty()) options.token = with.token;
   options.tls = with.tls;
   options.connect_timeout = with.connect_timeout;
+  if (!with.command.empty()) {
+    options.label =
+        fmt::format("{} (process {}, coxswain {})", user_at_host(), ::getpid(), with.command);
+  }
   return options;
 }
 

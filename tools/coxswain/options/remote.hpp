@@ -25,6 +25,8 @@ struct remote_options {
   CLI::Option const* gives_connect_timeout{};
   std::string token{};  // of the job that was found; a file or variable wins
   bool takes_newest{};  // of several jobs, because it changes nothing
+  std::string
+      command{};  // what others see beside the name of its user; empty: only host and process
 };
 
 // --address, --job, --token-file, --tls-... and --connect-timeout, and names the variables of all

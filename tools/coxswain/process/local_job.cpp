@@ -29,6 +29,9 @@
 namespace coxswain::tools {
 namespace {
 
+// After a stop on request: time to report that, and to end.
+constexpr duration stop_grace = 1s;
+
 // So long after a deadlock has ended, an exit is its effect.
 constexpr duration deadlock_effect = 10s;
 
@@ -91,16 +94,23 @@ void local_job::note(core::event const& what) {
       if (text.ends_with(" asks for " + counted(wanted, "task"))) resize();
     });
   }
-  if (is_decided_ || !first_cause_.empty()) return;
+  bool const is_known = is_decided_ || !first_cause_.empty();
   if (what.kind == kind::stopping) {
     constexpr std::string_view before_reason = "stopping: ";
-    auto const reason = what.text.substr(before_reason.size());
-    bool const is_by_request = reason.starts_with("stopped by ");
-    first_cause_ = (is_by_request ? "the job was " : "the job was stopped: ") + reason;
-  } else if (what.kind == kind::round_failed && is_all && is_error) {
+    note_stop(what.text.substr(before_reason.size()), is_known);
+  } else if (what.kind == kind::round_failed && is_all && is_error && !is_known) {
     first_cause_ = "the job could not start: " + what.text;
     has_failed_join_ = true;
   }
+}
+
+void local_job::note_stop(std::string const& reason, bool is_cause_known) {
+  if (!is_cause_known) first_cause_ = "the job was stopped: " + reason;
+  bool const is_on_request = reason.starts_with("by ");
+  if (!is_on_request) return;
+  was_stopped_ = !is_cause_known;
+  is_failing_ = true;
+  if (interrupts_ == 0) end_processes_after(std::min(options_.failure_grace, stop_grace));
 }
 
 // The others fail because of it, and what they print would hide the cause.

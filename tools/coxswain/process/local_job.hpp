@@ -82,6 +82,9 @@ class local_job {
   // processes left, or its tasks were deadlocked. Empty: none of these.
   [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
 
+  // Somebody has stopped the job, with coxswain stop or over HTTP.
+  [[nodiscard]] bool was_stopped() const noexcept { return was_stopped_; }
+
   // Where the errors are that processes wrote after the failure of another; empty: there are none.
   [[nodiscard]] std::string errors_after_failure() const {
     return output_.has_set_aside() ? errors_aside_ : std::string{};
@@ -97,6 +100,7 @@ class local_job {
  private:
   [[nodiscard]] local_job_options completed(local_job_options options);
   void note(core::event const& what);
+  void note_stop(std::string const& reason, bool is_cause_known);
   void blame_deadlock();
   void set_aside_errors(task_id but_of);
   void start_relay(asio::io_context& io);
@@ -134,8 +138,9 @@ class local_job {
 
   std::string first_cause_;
   bool has_failed_join_{};  // that is the cause
-  bool have_all_left_{};    // the tasks of this epoch, some of whose commands may go on
-  bool is_decided_{};       // what follows is no first cause: the job has failed or is over
+  bool was_stopped_{};
+  bool have_all_left_{};  // the tasks of this epoch, some of whose commands may go on
+  bool is_decided_{};     // what follows is no first cause: the job has failed or is over
   struct {
     std::string text;
     time_point ended{time_point::max()};

@@ -165,7 +165,8 @@ bool local_job::start_later(std::uint32_t process) {
 }
 
 bool local_job::may_start() const {
-  bool const is_ending = interrupts_ > 0 || is_failing_ || coordinator_.error();
+  bool const is_ending =
+      interrupts_ > 0 || is_failing_ || coordinator_.error() || coordinator_.is_draining();
   if (is_ending || running_ > wanted_) return false;
   return !is_elastic() || (first_cause_.empty() && !is_over());
 }
@@ -261,7 +262,8 @@ void local_job::member_has_ended(std::uint32_t process, ending how) {
   }
   if (!how.is_good() && start_later(process)) return;
   bool const are_enough = running_ >= options_.server.core.min_tasks;
-  if (!are_enough && (running_ > 0 || !how.is_good())) return end_hopeless(process);
+  bool const is_bad = running_ > 0 || !how.is_good();
+  if (!are_enough && is_bad && !coordinator_.is_draining()) return end_hopeless(process);
   if (how.is_good()) return;
   spdlog::warn("process {} {}; the job continues with {}", name_of(process), end_text(how),
                processes_text(running_));

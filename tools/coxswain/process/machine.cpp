@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -88,6 +89,13 @@ bool is_of_this_machine(net::socket_address const& address) {
   net::socket const probe{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
   auto const* const to = reinterpret_cast<sockaddr const*>(&any_port);
   return ::bind(probe.value(), to, address.size()) == 0 || errno != EADDRNOTAVAIL;
+}
+
+std::string user_at_host() {
+  auto const* const user = ::getpwuid(::geteuid());
+  auto const name =
+      user != nullptr ? std::string{user->pw_name} : fmt::format("user {}", ::geteuid());
+  return name + "@" + boost::asio::ip::host_name();
 }
 
 std::string with_host_name(std::string const& listener) {

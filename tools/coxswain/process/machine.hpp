@@ -20,6 +20,9 @@ rlimit raise_descriptor_limit();
 // It is one that a process of this machine can listen at.
 [[nodiscard]] bool is_of_this_machine(net::socket_address const& address);
 
+// "root@b12"; without a name, "user 1000@b12".
+[[nodiscard]] std::string user_at_host();
+
 // An address to listen on as other machines reach it: a wildcard is this host's name.
 [[nodiscard]] std::string with_host_name(std::string const& listener);
 

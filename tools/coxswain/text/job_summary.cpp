@@ -69,7 +69,7 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   auto const& endings = job.endings();
   auto const error = job.coordinator().error();
   auto const first = error ? error->cause.task : job.first_bad();
-  if (!error && !first) return {};
+  if (!error && !first && !job.was_stopped()) return {};
   std::string cause = cause_text(job);
   if (cause.empty()) {
     auto const& how = endings.at(first->value);
@@ -95,7 +95,9 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
 
 int exit_code_of(local_job const& job) {
   auto const first = culprit(job);
-  if (!first && !job.coordinator().error()) return static_cast<int>(exit_code::ok);
+  if (!first && !job.coordinator().error() && !job.was_stopped()) {
+    return static_cast<int>(exit_code::ok);
+  }
   for (auto const& task : {first, job.first_bad()}) {
     if (task && is_bad(job.endings().at(task->value))) return job.endings()[task->value]->code();
   }

@@ -159,6 +159,13 @@ std::string kernel::whose(session const& s) const {
   return "tasks " + ranges(sorted).text + " (" + label + ")";
 }
 
+std::string kernel::requester(session const& s, std::optional<task_id> task) const {
+  if (task) return who(*task);
+  bool const is_client = s.tasks.empty() && !s.guest_of;
+  if (!is_client) return whose(s);
+  return s.from.label().empty() ? s.from.peer() : s.from.label();
+}
+
 std::string kernel::relay_of(session const& s) const {
   std::string const& peer = s.from.peer();
   return "the relay of " + whose(s) + " at " + peer.substr(0, peer.rfind(via_relay));
@@ -185,6 +192,7 @@ status kernel::absence(task_id id) const {
   task const& t = roster.at(id);
   if (t.state == task_state::failed) return {errc::internal, has_failed(id)};
   if (t.state == task_state::returning) return fail<&reasons::task_returns>(who(id));
+  if (t.state == task_state::never_connected) return fail<&reasons::task_never_joins>(who(id));
   if (!t.recoverable) return fail<&reasons::task_has_left>(who(id));
   return fail<&reasons::task_has_finished>(id);
 }

@@ -52,10 +52,14 @@ std::size_t enrolment::cost(member const& member) {
 }
 
 void enrolment::job_failed(time_point, status const& why, barrier_failure const*) {
+  refuse_all({errc::aborted, why.message()});
+}
+
+void enrolment::refuse_all(status const& why) {
   coming_back_.clear();
   full_since_.reset();
   arm();
-  end_all(calls_.share(status{errc::aborted, why.message()}));
+  end_all(calls_.share(why));
 }
 
 void enrolment::stopping(time_point now, status const& why) {
@@ -162,6 +166,7 @@ void enrolment::enrol(call const& c, join_args& args) {
     return concerns_.joins.join({c.now, c.from, c.by, at->second, c.what}, args);
   }
   if (job_is_over()) return calls_.refuse<&reasons::job_is_over>(c);
+  if (concerns_.ends.is_draining()) return calls_.refuse(c, concerns_.ends.refusal(c.now));
   replace_older(args);
   if (waiting_.size() >= std::size_t{vacant()} + options_.spares)
     return calls_.refuse<&reasons::too_many_spares>(c, options_.spares);
@@ -223,7 +228,8 @@ void enrolment::send_number(ticket who, task_id id, bool already_started) {
 }
 
 void enrolment::vacated(time_point now, task_id id) {
-  bool const is_kept = !options_.elastic && options_.come_back > 0s;
+  bool const is_kept =
+      !options_.elastic && options_.come_back > 0s && !concerns_.ends.is_draining();
   if (not_received_.contains(id) || !is_kept) return;
   coming_back_.insert_or_assign(id, kernel_.alive_since(now));
   // Later ones have later deadlines.
@@ -274,7 +280,7 @@ bool enrolment::fills_numbers() const {
 bool enrolment::job_is_over() const {
   bool const is_anybody_here =
       roster_.count(task_state::connected) + roster_.count(task_state::joining) > 0;
-  if (is_anybody_here || error_) return !is_anybody_here;
+  if (is_anybody_here || error_ || concerns_.ends.is_draining()) return !is_anybody_here;
   if (options_.elastic) return roster_.count(task_state::left) == roster_.size();
   return roster_.count(task_state::never_connected) + roster_.count(task_state::returning) == 0 &&
          !fills_numbers();

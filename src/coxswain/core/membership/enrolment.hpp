@@ -59,6 +59,8 @@ class enrolment final : public waiting_concern, public timed_concern {
   [[nodiscard]] bool has_lost_connection() const;
   // One that waits becomes the task.
   void give(time_point now, std::uint64_t number, task_id id);
+  // Ends all waiting calls: nobody gets a number any more.
+  void refuse_all(status const& why);
   // An epoch begins: each task in `moved` has its new number, and all others are gone.
   void renumber(std::map<task_id, task_id> const& moved);
 

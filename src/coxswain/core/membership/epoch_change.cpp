@@ -119,7 +119,8 @@ void epochs::form(time_point now) {
     if (number_ == 0) return;
     // Members whose call expires and that call again do not prolong it.
     if (!short_) short_ = kernel_.alive_since(now);
-    if (kernel_.credited(*short_, options_.min_wait) <= now) fail_short(now);
+    bool const is_hopeless = concerns_.ends.is_draining();
+    if (is_hopeless || kernel_.credited(*short_, options_.min_wait) <= now) fail_short(now);
     return;
   }
   short_.reset();
@@ -136,10 +137,13 @@ void epochs::fail_short(time_point now) {
   for (std::string const& loss : losses_) losses += "; " + loss;
   if (losses_left_out_ > 0) losses += "; and " + std::to_string(losses_left_out_) + " more";
   losses += applicants_text(now);
-  concerns_.failures.fail_job(
-      now, {std::nullopt, fail<&reasons::too_few_tasks>(options_.min_tasks, options_.min_wait,
-                                                        roster_.count(task_state::connected),
-                                                        roster_.size(), number_, losses)});
+  auto const connected = roster_.count(task_state::connected);
+  status why = concerns_.ends.is_draining()
+                   ? fail<&reasons::too_few_while_draining>(options_.min_tasks, connected,
+                                                            roster_.size(), number_, losses)
+                   : fail<&reasons::too_few_tasks>(options_.min_tasks, options_.min_wait, connected,
+                                                   roster_.size(), number_, losses);
+  concerns_.failures.fail_job(now, {std::nullopt, std::move(why)});
 }
 
 // Members keep their numbers where they can, and task 0 is one of them.

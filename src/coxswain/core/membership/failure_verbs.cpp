@@ -29,6 +29,7 @@ void failure_verbs::handle(call const& c, report_error_args& args) {
 void failure_verbs::handle(call const& c, reset_args& args) {
   if (!c.task) return calls_.refuse<&reasons::reset_names_no_task>(c);
   if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  if (concerns_.ends.is_draining()) return calls_.refuse(c, concerns_.ends.refusal(c.now));
   if (options_.elastic) {
     return calls_.refuse(c, c.by.guest_of ? fail<&reasons::elastic_guest_has_no_reset>()
                                           : fail<&reasons::elastic_job_has_no_reset>());
@@ -188,6 +189,8 @@ void failure_verbs::go_on_without(time_point now, task_id id) {
   if (options_.elastic) concerns_.epochs.failed(now, id, roster_.at(id).error());
   concerns_.barriers.forget_owed_to(id);
   if (!options_.elastic) concerns_.barriers.fail_rounds_of(now, id);
+  if (!options_.elastic && concerns_.ends.is_draining())
+    concerns_.topologies.task_left(kernel_.absence(id));
   concerns_.preemptions.forget(now, id);
   concerns_.enrolment.vacated(now, id);
   concerns_.joins.admit_claimant(now, id);

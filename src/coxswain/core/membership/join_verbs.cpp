@@ -26,7 +26,9 @@ void join_verbs::job_failed(time_point, status const& why, barrier_failure const
   fail_join(calls_.share(why));
 }
 
-void join_verbs::stopping(time_point, status const& why) {
+void join_verbs::stopping(time_point, status const& why) { refuse_all(why); }
+
+void join_verbs::refuse_all(status const& why) {
   fail_join(calls_.share(why));
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     answer_claimants(task_id{i}, calls_.share(why));
@@ -147,6 +149,8 @@ void join_verbs::join(call const& c, join_args& args) {
   if (t.state == task_state::failed && t.self == args.self)
     return calls_.refuse<&reasons::failed_before>(c, kernel_.has_failed(*c.task));
   if (t.is_connected()) {
+    if (t.self != args.self && concerns_.ends.is_draining())
+      return calls_.refuse(c, concerns_.ends.refusal(c.now));
     if (t.self != args.self) return probe_holder(c, args);
     // The same process again: its reply was lost together with its session.
     if (t.held_by != c.from.session) move_holder(c, args);
@@ -156,6 +160,7 @@ void join_verbs::join(call const& c, join_args& args) {
     calls_.answer_now(c, calls_.share(joined), true);
     return concerns_.preemptions.send_agreement(c.now, c.by);
   }
+  if (concerns_.ends.is_draining()) return calls_.refuse(c, concerns_.ends.refusal(c.now));
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;

@@ -40,6 +40,8 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void end_probe(task_id id);
   // The newest claimant joins in place of the holder, which has failed.
   void admit_claimant(time_point now, task_id id);
+  // Ends all calls that wait to join, also those of claimants.
+  void refuse_all(status const& why);
   // Answers all claimants of the task.
   void answer_claimants(task_id id, answer_ptr const& what);
 

@@ -145,9 +145,11 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
 }
 
 bool leave_verbs::leave_is_complete() const {
-  // Recoverable tasks that have failed are not waited for (§1.3).
+  // Recoverable tasks that have failed are not waited for (§1.3), nor those that may not join.
+  std::uint32_t const refused =
+      concerns_.ends.is_draining() ? roster_.count(task_state::never_connected) : 0;
   return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
-             roster_.detached() ==
+             roster_.detached() + refused ==
          roster_.size();
 }
 
@@ -206,7 +208,7 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   calls_.end_waits(id, concerns_.epochs, fail<&reasons::no_longer_in_job>(kernel_.who(id)));
   concerns_.joins.answer_claimants(id,
                                    calls_.share(fail<&reasons::has_just_left>(kernel_.who(id))));
-  bool const returns = returning && !error_;
+  bool const returns = returning && !error_ && !concerns_.ends.is_draining();
   if (returns) {
     calls_.end_waits(id, fail_as<&reasons::task_returns>(errc::cancelled, kernel_.who(id)));
   } else if (options_.elastic) {  // else its rounds fail below
@@ -252,7 +254,7 @@ void leave_verbs::return_due(time_point now, task_id id) {
   concerns_.failures.go_on_without(now, id);
 }
 
-// The job has failed, or the coordinator stops: no task may return.
+// The job has failed or drains, or the coordinator stops.
 void leave_verbs::end_returns() {
   for (std::uint32_t i = 0; i < roster_.size() && roster_.count(task_state::returning) > 0; ++i) {
     task& t = roster_.at(task_id{i});

@@ -27,6 +27,8 @@ class leave_verbs final : public blocking_concern {
   // Releases the shutdown barrier: answers all tasks that wait in it.
   void release_if_complete(time_point now);
   void release_leave(time_point now);
+  // No task may return any more.
+  void end_returns();
   // Ends the shutdown barrier: those that wait stay.
   void end_open(status const& why);
   // The effects of a task's leaving, in order.
@@ -57,8 +59,6 @@ class leave_verbs final : public blocking_concern {
   void fail_leave(time_point now, answer_ptr const& what);
   std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
   void await_return(time_point now, task_id id);
-  // No task may return any more.
-  void end_returns();
 
   meeting leave_;
   alarms leave_alarms_;

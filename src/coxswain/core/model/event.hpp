@@ -37,6 +37,7 @@ enum class event_kind : std::uint8_t {
   unstuck,         // tasks: their deadlock has ended
   restarted,       // the coordinator, with its state; or its sessions have resumed since
   ended_with_job,  // a task: it failed because the job had failed or its epoch was over
+  draining,        // the job: nobody may join any more
 };
 
 struct event {

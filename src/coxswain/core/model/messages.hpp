@@ -126,6 +126,15 @@ struct resize_args {
   friend bool operator==(resize_args const&, resize_args const&) = default;
 };
 
+// How a job ends on request: at once, or when all tasks have left.
+enum class job_end : std::uint8_t { stop, drain, unknown = 255 };
+
+struct end_job_args {
+  job_end how{};
+  std::string reason;
+  friend bool operator==(end_job_args const&, end_job_args const&) = default;
+};
+
 struct report_error_args {
   status what;
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
@@ -392,7 +401,7 @@ using request =
                  count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
                  watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args,
                  why_args, grant_args, lock_args, try_lock_args, unlock_args, next_epoch_args,
-                 epoch_members_args, resize_args, take_args, update_lease_args>;
+                 epoch_members_args, resize_args, take_args, update_lease_args, end_job_args>;
 
 struct client_message {
   request_id id{};

@@ -262,6 +262,11 @@ inline constexpr auto operation_of<update_lease_args> =
     row({"update_lease", "take from queues", role::operator_, 0,
          "Finishes an item that was taken, hands it back, or extends its lease."});
 
+template <>
+inline constexpr auto operation_of<end_job_args> =
+    row({"end of the job", "end the job", role::operator_, 0,
+         "Ends the job at once, or lets nobody join and ends it when all tasks have left."});
+
 // Requests that a concern handles: they have an id, and a reply.
 template <class Args>
 inline constexpr bool is_numbered = !operation_of<Args>.is(trait::of_session);

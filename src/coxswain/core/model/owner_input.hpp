@@ -42,6 +42,12 @@ struct stopped {
   std::string reason;
 };
 
+// The job ends, as when a client asks for it (end_job_args); texts name `by`.
+struct job_ended {
+  end_job_args what;
+  std::string by;
+};
+
 // The coordinator's process is about to end and will be restarted with its state: every connection
 // gets a goodbye after which its session may resume, and new ones are refused.
 struct suspended {
@@ -66,6 +72,6 @@ struct storing_refused {
 // preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is
 // no such task. FAILED_PRECONDITION: it has gone, or the job has failed.
 using owner_input = std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced,
-                                 stopped, suspended, restarted, storing_refused>;
+                                 stopped, suspended, restarted, storing_refused, job_ended>;
 
 }  // namespace coxswain::core

@@ -324,6 +324,9 @@ struct reasons {
   resource_exhausted too_many_spares{
       "all tasks have a process, and the job has as many spares as it may have: {spares}"};
   cancelled job_is_over{"the job is over"};
+  failed_precondition job_is_draining{
+      "the job has been draining since {moment}, by {whom}: nobody may join any more. Start this "
+      "process for the next job, when this one is over (coxswain status shows who is still in it)"};
 
   // Leaving, failures, resets
   invalid_argument elastic_task_cannot_return{
@@ -361,6 +364,9 @@ struct reasons {
   unavailable too_few_tasks{
       "fewer than {least} tasks (min_tasks) for {time}: {connected} of the {tasks} of epoch "
       "{epoch} are left{losses}"};
+  unavailable too_few_while_draining{
+      "fewer than {least} tasks (min_tasks), and nobody may join while the job drains: {connected} "
+      "of the {tasks} of epoch {epoch} are left{losses}"};
   resource_exhausted too_many_epochs{
       "the job has had {count} epochs, the limit epochs_max; the last one is over: {why}"};
   failed_precondition has_left_or_failed{"{who} has already left or failed"};
@@ -376,8 +382,10 @@ struct reasons {
   internal task_has_left{"{who} has left"};
   internal task_returns{"{who} has left and is expected back"};
   failed_precondition task_has_finished{"{task} has finished"};
+  internal task_never_joins{"{who} has not joined, and cannot while the job drains"};
   internal job_has_failed{"the job has failed: {why}"};
   aborted is_stopping{"the coordinator is stopping: {why}"};
+  aborted job_was_stopped{"the job was stopped: {how}"};
   cancelled superseded{"replaced by a newer request of the same task"};
   cancelled no_longer_in_job{"{who} is no longer in the job"};
   invalid_argument not_yet{

@@ -13,7 +13,7 @@ inline constexpr enumeration<task_state> enumeration_of<task_state>{task_state::
 template <>
 inline constexpr enumeration<severity> enumeration_of<severity>{severity::error, severity::info};
 template <>
-inline constexpr enumeration<event_kind> enumeration_of<event_kind>{event_kind::ended_with_job,
+inline constexpr enumeration<event_kind> enumeration_of<event_kind>{event_kind::draining,
                                                                     event_kind::other};
 template <>
 inline constexpr enumeration<reduction> enumeration_of<reduction>{reduction::all_equal,
@@ -21,6 +21,8 @@ inline constexpr enumeration<reduction> enumeration_of<reduction>{reduction::all
 template <>
 inline constexpr enumeration<lease_change> enumeration_of<lease_change>{lease_change::extend,
                                                                         lease_change::unknown};
+template <>
+inline constexpr enumeration<job_end> enumeration_of<job_end>{job_end::drain, job_end::unknown};
 template <>
 inline constexpr enumeration<role> enumeration_of<role>{role::relay, role::worker, 1};
 template <>
@@ -31,7 +33,7 @@ inline constexpr enumeration<snapshot::kind> enumeration_of<snapshot::kind>{
     snapshot::kind::topology, snapshot::kind::tasks};
 template <>
 inline constexpr enumeration<job_state::kind> enumeration_of<job_state::kind>{
-    job_state::kind::over, job_state::kind::unknown};
+    job_state::kind::draining, job_state::kind::unknown};
 template <>
 inline constexpr enumeration<why_answer::kind> enumeration_of<why_answer::kind>{
     why_answer::last_kind, why_answer::kind::barrier};
@@ -184,6 +186,11 @@ inline constexpr auto record_of<epoch_members_args> =
 template <>
 inline constexpr auto record_of<resize_args> =
     message<51>("resize", field<1>("num_tasks", &resize_args::num_tasks));
+
+template <>
+inline constexpr auto record_of<end_job_args> =
+    message<39>("end_job", field<1>("how", &end_job_args::how),
+           field<2>("reason", &end_job_args::reason, as::text));
 
 template <>
 inline constexpr auto record_of<report_error_args> =

@@ -53,7 +53,8 @@ struct job_state {
     not_started,
     failed,
     stopped,
-    over
+    over,
+    draining
   };
   kind what{};
   std::string headline;

@@ -91,22 +91,34 @@ headline::headline(concerns const& all, time_point now, std::uint64_t& steps,
 
 job_state headline::state() const {
   using look = maybe (headline::*)() const;
-  constexpr std::array<look, 12> worst_first{&headline::failed,
+  constexpr std::array<look, 13> worst_first{&headline::failed,
                                              &headline::over,
                                              &headline::stopped,
                                              &headline::deadlocked,
                                              &headline::waits_at_meeting,
                                              &headline::waits_for_connection,
                                              &headline::waits_for_progress,
+                                             &headline::draining,
                                              &headline::nothing_joined,
                                              &headline::gathers_processes,
                                              &headline::gathers_tasks,
                                              &headline::waits_for_next_process,
                                              &headline::slow};
   for (look const each : worst_first) {
-    if (auto found = (this->*each)()) return *std::move(found);
+    auto found = (this->*each)();
+    if (!found) continue;
+    bool const is_worse = found->what == kind::deadlock || found->what == kind::waiting;
+    if (is_worse && all_.ends.is_draining()) {
+      found->headline += "; draining since " + second_of(all_.ends.draining_since());
+    }
+    return *std::move(found);
   }
   return running();
+}
+
+std::string headline::second_of(time_point at) const {
+  std::string const moment = kernel_.moment(now_, at);
+  return moment.substr(0, moment.rfind('.'));
 }
 
 job_state headline::found(kind what, std::string text, std::optional<time_point> since,
@@ -138,11 +150,7 @@ headline::maybe headline::failed() const {
   if (!kernel_.error) return std::nullopt;
   failure const& cause = kernel_.error->cause;
   auto const at = time_of(event_kind::job_failed);
-  std::string when;
-  if (at) {
-    std::string const moment = kernel_.moment(now_, *at);
-    when = " at " + moment.substr(0, moment.rfind('.'));
-  }
+  std::string const when = at ? " at " + second_of(*at) : std::string{};
   std::vector<task_id> blamed;
   if (cause.task) blamed.push_back(*cause.task);
   std::string const host = cause.task ? host_of(*cause.task) : std::string{};
@@ -240,6 +248,17 @@ headline::maybe headline::waits_for_progress() const {
                    age_text(now_ - longest->rose.since) + ", since step " +
                    std::to_string(longest->step),
                longest->rose.since, stalled);
+}
+
+headline::maybe headline::draining() const {
+  if (!all_.ends.is_draining()) return std::nullopt;
+  time_point const since = all_.ends.draining_since();
+  auto const present = tasks_that([](task const& t) { return t.is_connected(); });
+  return found(kind::draining,
+               "Draining since " + second_of(since) + ": " + std::to_string(present.size()) +
+                   (present.size() == 1 ? " task is" : " tasks are") + " still in it; by " +
+                   all_.ends.drained_by(),
+               since, present);
 }
 
 headline::maybe headline::nothing_joined() const {

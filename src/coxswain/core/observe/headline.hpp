@@ -44,6 +44,7 @@ class headline {
   [[nodiscard]] maybe waits_at_meeting() const;
   [[nodiscard]] maybe waits_for_connection() const;
   [[nodiscard]] maybe waits_for_progress() const;
+  [[nodiscard]] maybe draining() const;
   [[nodiscard]] maybe nothing_joined() const;
   [[nodiscard]] maybe gathers_processes() const;
   [[nodiscard]] maybe gathers_tasks() const;
@@ -51,6 +52,8 @@ class headline {
   [[nodiscard]] maybe slow() const;
   [[nodiscard]] job_state running() const;
 
+  // "14:03:05"
+  [[nodiscard]] std::string second_of(time_point at) const;
   [[nodiscard]] job_state found(kind what, std::string text, std::optional<time_point> since,
                                 std::vector<task_id> const& tasks = {}) const;
   [[nodiscard]] bool is_overdue(meeting const& m) const;

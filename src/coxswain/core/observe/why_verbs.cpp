@@ -88,11 +88,12 @@ void why_verbs::review_due(time_point now) {
 
 // Whether it can act without being released. Unknown for a suspect task.
 bool why_verbs::may_act(time_point now, task const& t) const {
+  bool const may_join = !error_ && !concerns_.ends.is_draining();
   switch (t.state) {
-    case task_state::never_connected:
+    case task_state::never_connected: return may_join || error_;
     case task_state::joining:
     case task_state::returning: return true;
-    case task_state::failed: return !error_;  // it is recoverable
+    case task_state::failed: return may_join;  // it is recoverable
     case task_state::left: return false;
     case task_state::connected: break;
   }

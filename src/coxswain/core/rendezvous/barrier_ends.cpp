@@ -88,13 +88,28 @@ void barrier_verbs::fail_all_rounds(time_point now, status const& why) {
 // Those of them that mind it.
 void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
   status const why = kernel_.absence(id);
-  bool const is_gone = roster_.at(id).state == task_state::left;
+  bool const is_gone = roster_.at(id).state == task_state::left || concerns_.ends.is_draining();
   std::vector<barriers::barrier*> hit;
   for (auto const& [_, b] : barriers_.open_rounds()) {
     bool const fails = is_gone || b->kind.fail_when_lost;
     if (fails && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
+    fail_round(now, *b, round_failed(*b, why.code(), why.message()));
+  }
+}
+
+void barrier_verbs::fail_unreachable_rounds(time_point now) {
+  std::vector<std::pair<barriers::barrier*, task_id>> hit;
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    for (task_id const id : b->round.missing()) {
+      if (roster_.at(id).is_connected()) continue;
+      hit.emplace_back(b, id);
+      break;
+    }
+  }
+  for (auto const& [b, id] : hit) {
+    status const why = kernel_.absence(id);
     fail_round(now, *b, round_failed(*b, why.code(), why.message()));
   }
 }

@@ -218,14 +218,16 @@ status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
   if (b && !args.of_jax_tasks) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
+  bool const is_draining = concerns_.ends.is_draining();
   bool const fails_when_lost =
-      args.fail_when_lost &&
-      roster_.count(task_state::failed) + roster_.count(task_state::returning) > 0;
+      (args.fail_when_lost || is_draining) &&
+      roster_.count(task_state::connected) + roster_.count(task_state::left) < roster_.size();
   if (roster_.count(task_state::left) == 0 && !fails_when_lost) return {};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
     task_id const id = expected.at(i);
     task_state const state = roster_.at(id).state;
-    bool const is_lost = state == task_state::failed || state == task_state::returning;
+    bool const is_lost = state == task_state::failed || state == task_state::returning ||
+                         (is_draining && state == task_state::never_connected);
     if (state != task_state::left && !(fails_when_lost && is_lost)) continue;
     status const why = kernel_.absence(id);
     return fail_as<&reasons::barrier_is_unreachable>(why.code(), args.name, why.message());
@@ -294,11 +296,7 @@ void barrier_verbs::arm_progress(barriers::barrier const& b, time_point at) {
 }
 
 void barrier_verbs::handle(call const& c, cancel_barrier_args& args) {
-  std::string const& label = c.by.from.label();
-  std::string const by = c.task          ? kernel_.who(*c.task)
-                         : label.empty() ? "an observer"
-                                         : "observer " + label;
-  if (status why = cancel(c.now, args, by, c.task); !why.ok())
+  if (status why = cancel(c.now, args, kernel_.requester(c.by, c.task), c.task); !why.ok())
     return calls_.refuse(c, std::move(why));
   calls_.answer_now(c, calls_.share(status{}), true);
 }

@@ -32,6 +32,8 @@ class barrier_verbs final : public blocking_concern {
 
   // A task has left or failed: rounds that need it fail.
   void fail_rounds_of(time_point now, task_id id);
+  // The job drains: those fail that need a task which is not there.
+  void fail_unreachable_rounds(time_point now);
   // Those fail that it has not reached.
   void fail_rounds_awaiting(time_point now, task_id id, status const& why);
   // All rounds fail, and names begin at round 1.

@@ -42,7 +42,8 @@ std::vector<task_id> missing_tasks::from(meeting const& m) const {
   std::erase_if(missing, [&](task_id id) {
     task const& t = concerns_.kernel.roster.at(id);
     return t.state == task_state::left ||
-           (is_leave && (t.state == task_state::failed || t.detached == detachment::finished));
+           (is_leave && (t.state == task_state::failed || t.detached == detachment::finished ||
+                         (concerns_.ends.is_draining() && !t.is_connected())));
   });
   return missing;
 }

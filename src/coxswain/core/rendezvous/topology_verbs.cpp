@@ -122,9 +122,15 @@ status topology_verbs::checked_topology(exchange_topology_args const& args) cons
 }
 
 status topology_verbs::all_may_come(std::string_view platform) const {
-  if (roster_.count(task_state::left) == 0) return {};
+  bool const is_draining = concerns_.ends.is_draining();
+  bool const may_miss_some = is_draining ? roster_.count(task_state::connected) < roster_.size()
+                                         : roster_.count(task_state::left) > 0;
+  if (!may_miss_some) return {};
+  auto const is_gone = [&](task const& t) {
+    return is_draining ? !t.is_connected() : t.state == task_state::left;
+  };
   std::uint32_t gone = 0;
-  while (roster_.at(task_id{gone}).state != task_state::left) ++gone;
+  while (!is_gone(roster_.at(task_id{gone}))) ++gone;
   status const why = kernel_.absence(task_id{gone});
   return fail_as<&reasons::exchange_is_incompletable>(why.code(), platform, why.message());
 }
@@ -187,6 +193,13 @@ void topology_verbs::task_left(status const& why) {
     return end_exchanges(why);
   }
   fail_open_exchanges(why);
+}
+
+void topology_verbs::fail_unreachable_exchanges() {
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    if (!roster_.at(task_id{i}).is_connected())
+      return fail_open_exchanges(kernel_.absence(task_id{i}));
+  }
 }
 
 void topology_verbs::end_exchanges(status const& why) {

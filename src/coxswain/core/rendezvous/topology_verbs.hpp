@@ -25,6 +25,8 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   void fail_open_exchanges(status const& why);
   // A task has left: open exchanges cannot be completed any more.
   void task_left(status const& why);
+  // The job drains: ends those that wait for a task which is not there.
+  void fail_unreachable_exchanges();
   // Exchanges may have waited for long.
   void log_due(time_point now);
   [[nodiscard]] topology_exchanges const& all() const noexcept { return exchanges_; }

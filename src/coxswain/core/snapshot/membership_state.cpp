@@ -11,6 +11,9 @@ namespace coxswain::core {
 
 void fields(auto& a, maybe_const<preemption::answer_of_task> auto& x) { a.members(x.step, x.who); }
 
+void end_verbs::save(state_writer& to) const { fields(to, *this); }
+void end_verbs::load(state_reader& from) { fields(from, *this); }
+
 void enrolment::save(state_writer& to) const { fields(to, *this); }
 void enrolment::load(state_reader& from) {
   fields(from, *this);

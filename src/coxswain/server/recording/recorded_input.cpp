@@ -48,6 +48,17 @@ core::owner_input cancellation(wire::record const& input) {
   return core::round_cancelled{std::move(what), std::string{input.content.substr(end + 1)}};
 }
 
+core::owner_input job_end(wire::record const& input) {
+  auto const end = input.content.find('\0');
+  bool const is_known = input.number <= static_cast<std::uint64_t>(core::job_end::drain);
+  if (end == input.content.npos || !is_known) {
+    throw malformed("An end of the job of the recording does not say by whom, or how.");
+  }
+  return core::job_ended{
+      {static_cast<core::job_end>(input.number), std::string{input.content.substr(end + 1)}},
+      std::string{input.content.substr(0, end)}};
+}
+
 core::owner_input credentials(std::string const& text) {
   auto all = recorded_credentials(text);
   if (all) return core::credentials_replaced{*std::move(all)};
@@ -104,6 +115,7 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::suspended: return put(core::suspended{std::move(content)});
     case kind::storing_refused: return put(core::storing_refused{std::move(content)});
     case kind::restarted: return put(restart(input));
+    case kind::job_ended: return put(job_end(input));
   }
 }
 

@@ -59,6 +59,14 @@ wire::record record_of(core::round_cancelled const& what, std::string& content) 
   return input;
 }
 
+wire::record record_of(core::job_ended const& what, std::string& content) {
+  content = what.by + '\0' + what.what.reason;
+  wire::record input;
+  input.kind = wire::record_kind::job_ended;
+  input.number = static_cast<std::uint64_t>(what.what.how);
+  return input;
+}
+
 wire::record record_of(core::credentials_replaced const& what, std::string& content) {
   content = recorded(what.by);
   wire::record input;

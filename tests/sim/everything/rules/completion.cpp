@@ -63,6 +63,7 @@ codes allowed(core::next_epoch_args const&) {
 }
 codes allowed(core::epoch_members_args const&) { return {failed_precondition}; }
 codes allowed(core::resize_args const&) { return {failed_precondition, invalid_argument}; }
+codes allowed(core::end_job_args const&) { return {}; }
 codes allowed(core::preempt_args const&) { return {failed_precondition}; }
 codes allowed(core::frozen_args const&) {
   return {failed_precondition, deadline_exceeded, internal, aborted, cancelled};
@@ -106,6 +107,9 @@ bool may_end_with(history const& h, call_record const& c) {
       states(why, &core::reasons::host_has_left) ||
       states(why, &core::reasons::host_is_no_member)) {
     return h.is_guest(c.process);
+  }
+  if (states(why, &core::reasons::job_is_draining)) {
+    return (c.asks<core::join_args>() || c.asks<core::reset_args>()) && h.may_drain(*c.answered);
   }
   // Its member has failed (§1.4.2).
   if (code == internal && c.asks<core::next_epoch_args>()) return h.is_guest(c.process);

@@ -27,6 +27,13 @@ bool has_asked(history const& h, task_id task, time_point until) {
   });
 }
 
+bool has_joined(history const& h, task_id task, time_point until) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    bool const joined = c.asks<core::join_args>() && c.is_ok() && *c.answered <= until;
+    return joined && (c.task == task || was_assigned(h, c, task));
+  });
+}
+
 bool is_gone(history const& h, task_id task, time_point until) {
   return std::any_of(h.events.begin(), h.events.end(), [&](event_record const& e) {
     bool const goes = is_failure(e.what.what.kind) || e.what.what.kind == core::event_kind::left;
@@ -77,6 +84,8 @@ void check_leave(history const& h, call_record const& c, violations& found) {
     task_id const task{i};
     if (has_asked<core::leave_args>(h, task, *c.answered) || is_gone(h, task, *c.answered))
       continue;
+    // Nor may they join once the job drains (§1.9.4).
+    if (h.may_drain(*c.answered) && !has_joined(h, task, *c.answered)) continue;
     found.push_back("task " + std::to_string(i) + " has not asked to leave: " + h.text(c));
   }
 }

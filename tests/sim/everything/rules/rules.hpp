@@ -45,6 +45,9 @@ void check_epochs(history const& h, violations& found);
 // Processes become members in the right order, but not from machines that lose many.
 void check_admission(history const& h, violations& found);
 
+// Nobody joins a job that drains.
+void check_drain(history const& h, violations& found);
+
 // All tasks stop at the same step, and none passes it.
 void check_preemption(history const& h, violations& found);
 
@@ -77,6 +80,7 @@ inline constexpr std::array all_rules{
     rule{&check_topologies, false, true}, rule{&check_guests, true, true},
     rule{&check_locks, false, true},      rule{&check_spares, true},
     rule{&check_epochs, true, true},      rule{&check_admission, true, true},
-    rule{&check_relays, false, true},     rule{&check_restarts, false, true}};
+    rule{&check_relays, false, true},     rule{&check_restarts, false, true},
+    rule{&check_drain, false, true}};
 
 }  // namespace coxswain::sim

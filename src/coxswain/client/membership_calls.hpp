@@ -1,16 +1,18 @@
 #pragma once
-// PUBLIC. The calls of a client in an elastic job, whose number of tasks changes from epoch to
-// epoch.
+// PUBLIC. The calls of a client about who is in the job: the epochs of an elastic job, whose number
+// of tasks changes, and the end of any job. Not here: joining and leaving (client).
 
 #include "coxswain/client/client_calls.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace coxswain::detail {
 
 template <class Client>
-class epoch_calls {
+class membership_calls {
  public:
   // In an elastic job: this process can go on with other members. Waits until the next epoch
   // begins, in which its number may be another; until then it takes part in nothing. All members
@@ -46,6 +48,22 @@ class epoch_calls {
   template <detail::token_for<void>... Token>
   auto resize(std::uint32_t num_tasks, call_options const& options = {}, Token&&... token) {
     return self().start(self().calls_.resize(num_tasks, options), std::forward<Token>(token)...);
+  }
+
+  // Ends the job at once: all calls fail with the reason, and all sessions end, also this one.
+  // PERMISSION_DENIED: the token is not that of an operator.
+  template <detail::token_for<void>... Token>
+  auto stop_job(std::string_view reason = {}, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.end_job(core::job_end::stop, reason, options),
+                        std::forward<Token>(token)...);
+  }
+
+  // From now on nobody may join, and the job ends when all its tasks have left; a second call
+  // changes nothing. PERMISSION_DENIED: the token is not that of an operator.
+  template <detail::token_for<void>... Token>
+  auto drain_job(std::string_view reason = {}, call_options const& options = {}, Token&&... token) {
+    return self().start(self().calls_.end_job(core::job_end::drain, reason, options),
+                        std::forward<Token>(token)...);
   }
 
  private:
